@@ -1,0 +1,144 @@
+//! The one error that handles answer with: variants by remedy, each with a code that clients can rely on, a hint and
+//! whether another try may help. Mapped to MCP and to the command line once, at the edges.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use reasoning_bank_domain::memory::MemoryInvalid;
+use reasoning_bank_domain::solve::BestSoFar;
+
+use crate::ports::{EmbedError, ModelError, StoreError};
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Error {
+    #[error("{argument}: {problem}")]
+    InvalidArgument { argument: Cow<'static, str>, problem: String },
+    #[error("there is no {0}")]
+    NotFound(String),
+    #[error("there is no workspace {0}")]
+    WorkspaceUnknown(String),
+    #[error(transparent)]
+    MemoryInvalid(#[from] MemoryInvalid),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Embedding(#[from] EmbedError),
+    /// The provider is down, or there is none.
+    #[error("the model is not available: {0}")]
+    ModelUnavailable(String),
+    /// Every try failed; the underlying reason.
+    #[error("no attempt succeeded: {0}")]
+    ModelFailed(String),
+    #[error("the model's answer has not the form asked for: {0}")]
+    ModelOutputInvalid(String),
+    #[error("the provider rejected the key: {0}")]
+    KeyRejected(String),
+    #[error("the task used {used} tokens; its limit is {limit}")]
+    TokenBudgetExceeded { used: u64, limit: u64, best: Option<Box<BestSoFar>> },
+    #[error("too much is being asked at once")]
+    Overloaded { retry_after: Duration },
+    #[error("not done before the deadline")]
+    DeadlineExceeded,
+    #[error("cancelled")]
+    Cancelled,
+    #[error("changed by someone else meanwhile: {0}")]
+    Conflict(String),
+    /// A bug. The details are in the log under this event id.
+    #[error("something went wrong inside; the log has it under {0}")]
+    Internal(uuid::Uuid),
+}
+
+impl Error {
+    pub fn invalid(argument: impl Into<Cow<'static, str>>, problem: impl Into<String>) -> Self {
+        Self::InvalidArgument { argument: argument.into(), problem: problem.into() }
+    }
+
+    /// Logs the details of a bug and stands for them.
+    pub fn internal(details: impl std::fmt::Display) -> Self {
+        let event = uuid::Uuid::now_v7();
+        tracing::error!(%event, %details, "internal error");
+        Self::Internal(event)
+    }
+
+    /// What clients can rely on.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidArgument { .. } => "invalid_argument",
+            Self::NotFound(_) => "not_found",
+            Self::WorkspaceUnknown(_) => "workspace_unknown",
+            Self::MemoryInvalid(_) => "memory_invalid",
+            Self::Store(StoreError::OtherEmbedder { .. }) => "embedder_mismatch",
+            Self::Store(StoreError::TimedOut) => "deadline_exceeded",
+            Self::Store(_) => "store_unavailable",
+            Self::Embedding(_) => "embedding_unavailable",
+            Self::ModelUnavailable(_) => "llm_unavailable",
+            Self::ModelFailed(_) => "llm_failed",
+            Self::ModelOutputInvalid(_) => "llm_output_invalid",
+            Self::KeyRejected(_) => "llm_rejected_key",
+            Self::TokenBudgetExceeded { .. } => "token_budget_exceeded",
+            Self::Overloaded { .. } => "overloaded",
+            Self::DeadlineExceeded => "deadline_exceeded",
+            Self::Cancelled => "cancelled",
+            Self::Conflict(_) => "conflict",
+            Self::Internal(_) => "internal",
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Cow<'static, str> {
+        match self {
+            Self::InvalidArgument { .. } => "correct the argument and call again".into(),
+            Self::NotFound(_) => "check the id; `memory list` and `retrieve_memories` show what is there".into(),
+            Self::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
+            Self::MemoryInvalid(_) => "give a title, a description (when to use it) and content, each within its bound".into(),
+            Self::Store(StoreError::Unusable(_)) => {
+                "check that the data directory exists, is writable and has space; --data-dir or REASONING_BANK_DATA names another".into()
+            }
+            Self::Store(StoreError::NewerFormat { .. }) => "install the newer version of reasoning-bank, or use another --data-dir".into(),
+            Self::Store(StoreError::OtherEmbedder { .. }) => {
+                "use the embedder the directory was written with, or another --data-dir; `reembed` rewrites the vectors".into()
+            }
+            Self::Store(StoreError::TimedOut) => "call again; writes are idempotent by id".into(),
+            Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
+            Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
+            Self::ModelUnavailable(_) => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
+            Self::ModelFailed(_) => "call again later, or with another model".into(),
+            Self::ModelOutputInvalid(_) => "use a model that supports structured output".into(),
+            Self::KeyRejected(_) => "check OPENROUTER_API_KEY; `--llm none` keeps the memory tools without a model".into(),
+            Self::TokenBudgetExceeded { .. } => "raise agent.total_token_budget, or lower matts_k; the best solution so far is in `best`".into(),
+            Self::Overloaded { retry_after } => format!("call again after {} ms", retry_after.as_millis()).into(),
+            Self::DeadlineExceeded => "call again; raise agent.deadline_s if the work is that long".into(),
+            Self::Cancelled => "nothing to do: the caller cancelled".into(),
+            Self::Conflict(_) => "read it again and repeat the change".into(),
+            Self::Internal(_) => "this is a bug; report it with the log entry".into(),
+        }
+    }
+
+    /// Whether the same call may succeed later.
+    pub fn retryable(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(StoreError::TimedOut | StoreError::Failed(_))
+                | Self::Embedding(_)
+                | Self::ModelUnavailable(_)
+                | Self::ModelFailed(_)
+                | Self::Overloaded { .. }
+                | Self::DeadlineExceeded
+                | Self::Conflict(_)
+        )
+    }
+}
+
+impl From<ModelError> for Error {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Transient { message, .. } => Self::ModelUnavailable(message),
+            ModelError::Refused(message) => Self::ModelFailed(message),
+            ModelError::KeyRejected(message) => Self::KeyRejected(message),
+            ModelError::InvalidOutput(message) => Self::ModelOutputInvalid(message),
+            ModelError::TimedOut => Self::DeadlineExceeded,
+            ModelError::Cancelled => Self::Cancelled,
+            ModelError::NoModel => Self::ModelUnavailable("no language model is configured".into()),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the system needs from outside: a store, an embedder, a language model. Adapters are in the root package,
+//! fakes in `testkit`.
+
+mod embedder;
+mod model;
+mod store;
+
+pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+pub use model::{Completion, CompletionReply, Format, LanguageModel, ModelError, Purpose, Usage};
+pub use store::{
+    Batch, Committed, Conditions, EraseScope, Erased, Filter, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
+    Passage, PassageKind, Recall, Record, Scanned, StoreError, Visible,
+};

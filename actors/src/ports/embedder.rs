@@ -1,0 +1,65 @@
+//! The embedder port: texts in, vectors out.
+
+use futures::future::BoxFuture;
+
+use crate::runtime::Deadline;
+
+/// Identifies the embedding space: vectors of different fingerprints are never compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint {
+    pub name: String,
+    pub dims: usize,
+    /// SHA-256 of the model file, hex.
+    pub hash: String,
+}
+
+impl std::fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}/{}", self.name, self.dims, &self.hash[..self.hash.len().min(16)])
+    }
+}
+
+/// A piece of a document that fits the model's window, with its L2-normalised vector of `dims` numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chunk {
+    pub text: String,
+    pub vector: Vec<f32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EmbedderState {
+    Loading,
+    Ready,
+    /// For good: what the model file or the runtime said.
+    Failed(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EmbedError {
+    #[error("the embedding model is still loading")]
+    Loading,
+    #[error("the embedding model does not load: {0}")]
+    Failed(String),
+    #[error("the embedding queue is full")]
+    Overloaded,
+    #[error("the text was not embedded before its deadline")]
+    TimedOut,
+}
+
+pub trait Embedder: Send + Sync + 'static {
+    fn fingerprint(&self) -> &Fingerprint;
+
+    fn state(&self) -> EmbedderState;
+
+    /// One vector for a query. Never waits for the model to load: search is by keyword until then
+    /// ([`EmbedError::Loading`]). A query longer than the window is the normalised mean of its pieces.
+    fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>>;
+
+    /// The chunks of every text, in order, none cut off; at least one for a text that is not blank, none for a blank
+    /// one. Waits for the model to load, to the deadline.
+    fn embed_documents(
+        &self,
+        texts: Vec<String>,
+        deadline: Deadline,
+    ) -> BoxFuture<'_, Result<Vec<Vec<Chunk>>, EmbedError>>;
+}

@@ -1,0 +1,134 @@
+//! The language model port: a completion in, text and usage out.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use reasoning_bank_domain::ids::TaskId;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::runtime::Deadline;
+
+/// What a call is for; sent as `metadata.purpose`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    Think,
+    Refine,
+    Evaluate,
+    Judge,
+    Extract,
+    Contrast,
+}
+
+impl Purpose {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Think => "think",
+            Self::Refine => "refine",
+            Self::Evaluate => "evaluate",
+            Self::Judge => "judge",
+            Self::Extract => "extract",
+            Self::Contrast => "contrast",
+        }
+    }
+
+    /// Drafts shall differ from each other; everything else is asked for one answer.
+    pub fn temperature(self) -> f32 {
+        if self.is_draft() { 0.7 } else { 0.0 }
+    }
+
+    /// Drafts are never cached and never share a flight.
+    pub fn is_draft(self) -> bool {
+        matches!(self, Self::Think | Self::Refine)
+    }
+}
+
+/// What the answer must look like.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Format {
+    Text,
+    /// A JSON object that satisfies this schema; checked again on arrival.
+    Json {
+        name: &'static str,
+        schema: serde_json::Value,
+    },
+}
+
+/// One call of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    pub purpose: Purpose,
+    pub task_id: TaskId,
+    /// 1..=k, for calls that belong to one attempt.
+    pub attempt: Option<u32>,
+    pub instructions: String,
+    pub input: String,
+    pub format: Format,
+    /// In tokens, reasoning included.
+    pub max_output_tokens: u32,
+}
+
+/// What a call cost. Reasoning tokens are part of the output tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub reasoning_tokens: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.reasoning_tokens += other.reasoning_tokens;
+        self.cost_usd = match (self.cost_usd, other.cost_usd) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+        };
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompletionReply {
+    pub text: String,
+    pub usage: Usage,
+    /// The answer came out of the cache: its usage was spent by an earlier call.
+    pub cached: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// Worth another try: rate limit, server error, connection.
+    #[error("the model is not available: {message}")]
+    Transient { message: String, retry_after: Option<Duration> },
+    #[error("the model refused the request: {0}")]
+    Refused(String),
+    #[error("the provider rejected the key: {0}")]
+    KeyRejected(String),
+    /// The answer does not have the form that was asked for.
+    #[error("the model's answer has not the form asked for: {0}")]
+    InvalidOutput(String),
+    #[error("the model did not answer before the deadline")]
+    TimedOut,
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// No model is configured (`llm.provider = "none"`).
+    #[error("no language model is configured")]
+    NoModel,
+}
+
+pub trait LanguageModel: Send + Sync + 'static {
+    /// Shown in traces and answers, for example `google/gemini-2.5-pro` or `simulated`.
+    fn name(&self) -> &str;
+
+    /// Ends early, with its connection closed, when `cancel` fires.
+    fn complete(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>>;
+}

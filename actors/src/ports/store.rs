@@ -1,0 +1,211 @@
+//! The store port: six methods, whatever the backend. Contract: `tests/it/store_contract.rs` of the root package,
+//! which runs over every adapter.
+
+use futures::future::BoxFuture;
+use reasoning_bank_domain::confidence::{Evidence, Signal};
+use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::{Memory, Scope, Status};
+use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use serde::{Deserialize, Serialize};
+
+use crate::runtime::Deadline;
+
+/// What a passage was cut from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PassageKind {
+    /// The task a memory was learned from.
+    Task,
+    /// Title, description and content.
+    Content,
+}
+
+/// What is searched: a piece of a memory's text and its vector.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Passage {
+    pub kind: PassageKind,
+    /// Position within its kind, from 0.
+    pub n: u32,
+    pub text: String,
+    /// None while there is no embedder; the passage is then found by its words alone.
+    pub vector: Option<Vec<f32>>,
+}
+
+/// One thing to be stored. Every record carries its own id; committing the same id again changes nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Record {
+    Workspace(Workspace),
+    Trace(Trace),
+    /// Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that one is
+    /// confirmed by a signal with the id `confirm` and this one is not stored.
+    Memory {
+        memory: Memory,
+        passages: Vec<Passage>,
+        confirm: SignalId,
+    },
+    Signal(Signal),
+}
+
+pub type Batch = Vec<Record>;
+
+/// What became of the memories of a batch, in their order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Committed {
+    pub memories: Vec<MemoryCommit>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryCommit {
+    Created(MemoryId),
+    /// The existing memory that says the same.
+    Reinforced(MemoryId),
+}
+
+impl MemoryCommit {
+    pub fn id(self) -> MemoryId {
+        match self {
+            Self::Created(id) | Self::Reinforced(id) => id,
+        }
+    }
+}
+
+/// Whose memories may be read: always built by the server, never by a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Visible {
+    pub workspace: Option<WorkspaceId>,
+    pub team: Option<String>,
+    pub org: Option<String>,
+}
+
+/// Conditions on memories; all that are given must hold.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Conditions {
+    /// Compared without regard to case.
+    pub domain: Option<String>,
+    /// All of them.
+    pub tags: Vec<String>,
+    pub warnings_only: bool,
+    pub without_warnings: bool,
+}
+
+/// A search for candidates: active memories only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recall {
+    pub visible: Visible,
+    pub conditions: Conditions,
+    /// None or blank: no text list.
+    pub text: Option<String>,
+    /// None: no vector list.
+    pub vector: Option<Vec<f32>>,
+    /// Memories (not passages) that each list returns at most.
+    pub limit: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryRow {
+    pub memory: Memory,
+    pub evidence: Evidence,
+}
+
+/// What a scan walks through, in id order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Filter {
+    /// `None`: of every workspace. Status `None`: whatever its status.
+    Memories {
+        workspace: Option<WorkspaceId>,
+        status: Option<Status>,
+        scope: Option<Scope>,
+    },
+    /// Memories that name this one as parent or source.
+    DerivedFrom(MemoryId),
+    Traces {
+        workspace: Option<WorkspaceId>,
+    },
+    Trace(TraceId),
+    Signals {
+        workspace: Option<WorkspaceId>,
+    },
+    Workspaces,
+    /// The passages of one memory: needed to copy its vectors.
+    Passages(MemoryId),
+}
+
+/// `after`: the last id of the page before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    pub after: Option<uuid::Uuid>,
+    pub limit: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scanned {
+    Memories(Vec<MemoryRow>),
+    Traces(Vec<Trace>),
+    Signals(Vec<Signal>),
+    Workspaces(Vec<Workspace>),
+    Passages(Vec<Passage>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EraseScope {
+    Workspace(WorkspaceId),
+    Memory(MemoryId),
+}
+
+/// What was physically removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Erased {
+    pub memories: u64,
+    pub passages: u64,
+    pub traces: u64,
+    pub signals: u64,
+}
+
+/// What one slice of upkeep did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Maintained {
+    /// Another process was writing; nothing was done.
+    pub busy: bool,
+    pub fragments_removed: u64,
+    pub versions_removed: u64,
+    /// More is left to do.
+    pub more: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// The data directory cannot be used: no permission, no space, not a directory.
+    #[error("the store cannot be opened: {0}")]
+    Unusable(String),
+    #[error("the data directory was written by a newer version (format {found}, this version knows {known})")]
+    NewerFormat { found: u32, known: u32 },
+    #[error("the data directory holds vectors of the embedder {found}, not {expected}")]
+    OtherEmbedder { found: String, expected: String },
+    /// Another writer held the lock, or the disk was slow, to the deadline. The batch may or may not be stored;
+    /// repeating it with the same ids is safe.
+    #[error("the store did not finish before the deadline")]
+    TimedOut,
+    #[error("the store failed: {0}")]
+    Failed(String),
+}
+
+pub trait MemoryStore: Send + Sync + 'static {
+    /// Durable and visible to every process when it returns; all of the batch or nothing. Idempotent by id.
+    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>>;
+
+    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>>;
+
+    /// In the order of `ids`; unknown ids are left out.
+    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>>;
+
+    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>>;
+
+    /// Hidden at once, physically gone when it returns.
+    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>>;
+
+    /// One bounded slice of upkeep: compaction, index update, pruning of old versions.
+    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>>;
+}

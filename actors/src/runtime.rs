@@ -1,0 +1,5 @@
+//! The glue between rules and ractor.
+
+mod deadline;
+
+pub use deadline::Deadline;

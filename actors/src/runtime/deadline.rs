@@ -1,0 +1,36 @@
+//! Deadlines: the moment after which nobody waits for an answer any more. Every call carries one.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline(Instant);
+
+impl Deadline {
+    pub fn after(duration: Duration) -> Self {
+        Self(Instant::now() + duration)
+    }
+
+    pub fn at(instant: Instant) -> Self {
+        Self(instant)
+    }
+
+    pub fn instant(self) -> Instant {
+        self.0
+    }
+
+    /// Zero once it has passed.
+    pub fn remaining(self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
+    }
+
+    pub fn passed(self) -> bool {
+        self.remaining().is_zero()
+    }
+
+    /// This deadline, or one after `duration` where that is earlier.
+    pub fn at_most(self, duration: Duration) -> Self {
+        self.min(Self::after(duration))
+    }
+}

@@ -1,0 +1,171 @@
+//! Evidence about memories and the confidence that follows from it.
+//!
+//! Stored are signals, append-only, each with an id of its own; everything else (counts, usage, last use, confidence)
+//! is folded from them. In log-odds the fold is a sum: bounded, monotone, independent of order, and the union of what
+//! several processes wrote needs no lock.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{MemoryId, SignalId, TraceId};
+use crate::memory::{Facts, SourceType};
+use crate::trace::Outcome;
+use crate::workspace::WorkspaceId;
+
+/// One piece of evidence about a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SignalKind {
+    /// It was put into a prompt: counts as usage, not as evidence.
+    Injected,
+    Helpful,
+    NotHelpful,
+    TaskSucceeded,
+    TaskFailed,
+    /// What came of it stood seven days without a revert.
+    Stable,
+    Reverted,
+    /// The same lesson was learned again.
+    Confirmed,
+}
+
+impl SignalKind {
+    pub const ALL: [Self; 8] = [
+        Self::Injected,
+        Self::Helpful,
+        Self::NotHelpful,
+        Self::TaskSucceeded,
+        Self::TaskFailed,
+        Self::Stable,
+        Self::Reverted,
+        Self::Confirmed,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Injected => "injected",
+            Self::Helpful => "helpful",
+            Self::NotHelpful => "not_helpful",
+            Self::TaskSucceeded => "task_succeeded",
+            Self::TaskFailed => "task_failed",
+            Self::Stable => "stable",
+            Self::Reverted => "reverted",
+            Self::Confirmed => "confirmed",
+        }
+    }
+
+    /// Where one such signal takes a confidence of exactly 0.5.
+    fn from_even_odds(self) -> f64 {
+        match self {
+            Self::Injected => 0.5,
+            Self::Helpful => 0.8,
+            Self::NotHelpful | Self::Reverted => 0.3,
+            Self::TaskSucceeded | Self::Confirmed => 0.6,
+            Self::TaskFailed => 0.4,
+            Self::Stable => 0.7,
+        }
+    }
+
+    /// What it adds to the log-odds.
+    pub fn weight(self) -> f64 {
+        logit(self.from_even_odds())
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Signal {
+    pub id: SignalId,
+    pub memory_id: MemoryId,
+    pub workspace_id: WorkspaceId,
+    pub kind: SignalKind,
+    pub at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<TraceId>,
+    /// Why, in the reporter's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+/// What the signals of one memory add up to.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Evidence {
+    counts: [u64; SignalKind::ALL.len()],
+    /// When its use was last reported helpful or the task it was used in succeeded.
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl Evidence {
+    pub fn add(&mut self, kind: SignalKind, at: Timestamp) {
+        self.counts[kind as usize] += 1;
+        if matches!(kind, SignalKind::Helpful | SignalKind::TaskSucceeded) {
+            self.last_used_at = self.last_used_at.max(Some(at));
+        }
+    }
+
+    pub fn of<'a>(signals: impl IntoIterator<Item = &'a Signal>) -> Self {
+        let mut evidence = Self::default();
+        for signal in signals {
+            evidence.add(signal.kind, signal.at);
+        }
+        evidence
+    }
+
+    pub fn count(&self, kind: SignalKind) -> u64 {
+        self.counts[kind as usize]
+    }
+
+    /// How often it was injected into a prompt.
+    pub fn usage_count(&self) -> u64 {
+        self.count(SignalKind::Injected)
+    }
+}
+
+/// `None` stands for the outcome of no solve.
+pub fn prior(source: SourceType, solve_outcome: Option<Outcome>) -> f64 {
+    match (source, solve_outcome) {
+        (SourceType::Explicit, _) => 0.8,
+        (SourceType::Solve, Some(Outcome::Success)) => 0.7,
+        (SourceType::Solve, Some(Outcome::Failure)) => 0.6,
+        (SourceType::Distilled, _) => 0.6,
+        (SourceType::PassiveLearning, _) => 0.4,
+        _ => 0.5,
+    }
+}
+
+const DECAY_STARTS_AFTER_DAYS: f64 = 30.0;
+const DECAY_UNIT_DAYS: f64 = 30.0;
+/// One idle unit takes 0.5 to exactly 0.45.
+const DECAY_FROM_EVEN_ODDS: f64 = 0.45;
+/// Where idleness alone ends; evidence may go below.
+const DECAY_FLOOR: f64 = 0.05;
+
+/// `σ(logit(prior) + Σ nₛ·wₛ − decay)`, in 0..1.
+pub fn confidence(memory: &Facts, evidence: &Evidence, now: Timestamp) -> f64 {
+    let votes: f64 = SignalKind::ALL.iter().map(|kind| evidence.count(*kind) as f64 * kind.weight()).sum();
+    let fresh = logit(memory.prior) + votes;
+    if memory.pinned {
+        return sigmoid(fresh);
+    }
+    let idle_since = evidence.last_used_at.unwrap_or(memory.created_at);
+    let units = (days_between(idle_since, now) - DECAY_STARTS_AFTER_DAYS).max(0.0) / DECAY_UNIT_DAYS;
+    let decayed = fresh + units * logit(DECAY_FROM_EVEN_ODDS);
+    sigmoid(decayed.max(fresh.min(logit(DECAY_FLOOR))))
+}
+
+/// Zero when `to` is earlier: clocks of several machines disagree.
+pub fn days_between(from: Timestamp, to: Timestamp) -> f64 {
+    ((to.as_millisecond() - from.as_millisecond()) as f64 / 86_400_000.0).max(0.0)
+}
+
+fn logit(p: f64) -> f64 {
+    let p = p.clamp(1e-6, 1.0 - 1e-6);
+    (p / (1.0 - p)).ln()
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+#[cfg(test)]
+mod tests;

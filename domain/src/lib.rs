@@ -1,0 +1,17 @@
+//! The rules of ReasoningBank, as pure computation: no runtime, no clock, no IO. Time comes in as an argument,
+//! randomness not at all.
+
+pub mod confidence;
+pub mod fusion;
+pub mod ids;
+pub mod matts;
+pub mod memory;
+pub mod restart;
+pub mod retrieval;
+pub mod score;
+pub mod signature;
+pub mod solve;
+pub mod tokens;
+pub mod trace;
+pub mod view;
+pub mod workspace;

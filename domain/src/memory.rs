@@ -1,0 +1,338 @@
+//! A memory: one reusable lesson. What it consists of, when it is valid, how a model reads it.
+//! Scores are in `score`, evidence and confidence in `confidence`, storage elsewhere.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::ids::{MemoryId, TraceId};
+use crate::signature::Signature;
+use crate::trace::Outcome;
+use crate::workspace::{WorkspaceId, hex};
+
+pub const TITLE_MAX_CHARS: usize = 120;
+pub const DESCRIPTION_MAX_CHARS: usize = 400;
+/// The bound for what a model extracts. Memories by hand may be longer, up to [`CONTENT_MAX_CHARS`].
+pub const LESSON_CONTENT_MAX_CHARS: usize = 4_000;
+pub const CONTENT_MAX_CHARS: usize = 100_000;
+pub const STACK_TRACE_MAX_CHARS: usize = 4_000;
+pub const TAGS_MAX: usize = 20;
+
+/// How the experience a memory was learned from went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryOutcome {
+    Success,
+    Failure,
+    Mixed,
+}
+
+/// Who may read a memory: its workspace, its team, its organisation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    #[default]
+    Project,
+    Team,
+    Org,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceType {
+    Solve,
+    Explicit,
+    PassiveLearning,
+    Distilled,
+    Consolidated,
+    Imported,
+}
+
+/// Whose word a memory is; a derived memory is trusted no more than its least trusted source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    Model,
+    Tool,
+    Agent,
+    User,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    #[default]
+    Active,
+    Archived,
+    Superseded,
+    Quarantined,
+}
+
+/// The lowercase word a unit variant is stored and shown as.
+macro_rules! words {
+    ($($name:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {$(
+        impl $name {
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+    )+};
+}
+words! {
+    MemoryOutcome { Success = "success", Failure = "failure", Mixed = "mixed" }
+    Scope { Project = "project", Team = "team", Org = "org" }
+    SourceType {
+        Solve = "solve", Explicit = "explicit", PassiveLearning = "passive_learning",
+        Distilled = "distilled", Consolidated = "consolidated", Imported = "imported",
+    }
+    Trust { Model = "model", Tool = "tool", Agent = "agent", User = "user" }
+    Status { Active = "active", Archived = "archived", Superseded = "superseded", Quarantined = "quarantined" }
+}
+
+/// What went wrong; its presence is what makes a memory a warning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorContext {
+    pub error_type: String,
+    pub failure_pattern: String,
+    pub corrective_guidance: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_trace: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_domain: Option<String>,
+}
+
+impl ErrorContext {
+    pub fn signature(&self) -> Signature {
+        Signature::of(&self.error_type, self.task_domain.as_deref())
+    }
+}
+
+/// One reusable lesson, as stored. Evidence counts, usage and confidence are not here: they are folded from signals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    pub id: MemoryId,
+    /// Counts edits; 1 for a new memory.
+    pub revision: u32,
+    pub title: String,
+    /// One sentence: when to use it, when not.
+    pub description: String,
+    pub content: String,
+    pub outcome: MemoryOutcome,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_context: Option<ErrorContext>,
+    /// The task it was learned from; empty when there was none.
+    #[serde(default)]
+    pub task: String,
+    pub workspace_id: WorkspaceId,
+    #[serde(default)]
+    pub scope: Scope,
+    /// The team or organisation that reads it, when the scope is wider than the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub org: Option<String>,
+    pub source_type: SourceType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_session: Option<String>,
+    pub trust: Trust,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_memory_id: Option<MemoryId>,
+    #[serde(default)]
+    pub derived_from: Vec<MemoryId>,
+    #[serde(default)]
+    pub evolution_stage: u32,
+    #[serde(default)]
+    pub pattern_tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difficulty_level: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain_category: Option<String>,
+    /// Confidence before any evidence, in 0..1.
+    pub prior: f64,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    #[serde(default)]
+    pub pinned: bool,
+    #[serde(default)]
+    pub status: Status,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<TraceId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_outcome: Option<Outcome>,
+    /// Fingerprint of the embedder whose vectors stand beside it; none while it has no vectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedder: Option<String>,
+}
+
+impl Memory {
+    /// Whether this memory is a warning: exactly when it says what went wrong.
+    pub fn is_warning(&self) -> bool {
+        self.error_context.is_some()
+    }
+
+    /// The text whose vector stands for the lesson itself.
+    pub fn content_text(&self) -> String {
+        format!("{}\n{}\n{}", self.title, self.description, self.content)
+    }
+
+    /// Equal for memories that say exactly the same to the same readers.
+    pub fn duplicate_key(&self) -> String {
+        let group = match self.scope {
+            Scope::Project => None,
+            Scope::Team => self.team.as_deref(),
+            Scope::Org => self.org.as_deref(),
+        };
+        let parts = [
+            self.workspace_id.as_str(),
+            self.scope.as_str(),
+            group.unwrap_or_default(),
+            &normalised(&self.title),
+            &normalised(&self.content),
+        ];
+        hash_of_parts(&parts)
+    }
+
+    /// Equal for memories with the same words, whoever may read them.
+    pub fn text_key(&self) -> String {
+        hash_of_parts(&[&normalised(&self.title), &normalised(&self.content)])
+    }
+
+    /// How a model reads it. Strategies and warnings look different; both are quoted data, fenced by the caller.
+    pub fn format_for_prompt(&self) -> String {
+        let mut text = match &self.error_context {
+            None => format!("STRATEGY: {}\nWhen: {}\nHow: {}\n", self.title, self.description, self.content),
+            Some(error) => format!(
+                "WARNING from a past failure: {}\nWhen: {}\nError type: {}\nPattern: {}\nGuidance: {}\nDetails: {}\n",
+                self.title,
+                self.description,
+                error.error_type,
+                error.failure_pattern,
+                error.corrective_guidance,
+                self.content
+            ),
+        };
+        if !self.pattern_tags.is_empty() {
+            text.push_str("Tags: ");
+            text.push_str(&self.pattern_tags.join(", "));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// All that is wrong with it, or nothing. White space alone counts as missing.
+    pub fn validate(&self) -> Result<(), MemoryInvalid> {
+        let mut problems = Vec::new();
+        let mut text = |field: &'static str, value: &str, max: usize, required: bool| {
+            let chars = value.chars().count();
+            if required && value.trim().is_empty() {
+                problems.push(FieldProblem { field, problem: "is missing or blank".into() });
+            } else if chars > max {
+                problems.push(FieldProblem {
+                    field,
+                    problem: format!("has {chars} characters; at most {max} are allowed"),
+                });
+            }
+        };
+        text("title", &self.title, TITLE_MAX_CHARS, true);
+        text("description", &self.description, DESCRIPTION_MAX_CHARS, true);
+        text("content", &self.content, CONTENT_MAX_CHARS, true);
+        if let Some(error) = &self.error_context {
+            text("error_context.error_type", &error.error_type, TITLE_MAX_CHARS, true);
+            text("error_context.failure_pattern", &error.failure_pattern, LESSON_CONTENT_MAX_CHARS, true);
+            text("error_context.corrective_guidance", &error.corrective_guidance, LESSON_CONTENT_MAX_CHARS, true);
+            text(
+                "error_context.stack_trace",
+                error.stack_trace.as_deref().unwrap_or_default(),
+                STACK_TRACE_MAX_CHARS,
+                false,
+            );
+        }
+        text("domain_category", self.domain_category.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
+        text("difficulty_level", self.difficulty_level.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
+        for tag in &self.pattern_tags {
+            text("pattern_tags", tag, TITLE_MAX_CHARS, true);
+        }
+        if self.pattern_tags.len() > TAGS_MAX {
+            let problem = format!("has {} tags; at most {TAGS_MAX} are allowed", self.pattern_tags.len());
+            problems.push(FieldProblem { field: "pattern_tags", problem });
+        }
+        if !(self.prior > 0.0 && self.prior < 1.0) {
+            problems
+                .push(FieldProblem { field: "prior", problem: format!("is {}; it lies between 0 and 1", self.prior) });
+        }
+        if self.parent_memory_id == Some(self.id) || self.derived_from.contains(&self.id) {
+            problems.push(FieldProblem { field: "derived_from", problem: "names the memory itself".into() });
+        }
+        if problems.is_empty() { Ok(()) } else { Err(MemoryInvalid { problems }) }
+    }
+}
+
+/// The part of a memory that scoring needs: small enough to be read for every candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    pub id: MemoryId,
+    pub scope: Scope,
+    pub outcome: MemoryOutcome,
+    pub signature: Option<Signature>,
+    pub domain: Option<String>,
+    pub prior: f64,
+    pub pinned: bool,
+    pub created_at: Timestamp,
+    pub trace_id: Option<TraceId>,
+    pub text_key: String,
+}
+
+impl From<&Memory> for Facts {
+    fn from(memory: &Memory) -> Self {
+        Self {
+            id: memory.id,
+            scope: memory.scope,
+            outcome: memory.outcome,
+            signature: memory.error_context.as_ref().map(ErrorContext::signature),
+            domain: memory.domain_category.clone(),
+            prior: memory.prior,
+            pinned: memory.pinned,
+            created_at: memory.created_at,
+            trace_id: memory.trace_id,
+            text_key: memory.text_key(),
+        }
+    }
+}
+
+/// Every missing or bad field of a memory that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the memory is not valid: {}", list(problems))]
+pub struct MemoryInvalid {
+    pub problems: Vec<FieldProblem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldProblem {
+    pub field: &'static str,
+    pub problem: String,
+}
+
+fn list(problems: &[FieldProblem]) -> String {
+    problems.iter().map(|p| format!("{} {}", p.field, p.problem)).collect::<Vec<_>>().join("; ")
+}
+
+/// Lower case, white space collapsed: what two writings of the same sentence have in common.
+pub fn normalised(text: &str) -> String {
+    text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+/// Length-prefixed, so that no two lists of parts share a hash by moving a boundary.
+fn hash_of_parts(parts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hex(&hasher.finalize())
+}
+
+#[cfg(test)]
+mod tests;

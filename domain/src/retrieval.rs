@@ -1,0 +1,201 @@
+//! From candidates to an answer: score, order, drop duplicates, cut; and from an answer to what is injected into a
+//! prompt. Finding candidates is the store's work, reading bodies the caller's.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashSet};
+
+use crate::confidence::Evidence;
+use crate::fusion::{RankedList, fuse};
+use crate::ids::{MemoryId, TraceId};
+use crate::memory::{Facts, Memory, normalised};
+use crate::score::{Asked, Profile, Score, score};
+use crate::tokens;
+
+/// How many candidates each list fetches for an answer of `n`.
+pub fn over_fetch(n: usize) -> usize {
+    (4 * n).max(50)
+}
+
+/// What the store found: two lists and, for every memory in either, what scoring needs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Candidates {
+    /// None when there was no vector to search with.
+    pub vector: Option<RankedList>,
+    /// None when there was no text to search with.
+    pub text: Option<RankedList>,
+    pub facts: Vec<(Facts, Evidence)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    pub facts: Facts,
+    pub evidence: Evidence,
+    pub score: Score,
+}
+
+/// All candidates, best first, without duplicates (the same words in several scopes: the narrowest stays).
+/// The order depends on nothing but scores and ids.
+pub fn rank(candidates: Candidates, asked: &Asked, profile: &Profile) -> Vec<Ranked> {
+    let fused = fuse(candidates.vector.as_ref(), candidates.text.as_ref());
+    let mut asked = asked.clone();
+    if asked.domain.is_none() {
+        asked.domain = majority_domain(&candidates, &fused);
+    }
+    let mut ranked: Vec<Ranked> = candidates
+        .facts
+        .into_iter()
+        .map(|(facts, evidence)| {
+            let fused = fused.get(&facts.id).copied().unwrap_or_default();
+            let score = score(profile, &asked, &facts, &evidence, &fused);
+            Ranked { facts, evidence, score }
+        })
+        .collect();
+    ranked.sort_by(better);
+    drop_duplicates(ranked)
+}
+
+fn better(a: &Ranked, b: &Ranked) -> Ordering {
+    b.score.composite.total_cmp(&a.score.composite).then_with(|| a.facts.id.cmp(&b.facts.id))
+}
+
+fn drop_duplicates(ranked: Vec<Ranked>) -> Vec<Ranked> {
+    let mut narrowest: BTreeMap<String, (crate::memory::Scope, MemoryId)> = BTreeMap::new();
+    for entry in &ranked {
+        let own = (entry.facts.scope, entry.facts.id);
+        let kept = narrowest.entry(entry.facts.text_key.clone()).or_insert(own);
+        if own.0 < kept.0 {
+            *kept = own;
+        }
+    }
+    let mut seen = HashSet::new();
+    ranked
+        .into_iter()
+        .filter(|entry| narrowest[&entry.facts.text_key].1 == entry.facts.id && seen.insert(entry.facts.id))
+        .collect()
+}
+
+/// The domain that more than half of the ten best-matching candidates with a domain share.
+fn majority_domain(candidates: &Candidates, fused: &BTreeMap<MemoryId, crate::fusion::Fused>) -> Option<String> {
+    const TOP: usize = 10;
+    let mut by_similarity: Vec<(f64, &Facts)> =
+        candidates.facts.iter().map(|(facts, _)| (fused.get(&facts.id).map_or(0.0, |f| f.similarity), facts)).collect();
+    by_similarity.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.id.cmp(&y.id)));
+    let domains: Vec<String> = by_similarity
+        .into_iter()
+        .take(TOP)
+        .filter_map(|(_, facts)| facts.domain.as_deref())
+        .map(|domain| domain.trim().to_lowercase())
+        .filter(|domain| !domain.is_empty())
+        .collect();
+    let count = |domain: &String| domains.iter().filter(|other| *other == domain).count();
+    domains.iter().find(|domain| 2 * count(domain) > domains.len()).cloned()
+}
+
+/// The first `n`, as far as they fit into `max_tokens` when rendered for a prompt.
+pub fn cut<T>(ranked: Vec<T>, n: usize, max_tokens: Option<usize>, memory: impl Fn(&T) -> &Memory) -> Vec<T> {
+    let mut left = max_tokens.unwrap_or(usize::MAX);
+    ranked
+        .into_iter()
+        .take(n)
+        .take_while(|entry| {
+            if max_tokens.is_none() {
+                return true;
+            }
+            let tokens = tokens::estimate(&memory(entry).format_for_prompt());
+            let fits = tokens <= left;
+            left = left.saturating_sub(tokens);
+            fits
+        })
+        .collect()
+}
+
+/// A memory that was found, with the reasons.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    pub memory: Memory,
+    pub evidence: Evidence,
+    pub score: Score,
+}
+
+impl Recalled {
+    /// Whether absolute evidence speaks for it; a normalised score would not do, the best of any list is near 1.
+    /// `floor` is a cosine. Strong words may make up for a cosine of half of it, or for a vector that is missing.
+    pub fn above_floor(&self, floor: f64) -> bool {
+        let why = &self.score.why;
+        let strong_words = why.text_score.is_some_and(|score| score / (score + TEXT_SATURATION) >= 0.5);
+        let similar = match why.cosine {
+            Some(cosine) => cosine >= floor || (cosine >= floor / 2.0 && strong_words),
+            None => strong_words,
+        };
+        similar || self.score.error_context >= 1.0
+    }
+}
+
+/// The BM25 score that counts half of the most there is.
+const TEXT_SATURATION: f64 = 6.0;
+
+/// What the solver is told of the past.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Injection {
+    pub strategies: Vec<Recalled>,
+    pub warnings: Vec<Recalled>,
+}
+
+impl Injection {
+    pub const MAX_STRATEGIES: usize = 3;
+    pub const MAX_WARNINGS: usize = 2;
+    pub const MAX_TOKENS: usize = 2_000;
+
+    /// At most the items of the best trace (a memory without one is its own) plus directly matching warnings, all
+    /// above the floor. `recalled` is best first. Empty when nothing is good enough: more memory is not better memory.
+    pub fn choose(recalled: Vec<Recalled>, floor: f64) -> Self {
+        let mut injection = Self::default();
+        let mut left = Self::MAX_TOKENS;
+        let mut best: Option<(Option<TraceId>, MemoryId)> = None;
+        for entry in recalled.into_iter().filter(|entry| entry.above_floor(floor)) {
+            let (trace, id) = (entry.memory.trace_id, entry.memory.id);
+            let (best_trace, best_id) = *best.get_or_insert((trace, id));
+            let of_best_trace = id == best_id || (trace.is_some() && trace == best_trace);
+            let warning = entry.memory.is_warning();
+            let (room, list) = if warning {
+                (Self::MAX_WARNINGS, &mut injection.warnings)
+            } else {
+                (Self::MAX_STRATEGIES, &mut injection.strategies)
+            };
+            if list.len() == room || !(of_best_trace || warning) {
+                continue;
+            }
+            let tokens = tokens::estimate(&entry.memory.format_for_prompt());
+            if tokens <= left {
+                left -= tokens;
+                list.push(entry);
+            }
+        }
+        injection
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.strategies.is_empty() && self.warnings.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Recalled> {
+        self.strategies.iter().chain(&self.warnings)
+    }
+
+    /// Best first, over both kinds.
+    pub fn ids(&self) -> Vec<MemoryId> {
+        let mut entries: Vec<&Recalled> = self.iter().collect();
+        entries.sort_by(|a, b| {
+            b.score.composite.total_cmp(&a.score.composite).then_with(|| a.memory.id.cmp(&b.memory.id))
+        });
+        entries.into_iter().map(|entry| entry.memory.id).collect()
+    }
+}
+
+/// Whether a memory was learned from this very task; evaluations can exclude such memories.
+pub fn learned_from_same_task(memory: &Memory, task: &str) -> bool {
+    !memory.task.is_empty() && normalised(&memory.task) == normalised(task)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! The score of a memory for a query: components in 0..1, weighted into a base score, multiplied by factors.
+//! Profiles are data; `why` repeats every number, so that a reader can multiply them out again.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::confidence::{Evidence, confidence, days_between};
+use crate::fusion::Fused;
+use crate::memory::{Facts, MemoryOutcome, Scope};
+use crate::signature::Signature;
+
+/// Weights of the components; all at least 0, their sum above 0. They need not add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Weights {
+    pub similarity: f64,
+    pub recency: f64,
+    pub error_context: f64,
+    pub success: f64,
+    pub access: f64,
+    pub domain: f64,
+}
+
+impl Weights {
+    pub const COMPOSITE: Self =
+        Self { similarity: 0.6, recency: 0.3, error_context: 0.1, success: 0.0, access: 0.0, domain: 0.0 };
+    const SIMILARITY: Self =
+        Self { similarity: 1.0, recency: 0.0, error_context: 0.0, success: 0.0, access: 0.0, domain: 0.0 };
+    const EPISODIC: Self =
+        Self { similarity: 0.5, recency: 0.2, error_context: 0.0, success: 0.15, access: 0.1, domain: 0.05 };
+}
+
+/// What multiplies the base score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Factors {
+    None,
+    /// `(0.5 + 0.5·confidence) × scope weight`
+    ConfidenceAndScope,
+    /// `confidence × recency boost × scope weight`
+    Cascade,
+}
+
+/// A named way to score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProfileName {
+    /// Similarity, recency and error context, by confidence and scope.
+    #[default]
+    Composite,
+    /// Similarity alone, as in the ReasoningBank paper.
+    Paper,
+    /// Similarity × confidence × recency boost × scope weight.
+    Cascade,
+    /// Similarity, recency, success, access and domain, as for episodes.
+    Episodic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Profile {
+    name: ProfileName,
+    weights: Weights,
+    factors: Factors,
+    half_life_days: f64,
+}
+
+impl Profile {
+    /// `weights` are those of the composite profile; the others have their own.
+    pub fn new(name: ProfileName, weights: Weights, half_life_days: f64) -> Self {
+        let (weights, factors) = match name {
+            ProfileName::Composite => (weights, Factors::ConfidenceAndScope),
+            ProfileName::Paper => (Weights::SIMILARITY, Factors::None),
+            ProfileName::Cascade => (Weights::SIMILARITY, Factors::Cascade),
+            ProfileName::Episodic => (Weights::EPISODIC, Factors::ConfidenceAndScope),
+        };
+        Self { name, weights, factors, half_life_days }
+    }
+
+    pub fn name(&self) -> ProfileName {
+        self.name
+    }
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self::new(ProfileName::Composite, Weights::COMPOSITE, 30.0)
+    }
+}
+
+/// What is asked for, as far as scoring cares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    pub now: Timestamp,
+    pub signature: Option<Signature>,
+    pub domain: Option<String>,
+    /// The query speaks of something that went wrong.
+    pub mentions_error: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Component {
+    pub name: String,
+    /// In 0..1.
+    pub value: f64,
+    pub weight: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Factor {
+    pub name: String,
+    /// In 0..1.
+    pub value: f64,
+}
+
+/// How a score came about: `composite_score = Σ value·weight / Σ weight × Π factors`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Why {
+    pub profile: ProfileName,
+    pub components: Vec<Component>,
+    pub factors: Vec<Factor>,
+    /// Cosine of the best passage with the query; absent when it was found by text alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cosine: Option<f64>,
+    /// BM25 of the best passage; absent when it was found by vector alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_score: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    pub similarity: f64,
+    pub recency: f64,
+    pub error_context: f64,
+    pub base: f64,
+    pub composite: f64,
+    pub confidence: f64,
+    pub why: Why,
+}
+
+pub fn score(profile: &Profile, asked: &Asked, facts: &Facts, evidence: &Evidence, fused: &Fused) -> Score {
+    let confidence = confidence(facts, evidence, asked.now);
+    let age_days = days_between(evidence.last_used_at.unwrap_or(facts.created_at), asked.now);
+    let recency = 0.5_f64.powf(age_days / profile.half_life_days);
+    let error_context = error_context(asked, facts);
+    let w = &profile.weights;
+    let components = [
+        ("similarity", fused.similarity, w.similarity),
+        ("recency", recency, w.recency),
+        ("error_context", error_context, w.error_context),
+        ("success", f64::from(u8::from(facts.outcome == MemoryOutcome::Success)), w.success),
+        ("access", ((evidence.usage_count() as f64 + 1.0).ln() / 10.0).min(1.0), w.access),
+        ("domain", f64::from(u8::from(same_domain(asked, facts))), w.domain),
+    ];
+    let total: f64 = components.iter().map(|(_, _, weight)| weight).sum();
+    let base = components.iter().map(|(_, value, weight)| value * weight).sum::<f64>() / total;
+    let base = base.clamp(0.0, 1.0);
+    let scope_weight = ("scope_weight", scope_weight(facts.scope));
+    let factors = match profile.factors {
+        Factors::None => Vec::new(),
+        Factors::ConfidenceAndScope => vec![("confidence_factor", 0.5 + 0.5 * confidence), scope_weight],
+        Factors::Cascade => {
+            let boost = (1.0 + 0.1 * (1.0 - age_days / 365.0).max(0.0)) / 1.1;
+            vec![("confidence", confidence), ("recency_boost", boost), scope_weight]
+        }
+    };
+    let composite = factors.iter().fold(base, |product, (_, value)| product * value);
+    let why = Why {
+        profile: profile.name,
+        components: components
+            .into_iter()
+            .filter(|(_, _, weight)| *weight > 0.0)
+            .map(|(name, value, weight)| Component { name: name.into(), value, weight })
+            .collect(),
+        factors: factors.into_iter().map(|(name, value)| Factor { name: name.into(), value }).collect(),
+        cosine: fused.cosine,
+        text_score: fused.text,
+    };
+    Score { similarity: fused.similarity, recency, error_context, base, composite, confidence, why }
+}
+
+fn scope_weight(scope: Scope) -> f64 {
+    match scope {
+        Scope::Project => 1.0,
+        Scope::Team => 0.9,
+        Scope::Org => 0.8,
+    }
+}
+
+fn same_domain(asked: &Asked, facts: &Facts) -> bool {
+    let own = facts.domain.as_deref().or(facts.signature.as_ref().and_then(Signature::domain));
+    matches!((&asked.domain, own), (Some(asked), Some(own)) if asked.trim().eq_ignore_ascii_case(own.trim()))
+}
+
+/// 1 for the same signature, 0.5 for the same domain, 0.25 when the query mentions an error; 0 for strategies.
+fn error_context(asked: &Asked, facts: &Facts) -> f64 {
+    let Some(own) = &facts.signature else { return 0.0 };
+    if asked.signature.as_ref().is_some_and(|wanted| wanted.matches(own)) {
+        1.0
+    } else if same_domain(asked, facts) {
+        0.5
+    } else if asked.mentions_error {
+        0.25
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

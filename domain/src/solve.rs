@@ -1,0 +1,123 @@
+//! What is asked of the solver and what it answers. The answer's serialised form is what every client sees.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{MemoryId, TraceId};
+use crate::matts::MattsMode;
+use crate::retrieval::{Injection, Recalled};
+use crate::trace::{Outcome, VerdictSource};
+
+/// A task and how to work on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SolveTask {
+    pub task: String,
+    pub use_memory: bool,
+    /// Attempts at the task, 1..=8; 1 is a single attempt.
+    pub k: u32,
+    pub mode: MattsMode,
+    /// Whether the trace and what was learned are kept; without, no learning calls are made.
+    pub store_result: bool,
+    pub domain: Option<String>,
+}
+
+/// One of the k attempts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AttemptReport {
+    /// 1..=k.
+    pub index: u32,
+    /// In 0..1; absent when the attempt failed or could not be evaluated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// From the start of its draft to its evaluation.
+    pub latency_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A memory that was put into the prompts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UsedMemory {
+    pub id: MemoryId,
+    pub title: String,
+    /// It warns of a past failure.
+    pub warning: bool,
+    pub composite_score: f64,
+}
+
+impl UsedMemory {
+    pub fn of(injection: &Injection) -> Vec<Self> {
+        let view = |entry: &Recalled| Self {
+            id: entry.memory.id,
+            title: entry.memory.title.clone(),
+            warning: entry.memory.is_warning(),
+            composite_score: entry.score.composite,
+        };
+        injection.iter().map(view).collect()
+    }
+}
+
+/// A memory that was learned from the task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Learned {
+    pub id: MemoryId,
+    pub title: String,
+}
+
+/// What a solve cost. Tokens of cached answers are not counted: an earlier call paid for them.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SolveUsage {
+    pub input_tokens: u64,
+    /// Reasoning included.
+    pub output_tokens: u64,
+    pub reasoning_tokens: u64,
+    pub llm_calls: u64,
+    pub cache_hits: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+impl SolveUsage {
+    pub fn total_tokens(&self) -> u64 {
+        self.input_tokens + self.output_tokens
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SolveReport {
+    pub solution: String,
+    pub outcome: Outcome,
+    /// The evaluation of the solution, in 0..1; null when it could not be evaluated.
+    pub score: Option<f64>,
+    pub verdict_source: VerdictSource,
+    pub iterations: u32,
+    pub attempts: Vec<AttemptReport>,
+    /// The index of the chosen attempt.
+    pub selected: u32,
+    pub early_exit: bool,
+    pub loop_detected: bool,
+    /// The memories that were injected, not merely found.
+    pub memories_used: Vec<UsedMemory>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<TraceId>,
+    pub learnings: Vec<Learned>,
+    pub usage: SolveUsage,
+    /// A prompt was longer than its budget and lost its middle.
+    pub truncated: bool,
+    pub warnings: Vec<String>,
+    pub elapsed_ms: u64,
+}
+
+/// How far a solve is: completed model calls of the most there can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    pub completed: u32,
+    pub total: u32,
+}
+
+/// The best there was when a solve ended early.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BestSoFar {
+    pub solution: String,
+    pub score: Option<f64>,
+}

@@ -1,0 +1,99 @@
+//! Traces: what was tried for a task and how it went. The serialised form is the trace document that users keep.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{MemoryId, TraceId};
+use crate::matts::MattsMode;
+use crate::workspace::WorkspaceId;
+
+/// How a task went. `Partial`: a solution exists but could not be judged, or the run was cut short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    Success,
+    Failure,
+    Partial,
+}
+
+impl Outcome {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Partial => "partial",
+        }
+    }
+}
+
+/// Who decided the outcome. Evidence from the caller beats the judge's opinion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum VerdictSource {
+    Judge,
+    Evidence,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    Recall,
+    Think,
+    Evaluate,
+    Refine,
+    Judge,
+}
+
+/// One thing the solver did. `content` is the solution for think and refine, the ids recalled for recall,
+/// the reasoning for judge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    pub iteration: u32,
+    pub action: Action,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+    pub timestamp: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceMetadata {
+    pub model: String,
+    pub reasoning_effort: String,
+    pub matts_enabled: bool,
+    pub matts_k: u32,
+    pub matts_mode: MattsMode,
+    pub total_iterations: u32,
+    pub total_tokens: u64,
+    pub workspace_id: WorkspaceId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_session: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trace {
+    pub trace_id: TraceId,
+    pub task: String,
+    pub trajectory: Vec<Step>,
+    pub outcome: Outcome,
+    /// The evaluation of the chosen solution, in 0..1; none when nothing could be evaluated.
+    pub final_score: Option<f64>,
+    pub verdict_source: VerdictSource,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// Memories learned from it.
+    pub memory_items: Vec<MemoryId>,
+    /// Memories injected into it.
+    pub memories_used: Vec<MemoryId>,
+    pub metadata: TraceMetadata,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_trace_id: Option<TraceId>,
+    pub created_at: Timestamp,
+}

@@ -1,0 +1,153 @@
+//! The documents that clients read about memories: answers of retrieve and record.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::confidence::{Evidence, confidence};
+use crate::ids::{MemoryId, TraceId};
+use crate::memory::{ErrorContext, Facts, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use crate::retrieval::Recalled;
+use crate::score::Why;
+use crate::trace::Outcome;
+use crate::workspace::WorkspaceId;
+
+/// A memory as a client reads it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryView {
+    pub id: MemoryId,
+    pub title: String,
+    pub description: String,
+    pub content: String,
+    pub outcome: MemoryOutcome,
+    /// True exactly when an error_context is present.
+    pub warning: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_context: Option<ErrorContext>,
+    pub scope: Scope,
+    pub workspace_id: WorkspaceId,
+    pub source_type: SourceType,
+    pub trust: Trust,
+    pub status: Status,
+    pub revision: u32,
+    /// In 0..1, from evidence and age.
+    pub confidence: f64,
+    pub usage_count: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_memory_id: Option<MemoryId>,
+    pub derived_from: Vec<MemoryId>,
+    pub evolution_stage: u32,
+    pub pattern_tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difficulty_level: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain_category: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<TraceId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_outcome: Option<Outcome>,
+    pub created_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl MemoryView {
+    pub fn new(memory: Memory, evidence: &Evidence, now: Timestamp) -> Self {
+        let confidence = confidence(&Facts::from(&memory), evidence, now);
+        Self {
+            id: memory.id,
+            warning: memory.is_warning(),
+            title: memory.title,
+            description: memory.description,
+            content: memory.content,
+            outcome: memory.outcome,
+            error_context: memory.error_context,
+            scope: memory.scope,
+            workspace_id: memory.workspace_id,
+            source_type: memory.source_type,
+            trust: memory.trust,
+            status: memory.status,
+            revision: memory.revision,
+            confidence,
+            usage_count: evidence.usage_count(),
+            parent_memory_id: memory.parent_memory_id,
+            derived_from: memory.derived_from,
+            evolution_stage: memory.evolution_stage,
+            pattern_tags: memory.pattern_tags,
+            difficulty_level: memory.difficulty_level,
+            domain_category: memory.domain_category,
+            trace_id: memory.trace_id,
+            trace_outcome: memory.trace_outcome,
+            created_at: memory.created_at,
+            last_used_at: evidence.last_used_at,
+        }
+    }
+}
+
+/// A memory that was found, with its scores, each in 0..1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecalledView {
+    #[serde(flatten)]
+    pub memory: MemoryView,
+    pub similarity_score: f64,
+    pub recency_score: f64,
+    pub error_score: f64,
+    pub base_score: f64,
+    pub composite_score: f64,
+    pub why: Why,
+}
+
+impl RecalledView {
+    pub fn new(recalled: Recalled, now: Timestamp) -> Self {
+        let score = recalled.score;
+        Self {
+            memory: MemoryView::new(recalled.memory, &recalled.evidence, now),
+            similarity_score: score.similarity,
+            recency_score: score.recency,
+            error_score: score.error_context,
+            base_score: score.base,
+            composite_score: score.composite,
+            why: score.why,
+        }
+    }
+}
+
+/// Which lists an answer rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchMode {
+    Hybrid,
+    Keyword,
+    Vector,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Retrieved {
+    /// Best first. Empty is a normal answer.
+    pub memories: Vec<RecalledView>,
+    pub mode: SearchMode,
+    /// A scope that should have been read could not be.
+    pub partial: bool,
+    pub notes: Vec<String>,
+    pub took_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordStatus {
+    Created,
+    /// The same lesson was there already; `id` is its id, and it has been confirmed.
+    Reinforced,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recorded {
+    pub id: MemoryId,
+    pub status: RecordStatus,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<MemoryId>,
+    /// How many secrets were replaced.
+    pub redactions: u32,
+    /// In 0..1.
+    pub confidence: f64,
+}

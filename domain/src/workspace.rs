@@ -1,0 +1,131 @@
+//! Workspaces: the isolation boundary of memories. This file derives their identity from a path that is already
+//! canonical; finding the project root on disk is the edge's work.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The first 16 hex digits of the SHA-256 of the canonical path of the project root.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkspaceId(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a workspace id is 16 lowercase hex digits, not {0:?}")]
+pub struct InvalidWorkspaceId(pub String);
+
+impl WorkspaceId {
+    /// `root` is the canonical, absolute path of the project root: same path, same workspace, on every run.
+    pub fn of_root(root: &str) -> Self {
+        Self(hex(&Sha256::digest(root.as_bytes()))[..16].to_owned())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for WorkspaceId {
+    type Err = InvalidWorkspaceId;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_id = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if is_id { Ok(Self(text.to_owned())) } else { Err(InvalidWorkspaceId(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for WorkspaceId {
+    type Error = InvalidWorkspaceId;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<WorkspaceId> for String {
+    fn from(id: WorkspaceId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for WorkspaceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for WorkspaceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WorkspaceId({})", self.0)
+    }
+}
+
+/// What is stored about a workspace on the first write to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Workspace {
+    pub id: WorkspaceId,
+    pub name: String,
+    /// Canonical path of the project root.
+    pub root: String,
+    /// The team and the organisation whose memories this workspace also reads, once trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub org: Option<String>,
+    pub created_at: Timestamp,
+}
+
+impl Workspace {
+    pub fn of_root(root: &str, now: Timestamp) -> Self {
+        let name = root.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(root).to_owned();
+        Self { id: WorkspaceId::of_root(root), name, root: root.to_owned(), team: None, org: None, created_at: now }
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_id_is_the_start_of_the_sha256_of_the_root() {
+        // printf %s /home/me/project | sha256sum
+        assert_eq!(WorkspaceId::of_root("/home/me/project").as_str(), &hex(&Sha256::digest(b"/home/me/project"))[..16]);
+        assert_eq!(WorkspaceId::of_root("").as_str(), "e3b0c44298fc1c14");
+    }
+
+    #[test]
+    fn a_workspace_is_named_after_its_directory() {
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(Workspace::of_root("/home/me/project/", now).name, "project");
+        assert_eq!(Workspace::of_root("/", now).name, "/");
+    }
+
+    #[test]
+    fn only_sixteen_lowercase_hex_digits_are_an_id() {
+        for bad in ["", "e3b0c44298fc1c1", "e3b0c44298fc1c14a", "E3B0C44298FC1C14", "' OR 1=1 --abcde"] {
+            assert!(bad.parse::<WorkspaceId>().is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_deterministic_and_parse_back(root in ".{0,60}") {
+            let id = WorkspaceId::of_root(&root);
+            prop_assert_eq!(&id, &WorkspaceId::of_root(&root));
+            prop_assert_eq!(&id, &id.as_str().parse::<WorkspaceId>().unwrap());
+        }
+    }
+}
