@@ -1,1 +1,12 @@
-//! x
+//! Edges and adapters of ReasoningBank: command line, MCP, settings, LanceDB, the embedding model. The rules are in
+//! `reasoning-bank-domain`, the supervised system in `reasoning-bank-actors`.
+
+#![recursion_limit = "256"]
+
+pub mod cli;
+pub mod embed;
+pub mod mcp;
+pub mod project;
+pub mod settings;
+pub mod store;
+pub mod telemetry;

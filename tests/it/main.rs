@@ -1,1 +1,1 @@
-//! x
+//! One binary for everything that is tested from outside.
