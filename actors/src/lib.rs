@@ -5,3 +5,5 @@ pub mod error;
 pub mod memories;
 pub mod ports;
 pub mod runtime;
+#[cfg(feature = "testkit")]
+pub mod testkit;

@@ -72,7 +72,8 @@ impl MemoryCommit {
     }
 }
 
-/// Whose memories may be read: always built by the server, never by a client.
+/// Whose memories may be read: always built by the server, never by a client. A memory is read by those whom its scope
+/// names and by nobody else: its workspace, its team or its organisation. With all three unset nothing is visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visible {
     pub workspace: Option<WorkspaceId>,
@@ -110,7 +111,7 @@ pub struct MemoryRow {
     pub evidence: Evidence,
 }
 
-/// What a scan walks through, in id order.
+/// What a scan walks through, in id order. Workspaces and passages come whole, whatever the page.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Filter {
     /// `None`: of every workspace. Status `None`: whatever its status.
@@ -149,9 +150,13 @@ pub enum Scanned {
     Passages(Vec<Passage>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum EraseScope {
+    /// The workspace with its traces, its signals and its memories of project scope; what it shares with a team or an
+    /// organisation stays theirs.
     Workspace(WorkspaceId),
+    /// One memory with its passages and signals.
     Memory(MemoryId),
 }
 

@@ -1,0 +1,370 @@
+//! The store port in memory, with the semantics of the contract suite and the cheapest algorithms: brute force and a
+//! small BM25. Nothing survives the process, and text scores are not those of the real store.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use reasoning_bank_domain::confidence::{Evidence, Signal, SignalKind};
+use reasoning_bank_domain::fusion::RankedList;
+use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::{Facts, Memory, Scope, Status};
+use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+
+use crate::ports::{
+    Batch, Committed, Conditions, EraseScope, Erased, Filter, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
+    Passage, Recall, Record, Scanned, StoreError, Visible,
+};
+use crate::runtime::Deadline;
+
+/// An empty store that tests may share through an `Arc`.
+#[derive(Debug, Default)]
+pub struct MemStore {
+    data: Mutex<Data>,
+    failure: Mutex<Option<StoreError>>,
+}
+
+impl MemStore {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every call answers with this error until it is set to `None` again.
+    pub fn fail_with(&self, failure: Option<StoreError>) {
+        *lock(&self.failure) = failure;
+    }
+
+    fn answer<'a, T: Send + 'a>(
+        &'a self,
+        deadline: Deadline,
+        work: impl FnOnce(&mut Data) -> T,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        let answer = match lock(&self.failure).clone() {
+            Some(failure) => Err(failure),
+            None if deadline.passed() => Err(StoreError::TimedOut),
+            None => Ok(work(&mut lock(&self.data))),
+        };
+        ready(answer).boxed()
+    }
+}
+
+/// A test that panicked while it held the lock has failed already; the others go on.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MemoryStore for MemStore {
+    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
+        self.answer(deadline, |data| data.commit(batch))
+    }
+
+    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
+        self.answer(deadline, |data| data.candidates(&recall))
+    }
+
+    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
+        self.answer(deadline, |data| ids.iter().filter_map(|id| Some(data.row(data.memories.get(id)?))).collect())
+    }
+
+    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
+        self.answer(deadline, |data| data.scan(filter, &page))
+    }
+
+    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
+        self.answer(deadline, |data| data.erase(&scope))
+    }
+
+    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
+        self.answer(deadline, |_| Maintained::default())
+    }
+}
+
+#[derive(Debug)]
+struct Stored {
+    memory: Memory,
+    passages: Vec<Passage>,
+}
+
+#[derive(Debug, Default)]
+struct Data {
+    memories: BTreeMap<MemoryId, Stored>,
+    traces: BTreeMap<TraceId, Trace>,
+    signals: BTreeMap<SignalId, Signal>,
+    workspaces: BTreeMap<WorkspaceId, Workspace>,
+}
+
+impl Data {
+    fn commit(&mut self, batch: Batch) -> Committed {
+        let mut committed = Committed::default();
+        for record in batch {
+            match record {
+                Record::Workspace(workspace) => {
+                    self.workspaces.entry(workspace.id.clone()).or_insert(workspace);
+                }
+                Record::Trace(trace) => {
+                    self.traces.entry(trace.trace_id).or_insert(trace);
+                }
+                Record::Signal(signal) => {
+                    self.signals.entry(signal.id).or_insert(signal);
+                }
+                Record::Memory { memory, passages, confirm } => {
+                    committed.memories.push(self.commit_memory(memory, passages, confirm));
+                }
+            }
+        }
+        committed
+    }
+
+    fn commit_memory(&mut self, memory: Memory, passages: Vec<Passage>, confirm: SignalId) -> MemoryCommit {
+        let id = memory.id;
+        if self.memories.contains_key(&id) {
+            return MemoryCommit::Created(id);
+        }
+        if let Some(existing) = self.duplicate_of(&memory) {
+            self.signals.entry(confirm).or_insert(Signal {
+                id: confirm,
+                memory_id: existing,
+                workspace_id: memory.workspace_id,
+                kind: SignalKind::Confirmed,
+                at: memory.created_at,
+                trace_id: memory.trace_id,
+                comment: None,
+            });
+            return MemoryCommit::Reinforced(existing);
+        }
+        self.memories.insert(id, Stored { memory, passages });
+        MemoryCommit::Created(id)
+    }
+
+    fn duplicate_of(&self, memory: &Memory) -> Option<MemoryId> {
+        if memory.status != Status::Active {
+            return None;
+        }
+        let key = memory.duplicate_key();
+        let same = |stored: &&Stored| stored.memory.status == Status::Active && stored.memory.duplicate_key() == key;
+        self.memories.values().find(same).map(|stored| stored.memory.id)
+    }
+
+    fn evidence(&self, id: MemoryId) -> Evidence {
+        Evidence::of(self.signals.values().filter(|signal| signal.memory_id == id))
+    }
+
+    fn row(&self, stored: &Stored) -> MemoryRow {
+        MemoryRow { memory: stored.memory.clone(), evidence: self.evidence(stored.memory.id) }
+    }
+
+    fn candidates(&self, recall: &Recall) -> Candidates {
+        let searched: Vec<&Stored> = self
+            .memories
+            .values()
+            .filter(|stored| stored.memory.status == Status::Active)
+            .filter(|stored| visible(&recall.visible, &stored.memory) && holds(&recall.conditions, &stored.memory))
+            .collect();
+        let vector = recall.vector.as_ref().map(|query| {
+            let cosine = |passage: &Passage| passage.vector.as_deref().map(|vector| cosine(query, vector));
+            let best = |stored: &&Stored| stored.passages.iter().filter_map(cosine).reduce(f64::max);
+            list(searched.iter().filter_map(|stored| Some((stored.memory.id, best(stored)?))), recall.limit)
+        });
+        let text = recall.text.as_deref().filter(|text| !text.trim().is_empty()).map(|text| {
+            let scores = Bm25::new(&searched).scores(&terms(text), &searched);
+            list(scores.into_iter(), recall.limit)
+        });
+        let found: BTreeSet<MemoryId> =
+            [&vector, &text].into_iter().flatten().flat_map(|list| list.hits.iter().map(|(id, _)| *id)).collect();
+        let facts = found
+            .into_iter()
+            .filter_map(|id| Some((Facts::from(&self.memories.get(&id)?.memory), self.evidence(id))))
+            .collect();
+        Candidates { vector, text, facts }
+    }
+
+    fn scan(&self, filter: Filter, page: &Page) -> Scanned {
+        match filter {
+            Filter::Memories { workspace, status, scope } => Scanned::Memories(self.rows(page, |memory| {
+                workspace.as_ref().is_none_or(|id| memory.workspace_id == *id)
+                    && status.is_none_or(|status| memory.status == status)
+                    && scope.is_none_or(|scope| memory.scope == scope)
+            })),
+            Filter::DerivedFrom(id) => Scanned::Memories(
+                self.rows(page, |memory| memory.parent_memory_id == Some(id) || memory.derived_from.contains(&id)),
+            ),
+            Filter::Traces { workspace } => Scanned::Traces(
+                paged(
+                    &self.traces,
+                    page,
+                    |id| id.uuid(),
+                    |trace| workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id),
+                )
+                .cloned()
+                .collect(),
+            ),
+            Filter::Trace(id) => Scanned::Traces(self.traces.get(&id).cloned().into_iter().collect()),
+            Filter::Signals { workspace } => Scanned::Signals(
+                paged(
+                    &self.signals,
+                    page,
+                    |id| id.uuid(),
+                    |signal| workspace.as_ref().is_none_or(|id| signal.workspace_id == *id),
+                )
+                .cloned()
+                .collect(),
+            ),
+            Filter::Workspaces => Scanned::Workspaces(self.workspaces.values().cloned().collect()),
+            Filter::Passages(id) => {
+                Scanned::Passages(self.memories.get(&id).map(|stored| stored.passages.clone()).unwrap_or_default())
+            }
+        }
+    }
+
+    fn rows(&self, page: &Page, keep: impl Fn(&Memory) -> bool) -> Vec<MemoryRow> {
+        paged(&self.memories, page, |id| id.uuid(), |stored| keep(&stored.memory))
+            .map(|stored| self.row(stored))
+            .collect()
+    }
+
+    fn erase(&mut self, scope: &EraseScope) -> Erased {
+        let doomed = |memory: &Memory| match scope {
+            EraseScope::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
+            EraseScope::Memory(id) => memory.id == *id,
+        };
+        let mut erased = Erased::default();
+        self.memories.retain(|_, stored| {
+            let keep = !doomed(&stored.memory);
+            if !keep {
+                erased.memories += 1;
+                erased.passages += stored.passages.len() as u64;
+            }
+            keep
+        });
+        erased.signals = remove(&mut self.signals, |signal| match scope {
+            EraseScope::Workspace(id) => signal.workspace_id == *id,
+            EraseScope::Memory(id) => signal.memory_id == *id,
+        });
+        if let EraseScope::Workspace(id) = scope {
+            erased.traces = remove(&mut self.traces, |trace| trace.metadata.workspace_id == *id);
+            self.workspaces.remove(id);
+        }
+        erased
+    }
+}
+
+fn remove<K: Ord, V>(map: &mut BTreeMap<K, V>, doomed: impl Fn(&V) -> bool) -> u64 {
+    let before = map.len();
+    map.retain(|_, value| !doomed(value));
+    (before - map.len()) as u64
+}
+
+fn paged<'a, K, V>(
+    map: &'a BTreeMap<K, V>,
+    page: &Page,
+    uuid: impl Fn(&K) -> uuid::Uuid,
+    keep: impl Fn(&V) -> bool,
+) -> impl Iterator<Item = &'a V> {
+    let after = page.after;
+    map.iter()
+        .filter(move |(key, value)| after.is_none_or(|after| uuid(key) > after) && keep(value))
+        .map(|(_, value)| value)
+        .take(page.limit)
+}
+
+fn visible(visible: &Visible, memory: &Memory) -> bool {
+    match memory.scope {
+        Scope::Project => visible.workspace.as_ref() == Some(&memory.workspace_id),
+        Scope::Team => visible.team.is_some() && visible.team == memory.team,
+        Scope::Org => visible.org.is_some() && visible.org == memory.org,
+    }
+}
+
+fn holds(conditions: &Conditions, memory: &Memory) -> bool {
+    let lowercase = |text: &str| text.trim().to_lowercase();
+    let domain = memory.domain_category.as_deref().map(lowercase);
+    conditions.domain.as_deref().is_none_or(|asked| domain == Some(lowercase(asked)))
+        && conditions.tags.iter().all(|tag| memory.pattern_tags.contains(tag))
+        && (memory.is_warning() || !conditions.warnings_only)
+        && (!memory.is_warning() || !conditions.without_warnings)
+}
+
+/// The `limit` best, best first; ties by id.
+fn list(hits: impl Iterator<Item = (MemoryId, f64)>, limit: usize) -> RankedList {
+    let mut hits: Vec<(MemoryId, f64)> = hits.collect();
+    hits.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+    let truncated = hits.len() > limit;
+    hits.truncate(limit);
+    RankedList { hits, truncated }
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
+    let norms = (dot(a, a) * dot(b, b)).sqrt();
+    if norms > 0.0 { dot(a, b) / norms } else { 0.0 }
+}
+
+/// Lowercase words; snake_case and camelCase are taken apart.
+fn terms(text: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        let mut term = String::new();
+        let mut previous_is_lower = false;
+        for c in word.chars() {
+            if c.is_uppercase() && previous_is_lower {
+                terms.push(std::mem::take(&mut term));
+            }
+            previous_is_lower = c.is_lowercase() || c.is_numeric();
+            term.extend(c.to_lowercase());
+        }
+        terms.push(term);
+    }
+    terms.retain(|term| !term.is_empty());
+    terms
+}
+
+/// Every searched passage is a document; a memory scores as its best passage.
+struct Bm25 {
+    documents: Vec<Vec<Vec<String>>>,
+    frequency: HashMap<String, u32>,
+    count: u32,
+    average_length: f64,
+}
+
+impl Bm25 {
+    const K1: f64 = 1.2;
+    const B: f64 = 0.75;
+
+    fn new(searched: &[&Stored]) -> Self {
+        let documents: Vec<Vec<Vec<String>>> = searched
+            .iter()
+            .map(|stored| stored.passages.iter().map(|passage| terms(&passage.text)).collect())
+            .collect();
+        let mut frequency = HashMap::new();
+        let (mut count, mut length) = (0u32, 0usize);
+        for document in documents.iter().flatten() {
+            count += 1;
+            length += document.len();
+            for term in document.iter().collect::<BTreeSet<_>>() {
+                *frequency.entry(term.clone()).or_default() += 1;
+            }
+        }
+        Self { documents, frequency, count, average_length: length as f64 / f64::from(count.max(1)) }
+    }
+
+    fn scores(&self, query: &[String], searched: &[&Stored]) -> Vec<(MemoryId, f64)> {
+        let query: BTreeSet<&String> = query.iter().collect();
+        let best = |passages: &[Vec<String>]| passages.iter().map(|p| self.score(&query, p)).fold(0.0, f64::max);
+        let scored = searched.iter().zip(&self.documents).map(|(stored, passages)| (stored.memory.id, best(passages)));
+        scored.filter(|(_, score)| *score > 0.0).collect()
+    }
+
+    fn score(&self, query: &BTreeSet<&String>, document: &[String]) -> f64 {
+        let length = document.len() as f64 / self.average_length.max(1.0);
+        let term_score = |term: &&String| {
+            let count = document.iter().filter(|word| *word == *term).count() as f64;
+            let containing = f64::from(self.frequency.get(*term).copied().unwrap_or_default());
+            let rarity = (1.0 + (f64::from(self.count) - containing + 0.5) / (containing + 0.5)).ln();
+            rarity * count * (Self::K1 + 1.0) / (count + Self::K1 * (1.0 - Self::B + Self::B * length))
+        };
+        query.iter().map(term_score).sum()
+    }
+}
