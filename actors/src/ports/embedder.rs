@@ -19,11 +19,13 @@ impl std::fmt::Display for Fingerprint {
     }
 }
 
-/// A piece of a document that fits the model's window, with its L2-normalised vector of `dims` numbers.
+/// A piece of a document that fits the model's window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chunk {
     pub text: String,
-    pub vector: Vec<f32>,
+    /// `dims` numbers, L2-normalised. None beyond the first chunks of a very long document: time is bounded, text is
+    /// not cut off, so that piece is found by its words alone.
+    pub vector: Option<Vec<f32>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
