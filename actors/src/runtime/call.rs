@@ -1,0 +1,32 @@
+//! What can go wrong between a handle and its actor, whatever was asked.
+
+use std::time::Duration;
+
+use crate::error::Error;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// Nothing was sent: the actor did not come back before the deadline, or is ended for good. Safe to repeat.
+    #[error("the actor is not running")]
+    Unavailable,
+    /// Nothing was sent: too many are inside already. Safe to repeat.
+    #[error("too many callers; try again in {retry_after:?}")]
+    Overloaded { retry_after: Duration },
+    /// Sent, and possibly still being worked on.
+    #[error("no answer before the deadline")]
+    TimedOut,
+    /// Sent, and the actor or the work ended without an answer: what it had done by then is unknown.
+    #[error("the actor ended before it answered")]
+    Dropped,
+}
+
+impl From<CallError> for Error {
+    /// Only `Dropped` is a bug of ours (something crashed); the others pass with time, so their codes invite a retry.
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Unavailable | CallError::TimedOut => Self::DeadlineExceeded,
+            CallError::Overloaded { retry_after } => Self::Overloaded { retry_after },
+            CallError::Dropped => Self::internal(error),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Where the current incarnation of an actor is found. Handles keep a slot, never an `ActorRef`: a restart makes a new
+//! `ActorRef` and the supervisor binds it here.
+
+use std::sync::Arc;
+
+use ractor::concurrency::oneshot;
+use ractor::{ActorId, ActorRef, Message, MessagingErr, RpcReplyPort};
+use tokio::sync::watch;
+use tokio::time::timeout_at;
+
+use super::{CallError, Deadline};
+
+enum Binding<M> {
+    /// Not started yet, or between two incarnations.
+    Vacant,
+    Bound(ActorRef<M>),
+    /// Ended for good: nobody waits for it.
+    Closed,
+}
+
+pub struct Slot<M> {
+    binding: Arc<watch::Sender<Binding<M>>>,
+}
+
+impl<M> Clone for Slot<M> {
+    fn clone(&self) -> Self {
+        Self { binding: Arc::clone(&self.binding) }
+    }
+}
+
+impl<M> Default for Slot<M> {
+    fn default() -> Self {
+        Self { binding: Arc::new(watch::Sender::new(Binding::Vacant)) }
+    }
+}
+
+impl<M: Message> Slot<M> {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn bind(&self, actor: ActorRef<M>) {
+        self.binding.send_replace(Binding::Bound(actor));
+    }
+
+    /// Forgets this incarnation; a newer one stays. Calls wait for the next.
+    pub fn clear(&self, ended: ActorId) {
+        self.binding.send_if_modified(|binding| {
+            let ended = matches!(binding, Binding::Bound(actor) if actor.get_id() == ended);
+            if ended {
+                *binding = Binding::Vacant;
+            }
+            ended
+        });
+    }
+
+    /// There will be no next incarnation: calls fail at once.
+    pub fn close(&self) {
+        self.binding.send_replace(Binding::Closed);
+    }
+
+    /// The incarnation that is bound now; it may have ended a moment ago.
+    pub fn current(&self) -> Option<ActorRef<M>> {
+        match &*self.binding.borrow() {
+            Binding::Bound(actor) => Some(actor.clone()),
+            Binding::Vacant | Binding::Closed => None,
+        }
+    }
+
+    /// Sends now or fails; nothing is waited for and nothing is answered.
+    pub fn cast(&self, message: M) -> Result<(), CallError> {
+        let actor = self.current().ok_or(CallError::Unavailable)?;
+        actor.send_message(message).map_err(|_| CallError::Unavailable)
+    }
+
+    /// Waits for an incarnation that takes the message, sends it once, waits for the answer; all before the deadline.
+    /// A message that was taken is never sent again, whatever becomes of its actor.
+    pub async fn call<R: Send + 'static>(
+        &self,
+        make: impl FnOnce(RpcReplyPort<R>) -> M,
+        deadline: Deadline,
+    ) -> Result<R, CallError> {
+        if deadline.passed() {
+            return Err(CallError::TimedOut);
+        }
+        let (reply, answer) = oneshot();
+        self.send(make((reply, deadline.remaining()).into()), deadline).await?;
+        match timeout_at(deadline.instant(), answer).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(CallError::Dropped),
+            Err(_) => Err(CallError::TimedOut),
+        }
+    }
+
+    async fn send(&self, mut message: M, deadline: Deadline) -> Result<(), CallError> {
+        let mut refused = None;
+        loop {
+            let actor = match timeout_at(deadline.instant(), self.incarnation_other_than(refused)).await {
+                Ok(Some(actor)) => actor,
+                Ok(None) | Err(_) => return Err(CallError::Unavailable),
+            };
+            match actor.send_message(message) {
+                Ok(()) => return Ok(()),
+                Err(MessagingErr::SendErr(returned)) => {
+                    message = returned;
+                    refused = Some(actor.get_id());
+                }
+                Err(MessagingErr::ChannelClosed | MessagingErr::InvalidActorType) => {
+                    return Err(CallError::Unavailable);
+                }
+            }
+        }
+    }
+
+    /// None when the slot is closed.
+    async fn incarnation_other_than(&self, refused: Option<ActorId>) -> Option<ActorRef<M>> {
+        let mut binding = self.binding.subscribe();
+        let found = binding
+            .wait_for(|binding| match binding {
+                Binding::Vacant => false,
+                Binding::Bound(actor) => Some(actor.get_id()) != refused,
+                Binding::Closed => true,
+            })
+            .await;
+        match found.as_deref() {
+            Ok(Binding::Bound(actor)) => Some(actor.clone()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! A one_for_one supervisor: children are started in order, started again as `domain::restart` decides, and stopped in
+//! a given order. It decides nothing itself and knows no child beyond its [`ChildSpec`]; children that come and go with
+//! requests belong to an actor of their own that links them.
+
+mod actor;
+mod child;
+mod handle;
+mod stop;
+
+pub use actor::{GaveUp, Supervisor, SupervisorArgs, SupervisorMsg, exit_of};
+pub use child::{ChildPhase, ChildSpec, ChildStatus};
+pub use handle::{Ended, SupervisorHandle};
+pub use stop::{Ending, Stopped};

@@ -1,0 +1,140 @@
+//! A child as its supervisor sees it: how to start it, and how it is doing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use ractor::{Actor, ActorCell, ActorId, ActorRef, Message, SpawnErr};
+use reasoning_bank_domain::restart::Restart;
+use tokio::time::timeout;
+
+use crate::runtime::Slot;
+
+/// A start is a trivial `pre_start`; what takes longer is opened elsewhere and handed in.
+const START_LIMIT: Duration = Duration::from_secs(5);
+
+type StartFn = Arc<dyn Fn(ActorCell) -> BoxFuture<'static, Result<ActorCell, SpawnErr>> + Send + Sync>;
+
+/// How a child is started, any number of times; its slot follows it.
+#[derive(Clone)]
+pub struct ChildSpec {
+    pub(super) name: &'static str,
+    pub(super) restart: Restart,
+    pub(super) slot: Arc<dyn AnySlot>,
+    start: StartFn,
+}
+
+impl ChildSpec {
+    /// `make` gives the actor and its arguments for each incarnation. It is started without a ractor name: names are
+    /// global to the process and are freed late.
+    pub fn actor<A: Actor>(
+        name: &'static str,
+        restart: Restart,
+        slot: &Slot<A::Msg>,
+        make: impl Fn() -> (A, A::Arguments) + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(name, restart, slot, move |supervisor| {
+            let (actor, arguments) = make();
+            async move { Ok(A::spawn_linked(None, actor, arguments, supervisor).await?.0) }.boxed()
+        })
+    }
+
+    /// For children that are no plain actor, such as a factory. `start` links what it starts to the given supervisor.
+    pub fn new<M: Message>(
+        name: &'static str,
+        restart: Restart,
+        slot: &Slot<M>,
+        start: impl Fn(ActorCell) -> BoxFuture<'static, Result<ActorRef<M>, SpawnErr>> + Send + Sync + 'static,
+    ) -> Self {
+        let bound = slot.clone();
+        let start: StartFn = Arc::new(move |supervisor| {
+            let (starting, bound) = (start(supervisor), bound.clone());
+            async move {
+                let actor = starting.await?;
+                bound.bind(actor.clone());
+                Ok(actor.get_cell())
+            }
+            .boxed()
+        });
+        Self { name, restart, slot: Arc::new(slot.clone()), start }
+    }
+
+    pub(super) async fn start(&self, supervisor: ActorCell) -> Result<ActorCell, SpawnErr> {
+        match timeout(START_LIMIT, (self.start)(supervisor)).await {
+            Ok(started) => started,
+            Err(_) => Err(SpawnErr::StartupFailed(format!("not started within {START_LIMIT:?}").into())),
+        }
+    }
+}
+
+/// A slot whose message type does not matter.
+pub(super) trait AnySlot: Send + Sync {
+    fn clear(&self, ended: ActorId);
+    fn close(&self);
+}
+
+impl<M: Message> AnySlot for Slot<M> {
+    fn clear(&self, ended: ActorId) {
+        Slot::clear(self, ended);
+    }
+
+    fn close(&self) {
+        Slot::close(self);
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChildPhase {
+    Running,
+    /// Ended or not startable; it will be started again.
+    Restarting,
+    /// For good.
+    Ended,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChildStatus {
+    pub name: &'static str,
+    pub phase: ChildPhase,
+    /// Starts after the first one, failed ones included.
+    pub restarts: u64,
+    /// Why it last ended, or could not be started, other than normally.
+    pub last_failure: Option<String>,
+}
+
+/// A child of a running supervisor.
+pub(super) struct Child {
+    pub(super) spec: ChildSpec,
+    pub(super) phase: ChildPhase,
+    pub(super) running: Option<ActorCell>,
+    /// How often it was started, or tried to be. A timer for an earlier one is void.
+    pub(super) incarnation: u64,
+    pub(super) last_failure: Option<String>,
+    /// Being stopped: not started again, whatever happens.
+    pub(super) retired: bool,
+}
+
+impl Child {
+    pub(super) fn new(spec: ChildSpec) -> Self {
+        Self { spec, phase: ChildPhase::Restarting, running: None, incarnation: 0, last_failure: None, retired: false }
+    }
+
+    pub(super) fn status(&self) -> ChildStatus {
+        ChildStatus {
+            name: self.spec.name,
+            phase: self.phase,
+            restarts: self.incarnation.saturating_sub(1),
+            last_failure: self.last_failure.clone(),
+        }
+    }
+
+    pub(super) fn is(&self, id: ActorId) -> bool {
+        self.running.as_ref().is_some_and(|actor| actor.get_id() == id)
+    }
+
+    pub(super) fn end(&mut self) {
+        self.phase = ChildPhase::Ended;
+        self.spec.slot.close();
+    }
+}
