@@ -1,3 +1,14 @@
 //! Fakes of the ports and helpers, for the tests of this package and of the root. Not for production.
 
+mod embedder;
+mod eventually;
+mod faults;
+mod leak;
 pub mod memory_store;
+mod scripted;
+
+pub use embedder::HashEmbedder;
+pub use eventually::eventually;
+pub use faults::{Faults, Panics, panic_on_request};
+pub use leak::LeakCheck;
+pub use scripted::{Held, Scripted};

@@ -1,0 +1,224 @@
+//! A language model that says what the test tells it to, when the test tells it to, and remembers what it was asked.
+//! It is no simulation: nothing it says depends on anything but the script.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError, Purpose, Usage};
+use crate::runtime::Deadline;
+
+type Answer = Box<dyn Fn(&Completion) -> Result<String, ModelError> + Send + Sync>;
+
+/// Clones share the script.
+#[derive(Clone, Default)]
+pub struct Scripted {
+    script: Arc<Mutex<Script>>,
+    progress: Arc<watch::Sender<Progress>>,
+}
+
+#[derive(Default)]
+struct Script {
+    queued: HashMap<Purpose, VecDeque<Result<String, ModelError>>>,
+    otherwise: HashMap<Purpose, Arc<Answer>>,
+    held: HashMap<Purpose, watch::Receiver<bool>>,
+    latency: Duration,
+    requests: Vec<Completion>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    begun: usize,
+    ended: usize,
+    abandoned: usize,
+    most_at_once: usize,
+}
+
+/// Calls of one purpose wait until this is released or dropped.
+pub struct Held {
+    released: watch::Sender<bool>,
+}
+
+impl Held {
+    pub fn release(self) {}
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.released.send_replace(true);
+    }
+}
+
+impl Scripted {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next call of this purpose that nothing is queued for yet is answered so.
+    pub fn reply(&self, purpose: Purpose, text: impl Into<String>) -> &Self {
+        self.script().queued.entry(purpose).or_default().push_back(Ok(text.into()));
+        self
+    }
+
+    /// As [`Scripted::reply`], with a failure.
+    pub fn fail(&self, purpose: Purpose, error: ModelError) -> &Self {
+        self.script().queued.entry(purpose).or_default().push_back(Err(error));
+        self
+    }
+
+    /// Every call of this purpose that nothing is queued for.
+    pub fn answer(
+        &self,
+        purpose: Purpose,
+        answer: impl Fn(&Completion) -> Result<String, ModelError> + Send + Sync + 'static,
+    ) -> &Self {
+        self.script().otherwise.insert(purpose, Arc::new(Box::new(answer)));
+        self
+    }
+
+    /// How long each call takes from now on.
+    pub fn latency(&self, latency: Duration) -> &Self {
+        self.script().latency = latency;
+        self
+    }
+
+    /// Calls of this purpose begin, and then wait.
+    pub fn hold(&self, purpose: Purpose) -> Held {
+        let released = watch::Sender::new(false);
+        self.script().held.insert(purpose, released.subscribe());
+        Held { released }
+    }
+
+    /// Every request so far, in the order of arrival.
+    pub fn requests(&self) -> Vec<Completion> {
+        self.script().requests.clone()
+    }
+
+    pub fn calls(&self, purpose: Purpose) -> usize {
+        self.script().requests.iter().filter(|request| request.purpose == purpose).count()
+    }
+
+    /// Calls that ended without an answer because they were cancelled, dropped, or late.
+    pub fn abandoned(&self) -> usize {
+        self.progress.borrow().abandoned
+    }
+
+    /// The most calls that were running at the same time.
+    pub fn most_at_once(&self) -> usize {
+        self.progress.borrow().most_at_once
+    }
+
+    /// Waits until so many calls have begun, over all purposes; false at the deadline.
+    pub async fn begun(&self, calls: usize, deadline: Deadline) -> bool {
+        self.progressed(deadline, |progress| progress.begun >= calls).await
+    }
+
+    /// Waits until no call is running; false at the deadline.
+    pub async fn idle(&self, deadline: Deadline) -> bool {
+        self.progressed(deadline, |progress| progress.begun == progress.ended).await
+    }
+
+    async fn progressed(&self, deadline: Deadline, reached: impl FnMut(&Progress) -> bool) -> bool {
+        let mut progress = self.progress.subscribe();
+        let reached = progress.wait_for(reached);
+        matches!(timeout_at(deadline.instant(), reached).await, Ok(Ok(_)))
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn answered(&self, request: &Completion) -> Result<CompletionReply, ModelError> {
+        let (held, latency) = {
+            let script = self.script();
+            (script.held.get(&request.purpose).cloned(), script.latency)
+        };
+        if let Some(mut held) = held {
+            let _ = held.wait_for(|released| *released).await;
+        }
+        sleep(latency).await;
+        let text = self.next_answer(request)?;
+        let usage = Usage {
+            input_tokens: words(&request.instructions) + words(&request.input),
+            output_tokens: words(&text),
+            ..Usage::default()
+        };
+        Ok(CompletionReply { text, usage, cached: false })
+    }
+
+    fn next_answer(&self, request: &Completion) -> Result<String, ModelError> {
+        let mut script = self.script();
+        if let Some(queued) = script.queued.get_mut(&request.purpose).and_then(VecDeque::pop_front) {
+            return queued;
+        }
+        let otherwise = script.otherwise.get(&request.purpose).cloned();
+        drop(script);
+        match otherwise {
+            Some(answer) => answer(request),
+            None => Err(ModelError::Refused(format!("the script has nothing for {}", request.purpose.as_str()))),
+        }
+    }
+}
+
+impl LanguageModel for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn complete(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+        async move {
+            self.script().requests.push(request.clone());
+            let mut call = Call::begin(&self.progress);
+            let answered = cancel.run_until_cancelled(timeout_at(deadline.instant(), self.answered(&request))).await;
+            match answered {
+                None => Err(ModelError::Cancelled),
+                Some(Err(_)) => Err(ModelError::TimedOut),
+                Some(Ok(answer)) => {
+                    call.answered = true;
+                    answer
+                }
+            }
+        }
+        .boxed()
+    }
+}
+
+/// One call that is running; a caller may drop it at any point.
+struct Call<'a> {
+    progress: &'a watch::Sender<Progress>,
+    answered: bool,
+}
+
+impl<'a> Call<'a> {
+    fn begin(progress: &'a watch::Sender<Progress>) -> Self {
+        progress.send_modify(|progress| {
+            progress.begun += 1;
+            progress.most_at_once = progress.most_at_once.max(progress.begun - progress.ended);
+        });
+        Self { progress, answered: false }
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.progress.send_modify(|progress| {
+            progress.ended += 1;
+            progress.abandoned += usize::from(!self.answered);
+        });
+    }
+}
+
+fn words(text: &str) -> u64 {
+    text.split_whitespace().count() as u64
+}
