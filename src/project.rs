@@ -1,1 +1,106 @@
-//!
+//! The project root of a path, which is the identity of a workspace: all work trees and subdirectories of a repository
+//! are one workspace. Files are read, no git process runs. What a workspace may do is not decided here.
+
+use std::path::{Path, PathBuf};
+
+use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_domain::workspace::WorkspaceId;
+use serde::{Deserialize, Serialize};
+
+mod git;
+
+/// `workspace.identity`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Identity {
+    /// The repository that a path is in, else the directory.
+    #[default]
+    Git,
+    /// The directory itself.
+    Path,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProjectError {
+    #[error("the path is empty")]
+    Empty,
+    #[error("the path {0} cannot be read: {1}")]
+    Unreadable(PathBuf, String),
+    #[error("the path {0} is not UTF-8")]
+    NotUtf8(PathBuf),
+}
+
+/// The project root of `path`, canonical. A relative path is one below `base`, a file stands for its directory. A path
+/// that does not exist is resolved as far as it does: it names a workspace that nobody has written to.
+pub fn root(path: &Path, base: &Path, identity: Identity) -> Result<String, ProjectError> {
+    if path.as_os_str().is_empty() {
+        return Err(ProjectError::Empty);
+    }
+    let (existing, rest) = resolve(&base.join(path))?;
+    let directory = if existing.is_file() { existing.parent().unwrap_or(&existing) } else { &existing };
+    let repository = match identity {
+        Identity::Git => git::root(directory),
+        Identity::Path => None,
+    };
+    let root = repository.unwrap_or_else(|| directory.join(rest));
+    root.to_str().map(str::to_owned).ok_or_else(|| ProjectError::NotUtf8(root.clone()))
+}
+
+/// A workspace as a user names it: the 16 hex digits of an id, or a path.
+pub fn workspace(text: &str, base: &Path, identity: Identity) -> Result<WorkspaceRef, ProjectError> {
+    match text.parse::<WorkspaceId>() {
+        Ok(id) if !base.join(text).exists() => Ok(WorkspaceRef::Id(id)),
+        _ => root(Path::new(text), base, identity).map(WorkspaceRef::Root),
+    }
+}
+
+/// Why a root is probably not what was meant, if so.
+pub fn warning(root: &str, home: Option<&Path>) -> Option<String> {
+    let path = Path::new(root);
+    let what = if path.parent().is_none() {
+        "the root of the file system"
+    } else if home.is_some_and(|home| home.canonicalize().is_ok_and(|home| home == path)) {
+        "your home directory"
+    } else {
+        return None;
+    };
+    Some(format!(
+        "the workspace is {what} ({root}): everything below it shares its memories; choose a project with --workspace"
+    ))
+}
+
+/// The canonical form of the part of an absolute path that exists, and the part that does not.
+fn resolve(path: &Path) -> Result<(PathBuf, PathBuf), ProjectError> {
+    let mut rest = Vec::new();
+    let mut existing = lexical(path);
+    loop {
+        match existing.canonicalize() {
+            Ok(canonical) => return Ok((canonical, rest.iter().rev().collect())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let Some(name) = existing.file_name().map(ToOwned::to_owned) else {
+                    return Err(ProjectError::Unreadable(existing, error.to_string()));
+                };
+                rest.push(name);
+                existing.pop();
+            }
+            Err(error) => return Err(ProjectError::Unreadable(existing, error.to_string())),
+        }
+    }
+}
+
+/// Without `..` behind parts that do not exist; behind parts that do, `..` is the file system's matter (symlinks).
+fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir if !out.exists() => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,82 @@
-//!
+//! Logs: to stderr or a file, as text or JSON. Never to stdout, which belongs to protocols and answers.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
+use tracing_subscriber::prelude::*;
+
+use crate::settings::{LogFormat, LogLevel, LogSettings};
+
+#[derive(Debug, thiserror::Error)]
+#[error("log.file: {path} cannot be opened: {cause}")]
+pub struct TelemetryError {
+    path: PathBuf,
+    cause: io::Error,
+}
+
+/// Starts logging for the whole process; the first call counts. `level` is in force instead of `log.level`.
+///
+/// # Errors
+/// The log file cannot be opened for appending.
+pub fn init(settings: &LogSettings, level: LogLevel) -> Result<(), TelemetryError> {
+    let to_file = !settings.file.as_os_str().is_empty();
+    let writer = if to_file { file(&settings.file)? } else { BoxMakeWriter::new(io::stderr) };
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(writer)
+        .with_ansi(!to_file && io::IsTerminal::is_terminal(&io::stderr()));
+    let layer = match settings.format {
+        LogFormat::Text => layer.boxed(),
+        LogFormat::Json => layer.json().boxed(),
+    };
+    let _ = tracing_subscriber::registry().with(layer.with_filter(targets(level))).try_init();
+    Ok(())
+}
+
+/// Libraries speak from warnings on: rmcp logs whole messages, with the text of memories, and the database logs much.
+fn targets(level: LogLevel) -> Targets {
+    let level = match level {
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
+    };
+    let library = level.min(LevelFilter::WARN);
+    Targets::new().with_default(library).with_target("reasoning_bank", level)
+}
+
+/// Logs can hold what users work on: only the owner may read the file.
+fn file(path: &PathBuf) -> Result<BoxMakeWriter, TelemetryError> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let opened = options.open(path).map_err(|cause| TelemetryError { path: path.clone(), cause })?;
+    Ok(BoxMakeWriter::new(Mutex::new(opened)))
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    #[test]
+    fn libraries_speak_from_warnings_on_and_no_louder_than_the_level() {
+        let debug = targets(LogLevel::Debug);
+        assert!(debug.would_enable("reasoning_bank::mcp", &Level::DEBUG));
+        assert!(debug.would_enable("reasoning_bank_actors::store", &Level::DEBUG));
+        for library in ["rmcp::service", "lance_index", "lancedb", "datafusion_physical_plan"] {
+            assert!(debug.would_enable(library, &Level::WARN), "{library}");
+            assert!(!debug.would_enable(library, &Level::INFO), "{library}");
+        }
+        assert!(!targets(LogLevel::Error).would_enable("rmcp::service", &Level::WARN));
+        assert!(!targets(LogLevel::Off).would_enable("reasoning_bank", &Level::ERROR));
+    }
+}

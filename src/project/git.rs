@@ -1,0 +1,108 @@
+//! Finds the repository a directory belongs to, by the files git leaves. Every link from a directory to a repository
+//! elsewhere counts only if the repository points back: an unpacked archive must not claim another project's memories
+//! with a forged `.git` file.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The root of the repository that holds `directory` (canonical); none outside of one.
+pub(super) fn root(directory: &Path) -> Option<PathBuf> {
+    directory.ancestors().find_map(root_at)
+}
+
+/// The root, if `directory` is the top of a work tree or a git directory.
+fn root_at(directory: &Path) -> Option<PathBuf> {
+    let link = directory.join(".git");
+    if is_git_dir(&link) {
+        return Some(directory.to_owned());
+    }
+    if link.is_file() {
+        return Some(root_of_link(directory).unwrap_or_else(|| directory.to_owned()));
+    }
+    is_git_dir(directory).then(|| root_of_git_dir(directory))
+}
+
+/// The root of a work tree whose `.git` is a file: a linked work tree, a submodule, or a git directory kept elsewhere.
+fn root_of_link(work_tree: &Path) -> Option<PathBuf> {
+    let git_dir = linked_git_dir(work_tree)?;
+    if let Some(common) = common_of_linked(&git_dir) {
+        let points_back = read(&git_dir.join("gitdir"))
+            .and_then(|link| git_dir.join(link).canonicalize().ok())
+            .is_some_and(|link| link == work_tree.join(".git"));
+        return points_back.then(|| root_of_common(&common));
+    }
+    // A submodule's git directory names its work tree; one inside the work tree (a bare repository beside its work
+    // trees) is its own. Any other cannot be told from a forged link: the directory stands for itself.
+    if configured_work_tree(&git_dir).is_some_and(|named| named == work_tree) {
+        Some(work_tree.to_owned())
+    } else {
+        git_dir.starts_with(work_tree).then(|| root_of_common(&git_dir))
+    }
+}
+
+/// The root of a directory that is a git directory itself.
+fn root_of_git_dir(git_dir: &Path) -> PathBuf {
+    root_of_common(&common_of_linked(git_dir).unwrap_or_else(|| git_dir.to_owned()))
+}
+
+/// The root of the repository whose common directory this is: its parent where it is named `.git`, the work tree it
+/// names where that one points back (submodules), else itself (bare).
+fn root_of_common(common: &Path) -> PathBuf {
+    if common.file_name().is_some_and(|name| name == ".git")
+        && let Some(parent) = common.parent()
+    {
+        return parent.to_owned();
+    }
+    configured_work_tree(common)
+        .filter(|work_tree| linked_git_dir(work_tree).is_some_and(|git_dir| git_dir == common))
+        .unwrap_or_else(|| common.to_owned())
+}
+
+/// The common directory, if this is the git directory of a linked work tree: `<common>/worktrees/<name>`.
+fn common_of_linked(git_dir: &Path) -> Option<PathBuf> {
+    let common = git_dir.join(read(&git_dir.join("commondir"))?).canonicalize().ok()?;
+    (git_dir.parent()? == common.join("worktrees") && is_git_dir(&common)).then_some(common)
+}
+
+/// The git directory that the `.git` file of a work tree names.
+fn linked_git_dir(work_tree: &Path) -> Option<PathBuf> {
+    let text = read(&work_tree.join(".git"))?;
+    let git_dir = work_tree.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
+    git_dir.is_dir().then_some(git_dir)
+}
+
+/// `core.worktree` of a git directory's configuration, canonical.
+fn configured_work_tree(git_dir: &Path) -> Option<PathBuf> {
+    let config = read(&git_dir.join("config"))?;
+    let mut in_core = false;
+    let mut found = None;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            in_core = line.eq_ignore_ascii_case("[core]");
+        } else if in_core
+            && let Some((key, value)) = line.split_once('=')
+            && key.trim().eq_ignore_ascii_case("worktree")
+        {
+            found = Some(value.trim().trim_matches('"'));
+        }
+    }
+    git_dir.join(found?).canonicalize().ok()
+}
+
+fn is_git_dir(path: &Path) -> bool {
+    let has_objects = path.join("objects").is_dir() && path.join("refs").is_dir();
+    path.join("HEAD").is_file() && (has_objects || path.join("commondir").is_file())
+}
+
+/// The text of a small file, trimmed; none for what is no small regular UTF-8 file.
+fn read(path: &Path) -> Option<String> {
+    const MAX_BYTES: u64 = 256 * 1024;
+    let meta = path.metadata().ok()?;
+    if !meta.is_file() || meta.len() > MAX_BYTES {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(path).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    Some(text.trim().to_owned())
+}

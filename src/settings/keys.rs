@@ -1,0 +1,191 @@
+//! The keys there are, with the bounds of their values, and the bounds that hold between keys.
+
+use config::{Config, Value, ValueKind};
+
+use super::problem::Problem;
+
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    rule: Rule,
+    /// May stand in the file at the workspace root: a checkout is not trusted with more.
+    pub(super) in_workspace_file: bool,
+}
+
+enum Rule {
+    Flag,
+    Whole(i64, i64),
+    Number(f64, f64),
+    Text,
+    /// A path; empty counts as not set.
+    Directory,
+    /// Text that must not be blank.
+    Name,
+    OneOf(&'static [&'static str]),
+    /// A list of at least one of these.
+    SomeOf(&'static [&'static str]),
+}
+
+use Rule::{Directory, Flag, Name, Number, OneOf, SomeOf, Text, Whole};
+
+const fn key(name: &'static str, rule: Rule) -> Key {
+    Key { name, rule, in_workspace_file: false }
+}
+
+const fn shared(name: &'static str, rule: Rule) -> Key {
+    Key { name, rule, in_workspace_file: true }
+}
+
+/// In the order of `config/default.toml`, which says what they mean.
+pub(super) const KEYS: &[Key] = &[
+    key("data_dir", Directory),
+    key("llm.provider", OneOf(&["openrouter", "responses", "chat", "simulated", "none"])),
+    key("llm.model", Name),
+    key("llm.effort", OneOf(&["none", "minimal", "low", "medium", "high", "xhigh", "max"])),
+    key("llm.max_output_tokens", Whole(1, 1_000_000)),
+    key("llm.timeout_s", Whole(1, 3_600)),
+    key("llm.cache.max_entries", Whole(0, 100_000)),
+    key("llm.cache.ttl_s", Whole(0, 2_592_000)),
+    key("llm.simulated.latency_ms", Whole(0, 60_000)),
+    key("llm.simulated.failure_rate", Number(0.0, 1.0)),
+    key("llm.simulated.seed", Whole(0, i64::MAX)),
+    key("agent.max_iterations", Whole(1, 10)),
+    key("agent.success_threshold", Number(0.0, 1.0)),
+    key("agent.prompt_token_budget", Whole(100, 2_000_000)),
+    key("agent.total_token_budget", Whole(1, 100_000_000)),
+    key("agent.deadline_s", Whole(1, 86_400)),
+    key("matts.enabled", Flag),
+    key("matts.k", Whole(1, 8)),
+    key("matts.mode", OneOf(&["parallel", "sequential"])),
+    key("matts.workers", Whole(1, 256)),
+    key("judge.concurrency", Whole(1, 256)),
+    shared("retrieval.n_results", Whole(1, 50)),
+    shared("retrieval.profile", OneOf(&["composite", "paper", "cascade", "episodic"])),
+    key("retrieval.half_life_days", Number(0.01, 36_500.0)),
+    key("retrieval.relevance_floor", Number(0.0, 1.0)),
+    shared("retrieval.weights.similarity", Number(0.0, 1_000.0)),
+    shared("retrieval.weights.recency", Number(0.0, 1_000.0)),
+    shared("retrieval.weights.error_context", Number(0.0, 1_000.0)),
+    key("workspace.identity", OneOf(&["git", "path"])),
+    shared("workspace.name", Text),
+    shared("mcp.toolsets", SomeOf(&["core", "all"])),
+    key("log.level", OneOf(&["off", "error", "warn", "info", "debug", "trace"])),
+    key("log.format", OneOf(&["text", "json"])),
+    key("log.file", Text),
+];
+
+pub(super) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+impl Key {
+    pub(super) fn is_unset(&self, value: &ValueKind) -> bool {
+        matches!((&self.rule, value), (Directory, ValueKind::String(path)) if path.is_empty())
+    }
+
+    /// The value in the form the settings want, or what is wrong with it.
+    pub(super) fn accept(&self, value: &toml::Value) -> Result<ValueKind, String> {
+        match (&self.rule, value) {
+            (Flag, toml::Value::Boolean(flag)) => Ok(ValueKind::Boolean(*flag)),
+            (Whole(min, max), toml::Value::Integer(number)) if (min..=max).contains(&number) => {
+                Ok(ValueKind::I64(*number))
+            }
+            (Number(min, max), toml::Value::Float(number)) if (min..=max).contains(&number) => {
+                Ok(ValueKind::Float(*number))
+            }
+            (Number(..), toml::Value::Integer(number)) => self.accept(&toml::Value::Float(*number as f64)),
+            (Text | Directory, toml::Value::String(text)) => Ok(text.as_str().into()),
+            (Name, toml::Value::String(text)) if !text.trim().is_empty() => Ok(text.trim().into()),
+            (OneOf(words), toml::Value::String(word)) if words.contains(&word.as_str()) => Ok(word.as_str().into()),
+            (SomeOf(words), toml::Value::Array(items)) if !items.is_empty() => {
+                let words = items.iter().map(|item| item.as_str().filter(|word| words.contains(word)));
+                let words: Option<Vec<&str>> = words.collect();
+                words.map(ValueKind::from).ok_or_else(|| self.refusal(value))
+            }
+            _ => Err(self.refusal(value)),
+        }
+    }
+
+    /// The same for the text of an environment variable or a flag.
+    pub(super) fn accept_text(&self, text: &str) -> Result<ValueKind, String> {
+        let typed = match self.rule {
+            Flag => text.trim().parse().map(toml::Value::Boolean).ok(),
+            Whole(..) => text.trim().parse().map(toml::Value::Integer).ok(),
+            Number(..) => text.trim().parse().map(toml::Value::Float).ok(),
+            Text | Directory | Name => Some(toml::Value::String(text.to_owned())),
+            OneOf(_) => Some(toml::Value::String(text.trim().to_lowercase())),
+            SomeOf(_) => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Some(toml::Value::Array(items.map(Into::into).collect()))
+            }
+        };
+        let text = toml::Value::String(text.to_owned());
+        typed.ok_or_else(|| self.refusal(&text)).and_then(|typed| self.accept(&typed).map_err(|_| self.refusal(&text)))
+    }
+
+    fn refusal(&self, value: &toml::Value) -> String {
+        let wanted = match &self.rule {
+            Flag => "true or false".to_owned(),
+            Whole(min, i64::MAX) => format!("a whole number of at least {min}"),
+            Whole(min, max) => format!("a whole number from {min} to {max}"),
+            Number(min, max) => format!("a number from {min} to {max}"),
+            Text => "text".to_owned(),
+            Directory => "a path".to_owned(),
+            Name => "text that is not blank".to_owned(),
+            OneOf(words) => format!("one of {}", words.join(", ")),
+            SomeOf(words) => format!("a list of at least one of {}", words.join(", ")),
+        };
+        format!("must be {wanted}, not {value}")
+    }
+}
+
+/// The bounds between keys, over the values that win. A key whose value is wrong by itself is already reported.
+pub(super) fn check_together(merged: &Config, problems: &mut Vec<Problem>) {
+    let wrong = |name: &str, problems: &[Problem]| problems.iter().any(|problem| problem.key == name);
+    for pool in ["matts.workers", "judge.concurrency"] {
+        if wrong(pool, problems) || wrong("matts.k", problems) {
+            continue;
+        }
+        if let (Some((size, size_from)), Some((k, k_from))) = (whole(merged, pool), whole(merged, "matts.k"))
+            && size < k
+        {
+            let problem = format!("is {size}, below matts.k, which is {k} ({k_from}); it must be at least that");
+            problems.push(Problem::new(pool, problem, size_from));
+        }
+    }
+    if at(&merged.cache, "data_dir").is_none() && !wrong("data_dir", problems) {
+        let problem = "is not set, and there is no home directory to derive it from; give --data-dir";
+        problems.push(Problem::new("data_dir", problem, "XDG data directory"));
+    }
+    const WEIGHTS: &str = "retrieval.weights";
+    let weights: Vec<&Key> = KEYS.iter().filter(|key| key.name.starts_with(WEIGHTS)).collect();
+    let values: Vec<(f64, &str)> = weights.iter().filter_map(|key| number(merged, key.name)).collect();
+    let any_wrong = problems.iter().any(|problem| problem.key.starts_with(WEIGHTS));
+    if !any_wrong && values.iter().map(|(weight, _)| weight).sum::<f64>() <= 0.0 {
+        let mut layers: Vec<&str> = values.iter().map(|(_, layer)| *layer).collect();
+        layers.dedup();
+        problems.push(Problem::new(WEIGHTS, "are all 0; their sum must be above 0", layers.join(", ")));
+    }
+}
+
+fn whole<'a>(merged: &'a Config, name: &str) -> Option<(i64, &'a str)> {
+    match at(&merged.cache, name)? {
+        (ValueKind::I64(number), origin) => Some((*number, origin)),
+        _ => None,
+    }
+}
+
+fn number<'a>(merged: &'a Config, name: &str) -> Option<(f64, &'a str)> {
+    match at(&merged.cache, name)? {
+        (ValueKind::Float(number), origin) => Some((*number, origin)),
+        _ => None,
+    }
+}
+
+/// The value of a key among the merged ones, and the layer it comes from.
+pub(super) fn at<'a>(merged: &'a Value, name: &str) -> Option<(&'a ValueKind, &'a str)> {
+    let value = name.split('.').try_fold(merged, |value, part| match &value.kind {
+        ValueKind::Table(table) => table.get(part),
+        _ => None,
+    })?;
+    Some((&value.kind, value.origin().unwrap_or_default()))
+}

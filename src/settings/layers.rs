@@ -1,0 +1,276 @@
+//! Where settings come from: the layers, each a list of keys and values with the place they stand in. A layer reports
+//! its problems and keeps what is right, so that all problems of all layers are told at once.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use config::{ConfigError, Map, Source, Value, ValueKind};
+
+use super::keys::{self, Key};
+use super::problem::Problem;
+
+/// The file at the workspace root.
+pub(super) const WORKSPACE_FILE: &str = ".reasoning-bank.toml";
+pub(super) const BUILT_IN: &str = "built-in";
+
+const ENVIRONMENT_PREFIX: &str = "REASONING_BANK__";
+
+/// What the layers are read from.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    pub environment: Vec<(OsString, OsString)>,
+    /// The current directory, absolute.
+    pub directory: PathBuf,
+    pub home: Option<PathBuf>,
+    /// `$XDG_CONFIG_HOME`.
+    pub config_home: Option<PathBuf>,
+    /// `$XDG_DATA_HOME`.
+    pub data_home: Option<PathBuf>,
+    pub flags: Flags,
+}
+
+/// The global flags that are settings.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    pub config: Option<PathBuf>,
+    pub data_dir: Option<PathBuf>,
+    /// A path, or the 16 hex digits of an id.
+    pub workspace: Option<String>,
+    pub llm: Option<String>,
+    pub verbose: u8,
+    pub quiet: bool,
+}
+
+impl Sources {
+    /// Those of this process.
+    ///
+    /// # Errors
+    /// The current directory is gone or not readable.
+    pub fn of_process(flags: Flags) -> std::io::Result<Self> {
+        use etcetera::BaseStrategy;
+        let base = etcetera::choose_base_strategy().ok();
+        Ok(Self {
+            environment: std::env::vars_os().collect(),
+            directory: std::env::current_dir()?,
+            home: base.as_ref().map(|base| base.home_dir().to_owned()),
+            config_home: base.as_ref().map(BaseStrategy::config_dir),
+            data_home: base.as_ref().map(BaseStrategy::data_dir),
+            flags,
+        })
+    }
+
+    /// An environment variable; empty counts as not set.
+    pub(super) fn variable(&self, name: &str) -> Option<&OsString> {
+        let found = self.environment.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| value).filter(|value| !value.is_empty())
+    }
+}
+
+/// Keys and values in the form the settings want, each with its origin.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layer {
+    values: Vec<(&'static str, Value)>,
+}
+
+impl Layer {
+    fn set(&mut self, key: &'static Key, value: Result<ValueKind, String>, origin: &str, problems: &mut Vec<Problem>) {
+        match value {
+            Ok(kind) if key.is_unset(&kind) => {}
+            Ok(kind) => self.values.push((key.name, Value::new(Some(&origin.to_owned()), kind))),
+            Err(problem) => problems.push(Problem::new(key.name, problem, origin)),
+        }
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.values.iter().rev().find(|(own, _)| *own == name).and_then(|(_, value)| match &value.kind {
+            ValueKind::String(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+}
+
+impl Source for Layer {
+    fn clone_into_box(&self) -> Box<dyn Source + Send + Sync> {
+        Box::new(self.clone())
+    }
+
+    fn collect(&self) -> Result<Map<String, Value>, ConfigError> {
+        Ok(self.values.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+    }
+}
+
+pub(super) fn built_in(problems: &mut Vec<Problem>) -> Layer {
+    from_toml(super::DEFAULTS, BUILT_IN, |_| true, problems)
+}
+
+/// The data directory where nobody names one.
+pub(super) fn data_home(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+    let mut layer = Layer::default();
+    if let (Some(home), Some(key)) = (&sources.data_home, keys::find("data_dir")) {
+        let path = home.join("reasoning-bank");
+        let text = path.to_str().map(ValueKind::from).ok_or_else(|| NOT_UTF8.to_owned());
+        layer.set(key, text, "XDG data directory", problems);
+    }
+    layer
+}
+
+pub(super) fn user_file(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+    match &sources.config_home {
+        Some(home) => from_file(&home.join("reasoning-bank").join("config.toml"), false, |_| true, problems),
+        None => Layer::default(),
+    }
+}
+
+pub(super) fn workspace_file(path: &Path, problems: &mut Vec<Problem>) -> Layer {
+    from_file(path, false, |key| key.in_workspace_file, problems)
+}
+
+/// The file that `--config` names.
+pub(super) fn config_flag(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+    match &sources.flags.config {
+        Some(path) => from_file(&sources.directory.join(path), true, |_| true, problems),
+        None => Layer::default(),
+    }
+}
+
+/// The names that the systems this one follows have used.
+pub(super) fn seed_environment(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+    const NAMES: [(&str, &str); 3] = [
+        ("REASONING_BANK_DATA", "data_dir"),
+        ("DEFAULT_MODEL", "llm.model"),
+        ("DEFAULT_REASONING_EFFORT", "llm.effort"),
+    ];
+    let mut layer = Layer::default();
+    for (name, key) in NAMES {
+        if let (Some(value), Some(key)) = (sources.variable(name), keys::find(key)) {
+            from_variable(&mut layer, name, key, value, problems);
+        }
+    }
+    layer
+}
+
+/// `REASONING_BANK__SECTION__KEY`.
+pub(super) fn environment(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+    let mut layer = Layer::default();
+    let mut own: Vec<(&str, &OsString)> = sources
+        .environment
+        .iter()
+        .filter(|(_, value)| !value.is_empty())
+        .filter_map(|(name, value)| Some((name.to_str()?, value)))
+        .filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX))
+        .collect();
+    own.sort();
+    for (name, value) in own {
+        let key = name[ENVIRONMENT_PREFIX.len()..].to_lowercase().replace("__", ".");
+        match keys::find(&key) {
+            Some(key) => from_variable(&mut layer, name, key, value, problems),
+            None => problems.push(unknown(&key, &variable_origin(name))),
+        }
+    }
+    layer
+}
+
+pub(super) fn flags(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+    let flags = &sources.flags;
+    let mut layer = Layer::default();
+    let mut set = |name: &str, flag: &str, text: Result<String, String>| {
+        if let Some(key) = keys::find(name) {
+            layer.set(key, text.and_then(|text| key.accept_text(&text)), &format!("flag {flag}"), problems);
+        }
+    };
+    if let Some(path) = &flags.data_dir {
+        let text = path.to_str().map(str::to_owned).ok_or_else(|| NOT_UTF8.to_owned());
+        set("data_dir", "--data-dir", text);
+    }
+    if let Some(provider) = &flags.llm {
+        set("llm.provider", "--llm", Ok(provider.clone()));
+    }
+    match (flags.verbose, flags.quiet) {
+        (0, false) => {}
+        (0, true) => set("log.level", "-q", Ok("error".to_owned())),
+        (1, _) => set("log.level", "-v", Ok("debug".to_owned())),
+        _ => set("log.level", "-vv", Ok("trace".to_owned())),
+    }
+    layer
+}
+
+const NOT_UTF8: &str = "is not UTF-8";
+
+fn variable_origin(name: &str) -> String {
+    format!("environment variable {name}")
+}
+
+fn unknown(key: &str, layer: &str) -> Problem {
+    Problem::new(key, "is no setting of this version; `reasoning-bank config show` lists them", layer)
+}
+
+fn from_variable(layer: &mut Layer, name: &str, key: &'static Key, value: &OsString, problems: &mut Vec<Problem>) {
+    let value = value.to_str().ok_or_else(|| NOT_UTF8.to_owned()).and_then(|text| key.accept_text(text));
+    layer.set(key, value, &variable_origin(name), problems);
+}
+
+fn from_file(path: &Path, must_exist: bool, allowed: impl Fn(&Key) -> bool, problems: &mut Vec<Problem>) -> Layer {
+    let origin = path.display().to_string();
+    match read(path) {
+        Ok(text) => from_toml(&text, &origin, allowed, problems),
+        Err(error) if !must_exist && error.kind() == std::io::ErrorKind::NotFound => Layer::default(),
+        Err(error) => {
+            problems.push(Problem::new("file", format!("cannot be read: {error}"), origin));
+            Layer::default()
+        }
+    }
+}
+
+pub(super) fn read(path: &Path) -> std::io::Result<String> {
+    const MAX_BYTES: u64 = 1024 * 1024;
+    let meta = path.metadata()?;
+    if !meta.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    if meta.len() > MAX_BYTES {
+        return Err(std::io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
+    }
+    let mut text = String::new();
+    File::open(path)?.take(MAX_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn from_toml(text: &str, origin: &str, allowed: impl Fn(&Key) -> bool, problems: &mut Vec<Problem>) -> Layer {
+    let mut layer = Layer::default();
+    let table = match text.parse::<toml::Table>() {
+        Ok(table) => table,
+        Err(error) => {
+            // Its Display shows the line, which may hold a secret.
+            let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let problem = format!("is not TOML: line {line}: {}", error.message());
+            problems.push(Problem::new("file", problem, origin));
+            return layer;
+        }
+    };
+    let mut leaves = Vec::new();
+    flatten("", table, &mut leaves);
+    for (name, value) in leaves {
+        match keys::find(&name) {
+            None => problems.push(unknown(&name, origin)),
+            Some(key) if !allowed(key) => {
+                let may: Vec<&str> = keys::KEYS.iter().filter(|key| allowed(key)).map(|key| key.name).collect();
+                let problem = format!("may not be set by a workspace's file, only {} may", may.join(", "));
+                problems.push(Problem::new(name, problem, origin));
+            }
+            Some(key) => layer.set(key, key.accept(&value), origin, problems),
+        }
+    }
+    layer
+}
+
+fn flatten(prefix: &str, table: toml::Table, leaves: &mut Vec<(String, toml::Value)>) {
+    for (name, value) in table {
+        let name = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        match value {
+            toml::Value::Table(table) if keys::find(&name).is_none() => flatten(&name, table, leaves),
+            value => leaves.push((name, value)),
+        }
+    }
+}

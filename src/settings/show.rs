@@ -1,0 +1,33 @@
+//! The effective settings as a user reads them.
+
+use config::{Value, ValueKind};
+use serde::Serialize;
+
+use super::keys::{self, KEYS};
+
+/// One key: its value and the layer that set it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Effective {
+    pub key: String,
+    pub value: serde_json::Value,
+    /// `built-in`, a file, an environment variable or a flag.
+    pub origin: String,
+}
+
+pub(super) fn effective(merged: &Value) -> Vec<Effective> {
+    let entry = |key: &keys::Key| {
+        let (value, origin) = keys::at(merged, key.name)?;
+        Some(Effective { key: key.name.to_owned(), value: json(value), origin: origin.to_owned() })
+    };
+    KEYS.iter().filter_map(entry).collect()
+}
+
+fn json(value: &ValueKind) -> serde_json::Value {
+    match value {
+        ValueKind::Boolean(flag) => (*flag).into(),
+        ValueKind::I64(number) => (*number).into(),
+        ValueKind::Float(number) => (*number).into(),
+        ValueKind::Array(items) => items.iter().map(|item| json(&item.kind)).collect(),
+        other => other.to_string().into(),
+    }
+}

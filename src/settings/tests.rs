@@ -1,0 +1,322 @@
+use std::fs;
+
+use rstest::rstest;
+
+use super::*;
+
+/// A home, a project directory in it, and nothing in the environment.
+struct Place {
+    temp: tempfile::TempDir,
+    sources: Sources,
+}
+
+impl Place {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(home.join("project")).unwrap();
+        fs::create_dir_all(home.join("config/reasoning-bank")).unwrap();
+        let sources = Sources {
+            environment: Vec::new(),
+            directory: home.join("project"),
+            config_home: Some(home.join("config")),
+            data_home: Some(home.join("data")),
+            home: Some(home),
+            flags: Flags::default(),
+        };
+        Self { temp, sources }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().canonicalize().unwrap().join(name)
+    }
+
+    fn user_file(self, text: &str) -> Self {
+        self.file("config/reasoning-bank/config.toml", text)
+    }
+
+    fn workspace_file(self, text: &str) -> Self {
+        self.file("project/.reasoning-bank.toml", text)
+    }
+
+    fn config_flag(mut self, text: &str) -> Self {
+        self.sources.flags.config = Some(self.path("extra.toml"));
+        self.file("extra.toml", text)
+    }
+
+    fn file(self, name: &str, text: &str) -> Self {
+        fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    fn variable(mut self, name: &str, value: &str) -> Self {
+        self.sources.environment.push((name.into(), value.into()));
+        self
+    }
+
+    fn load(&self) -> Loaded {
+        load(&self.sources).unwrap()
+    }
+
+    fn problems(&self) -> Vec<(String, String, String)> {
+        let problems = load(&self.sources).unwrap_err().problems;
+        problems.into_iter().map(|p| (p.key, p.problem, p.layer)).collect()
+    }
+
+    /// The only problem there is.
+    fn problem(&self) -> (String, String, String) {
+        let problems = self.problems();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        problems.into_iter().next().unwrap()
+    }
+}
+
+fn origin(loaded: &Loaded, key: &str) -> String {
+    loaded.effective.iter().find(|entry| entry.key == key).unwrap().origin.clone()
+}
+
+#[test]
+fn the_built_in_layer_has_every_key_and_makes_valid_settings() {
+    let place = Place::new();
+    let loaded = place.load();
+    let names: Vec<&str> = loaded.effective.iter().map(|entry| entry.key.as_str()).collect();
+    let known: Vec<&str> = keys::KEYS.iter().map(|key| key.name).collect();
+    assert_eq!(names, known);
+    assert!(loaded.effective.iter().all(|e| e.origin == "built-in" || e.key == "data_dir"));
+    assert_eq!(loaded.settings.data_dir, place.path("data/reasoning-bank"));
+    assert_eq!(origin(&loaded, "data_dir"), "XDG data directory");
+    assert_eq!(loaded.settings.llm.provider, Provider::Openrouter);
+    assert_eq!(Weights::from(&loaded.settings.retrieval.weights), Weights::COMPOSITE);
+}
+
+#[test]
+fn every_built_in_key_has_a_comment_of_its_own() {
+    let mut commented = false;
+    for line in DEFAULTS.lines() {
+        let weight = ["similarity", "recency", "error_context"].iter().any(|name| line.starts_with(name));
+        if line.contains(" = ") && !line.starts_with('#') {
+            assert!(commented || weight, "{line}");
+            commented = false;
+        } else {
+            commented = line.starts_with('#');
+        }
+    }
+}
+
+#[test]
+fn later_layers_win_and_the_origin_says_which() {
+    let mut place = Place::new()
+        .user_file("[retrieval]\nn_results = 2\nprofile = 'paper'\n[matts]\nk = 2\n[agent]\ndeadline_s = 2")
+        .workspace_file("retrieval.n_results = 3\nretrieval.profile = 'cascade'")
+        .config_flag("retrieval.n_results = 4\nllm.model = 'of-file'\nllm.provider = 'chat'")
+        .variable("DEFAULT_MODEL", "of-seed-name")
+        .variable("REASONING_BANK__LLM__MODEL", "of-own-name")
+        .variable("REASONING_BANK__RETRIEVAL__WEIGHTS__ERROR_CONTEXT", "0.5")
+        .variable("REASONING_BANK_DATA", "bank");
+    place.sources.flags.llm = Some("simulated".into());
+    let loaded = place.load();
+    assert_eq!(loaded.settings.retrieval.n_results, 4);
+    assert_eq!(loaded.settings.retrieval.profile, ProfileName::Cascade);
+    assert_eq!(loaded.settings.matts.k, 2);
+    assert_eq!(loaded.settings.llm.model, "of-own-name");
+    assert_eq!(loaded.settings.llm.provider, Provider::Simulated);
+    assert_eq!(loaded.settings.retrieval.weights.error_context, 0.5);
+    assert_eq!(loaded.settings.data_dir, place.path("project/bank"));
+    assert_eq!(origin(&loaded, "retrieval.n_results"), place.path("extra.toml").display().to_string());
+    assert_eq!(origin(&loaded, "retrieval.profile"), place.path("project/.reasoning-bank.toml").display().to_string());
+    assert_eq!(origin(&loaded, "llm.model"), "environment variable REASONING_BANK__LLM__MODEL");
+    assert_eq!(origin(&loaded, "llm.provider"), "flag --llm");
+    assert_eq!(origin(&loaded, "data_dir"), "environment variable REASONING_BANK_DATA");
+    assert!(loaded.is_default("log.level") && !loaded.is_default("matts.k"));
+}
+
+#[test]
+fn all_problems_of_all_layers_are_told_at_once() {
+    let mut place = Place::new()
+        .user_file("[llm]\nmodle = 'x'\n[agent]\nmax_iterations = 11\nsuccess_threshold = nan")
+        .workspace_file("llm.provider = 'none'")
+        .config_flag("matts = 3")
+        .variable("REASONING_BANK__MATTS__WORKERS", "many")
+        .variable("REASONING_BANK__HTTP__PORT", "80")
+        .variable("DEFAULT_REASONING_EFFORT", "huge");
+    place.sources.flags.llm = Some("gpt".into());
+    let problems = place.problems();
+    let user = place.path("config/reasoning-bank/config.toml").display().to_string();
+    let found: Vec<(&str, &str)> = problems.iter().map(|(key, _, layer)| (key.as_str(), layer.as_str())).collect();
+    let workspace = place.path("project/.reasoning-bank.toml").display().to_string();
+    let extra = place.path("extra.toml").display().to_string();
+    for expected in [
+        ("llm.modle", user.as_str()),
+        ("agent.max_iterations", &user),
+        ("agent.success_threshold", &user),
+        ("llm.provider", &workspace),
+        ("matts", &extra),
+        ("matts.workers", "environment variable REASONING_BANK__MATTS__WORKERS"),
+        ("http.port", "environment variable REASONING_BANK__HTTP__PORT"),
+        ("llm.effort", "environment variable DEFAULT_REASONING_EFFORT"),
+        ("llm.provider", "flag --llm"),
+    ] {
+        assert!(found.contains(&expected), "{expected:?} in {found:#?}");
+    }
+    assert_eq!(problems.len(), 9, "{problems:#?}");
+}
+
+#[rstest]
+#[case("agent.success_threshold = inf", "must be a number from 0 to 1, not inf")]
+#[case("agent.success_threshold = -0.1", "must be a number from 0 to 1, not -0.1")]
+#[case("matts.k = 4.7", "must be a whole number from 1 to 8, not 4.7")]
+#[case("matts.k = '4'", "must be a whole number from 1 to 8, not \"4\"")]
+#[case("matts.enabled = 1", "must be true or false, not 1")]
+#[case("llm.model = '  '", "must be text that is not blank, not \"  \"")]
+#[case("mcp.toolsets = []", "must be a list of at least one of core, all, not []")]
+#[case("mcp.toolsets = ['core', 'admin']", "must be a list of at least one of core, all, not [\"core\", \"admin\"]")]
+#[case("llm.simulated.seed = -1", "must be a whole number of at least 0, not -1")]
+#[case("http.port = 80", "is no setting of this version; `reasoning-bank config show` lists them")]
+fn a_bad_value_is_told_with_its_bound(#[case] line: &str, #[case] problem: &str) {
+    let place = Place::new().user_file(line);
+    let (key, found, _) = place.problem();
+    assert_eq!(found, problem);
+    assert_eq!(key, line.split(" = ").next().unwrap());
+}
+
+#[rstest]
+#[case("REASONING_BANK__AGENT__SUCCESS_THRESHOLD", "NaN")]
+#[case("REASONING_BANK__AGENT__SUCCESS_THRESHOLD", "inf")]
+#[case("REASONING_BANK__MATTS__ENABLED", "yes")]
+#[case("REASONING_BANK__MCP__TOOLSETS", " , ")]
+fn bad_text_in_the_environment_is_refused(#[case] name: &str, #[case] value: &str) {
+    let (_, problem, layer) = Place::new().variable(name, value).problem();
+    assert!(problem.ends_with(&format!("not {value:?}")), "{problem}");
+    assert_eq!(layer, format!("environment variable {name}"));
+}
+
+#[test]
+fn an_empty_variable_counts_as_not_set() {
+    let place = Place::new()
+        .variable("REASONING_BANK_DATA", "")
+        .variable("REASONING_BANK__MATTS__K", "")
+        .variable("REASONING_BANK__UNKNOWN", "");
+    assert_eq!(place.load().effective, Place::new_like(&place).load().effective);
+}
+
+impl Place {
+    fn new_like(other: &Self) -> Self {
+        let sources = Sources { environment: Vec::new(), ..other.sources.clone() };
+        Self { temp: tempfile::tempdir().unwrap(), sources }
+    }
+}
+
+#[test]
+fn bounds_between_keys_name_both_layers() {
+    let place = Place::new().user_file("matts.k = 8").variable("REASONING_BANK__MATTS__WORKERS", "4");
+    let (key, problem, layer) = place.problem();
+    let user = place.path("config/reasoning-bank/config.toml");
+    assert_eq!(key, "matts.workers");
+    assert_eq!(problem, format!("is 4, below matts.k, which is 8 ({}); it must be at least that", user.display()));
+    assert_eq!(layer, "environment variable REASONING_BANK__MATTS__WORKERS");
+
+    let (key, ..) = Place::new().user_file("judge.concurrency = 4").problem();
+    assert_eq!(key, "judge.concurrency");
+
+    let (key, problem, _) =
+        Place::new().workspace_file("[retrieval.weights]\nsimilarity = 0\nrecency = 0\nerror_context = 0").problem();
+    assert_eq!((key.as_str(), problem.as_str()), ("retrieval.weights", "are all 0; their sum must be above 0"));
+}
+
+#[test]
+fn the_workspace_file_may_set_what_a_checkout_is_trusted_with_and_nothing_else() {
+    let allowed = "workspace.name = 'shop'\nmcp.toolsets = ['all']\n[retrieval]\nn_results = 9\nprofile = 'paper'\n\
+                   weights.similarity = 2";
+    let loaded = Place::new().workspace_file(allowed).load();
+    assert_eq!(loaded.settings.workspace.name, "shop");
+    assert_eq!(loaded.settings.mcp.toolsets, ["all"]);
+    assert_eq!(loaded.settings.retrieval.weights.similarity, 2.0);
+
+    for key in keys::KEYS.iter().filter(|key| !key.in_workspace_file) {
+        let (named, problem, _) = Place::new().workspace_file(&format!("{} = 1", key.name)).problem();
+        assert_eq!(named, key.name);
+        assert!(problem.starts_with("may not be set by a workspace's file, only retrieval.n_results"), "{problem}");
+    }
+    let quoted = Place::new().workspace_file("'llm.provider' = 'none'").problem();
+    assert!(quoted.1.starts_with("may not be set"));
+}
+
+#[test]
+fn the_workspace_file_is_found_from_below_the_root_but_cannot_move_it() {
+    let mut place = Place::new().workspace_file("retrieval.n_results = 7");
+    fs::create_dir_all(place.path("project/src")).unwrap();
+    for part in ["objects", "refs"] {
+        fs::create_dir_all(place.path("project/.git").join(part)).unwrap();
+    }
+    fs::write(place.path("project/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    place.sources.directory = place.path("project/src");
+    assert_eq!(place.load().settings.retrieval.n_results, 7);
+
+    let by_path = place.variable("REASONING_BANK__WORKSPACE__IDENTITY", "path");
+    assert_eq!(by_path.load().settings.retrieval.n_results, 5);
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_told_with_its_line_but_without_its_text() {
+    let place = Place::new().user_file("[llm]\nmodel = \"sk-or-v1-secret\n");
+    let (key, problem, layer) = place.problem();
+    assert_eq!(key, "file");
+    assert!(problem.starts_with("is not TOML: line 2"), "{problem}");
+    assert!(!problem.contains("secret"), "{problem}");
+    assert_eq!(layer, place.path("config/reasoning-bank/config.toml").display().to_string());
+}
+
+#[test]
+fn a_file_named_by_a_flag_must_exist() {
+    let mut place = Place::new();
+    place.sources.flags.config = Some("missing.toml".into());
+    let (key, problem, layer) = place.problem();
+    assert!(key == "file" && problem.starts_with("cannot be read"), "{problem}");
+    assert_eq!(layer, place.path("project/missing.toml").display().to_string());
+}
+
+#[test]
+fn without_a_home_the_data_directory_must_be_named() {
+    let mut place = Place::new();
+    place.sources.data_home = None;
+    assert_eq!(place.problem().0, "data_dir");
+    place.sources.flags.data_dir = Some("here".into());
+    assert_eq!(place.load().settings.data_dir, place.path("project/here"));
+}
+
+#[test]
+fn the_key_is_looked_for_only_where_the_provider_takes_one_and_is_never_kept() {
+    let openrouter = Place::new().variable("OPENROUTER_API_KEY", "sk-or-v1-secret");
+    let loaded = openrouter.load();
+    assert_eq!(loaded.api_key_origin.as_deref(), Some("environment variable OPENROUTER_API_KEY"));
+    assert!(!format!("{loaded:?}").contains("secret"));
+    assert!(matches!(loaded.check_provider(true), Err(ProviderError::NotSpoken { provider: "openrouter", .. })));
+
+    let simulated =
+        Place::new().variable("OPENROUTER_API_KEY_FILE", "/missing").user_file("llm.provider = 'simulated'");
+    assert_eq!(simulated.load().api_key_origin, None);
+    assert_eq!(simulated.load().check_provider(false), Ok(()));
+
+    let of_file = Place::new().file("project/key", "sk-or-v1-secret\n").variable("OPENROUTER_API_KEY_FILE", "key");
+    assert_eq!(of_file.load().api_key_origin.as_deref(), Some("environment variable OPENROUTER_API_KEY_FILE"));
+    let (key, _, layer) = Place::new().variable("OPENROUTER_API_KEY_FILE", "missing").problem();
+    assert_eq!((key.as_str(), layer.as_str()), ("llm.api_key", "environment variable OPENROUTER_API_KEY_FILE"));
+}
+
+#[test]
+fn a_provider_that_cannot_be_used_is_told_with_its_origin() {
+    let missing = Place::new().load().check_provider(true).unwrap_err();
+    assert_eq!(missing.code(), "llm_key_missing");
+    insta::assert_snapshot!(missing, @"the provider openrouter (built-in) needs a key, and OPENROUTER_API_KEY is not set");
+    let none = Place::new().user_file("llm.provider = 'none'").load();
+    assert_eq!(none.check_provider(true), Ok(()));
+    assert!(matches!(none.check_provider(false), Err(ProviderError::NoModel { .. })));
+}
+
+#[test]
+fn home_as_workspace_and_names_this_version_does_not_follow_are_warned_of() {
+    let mut place = Place::new().variable("REASONING_BANK_TRACES", "/tmp/traces");
+    place.sources.directory = place.path("");
+    let warnings = place.load().warnings;
+    assert!(warnings[0].contains("home directory") && warnings[1].contains("REASONING_BANK_TRACES"), "{warnings:?}");
+}
