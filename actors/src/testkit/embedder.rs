@@ -1,4 +1,4 @@
-//! An embedder without a model: a text is the bag of its words, each hashed to one of 64 numbers. Texts that share words
+//! An embedder without a model: a text is the sum of its words, each hashed to 64 numbers. Texts that share words
 //! are near to each other, which is all that tests of recall need; it knows no meaning.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -121,16 +121,20 @@ fn query_vector(text: &str) -> Vec<f32> {
     normalised(mean)
 }
 
+/// A word is the first 64 bits of its hash, each +1 or -1: other words are nearly at right angles to it, and none
+/// cancels another out as in one bucket per word.
 fn vector(text: &str) -> Vec<f32> {
-    let mut counts = vec![0.0; DIMS];
+    let mut sum = vec![0.0; DIMS];
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let hash = Sha256::digest(word.to_lowercase());
-        counts[usize::from(hash[0]) % DIMS] += if hash[1] % 2 == 0 { 1.0 } else { -1.0 };
+        for (n, x) in sum.iter_mut().enumerate() {
+            *x += if hash[n / 8] >> (n % 8) & 1 == 0 { 1.0 } else { -1.0 };
+        }
     }
-    normalised(counts)
+    normalised(sum)
 }
 
-/// A text without words, or whose words cancel out, still gets a unit vector.
+/// A text without words still gets a unit vector.
 fn normalised(mut vector: Vec<f32>) -> Vec<f32> {
     let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if norm > 0.0 {

@@ -1,20 +1,51 @@
-//! An actor with every habit of a real one and none of its work.
+//! An actor with every habit of a real one and none of its work, and a supervisor over it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
-use reasoning_bank_actors::runtime::{ChildSpec, Deadline, Slot, Tasks};
+use futures::FutureExt;
+use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, SpawnErr};
+use reasoning_bank_actors::runtime::{
+    CallError, ChildSpec, Deadline, Events, Slot, SupervisorArgs, SupervisorHandle, Tasks,
+};
 use reasoning_bank_actors::testkit::{Panics, panic_on_request};
-use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::restart::{Limits, Restart};
 use tokio::sync::{Notify, oneshot};
 
+pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
+
+pub(crate) fn within(ms: u64) -> Deadline {
+    Deadline::after(MS(ms))
+}
+
+pub(crate) async fn supervise(children: Vec<ChildSpec>, limits: Limits, events: &Events) -> SupervisorHandle {
+    SupervisorHandle::start(SupervisorArgs::new("root", children, limits, events.clone())).await.unwrap()
+}
+
+pub(crate) async fn echo(slot: &Slot<EchoMsg>, text: &str, deadline: Deadline) -> Result<String, CallError> {
+    slot.call(|reply| EchoMsg::Echo { text: text.to_owned(), reply }, deadline).await
+}
+
+/// Keeps the actor's handler busy until notified; returns when it is.
+pub(crate) async fn hold(slot: &Slot<EchoMsg>) -> Arc<Notify> {
+    let until = Arc::new(Notify::new());
+    let (held, holding) = oneshot::channel();
+    slot.cast(EchoMsg::Hold { until: Arc::clone(&until), held }).unwrap();
+    holding.await.unwrap();
+    until
+}
+
+/// Counts over all incarnations of all clones.
 #[derive(Clone, Default)]
 pub(crate) struct Echo {
-    /// Messages taken, over all incarnations.
-    pub(crate) taken: Arc<AtomicUsize>,
+    taken: Arc<AtomicUsize>,
+    texts: Arc<Mutex<HashMap<String, usize>>>,
     /// Work that came to its end.
     pub(crate) finished: Arc<AtomicUsize>,
+    /// Messages whose caller had given up.
+    pub(crate) abandoned: Arc<AtomicUsize>,
     /// Clean ends.
     pub(crate) stops: Arc<AtomicUsize>,
 }
@@ -24,11 +55,12 @@ pub(crate) enum EchoMsg {
         text: String,
         reply: RpcReplyPort<String>,
     },
-    /// Holds the handler until notified.
+    /// What no actor shall do: it waits in its handler.
     Hold {
         until: Arc<Notify>,
+        held: oneshot::Sender<()>,
     },
-    /// Starts work that ends when notified; the answer comes from the work.
+    /// Starts work that answers when notified.
     Work {
         until: Arc<Notify>,
         started: oneshot::Sender<()>,
@@ -45,9 +77,34 @@ impl Panics for EchoMsg {
 }
 
 impl Echo {
+    pub(crate) fn taken(&self) -> usize {
+        self.taken.load(Ordering::SeqCst)
+    }
+
+    /// How often a text came that a caller sent once.
+    pub(crate) fn most_takes_of_one_text(&self) -> usize {
+        let texts = self.texts.lock().unwrap();
+        texts.iter().filter(|(text, _)| text.contains('/')).map(|(_, takes)| *takes).max().unwrap_or(0)
+    }
+
     pub(crate) fn child(&self, name: &'static str, restart: Restart, slot: &Slot<EchoMsg>) -> ChildSpec {
         let echo = self.clone();
         ChildSpec::actor(name, restart, slot, move || (echo.clone(), ()))
+    }
+
+    /// A child that fails the first starts.
+    pub(crate) fn flaky(&self, name: &'static str, failures: usize, slot: &Slot<EchoMsg>) -> ChildSpec {
+        let (echo, starts) = (self.clone(), Arc::new(AtomicUsize::new(0)));
+        ChildSpec::new(name, Restart::Permanent, slot, move |supervisor| {
+            let (echo, start) = (echo.clone(), starts.fetch_add(1, Ordering::SeqCst));
+            async move {
+                if start < failures {
+                    return Err(SpawnErr::StartupFailed("no disk".into()));
+                }
+                Ok(Echo::spawn_linked(None, echo, (), supervisor).await?.0)
+            }
+            .boxed()
+        })
     }
 }
 
@@ -68,10 +125,17 @@ impl Actor for Echo {
     ) -> Result<(), ActorProcessingErr> {
         self.taken.fetch_add(1, Ordering::SeqCst);
         match message {
+            EchoMsg::Echo { reply, .. } if reply.is_closed() => {
+                self.abandoned.fetch_add(1, Ordering::SeqCst);
+            }
             EchoMsg::Echo { text, reply } => {
+                *self.texts.lock().unwrap().entry(text.clone()).or_default() += 1;
                 let _ = reply.send(text);
             }
-            EchoMsg::Hold { until } => until.notified().await,
+            EchoMsg::Hold { until, held } => {
+                let _ = held.send(());
+                until.notified().await;
+            }
             EchoMsg::Work { until, started, reply } => {
                 let finished = Arc::clone(&self.finished);
                 tasks.spawn(async move {
@@ -88,7 +152,7 @@ impl Actor for Echo {
     }
 
     async fn post_stop(&self, _: ActorRef<EchoMsg>, tasks: &mut Tasks) -> Result<(), ActorProcessingErr> {
-        tasks.finish(Deadline::after(std::time::Duration::from_secs(3600))).await;
+        tasks.finish(within(60_000)).await;
         self.stops.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }

@@ -1,0 +1,68 @@
+//! Admission: who is let in, and what the others are told.
+
+use reasoning_bank_actors::runtime::{CallError, Gate};
+use tokio::time::advance;
+
+use crate::echo::MS;
+
+fn retry_after(gate: &Gate) -> std::time::Duration {
+    match gate.enter().map(drop) {
+        Err(CallError::Overloaded { retry_after }) => retry_after,
+        other => unreachable!("the gate is full, but: {other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn as_many_as_the_limit_are_inside_and_the_next_is_turned_away_at_once() {
+    let gate = Gate::new(2);
+    let (first, _second) = (gate.enter().unwrap(), gate.enter().unwrap());
+    assert_eq!(gate.inside(), 2);
+    assert!(matches!(gate.enter().map(drop), Err(CallError::Overloaded { .. })));
+    assert_eq!(gate.refused(), 1);
+
+    drop(first);
+    assert_eq!(gate.inside(), 1);
+    assert!(gate.enter().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_after_follows_how_long_callers_stay() {
+    let gate = Gate::new(2);
+    for _ in 0..100 {
+        let permit = gate.enter().unwrap();
+        advance(MS(400)).await;
+        drop(permit);
+    }
+    let _inside = (gate.enter().unwrap(), gate.enter().unwrap());
+    let expected = MS(200);
+    let told = retry_after(&gate);
+    assert!(told.abs_diff(expected) < MS(5), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_after_stays_within_its_bounds() {
+    for (stay, bound) in [(0, MS(10)), (3_600_000, MS(10_000))] {
+        let gate = Gate::new(1);
+        for _ in 0..100 {
+            let permit = gate.enter().unwrap();
+            advance(MS(stay)).await;
+            drop(permit);
+        }
+        let _inside = gate.enter().unwrap();
+        assert_eq!(retry_after(&gate), bound);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closed_gate_lets_nobody_in_and_keeps_who_is_inside() {
+    let gate = Gate::new(3);
+    let _inside = gate.enter().unwrap();
+    gate.close();
+    assert!(matches!(gate.enter().map(drop), Err(CallError::Unavailable)));
+    assert_eq!(gate.inside(), 1);
+}
+
+#[test]
+fn a_gate_has_at_least_one_place() {
+    assert_eq!(Gate::new(0).limit(), 1);
+}
