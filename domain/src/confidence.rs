@@ -56,7 +56,7 @@ impl SignalKind {
     }
 
     /// Where one such signal takes a confidence of exactly 0.5.
-    fn from_even_odds(self) -> f64 {
+    fn even_odds_become(self) -> f64 {
         match self {
             Self::Injected => 0.5,
             Self::Helpful => 0.8,
@@ -69,7 +69,7 @@ impl SignalKind {
 
     /// What it adds to the log-odds.
     pub fn weight(self) -> f64 {
-        logit(self.from_even_odds())
+        logit(self.even_odds_become())
     }
 }
 

@@ -1,0 +1,55 @@
+//! Private keys in PEM armour: whole, or cut off at either end, as tools that shorten output leave them.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+#[allow(clippy::expect_used, reason = "constant patterns that every test of this module compiles")]
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a valid pattern")
+}
+
+static BEGIN: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"));
+static END: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"));
+/// The body of a key whose end is missing: headers, then lines of base64, the last of them perhaps shorter.
+static BODY: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(concat!(
+        r#"\A(?:(?:\s|\\[nrt]|["'+,])*"#,
+        r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash):[^\n\\]*|=?[A-Za-z0-9+/]{20,}={0,2}))*",
+        r#"(?:(?:\s|\\[nrt]|["'+,])*[A-Za-z0-9+/]+={0,2}[ \t\r]*(?:\n|\z))?"#,
+    ))
+});
+/// A key whose beginning is missing.
+static TAIL: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(concat!(
+        r#"(?:[A-Za-z0-9+/]{20,}={0,2}(?:\s|\\[nrt]|["'+,])+)+(?:[A-Za-z0-9+/=]{1,80}(?:\s|\\[nrt]|["'+,])+)?"#,
+        r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+    ))
+});
+
+/// Beyond this, an end belongs to no beginning before it.
+const MAX_BLOCK_BYTES: usize = 64 * 1024;
+
+pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+    let begins: Vec<Range<usize>> = BEGIN.find_iter(text).map(|found| found.range()).collect();
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    for (index, begin) in begins.iter().enumerate() {
+        // Up to the next beginning at most: each part of the text is looked at once.
+        let until = begins.get(index + 1).map_or(text.len(), |next| next.start);
+        let rest = &text[begin.end..until];
+        let end = END.find(rest).filter(|end| end.start() <= MAX_BLOCK_BYTES).or_else(|| BODY.find(rest));
+        let block = rest[..end.map_or(0, |end| end.end())].trim_end();
+        blocks.push(begin.start..begin.end + block.len());
+    }
+    if END.is_match(text) {
+        let inside = |tail: &Range<usize>| {
+            let next = blocks.partition_point(|block| block.end <= tail.start);
+            blocks.get(next).is_some_and(|block| block.start < tail.end)
+        };
+        let tails: Vec<_> = TAIL.find_iter(text).map(|found| found.range()).filter(|tail| !inside(tail)).collect();
+        blocks.extend(tails);
+        blocks.sort_by_key(|block| block.start);
+    }
+    blocks
+}

