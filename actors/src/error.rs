@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use reasoning_bank_domain::memory::MemoryInvalid;
+use reasoning_bank_domain::memory::{MemoryInvalid, Scope};
 use reasoning_bank_domain::solve::BestSoFar;
 
 use crate::ports::{EmbedError, ModelError, StoreError};
@@ -17,6 +17,9 @@ pub enum Error {
     NotFound(String),
     #[error("there is no workspace {0}")]
     WorkspaceUnknown(String),
+    /// The workspace belongs to no team or organisation.
+    #[error("this workspace has no {} to share memories with", .0.as_str())]
+    ScopeDenied(Scope),
     #[error(transparent)]
     MemoryInvalid(#[from] MemoryInvalid),
     #[error(transparent)]
@@ -66,6 +69,7 @@ impl Error {
             Self::InvalidArgument { .. } => "invalid_argument",
             Self::NotFound(_) => "not_found",
             Self::WorkspaceUnknown(_) => "workspace_unknown",
+            Self::ScopeDenied(_) => "scope_denied",
             Self::MemoryInvalid(_) => "memory_invalid",
             Self::Store(StoreError::OtherEmbedder { .. }) => "embedder_mismatch",
             Self::Store(StoreError::TimedOut) => "deadline_exceeded",
@@ -90,6 +94,7 @@ impl Error {
             Self::InvalidArgument { .. } => "correct the argument and call again".into(),
             Self::NotFound(_) => "check the id; `memory list` and `retrieve_memories` show what is there".into(),
             Self::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
+            Self::ScopeDenied(_) => "record it with scope project".into(),
             Self::MemoryInvalid(_) => "give a title, a description (when to use it) and content, each within its bound".into(),
             Self::Store(StoreError::Unusable(_)) => {
                 "check that the data directory exists, is writable and has space; --data-dir or REASONING_BANK_DATA names another".into()

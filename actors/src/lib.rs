@@ -1,9 +1,20 @@
 //! The supervised system of ReasoningBank. It knows no database and no protocol: what it needs from outside is in
 //! `ports`, what outside needs from it are handles.
 
+mod agent;
+pub mod agents;
+pub mod cache;
 pub mod error;
+mod judge;
+mod matts;
 pub mod memories;
+pub mod model;
 pub mod ports;
 pub mod runtime;
+pub mod store;
+pub mod system;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+pub mod workspaces;
+
+pub use agent::SolveSettings;

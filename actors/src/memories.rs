@@ -1,10 +1,99 @@
 //! Memories as clients use them: retrieve, record, get, export. No actor: it combines the store, the embedder and the
 //! rules, and holds no state of its own.
 
+mod learn;
+mod recall;
+mod record;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
-use reasoning_bank_domain::score::ProfileName;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::score::{Profile, ProfileName, Weights};
+use reasoning_bank_domain::view::MemoryView;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+
+use crate::error::Error;
+use crate::ports::{Embedder, MemoryRow, Visible};
+use crate::runtime::Deadline;
+use crate::store::StoreHandle;
+use crate::workspaces::WorkspacesHandle;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RetrievalSettings {
+    pub profile: ProfileName,
+    pub weights: Weights,
+    pub half_life_days: f64,
+    /// A cosine; below it nothing is injected into a prompt.
+    pub relevance_floor: f64,
+    /// How many memories a solve retrieves before it chooses which to inject.
+    pub n_results: usize,
+}
+
+impl Default for RetrievalSettings {
+    fn default() -> Self {
+        Self {
+            profile: ProfileName::Composite,
+            weights: Weights::COMPOSITE,
+            half_life_days: 30.0,
+            relevance_floor: 0.3,
+            n_results: 5,
+        }
+    }
+}
+
+#[derive(Clone)]
+pub struct MemoriesHandle {
+    store: StoreHandle,
+    workspaces: WorkspacesHandle,
+    embedder: Arc<dyn Embedder>,
+    settings: Arc<RetrievalSettings>,
+}
+
+impl MemoriesHandle {
+    pub(crate) fn new(
+        store: StoreHandle,
+        workspaces: WorkspacesHandle,
+        embedder: Arc<dyn Embedder>,
+        settings: RetrievalSettings,
+    ) -> Self {
+        Self { store, workspaces, embedder, settings: Arc::new(settings) }
+    }
+
+    /// A memory that the workspace may read; any other is not found.
+    pub async fn get(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<MemoryView, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let row = self.readable(vec![id], &workspace, deadline).await?.pop();
+        let MemoryRow { memory, evidence } = row.ok_or_else(|| Error::NotFound(format!("memory {id} here")))?;
+        Ok(MemoryView::new(memory, &evidence, Timestamp::now()))
+    }
+
+    /// Those of `ids` that the workspace may read.
+    async fn readable(
+        &self,
+        ids: Vec<MemoryId>,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Vec<MemoryRow>, Error> {
+        let visible = visible(workspace, Reach::Cascade);
+        let mut rows = self.store.get(ids, deadline).await?;
+        rows.retain(|row| visible.contains(&row.memory));
+        Ok(rows)
+    }
+
+    fn profile(&self, name: Option<ProfileName>) -> Profile {
+        let settings = &self.settings;
+        Profile::new(name.unwrap_or(settings.profile), settings.weights, settings.half_life_days)
+    }
+}
+
+fn visible(workspace: &Workspace, reach: Reach) -> Visible {
+    let project = matches!(reach, Reach::Cascade | Reach::Project).then(|| workspace.id.clone());
+    let team = workspace.team.clone().filter(|_| matches!(reach, Reach::Cascade | Reach::Team));
+    let org = workspace.org.clone().filter(|_| matches!(reach, Reach::Cascade | Reach::Org));
+    Visible { workspace: project, team, org }
+}
 
 /// A workspace as a caller names it. A root that nobody has written to is empty on reading and registered on the first
 /// write; an id must be known.

@@ -6,7 +6,7 @@ mod model;
 mod store;
 
 pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
-pub use model::{Completion, CompletionReply, Format, LanguageModel, ModelError, Purpose, Usage};
+pub use model::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
 pub use store::{
     Batch, Committed, Conditions, EraseScope, Erased, Filter, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
     Passage, PassageKind, Recall, Record, Scanned, StoreError, Visible,

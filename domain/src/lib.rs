@@ -1,14 +1,19 @@
 //! The rules of ReasoningBank, as pure computation: no runtime, no clock, no IO. Time comes in as an argument,
 //! randomness not at all.
 
+pub mod agent_loop;
+pub mod answer;
 pub mod confidence;
 pub mod fusion;
 pub mod ids;
+pub mod lesson;
 pub mod matts;
 pub mod memory;
+pub mod prompt;
 pub mod restart;
 pub mod retrieval;
 pub mod score;
+pub mod secrets;
 pub mod signature;
 pub mod solve;
 pub mod tokens;

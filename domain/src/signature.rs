@@ -81,8 +81,7 @@ pub fn mentions_error(query: &str) -> bool {
         "timeout",
     ];
     query.split(|c: char| !c.is_alphanumeric()).any(|word| {
-        let word = word.to_lowercase();
-        WORDS.contains(&word.as_str()) || (word.len() > 5 && (word.ends_with("error") || word.ends_with("exception")))
+        word.ends_with("Error") || word.ends_with("Exception") || WORDS.contains(&word.to_lowercase().as_str())
     })
 }
 

@@ -22,6 +22,11 @@ pub fn fits(text: &str, budget: usize) -> bool {
     text.len() <= budget || estimate(text) <= budget
 }
 
+/// An upper bound that is cheap for short texts.
+pub fn at_most(text: &str) -> usize {
+    if text.len() <= 4_000 { text.len() } else { estimate(text) }
+}
+
 const MARKER: &str = "\n\n... [content truncated] ...\n\n";
 
 /// A text that fits the budget as it is, or its head and tail around a marker: each 20 % of the budget's characters

@@ -3,59 +3,14 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::ids::TaskId;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::runtime::Deadline;
 
-/// What a call is for; sent as `metadata.purpose`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Purpose {
-    Think,
-    Refine,
-    Evaluate,
-    Judge,
-    Extract,
-    Contrast,
-}
-
-impl Purpose {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Think => "think",
-            Self::Refine => "refine",
-            Self::Evaluate => "evaluate",
-            Self::Judge => "judge",
-            Self::Extract => "extract",
-            Self::Contrast => "contrast",
-        }
-    }
-
-    /// Drafts shall differ from each other; everything else is asked for one answer.
-    pub fn temperature(self) -> f32 {
-        if self.is_draft() { 0.7 } else { 0.0 }
-    }
-
-    /// Drafts are never cached and never share a flight.
-    pub fn is_draft(self) -> bool {
-        matches!(self, Self::Think | Self::Refine)
-    }
-}
-
-/// What the answer must look like.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Format {
-    Text,
-    /// A JSON object that satisfies this schema; checked again on arrival.
-    Json {
-        name: &'static str,
-        schema: serde_json::Value,
-    },
-}
-
-/// One call of a model.
+/// One call of a model. What form the answer has follows from the purpose: [`Purpose::schema`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     pub purpose: Purpose,
@@ -64,7 +19,6 @@ pub struct Completion {
     pub attempt: Option<u32>,
     pub instructions: String,
     pub input: String,
-    pub format: Format,
     /// In tokens, reasoning included.
     pub max_output_tokens: u32,
 }

@@ -81,6 +81,16 @@ pub struct Visible {
     pub org: Option<String>,
 }
 
+impl Visible {
+    pub fn contains(&self, memory: &Memory) -> bool {
+        match memory.scope {
+            Scope::Project => self.workspace.as_ref() == Some(&memory.workspace_id),
+            Scope::Team => self.team.is_some() && self.team == memory.team,
+            Scope::Org => self.org.is_some() && self.org == memory.org,
+        }
+    }
+}
+
 /// Conditions on memories; all that are given must hold.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conditions {

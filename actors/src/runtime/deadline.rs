@@ -33,4 +33,9 @@ impl Deadline {
     pub fn at_most(self, duration: Duration) -> Self {
         self.min(Self::after(duration))
     }
+
+    /// Earlier by `reserve`, but by a tenth of what remains at the most.
+    pub fn leaving(self, reserve: Duration) -> Self {
+        Self(self.0 - reserve.min(self.remaining() / 10))
+    }
 }

@@ -43,6 +43,12 @@ impl Faults {
         }
     }
 
+    /// For an actor that takes no message of ours: it can be killed and not made to panic.
+    pub fn killing<M: Message>(slot: &Slot<M>) -> Self {
+        let current = slot.clone();
+        Self { current: Box::new(move || current.current().map(|actor| actor.get_cell())), panic: Box::new(|| false) }
+    }
+
     /// Kills the current incarnation and waits until it has ended. False if there is none.
     pub async fn kill(&self) -> bool {
         let Some(actor) = (self.current)() else { return false };

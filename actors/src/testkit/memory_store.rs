@@ -161,7 +161,7 @@ impl Data {
             .memories
             .values()
             .filter(|stored| stored.memory.status == Status::Active)
-            .filter(|stored| visible(&recall.visible, &stored.memory) && holds(&recall.conditions, &stored.memory))
+            .filter(|stored| recall.visible.contains(&stored.memory) && holds(&recall.conditions, &stored.memory))
             .collect();
         let vector = recall.vector.as_ref().map(|query| {
             let cosine = |passage: &Passage| passage.vector.as_deref().map(|vector| cosine(query, vector));
@@ -268,14 +268,6 @@ fn paged<'a, K, V>(
         .filter(move |(key, value)| after.is_none_or(|after| uuid(key) > after) && keep(value))
         .map(|(_, value)| value)
         .take(page.limit)
-}
-
-fn visible(visible: &Visible, memory: &Memory) -> bool {
-    match memory.scope {
-        Scope::Project => visible.workspace.as_ref() == Some(&memory.workspace_id),
-        Scope::Team => visible.team.is_some() && visible.team == memory.team,
-        Scope::Org => visible.org.is_some() && visible.org == memory.org,
-    }
 }
 
 fn holds(conditions: &Conditions, memory: &Memory) -> bool {

@@ -11,7 +11,9 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError, Purpose, Usage};
+use reasoning_bank_domain::answer::Purpose;
+
+use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 
 type Answer = Box<dyn Fn(&Completion) -> Result<String, ModelError> + Send + Sync>;

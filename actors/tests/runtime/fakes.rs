@@ -1,9 +1,8 @@
 //! The scripted model and the hash embedder do what tests rely on.
 
-use reasoning_bank_actors::ports::{
-    Completion, EmbedError, Embedder, EmbedderState, Format, LanguageModel, ModelError, Purpose,
-};
+use reasoning_bank_actors::ports::{Completion, EmbedError, Embedder, EmbedderState, LanguageModel, ModelError};
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
+use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::ids::TaskId;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +16,6 @@ fn ask(purpose: Purpose) -> Completion {
         attempt: None,
         instructions: "be brief".into(),
         input: "what is two and two".into(),
-        format: Format::Text,
         max_output_tokens: 100,
     }
 }

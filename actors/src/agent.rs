@@ -1,0 +1,262 @@
+//! AgentActor: one for each task, for as long as it runs. A shell around `domain::agent_loop`: it performs the effects
+//! and feeds the results back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use reasoning_bank_domain::agent_loop::{
+    AgentLoop, Call as ModelCall, CallFailure, Conclusion, Effect, Failure, Input, Job, Limits,
+};
+use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::solve::{Progress, SolveReport, SolveUsage};
+use reasoning_bank_domain::workspace::Workspace;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::agents::AgentsMsg;
+use crate::error::Error;
+use crate::judge::JudgeHandle;
+use crate::matts::MattsHandle;
+use crate::memories::{MemoriesHandle, WorkspaceRef};
+use crate::model::{Asked, ask};
+use crate::ports::{Completion, LanguageModel, ModelError};
+use crate::runtime::{CallError, Deadline, Panicked, Tasks};
+
+/// What every agent works with.
+#[derive(Clone)]
+pub(crate) struct Equipment {
+    pub(crate) model: Arc<dyn LanguageModel>,
+    pub(crate) matts: MattsHandle,
+    pub(crate) judge: JudgeHandle,
+    pub(crate) memories: MemoriesHandle,
+    pub(crate) settings: SolveSettings,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SolveSettings {
+    pub limits: Limits,
+    /// In tokens, of one call, reasoning included.
+    pub max_output_tokens: u32,
+    /// Of one call.
+    pub call_timeout: Duration,
+    /// Shown in traces; sent to models that reason.
+    pub reasoning_effort: String,
+    /// Solves at once; more are refused as overload.
+    pub concurrency: usize,
+}
+
+impl Default for SolveSettings {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            max_output_tokens: 8192,
+            call_timeout: Duration::from_secs(120),
+            reasoning_effort: "medium".into(),
+            concurrency: 32,
+        }
+    }
+}
+
+pub(crate) struct AgentActor;
+
+pub(crate) struct AgentArgs {
+    pub(crate) task_id: TaskId,
+    pub(crate) job: Job,
+    pub(crate) workspace: Workspace,
+    pub(crate) deadline: Deadline,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) progress: Option<watch::Sender<Progress>>,
+    pub(crate) equipment: Equipment,
+    pub(crate) agents: ActorRef<AgentsMsg>,
+}
+
+pub(crate) enum AgentMsg {
+    Begin,
+    Input(Input),
+    Stored(Result<SolveReport, Error>),
+    #[cfg(feature = "testkit")]
+    Panic,
+}
+
+pub(crate) struct AgentState {
+    args: AgentArgs,
+    run: Option<AgentLoop>,
+    /// Of the model calls; fires when the run is over, too.
+    calls: CancellationToken,
+    tasks: Tasks,
+}
+
+/// Kept back from the deadline to store what there is, and of that to answer.
+const STORE_RESERVE: Duration = Duration::from_secs(2);
+const ANSWER_RESERVE: Duration = Duration::from_millis(100);
+
+impl Actor for AgentActor {
+    type Msg = AgentMsg;
+    type State = AgentState;
+    type Arguments = AgentArgs;
+
+    async fn pre_start(&self, myself: ActorRef<AgentMsg>, args: AgentArgs) -> Result<AgentState, ActorProcessingErr> {
+        myself.send_message(AgentMsg::Begin)?;
+        let calls = args.cancel.child_token();
+        Ok(AgentState { args, run: None, calls, tasks: Tasks::new("agent") })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<AgentMsg>,
+        message: AgentMsg,
+        state: &mut AgentState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            AgentMsg::Begin => state.begin(&myself),
+            AgentMsg::Input(input) => {
+                let effects = state.run.as_mut().map(|run| run.on(input, Timestamp::now())).unwrap_or_default();
+                state.report_progress();
+                state.perform(&myself, effects);
+            }
+            AgentMsg::Stored(result) => {
+                let task_id = state.args.task_id;
+                // It is stopped by whom it tells: its own end would overtake the message.
+                let _ = state.args.agents.send_message(AgentsMsg::Finished { task_id, result: Box::new(result) });
+            }
+            #[cfg(feature = "testkit")]
+            AgentMsg::Panic => crate::testkit::panic_on_request(),
+        }
+        Ok(())
+    }
+}
+
+impl AgentState {
+    fn begin(&mut self, myself: &ActorRef<AgentMsg>) {
+        let (cancel, agent) = (self.args.cancel.clone(), myself.clone());
+        let until = self.args.deadline.leaving(STORE_RESERVE);
+        self.tasks.spawn(async move {
+            let input = tokio::select! {
+                () = cancel.cancelled() => Input::Cancelled,
+                () = tokio::time::sleep_until(until.instant()) => Input::DeadlinePassed,
+            };
+            let _ = agent.send_message(AgentMsg::Input(input));
+        });
+        let limits = self.args.equipment.settings.limits.clone();
+        let (run, effects) = AgentLoop::start(self.args.job.clone(), limits, Timestamp::now());
+        self.run = Some(run);
+        self.report_progress();
+        self.perform(myself, effects);
+    }
+
+    fn report_progress(&self) {
+        if let (Some(run), Some(progress)) = (&self.run, &self.args.progress) {
+            let now = run.progress();
+            progress.send_if_modified(|before| std::mem::replace(before, now) != now);
+        }
+    }
+
+    fn perform(&mut self, myself: &ActorRef<AgentMsg>, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Recall => self.recall(myself),
+                Effect::Call(call) => self.call(myself, call),
+                Effect::Conclude(conclusion) => self.conclude(myself, *conclusion),
+            }
+        }
+    }
+
+    fn recall(&mut self, myself: &ActorRef<AgentMsg>) {
+        let (memories, deadline) = (self.args.equipment.memories.clone(), self.args.deadline);
+        let (task, domain) = (self.args.job.task.task.clone(), self.args.job.task.domain.clone());
+        let workspace = WorkspaceRef::Root(self.args.workspace.root.clone());
+        let recalled = async move { memories.recall_for_task(&task, domain, workspace, deadline).await };
+        self.tasks.pipe(myself, recalled, |recalled| {
+            let (injection, notes) = recalled.unwrap_or_else(|panicked| {
+                (Default::default(), vec![format!("internal: no memories were recalled: {panicked}")])
+            });
+            AgentMsg::Input(Input::Recalled { injection, notes })
+        });
+    }
+
+    fn call(&mut self, myself: &ActorRef<AgentMsg>, call: ModelCall) {
+        let ModelCall { purpose, attempt, prompt } = call;
+        let settings = &self.args.equipment.settings;
+        let request = Completion {
+            purpose,
+            task_id: self.args.task_id,
+            attempt,
+            instructions: prompt.instructions,
+            input: prompt.input,
+            max_output_tokens: settings.max_output_tokens,
+        };
+        let deadline = self.args.deadline.at_most(settings.call_timeout);
+        let (equipment, cancel) = (self.args.equipment.clone(), self.calls.clone());
+        let asked = async move {
+            match purpose {
+                Purpose::Think => equipment.matts.draft(request, deadline, cancel).await,
+                Purpose::Evaluate | Purpose::Judge => equipment.judge.ask(request, deadline, cancel).await,
+                Purpose::Refine | Purpose::Extract | Purpose::Contrast => {
+                    Ok(ask(&*equipment.model, request, deadline, cancel).await)
+                }
+            }
+        };
+        self.tasks.pipe(myself, asked, move |asked| {
+            let (result, spent) = outcome(asked);
+            AgentMsg::Input(Input::Answered { purpose, attempt, result, spent })
+        });
+    }
+
+    fn conclude(&mut self, myself: &ActorRef<AgentMsg>, conclusion: Conclusion) {
+        self.calls.cancel();
+        let memories = self.args.equipment.memories.clone();
+        let (workspace, trace_id) = (self.args.workspace.clone(), self.args.job.trace_id);
+        let deadline = self.args.deadline.leaving(ANSWER_RESERVE);
+        let stored = async move {
+            let kept = match conclusion.keep {
+                Some(keep) => Some(memories.keep(keep, workspace, deadline).await),
+                None => None,
+            };
+            let mut report = conclusion.end.map_err(|failure| error_of(failure, conclusion.best))?;
+            match kept {
+                Some(Ok(learnings)) => (report.trace_id, report.learnings) = (Some(trace_id), learnings),
+                Some(Err(error)) => report.warnings.push(format!("{}: nothing was stored: {error}", error.code())),
+                None => {}
+            }
+            Ok(report)
+        };
+        self.tasks.pipe(myself, stored, |stored| {
+            AgentMsg::Stored(stored.unwrap_or_else(|panicked| Err(Error::internal(panicked))))
+        });
+    }
+}
+
+type Answered = Result<reasoning_bank_domain::answer::Answer, CallFailure>;
+
+fn outcome(asked: Result<Result<Asked, CallError>, Panicked>) -> (Answered, SolveUsage) {
+    let failure = |error: Error| CallFailure { code: error.code(), message: error.to_string() };
+    match asked {
+        Ok(Ok(Asked { result, spent })) => (result.map_err(|error: ModelError| failure(error.into())), spent),
+        Ok(Err(error)) => (Err(failure(error.into())), SolveUsage::default()),
+        Err(panicked) => (Err(failure(Error::internal(panicked))), SolveUsage::default()),
+    }
+}
+
+fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::BestSoFar>) -> Error {
+    match failure {
+        Failure::Budget { used, limit } => Error::TokenBudgetExceeded { used, limit, best: best.map(Box::new) },
+        Failure::DeadlinePassed => Error::DeadlineExceeded,
+        Failure::Cancelled => Error::Cancelled,
+        Failure::AllDraftsFailed(CallFailure { code, message }) => match code {
+            "llm_rejected_key" => Error::KeyRejected(message),
+            "deadline_exceeded" => Error::DeadlineExceeded,
+            "overloaded" => Error::Overloaded { retry_after: Duration::from_secs(1) },
+            _ => Error::ModelFailed(message),
+        },
+    }
+}
+
+#[cfg(feature = "testkit")]
+impl crate::testkit::Panics for AgentMsg {
+    fn panic() -> Self {
+        Self::Panic
+    }
+}

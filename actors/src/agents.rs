@@ -1,0 +1,377 @@
+//! Agents: admits tasks and keeps one AgentActor for each. A task whose agent dies is reported and recorded, never run
+//! again by itself.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dashmap::DashMap;
+use jiff::Timestamp;
+use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
+use reasoning_bank_domain::agent_loop::{Job, Keep};
+use reasoning_bank_domain::ids::{TaskId, TraceId};
+use reasoning_bank_domain::lesson::Origin;
+use reasoning_bank_domain::matts::K_RANGE;
+use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::retrieval::Injection;
+use reasoning_bank_domain::secrets::scrub;
+use reasoning_bank_domain::solve::{Progress, SolveReport, SolveTask};
+use reasoning_bank_domain::trace::{Outcome, Trace, TraceMetadata, VerdictSource};
+use reasoning_bank_domain::workspace::Workspace;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use crate::agent::{AgentActor, AgentArgs, AgentMsg, Equipment};
+use crate::error::Error;
+use crate::memories::WorkspaceRef;
+use crate::runtime::{ChildSpec, Deadline, Events, Gate, Slot, SystemEvent, Tasks};
+use crate::workspaces::WorkspacesHandle;
+
+pub const MAX_TASK_CHARS: usize = 200_000;
+const RECORD_LIMIT: Duration = Duration::from_secs(10);
+
+/// How a caller waits: until when, unless cancelled, watching the progress or not.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub deadline: Deadline,
+    pub cancel: CancellationToken,
+    pub progress: Option<watch::Sender<Progress>>,
+}
+
+impl Call {
+    pub fn until(deadline: Deadline) -> Self {
+        Self { deadline, cancel: CancellationToken::new(), progress: None }
+    }
+}
+
+#[derive(Clone)]
+pub struct AgentsHandle {
+    slot: Slot<AgentsMsg>,
+    gate: Gate,
+    workspaces: WorkspacesHandle,
+    model: String,
+    reasoning_effort: String,
+    running: Arc<DashMap<TaskId, CancellationToken>>,
+    tracker: TaskTracker,
+}
+
+impl AgentsHandle {
+    pub(crate) fn new(equipment: &Equipment, workspaces: WorkspacesHandle) -> Self {
+        Self {
+            slot: Slot::new(),
+            gate: Gate::new(equipment.settings.concurrency),
+            workspaces,
+            model: equipment.model.name().to_owned(),
+            reasoning_effort: equipment.settings.reasoning_effort.clone(),
+            running: Arc::default(),
+            tracker: TaskTracker::new(),
+        }
+    }
+
+    pub(crate) fn child(&self, equipment: Equipment, events: Events) -> ChildSpec {
+        let arguments = move || AgentsArgs { equipment: equipment.clone(), events: events.clone() };
+        ChildSpec::actor("agents", Restart::Permanent, &self.slot, move || (Agents, arguments()))
+    }
+
+    /// The whole loop for one task. Ends early, with its model calls, when `call.cancel` fires or the future is dropped.
+    pub async fn solve(&self, task: SolveTask, workspace: WorkspaceRef, call: Call) -> Result<SolveReport, Error> {
+        let begun = Instant::now();
+        check(&task)?;
+        let _inside = self.gate.enter()?;
+        let _tracked = self.tracker.token();
+        let workspace = self.workspaces.resolve(&workspace, call.deadline).await?.workspace;
+        let clean = scrub(&task.task);
+        let redactions = clean.redactions;
+        let task = SolveTask { task: clean.text.into_owned(), ..task };
+        let task_id = TaskId::from(Uuid::now_v7());
+        let job = Job {
+            task,
+            trace_id: TraceId::from(Uuid::now_v7()),
+            workspace_id: workspace.id.clone(),
+            model: self.model.clone(),
+            reasoning_effort: self.reasoning_effort.clone(),
+        };
+        let cancel = call.cancel.child_token();
+        let running = Running::begin(&self.running, task_id, cancel.clone());
+        let start = Start { task_id, job, workspace, deadline: call.deadline, cancel, progress: call.progress };
+        let solved = self.slot.call(|reply| AgentsMsg::Solve { start: Box::new(start), reply }, call.deadline).await;
+        drop(running);
+        let mut report = solved??;
+        if redactions > 0 {
+            report.warnings.push(format!("redacted: {redactions} secrets were removed from the task"));
+        }
+        report.elapsed_ms = begun.elapsed().as_millis() as u64;
+        Ok(report)
+    }
+
+    /// Tasks that are running.
+    pub fn running(&self) -> usize {
+        self.running.len()
+    }
+
+    /// Admits nothing more and waits for what runs; at the deadline it is cancelled. Returns how many were.
+    pub(crate) async fn quiesce(&self, deadline: Deadline) -> usize {
+        self.gate.close();
+        self.tracker.close();
+        if tokio::time::timeout_at(deadline.instant(), self.tracker.wait()).await.is_ok() {
+            return 0;
+        }
+        let unfinished = self.running.len();
+        for entry in self.running.iter() {
+            entry.value().cancel();
+        }
+        unfinished
+    }
+
+    #[cfg(feature = "testkit")]
+    pub fn faults(&self) -> crate::testkit::Faults {
+        crate::testkit::Faults::of(&self.slot)
+    }
+
+    /// Crashes the agent of a running task: by a panic, or by a kill.
+    #[cfg(feature = "testkit")]
+    pub fn crash_one(&self, by_panic: bool) -> bool {
+        self.slot.cast(AgentsMsg::CrashOne { by_panic }).is_ok()
+    }
+}
+
+fn check(task: &SolveTask) -> Result<(), Error> {
+    let chars = task.task.chars().count();
+    if task.task.trim().is_empty() {
+        return Err(Error::invalid("task", "is missing or blank"));
+    }
+    if chars > MAX_TASK_CHARS {
+        return Err(Error::invalid("task", format!("has {chars} characters; at most {MAX_TASK_CHARS} are allowed")));
+    }
+    if !K_RANGE.contains(&task.k) {
+        let (least, most) = (K_RANGE.start(), K_RANGE.end());
+        return Err(Error::invalid("matts_k", format!("is {}; it lies in {least}..={most}", task.k)));
+    }
+    Ok(())
+}
+
+/// A place in the map of running tasks; leaving it cancels what is left of the task.
+struct Running {
+    map: Arc<DashMap<TaskId, CancellationToken>>,
+    task_id: TaskId,
+}
+
+impl Running {
+    fn begin(map: &Arc<DashMap<TaskId, CancellationToken>>, task_id: TaskId, cancel: CancellationToken) -> Self {
+        map.insert(task_id, cancel);
+        Self { map: Arc::clone(map), task_id }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some((_, cancel)) = self.map.remove(&self.task_id) {
+            cancel.cancel();
+        }
+    }
+}
+
+pub(crate) struct Agents;
+
+pub(crate) struct AgentsArgs {
+    equipment: Equipment,
+    events: Events,
+}
+
+pub(crate) struct Start {
+    task_id: TaskId,
+    job: Job,
+    workspace: Workspace,
+    deadline: Deadline,
+    cancel: CancellationToken,
+    progress: Option<watch::Sender<Progress>>,
+}
+
+type Reply = RpcReplyPort<Result<SolveReport, Error>>;
+
+pub(crate) enum AgentsMsg {
+    Solve {
+        start: Box<Start>,
+        reply: Reply,
+    },
+    Finished {
+        task_id: TaskId,
+        result: Box<Result<SolveReport, Error>>,
+    },
+    #[cfg(feature = "testkit")]
+    CrashOne {
+        by_panic: bool,
+    },
+    #[cfg(feature = "testkit")]
+    Panic,
+}
+
+#[cfg(feature = "testkit")]
+impl crate::testkit::Panics for AgentsMsg {
+    fn panic() -> Self {
+        Self::Panic
+    }
+}
+
+/// A task that was handed to an agent and is not answered yet.
+struct Pending {
+    task_id: TaskId,
+    agent: ActorRef<AgentMsg>,
+    job: Job,
+    workspace: Workspace,
+    reply: Reply,
+}
+
+pub(crate) struct AgentsState {
+    args: AgentsArgs,
+    pending: HashMap<ActorId, Pending>,
+    tasks: Tasks,
+}
+
+impl Actor for Agents {
+    type Msg = AgentsMsg;
+    type State = AgentsState;
+    type Arguments = AgentsArgs;
+
+    async fn pre_start(&self, _: ActorRef<AgentsMsg>, args: AgentsArgs) -> Result<AgentsState, ActorProcessingErr> {
+        Ok(AgentsState { args, pending: HashMap::new(), tasks: Tasks::new("agents") })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<AgentsMsg>,
+        message: AgentsMsg,
+        state: &mut AgentsState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            AgentsMsg::Solve { start, reply } if reply.is_closed() || start.deadline.passed() => {}
+            AgentsMsg::Solve { start, reply } => state.start(myself, *start, reply).await,
+            AgentsMsg::Finished { task_id, result } => {
+                let agent = state.pending.iter().find(|(_, pending)| pending.task_id == task_id).map(|(id, _)| *id);
+                if let Some(pending) = agent.and_then(|id| state.pending.remove(&id)) {
+                    state.args.events.emit(|| SystemEvent::TaskFinished { task: task_id });
+                    let _ = pending.reply.send(*result);
+                    pending.agent.stop(None);
+                }
+            }
+            #[cfg(feature = "testkit")]
+            AgentsMsg::CrashOne { by_panic } => {
+                if let Some(pending) = state.pending.values().next() {
+                    match by_panic {
+                        true => drop(pending.agent.send_message(AgentMsg::Panic)),
+                        false => pending.agent.kill(),
+                    }
+                }
+            }
+            #[cfg(feature = "testkit")]
+            AgentsMsg::Panic => crate::testkit::panic_on_request(),
+        }
+        Ok(())
+    }
+
+    async fn handle_supervisor_evt(
+        &self,
+        _: ActorRef<AgentsMsg>,
+        event: SupervisionEvent,
+        state: &mut AgentsState,
+    ) -> Result<(), ActorProcessingErr> {
+        let (agent, reason) = match event {
+            SupervisionEvent::ActorTerminated(agent, _, reason) => (agent, reason.unwrap_or_else(|| "ended".into())),
+            SupervisionEvent::ActorFailed(agent, error) => (agent, error.to_string()),
+            _ => return Ok(()),
+        };
+        if let Some(pending) = state.pending.remove(&agent.get_id()) {
+            state.lost(pending, &reason);
+        }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<AgentsMsg>, state: &mut AgentsState) -> Result<(), ActorProcessingErr> {
+        state.tasks.finish(Deadline::after(RECORD_LIMIT)).await;
+        Ok(())
+    }
+}
+
+impl AgentsState {
+    async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: Reply) {
+        let Start { task_id, job, workspace, deadline, cancel, progress } = start;
+        let args = AgentArgs {
+            task_id,
+            job: job.clone(),
+            workspace: workspace.clone(),
+            deadline,
+            cancel,
+            progress,
+            equipment: self.args.equipment.clone(),
+            agents: myself.clone(),
+        };
+        match AgentActor::spawn_linked(None, AgentActor, args, myself.get_cell()).await {
+            Ok((agent, _)) => {
+                self.args.events.emit(|| SystemEvent::TaskStarted { task: task_id });
+                let pending = Pending { task_id, agent: agent.clone(), job, workspace, reply };
+                self.pending.insert(agent.get_id(), pending);
+            }
+            Err(error) => {
+                let _ = reply.send(Err(Error::internal(error)));
+            }
+        }
+    }
+
+    /// The agent died: its caller is told, and the trace says so.
+    fn lost(&mut self, pending: Pending, reason: &str) {
+        let error = Error::internal(format!("the agent of task {} died: {reason}", pending.task_id));
+        self.args.events.emit(|| SystemEvent::TaskFinished { task: pending.task_id });
+        let _ = pending.reply.send(Err(error));
+        if !pending.job.task.store_result {
+            return;
+        }
+        let memories = self.args.equipment.memories.clone();
+        self.tasks.spawn(async move {
+            let keep = failed_trace(pending.job);
+            if let Err(error) = memories.keep(keep, pending.workspace, Deadline::after(RECORD_LIMIT)).await {
+                tracing::error!(%error, "the trace of a task whose agent died was not stored");
+            }
+        });
+    }
+}
+
+fn failed_trace(job: Job) -> Keep {
+    let now = Timestamp::now();
+    let task = job.task;
+    let trace = Trace {
+        trace_id: job.trace_id,
+        task: task.task.clone(),
+        trajectory: Vec::new(),
+        outcome: Outcome::Failure,
+        final_score: None,
+        verdict_source: VerdictSource::None,
+        evidence: None,
+        memory_items: Vec::new(),
+        memories_used: Vec::new(),
+        metadata: TraceMetadata {
+            model: job.model,
+            reasoning_effort: job.reasoning_effort,
+            matts_enabled: task.k > 1,
+            matts_k: task.k,
+            matts_mode: task.mode,
+            total_iterations: 0,
+            total_tokens: 0,
+            workspace_id: job.workspace_id.clone(),
+            source_session: None,
+        },
+        parent_trace_id: None,
+        created_at: now,
+    };
+    let origin = Origin {
+        task: task.task,
+        domain: task.domain,
+        workspace_id: job.workspace_id,
+        trace_id: job.trace_id,
+        outcome: Outcome::Failure,
+        at: now,
+    };
+    Keep { trace, lessons: Vec::new(), origin, injected: Injection::default(), signals: Vec::new() }
+}

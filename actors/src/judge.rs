@@ -1,0 +1,116 @@
+//! JudgeActor: evaluates solutions and judges the chosen one, with bounded concurrency. What it asks and how it reads
+//! the answer is in `domain::answer`; what follows from it in `domain::agent_loop`.
+
+use std::sync::Arc;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
+use reasoning_bank_domain::restart::Restart;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::{Asked, ask};
+use crate::ports::{Completion, LanguageModel};
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Slot, Tasks};
+
+/// Questions that may wait for each that is being answered.
+const WAITING_PER_PLACE: usize = 16;
+
+#[derive(Clone)]
+pub(crate) struct JudgeHandle {
+    slot: Slot<JudgeMsg>,
+    gate: Gate,
+    concurrency: usize,
+}
+
+impl JudgeHandle {
+    /// `concurrency`: model calls at once, at least 1.
+    pub(crate) fn new(concurrency: usize) -> Self {
+        Self { slot: Slot::new(), gate: Gate::new(concurrency * WAITING_PER_PLACE), concurrency }
+    }
+
+    pub(crate) fn child(&self, model: Arc<dyn LanguageModel>) -> ChildSpec {
+        let concurrency = self.concurrency;
+        let arguments = move || JudgeArgs { model: Arc::clone(&model), concurrency };
+        ChildSpec::actor("judge", Restart::Permanent, &self.slot, move || (JudgeActor, arguments()))
+    }
+
+    pub(crate) async fn ask(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> Result<Asked, CallError> {
+        let _inside = self.gate.enter()?;
+        self.slot.call(|reply| JudgeMsg::Ask { request: Box::new(request), deadline, cancel, reply }, deadline).await
+    }
+
+    #[cfg(feature = "testkit")]
+    pub(crate) fn faults(&self) -> crate::testkit::Faults {
+        crate::testkit::Faults::of(&self.slot)
+    }
+}
+
+pub(crate) struct JudgeActor;
+
+pub(crate) struct JudgeArgs {
+    model: Arc<dyn LanguageModel>,
+    concurrency: usize,
+}
+
+pub(crate) enum JudgeMsg {
+    Ask {
+        request: Box<Completion>,
+        deadline: Deadline,
+        cancel: CancellationToken,
+        reply: RpcReplyPort<Asked>,
+    },
+    #[cfg(feature = "testkit")]
+    Panic,
+}
+
+#[cfg(feature = "testkit")]
+impl crate::testkit::Panics for JudgeMsg {
+    fn panic() -> Self {
+        Self::Panic
+    }
+}
+
+pub(crate) struct JudgeState {
+    model: Arc<dyn LanguageModel>,
+    places: Arc<Semaphore>,
+    tasks: Tasks,
+}
+
+impl Actor for JudgeActor {
+    type Msg = JudgeMsg;
+    type State = JudgeState;
+    type Arguments = JudgeArgs;
+
+    async fn pre_start(&self, _: ActorRef<JudgeMsg>, args: JudgeArgs) -> Result<JudgeState, ActorProcessingErr> {
+        let places = Arc::new(Semaphore::new(args.concurrency.max(1)));
+        Ok(JudgeState { model: args.model, places, tasks: Tasks::new("judge") })
+    }
+
+    async fn handle(
+        &self,
+        _: ActorRef<JudgeMsg>,
+        message: JudgeMsg,
+        state: &mut JudgeState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            JudgeMsg::Ask { reply, deadline, .. } if reply.is_closed() || deadline.passed() => {}
+            JudgeMsg::Ask { request, deadline, cancel, reply } => {
+                let (model, places) = (Arc::clone(&state.model), Arc::clone(&state.places));
+                state.tasks.spawn_until(cancel.clone(), async move {
+                    let Ok(_place) = places.acquire().await else { return };
+                    if !reply.is_closed() {
+                        let _ = reply.send(ask(&*model, *request, deadline, cancel).await);
+                    }
+                });
+            }
+            #[cfg(feature = "testkit")]
+            JudgeMsg::Panic => crate::testkit::panic_on_request(),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! The pool of MattsWorkers: each drafts one attempt at a time. The pool is a ractor factory, which replaces a worker
+//! that dies; the draft it was making is lost and counts as a failed attempt.
+//!
+//! A worker's handler is its work, so unlike other actors it awaits the model; it ends early when its job is cancelled
+//! or past its deadline.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use ractor::factory::{
+    Factory, FactoryArguments, FactoryMessage, FactoryRef, Job, Worker, WorkerId, queues, routing, worker_builder,
+};
+use ractor::{Actor, ActorProcessingErr, RpcReplyPort};
+use reasoning_bank_domain::restart::Restart;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::{Asked, ask};
+use crate::ports::{Completion, LanguageModel};
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Slot};
+
+/// Drafts that may wait for each worker.
+const WAITING_PER_WORKER: usize = 16;
+
+#[derive(Clone)]
+pub(crate) struct MattsHandle {
+    slot: Slot<FactoryMessage<(), Draft>>,
+    gate: Gate,
+    workers: usize,
+}
+
+/// One attempt to draft.
+pub(crate) struct Draft {
+    request: Box<Completion>,
+    deadline: Deadline,
+    cancel: CancellationToken,
+    reply: RpcReplyPort<Asked>,
+}
+
+impl MattsHandle {
+    /// `workers`: drafts at once, at least 1.
+    pub(crate) fn new(workers: usize) -> Self {
+        let workers = workers.max(1);
+        Self { slot: Slot::new(), gate: Gate::new(workers * WAITING_PER_WORKER), workers }
+    }
+
+    pub(crate) fn child(&self, model: Arc<dyn LanguageModel>) -> ChildSpec {
+        let workers = self.workers;
+        ChildSpec::new("matts", Restart::Permanent, &self.slot, move |supervisor| {
+            let model = Arc::clone(&model);
+            async move {
+                let factory = Factory::<
+                    (),
+                    Draft,
+                    Arc<dyn LanguageModel>,
+                    MattsWorker,
+                    routing::QueuerRouting<(), Draft>,
+                    queues::DefaultQueue<(), Draft>,
+                >::default();
+                let arguments = FactoryArguments::builder()
+                    .worker_builder(Box::new(worker_builder(move |_| (MattsWorker, Arc::clone(&model)))))
+                    .queue(Default::default())
+                    .router(Default::default())
+                    .num_initial_workers(workers)
+                    .build();
+                Ok(Actor::spawn_linked(None, factory, arguments, supervisor).await?.0)
+            }
+            .boxed()
+        })
+    }
+
+    pub(crate) async fn draft(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> Result<Asked, CallError> {
+        let _inside = self.gate.enter()?;
+        let job = |reply| {
+            let msg = Draft { request: Box::new(request), deadline, cancel, reply };
+            FactoryMessage::Dispatch(Job::builder().key(()).msg(msg).build())
+        };
+        self.slot.call(job, deadline).await
+    }
+
+    #[cfg(feature = "testkit")]
+    pub(crate) fn faults(&self) -> crate::testkit::Faults {
+        crate::testkit::Faults::killing(&self.slot)
+    }
+}
+
+struct MattsWorker;
+
+impl Worker for MattsWorker {
+    type Key = ();
+    type Message = Draft;
+    type Arguments = Arc<dyn LanguageModel>;
+    type State = Arc<dyn LanguageModel>;
+
+    async fn pre_start(
+        &self,
+        _: WorkerId,
+        _: &FactoryRef<(), Draft>,
+        model: Arc<dyn LanguageModel>,
+    ) -> Result<Arc<dyn LanguageModel>, ActorProcessingErr> {
+        Ok(model)
+    }
+
+    async fn handle(
+        &self,
+        _: WorkerId,
+        _: &FactoryRef<(), Draft>,
+        job: Job<(), Draft>,
+        model: &mut Arc<dyn LanguageModel>,
+    ) -> Result<(), ActorProcessingErr> {
+        let Draft { request, deadline, cancel, reply } = job.msg;
+        if !reply.is_closed() && !deadline.passed() {
+            let _ = reply.send(ask(&**model, *request, deadline, cancel).await);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! Finding memories: for a caller who asks, and for a task that is about to be solved.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::retrieval::{Injection, Recalled, cut, over_fetch, rank};
+use reasoning_bank_domain::score::Asked;
+use reasoning_bank_domain::signature::{Signature, mentions_error};
+use reasoning_bank_domain::view::{RecalledView, Retrieved, SearchMode};
+use tokio::time::Instant;
+
+use super::{MemoriesHandle, RetrieveRequest, WorkspaceRef, visible};
+use crate::error::Error;
+use crate::ports::{Conditions, EmbedError, MemoryRow, Recall};
+use crate::runtime::Deadline;
+
+const MAX_RESULTS: usize = 50;
+const MAX_QUERY_CHARS: usize = 200_000;
+/// What a long task is searched by: its start and its end.
+const TASK_HEAD_CHARS: usize = 3_000;
+const TASK_TAIL_CHARS: usize = 1_000;
+
+struct Found {
+    recalled: Vec<Recalled>,
+    mode: SearchMode,
+    notes: Vec<String>,
+}
+
+impl MemoriesHandle {
+    pub async fn retrieve(&self, request: RetrieveRequest, deadline: Deadline) -> Result<Retrieved, Error> {
+        let begun = Instant::now();
+        check(&request)?;
+        let now = Timestamp::now();
+        let found = self.find(request, now, deadline).await?;
+        Ok(Retrieved {
+            memories: found.recalled.into_iter().map(|recalled| RecalledView::new(recalled, now)).collect(),
+            mode: found.mode,
+            partial: false,
+            notes: found.notes,
+            took_ms: begun.elapsed().as_millis() as u64,
+        })
+    }
+
+    /// What to inject into the prompts of a task, and notes on what was degraded. Never fails: a solve goes on without.
+    pub(crate) async fn recall_for_task(
+        &self,
+        task: &str,
+        domain: Option<String>,
+        workspace: WorkspaceRef,
+        deadline: Deadline,
+    ) -> (Injection, Vec<String>) {
+        let request =
+            RetrieveRequest { domain, ..RetrieveRequest::new(gist(task), workspace, self.settings.n_results) };
+        match self.find(request, Timestamp::now(), deadline).await {
+            Ok(found) => (Injection::choose(found.recalled, self.settings.relevance_floor), found.notes),
+            Err(error) => (Injection::default(), vec![format!("{}: no memories were recalled: {error}", error.code())]),
+        }
+    }
+
+    async fn find(&self, request: RetrieveRequest, now: Timestamp, deadline: Deadline) -> Result<Found, Error> {
+        let resolve = self.workspaces.resolve(&request.workspace, deadline);
+        let embed = self.embedder.embed_query(request.query.clone(), deadline);
+        let (workspace, embedded) = tokio::join!(resolve, embed);
+        let workspace = workspace?.workspace;
+        let (vector, mode, notes) = match embedded {
+            Ok(vector) => (Some(vector), SearchMode::Hybrid, Vec::new()),
+            Err(error) => (None, SearchMode::Keyword, vec![keyword_note(&error)]),
+        };
+        let recall = Recall {
+            visible: visible(&workspace, request.reach),
+            conditions: Conditions {
+                domain: request.domain_filter.clone(),
+                tags: request.tags.clone(),
+                warnings_only: request.errors_only,
+                without_warnings: !request.include_errors && !request.errors_only,
+            },
+            text: Some(request.query.clone()),
+            vector,
+            limit: over_fetch(request.n_results),
+        };
+        let candidates = self.store.candidates(recall, deadline).await?;
+        let asked = Asked {
+            now,
+            signature: request.error_signature.as_deref().map(|raw| Signature::of(raw, request.domain.as_deref())),
+            domain: request.domain.clone(),
+            mentions_error: mentions_error(&request.query),
+        };
+        let mut ranked = rank(candidates, &asked, &self.profile(request.profile));
+        ranked.retain(|entry| request.min_confidence.is_none_or(|least| entry.score.confidence >= least));
+        ranked.truncate(request.n_results);
+        let ids: Vec<MemoryId> = ranked.iter().map(|entry| entry.facts.id).collect();
+        let rows = self.store.get(ids, deadline).await?;
+        let mut bodies: HashMap<MemoryId, MemoryRow> = rows.into_iter().map(|row| (row.memory.id, row)).collect();
+        let recalled = ranked
+            .into_iter()
+            .filter_map(|entry| {
+                let memory = bodies.remove(&entry.facts.id)?.memory;
+                Some(Recalled { memory, evidence: entry.evidence, score: entry.score })
+            })
+            .collect();
+        let recalled = cut(recalled, request.n_results, request.max_tokens, |entry| &entry.memory);
+        Ok(Found { recalled, mode, notes })
+    }
+}
+
+fn check(request: &RetrieveRequest) -> Result<(), Error> {
+    let chars = request.query.chars().count();
+    if request.query.trim().is_empty() {
+        return Err(Error::invalid("query", "is missing or blank"));
+    }
+    if chars > MAX_QUERY_CHARS {
+        return Err(Error::invalid("query", format!("has {chars} characters; at most {MAX_QUERY_CHARS} are allowed")));
+    }
+    if !(1..=MAX_RESULTS).contains(&request.n_results) {
+        return Err(Error::invalid("n_results", format!("is {}; it lies in 1..={MAX_RESULTS}", request.n_results)));
+    }
+    if request.min_confidence.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
+        return Err(Error::invalid("min_confidence", "it lies in 0..=1"));
+    }
+    Ok(())
+}
+
+fn keyword_note(error: &EmbedError) -> String {
+    format!("embedding_unavailable: searched by keywords only: {error}")
+}
+
+fn gist(task: &str) -> String {
+    let chars = task.chars().count();
+    if chars <= TASK_HEAD_CHARS + TASK_TAIL_CHARS {
+        return task.to_owned();
+    }
+    let head: String = task.chars().take(TASK_HEAD_CHARS).collect();
+    let tail: String = task.chars().skip(chars - TASK_TAIL_CHARS).collect();
+    format!("{head}\n{tail}")
+}

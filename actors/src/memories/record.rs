@@ -1,0 +1,153 @@
+//! Keeping a lesson that a caller gives.
+
+use jiff::Timestamp;
+use reasoning_bank_domain::confidence::{Evidence, confidence, prior};
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{Facts, Memory, MemoryOutcome, Scope, Status};
+use reasoning_bank_domain::secrets::scrub;
+use reasoning_bank_domain::view::{RecordStatus, Recorded};
+use reasoning_bank_domain::workspace::Workspace;
+use uuid::Uuid;
+
+use super::{MemoriesHandle, RecordRequest};
+use crate::error::Error;
+use crate::ports::{MemoryCommit, Record};
+use crate::runtime::Deadline;
+
+impl MemoriesHandle {
+    /// Durable when it returns. The same lesson again confirms the existing one.
+    pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
+        let now = Timestamp::now();
+        let (request, redactions) = scrubbed(request);
+        let resolved = self.workspaces.resolve(&request.workspace, deadline).await?;
+        let mut memory = memory_of(request, &resolved.workspace, now)?;
+        memory.validate()?;
+        self.trace_ancestry(&mut memory, &resolved.workspace, deadline).await?;
+        let mut batch = Vec::new();
+        if !resolved.registered {
+            batch.push(Record::Workspace(resolved.workspace.clone()));
+        }
+        let facts = Facts::from(&memory);
+        let learned = self.to_learn(memory, deadline).await?;
+        let near = learned.reinforces();
+        batch.push(learned.into_record(now));
+        let committed = self.store.commit(batch, deadline).await?;
+        self.workspaces.registered(resolved.workspace);
+        let existing = near.or(match committed.memories.first() {
+            Some(MemoryCommit::Reinforced(id)) => Some(*id),
+            _ => None,
+        });
+        let Some(id) = existing else {
+            let confidence = confidence(&facts, &Evidence::default(), now);
+            return Ok(Recorded {
+                id: facts.id,
+                status: RecordStatus::Created,
+                duplicate_of: None,
+                redactions,
+                confidence,
+            });
+        };
+        let row = self.store.get(vec![id], deadline).await?.pop();
+        let confidence = row.map_or(facts.prior, |row| confidence(&Facts::from(&row.memory), &row.evidence, now));
+        Ok(Recorded { id, status: RecordStatus::Reinforced, duplicate_of: Some(id), redactions, confidence })
+    }
+
+    /// Parents and sources must be memories that the workspace can read; the stage is one more than the latest of them.
+    async fn trace_ancestry(
+        &self,
+        memory: &mut Memory,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        let mut sources: Vec<MemoryId> =
+            memory.parent_memory_id.into_iter().chain(memory.derived_from.clone()).collect();
+        sources.sort();
+        sources.dedup();
+        if sources.is_empty() {
+            return Ok(());
+        }
+        let rows = self.readable(sources.clone(), workspace, deadline).await?;
+        if let Some(missing) = sources.iter().find(|id| !rows.iter().any(|row| row.memory.id == **id)) {
+            let parent = memory.parent_memory_id == Some(*missing);
+            let argument = if parent { "parent_memory_id" } else { "derived_from" };
+            return Err(Error::invalid(argument, format!("there is no memory {missing} here")));
+        }
+        memory.derived_from = sources;
+        memory.evolution_stage = rows.iter().map(|row| row.memory.evolution_stage + 1).max().unwrap_or(0);
+        memory.trust = rows.iter().map(|row| row.memory.trust).fold(memory.trust, Ord::min);
+        Ok(())
+    }
+}
+
+fn memory_of(request: RecordRequest, workspace: &Workspace, now: Timestamp) -> Result<Memory, Error> {
+    let denied = |scope: Scope| Error::ScopeDenied(scope);
+    let (team, org) = match request.scope {
+        Scope::Project => (None, None),
+        Scope::Team => (Some(workspace.team.clone().ok_or_else(|| denied(Scope::Team))?), None),
+        Scope::Org => (None, Some(workspace.org.clone().ok_or_else(|| denied(Scope::Org))?)),
+    };
+    let default_outcome = if request.error_context.is_some() { MemoryOutcome::Failure } else { MemoryOutcome::Success };
+    let mut error_context = request.error_context;
+    if let Some(error) = &mut error_context {
+        error.task_domain = error.task_domain.take().or_else(|| request.domain_category.clone());
+    }
+    Ok(Memory {
+        id: MemoryId::from(Uuid::now_v7()),
+        revision: 1,
+        title: request.title,
+        description: request.description,
+        content: request.content,
+        outcome: request.outcome.unwrap_or(default_outcome),
+        error_context,
+        task: request.task.unwrap_or_default(),
+        workspace_id: workspace.id.clone(),
+        scope: request.scope,
+        team,
+        org,
+        source_type: request.source_type,
+        source_session: None,
+        trust: request.trust,
+        parent_memory_id: request.parent_memory_id,
+        derived_from: request.derived_from,
+        evolution_stage: 0,
+        pattern_tags: request.pattern_tags,
+        difficulty_level: request.difficulty_level,
+        domain_category: request.domain_category,
+        prior: prior(request.source_type, None),
+        created_at: now,
+        updated_at: now,
+        pinned: false,
+        status: Status::Active,
+        trace_id: None,
+        trace_outcome: None,
+        embedder: None,
+    })
+}
+
+/// Every text without its secrets, and how many there were.
+fn scrubbed(mut request: RecordRequest) -> (RecordRequest, u32) {
+    let mut redactions = 0;
+    let mut clean = |text: &mut String| {
+        let scrubbed = scrub(text);
+        redactions += scrubbed.redactions;
+        if scrubbed.redactions > 0 {
+            *text = scrubbed.text.into_owned();
+        }
+    };
+    clean(&mut request.title);
+    clean(&mut request.description);
+    clean(&mut request.content);
+    request.task.as_mut().map(&mut clean);
+    request.domain_category.as_mut().map(&mut clean);
+    request.difficulty_level.as_mut().map(&mut clean);
+    request.pattern_tags.iter_mut().for_each(&mut clean);
+    if let Some(error) = &mut request.error_context {
+        clean(&mut error.error_type);
+        clean(&mut error.failure_pattern);
+        clean(&mut error.corrective_guidance);
+        error.error_message.as_mut().map(&mut clean);
+        error.stack_trace.as_mut().map(&mut clean);
+        error.task_domain.as_mut().map(&mut clean);
+    }
+    (request, redactions)
+}

@@ -1,0 +1,12 @@
+//! Language models and what stands around them: the simulated one, the cache, the scrubbing of what goes out and comes
+//! in, and asking for a structured answer with one repair. Wire codecs are in the root package.
+
+mod cached;
+mod request;
+mod scrubbed;
+mod simulated;
+
+pub use cached::Cached;
+pub use request::{Asked, ask};
+pub use scrubbed::Scrubbed;
+pub use simulated::{Latency, Simulated, SimulatedSettings};

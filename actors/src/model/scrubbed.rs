@@ -1,0 +1,43 @@
+//! Secrets leave neither towards a model nor come back from one.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_domain::secrets::scrub;
+use tokio_util::sync::CancellationToken;
+
+use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::runtime::Deadline;
+
+/// Around every model, whatever the provider.
+pub struct Scrubbed {
+    inner: Arc<dyn LanguageModel>,
+}
+
+impl Scrubbed {
+    pub fn new(inner: Arc<dyn LanguageModel>) -> Self {
+        Self { inner }
+    }
+}
+
+impl LanguageModel for Scrubbed {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn complete(
+        &self,
+        mut request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+        request.input = scrub(&request.input).text.into_owned();
+        async move {
+            let mut reply = self.inner.complete(request, deadline, cancel).await?;
+            reply.text = scrub(&reply.text).text.into_owned();
+            Ok(reply)
+        }
+        .boxed()
+    }
+}

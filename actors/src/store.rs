@@ -1,0 +1,234 @@
+//! StoreActor: opens the store, runs every request on it, and keeps it in shape. Requests that come while it opens
+//! wait to their deadlines; a directory that cannot be used is a lasting answer.
+//!
+//! Every request is idempotent (writes by id), so one that was lost with an actor is asked once more.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::retrieval::Candidates;
+
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::error::Error;
+use crate::ports::{
+    Batch, Committed, EraseScope, Erased, Filter, MemoryRow, MemoryStore, Page, Recall, Scanned, StoreError,
+};
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks};
+
+/// Requests inside at once; more are refused as overload.
+const GATE: usize = 256;
+const MAINTENANCE_EVERY: Duration = Duration::from_secs(60);
+const MAINTENANCE_LIMIT: Duration = Duration::from_secs(20);
+const FINISH_LIMIT: Duration = Duration::from_secs(5);
+
+/// Opens the store; called again after a restart. Gives the same store while an earlier one is still in use.
+pub type StoreOpener = Arc<dyn Fn() -> BoxFuture<'static, Result<Arc<dyn MemoryStore>, StoreError>> + Send + Sync>;
+
+type Store = Result<Arc<dyn MemoryStore>, StoreError>;
+/// A request: given the store or why there is none, it answers its caller.
+type Request = Box<dyn FnOnce(Store) -> BoxFuture<'static, ()> + Send>;
+
+#[derive(Clone)]
+pub struct StoreHandle {
+    slot: Slot<StoreMsg>,
+    gate: Gate,
+}
+
+impl StoreHandle {
+    pub(crate) fn new() -> Self {
+        Self { slot: Slot::new(), gate: Gate::new(GATE) }
+    }
+
+    pub(crate) fn child(&self, opener: StoreOpener) -> ChildSpec {
+        ChildSpec::actor("store", Restart::Permanent, &self.slot, move || (StoreActor, Arc::clone(&opener)))
+    }
+
+    /// Durable when it returns.
+    pub async fn commit(&self, batch: Batch, deadline: Deadline) -> Result<Committed, Error> {
+        self.ask(deadline, move |store| {
+            let batch = batch.clone();
+            async move { store.commit(batch, deadline).await }.boxed()
+        })
+        .await
+    }
+
+    pub async fn candidates(&self, recall: Recall, deadline: Deadline) -> Result<Candidates, Error> {
+        self.ask(deadline, move |store| {
+            let recall = recall.clone();
+            async move { store.candidates(recall, deadline).await }.boxed()
+        })
+        .await
+    }
+
+    pub async fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> Result<Vec<MemoryRow>, Error> {
+        self.ask(deadline, move |store| {
+            let ids = ids.clone();
+            async move { store.get(ids, deadline).await }.boxed()
+        })
+        .await
+    }
+
+    pub async fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> Result<Scanned, Error> {
+        self.ask(deadline, move |store| {
+            let (filter, page) = (filter.clone(), page.clone());
+            async move { store.scan(filter, page, deadline).await }.boxed()
+        })
+        .await
+    }
+
+    pub async fn erase(&self, scope: EraseScope, deadline: Deadline) -> Result<Erased, Error> {
+        self.ask(deadline, move |store| {
+            let scope = scope.clone();
+            async move { store.erase(scope, deadline).await }.boxed()
+        })
+        .await
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        deadline: Deadline,
+        work: impl Fn(Arc<dyn MemoryStore>) -> BoxFuture<'static, Result<T, StoreError>> + Clone + Send + Sync + 'static,
+    ) -> Result<T, Error> {
+        let _inside = self.gate.enter()?;
+        let once = || {
+            let work = work.clone();
+            self.slot.call(
+                move |reply| {
+                    let request: Request = Box::new(move |store| {
+                        async move {
+                            if reply.is_closed() || deadline.passed() {
+                                return;
+                            }
+                            let answer = match store {
+                                Ok(store) => bounded(deadline, work(store)).await,
+                                Err(error) => Err(error),
+                            };
+                            let _ = reply.send(answer);
+                        }
+                        .boxed()
+                    });
+                    StoreMsg::Run(request)
+                },
+                deadline,
+            )
+        };
+        let answer = match once().await {
+            Err(CallError::Dropped) => once().await,
+            answer => answer,
+        };
+        match answer {
+            Ok(answer) => answer.map_err(Error::from),
+            Err(CallError::TimedOut | CallError::Unavailable) => Err(StoreError::TimedOut.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[cfg(feature = "testkit")]
+    pub fn faults(&self) -> crate::testkit::Faults {
+        crate::testkit::Faults::of(&self.slot)
+    }
+}
+
+async fn bounded<T>(deadline: Deadline, work: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
+    tokio::time::timeout_at(deadline.instant(), work).await.unwrap_or(Err(StoreError::TimedOut))
+}
+
+pub(crate) struct StoreActor;
+
+pub(crate) enum StoreMsg {
+    Run(Request),
+    Opened(Result<Store, Panicked>),
+    MaintenanceDue,
+    #[cfg(feature = "testkit")]
+    Panic,
+}
+
+#[cfg(feature = "testkit")]
+impl crate::testkit::Panics for StoreMsg {
+    fn panic() -> Self {
+        Self::Panic
+    }
+}
+
+pub(crate) struct StoreState {
+    /// None while it opens.
+    store: Option<Store>,
+    waiting: VecDeque<Request>,
+    tasks: Tasks,
+    /// Ends with the state.
+    next_maintenance: Option<AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>>>,
+}
+
+fn maintenance_timer(myself: &ActorRef<StoreMsg>) -> AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>> {
+    AbortOnDropHandle::new(myself.send_after(MAINTENANCE_EVERY, || StoreMsg::MaintenanceDue))
+}
+
+impl Actor for StoreActor {
+    type Msg = StoreMsg;
+    type State = StoreState;
+    type Arguments = StoreOpener;
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<StoreMsg>,
+        opener: StoreOpener,
+    ) -> Result<StoreState, ActorProcessingErr> {
+        let mut tasks = Tasks::new("store");
+        tasks.pipe(&myself, async move { opener().await }, StoreMsg::Opened);
+        Ok(StoreState { store: None, waiting: VecDeque::new(), tasks, next_maintenance: None })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<StoreMsg>,
+        message: StoreMsg,
+        state: &mut StoreState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            StoreMsg::Run(request) => match &state.store {
+                Some(store) => state.tasks.spawn(request(store.clone())),
+                // The gate bounds how many wait.
+                None => state.waiting.push_back(request),
+            },
+            StoreMsg::Opened(opened) => {
+                let store = opened?;
+                match &store {
+                    Ok(_) => state.next_maintenance = Some(maintenance_timer(&myself)),
+                    Err(error) => tracing::error!(%error, "the store cannot be opened"),
+                }
+                for request in state.waiting.drain(..) {
+                    state.tasks.spawn(request(store.clone()));
+                }
+                state.store = Some(store);
+            }
+            StoreMsg::MaintenanceDue => {
+                let Some(Ok(store)) = state.store.clone() else { return Ok(()) };
+                state.next_maintenance = Some(maintenance_timer(&myself));
+                state.tasks.spawn(async move {
+                    match store.maintain(Deadline::after(MAINTENANCE_LIMIT)).await {
+                        Ok(done) => tracing::debug!(?done, "upkeep of the store"),
+                        Err(error) => tracing::warn!(%error, "upkeep of the store failed"),
+                    }
+                });
+            }
+            #[cfg(feature = "testkit")]
+            StoreMsg::Panic => crate::testkit::panic_on_request(),
+        }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<StoreMsg>, state: &mut StoreState) -> Result<(), ActorProcessingErr> {
+        let unfinished = state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
+        if unfinished > 0 {
+            tracing::warn!(unfinished, "the store stopped with requests unfinished");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! The whole system: its tree, its handles, its end.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reasoning_bank_domain::restart::Limits;
+
+use crate::agent::{Equipment, SolveSettings};
+use crate::agents::AgentsHandle;
+use crate::cache::{CacheHandle, CacheSettings};
+use crate::error::Error;
+use crate::judge::JudgeHandle;
+use crate::matts::MattsHandle;
+use crate::memories::{MemoriesHandle, RetrievalSettings};
+use crate::model::{Cached, Scrubbed};
+use crate::ports::{Embedder, LanguageModel};
+use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
+use crate::store::{StoreHandle, StoreOpener};
+use crate::workspaces::WorkspacesHandle;
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SystemSettings {
+    pub solve: SolveSettings,
+    pub retrieval: RetrievalSettings,
+    pub cache: CacheSettings,
+    pub pool: PoolSettings,
+}
+
+/// Model calls at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolSettings {
+    /// Drafts.
+    pub matts_workers: usize,
+    /// Evaluations and judgements.
+    pub judge_concurrency: usize,
+}
+
+impl Default for PoolSettings {
+    fn default() -> Self {
+        Self { matts_workers: 16, judge_concurrency: 16 }
+    }
+}
+
+/// What the system is given from outside.
+pub struct Parts {
+    pub store: StoreOpener,
+    pub embedder: Arc<dyn Embedder>,
+    pub model: Arc<dyn LanguageModel>,
+    /// Part of the cache key.
+    pub provider: String,
+    pub settings: SystemSettings,
+}
+
+/// What clients of the system hold; cheap to clone.
+#[derive(Clone)]
+pub struct SystemHandle {
+    pub agents: AgentsHandle,
+    pub memories: MemoriesHandle,
+    pub store: StoreHandle,
+    pub workspaces: WorkspacesHandle,
+    pub cache: CacheHandle,
+    pub events: Events,
+    supervisor: SupervisorHandle,
+    #[cfg(feature = "testkit")]
+    matts: MattsHandle,
+    #[cfg(feature = "testkit")]
+    judge: JudgeHandle,
+}
+
+impl SystemHandle {
+    /// Every actor with its state and restarts.
+    pub async fn actors(&self, deadline: Deadline) -> Result<Vec<ChildStatus>, Error> {
+        Ok(self.supervisor.observe(deadline).await?)
+    }
+
+    #[cfg(feature = "testkit")]
+    pub fn faults_of_pool(&self) -> crate::testkit::Faults {
+        self.matts.faults()
+    }
+
+    #[cfg(feature = "testkit")]
+    pub fn faults_of_judge(&self) -> crate::testkit::Faults {
+        self.judge.faults()
+    }
+
+    /// Returns when the system has ended, by [`System::stop`] or because it gave up.
+    pub async fn ended(&self) -> Ended {
+        self.supervisor.ended().await
+    }
+}
+
+pub struct System {
+    handle: SystemHandle,
+}
+
+/// How a stop went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShutdownReport {
+    /// Tasks that had to be cancelled.
+    pub cancelled_tasks: usize,
+    /// In the order of stopping.
+    pub actors: Vec<Stopped>,
+    pub elapsed: Duration,
+}
+
+impl System {
+    /// Returns at once: the store opens and the embedding model loads behind it.
+    pub async fn start(parts: Parts) -> Result<Self, Error> {
+        let Parts { store: opener, embedder, model, provider, settings } = parts;
+        let events = Events::default();
+        let store = StoreHandle::new();
+        let cache = CacheHandle::new(settings.cache);
+        let workspaces = WorkspacesHandle::new();
+        let matts = MattsHandle::new(settings.pool.matts_workers);
+        let judge = JudgeHandle::new(settings.pool.judge_concurrency);
+        let scrubbed: Arc<dyn LanguageModel> = Arc::new(Scrubbed::new(model));
+        let effort = &settings.solve.reasoning_effort;
+        let model: Arc<dyn LanguageModel> = Arc::new(Cached::new(scrubbed, cache.clone(), &provider, effort));
+        let memories = MemoriesHandle::new(store.clone(), workspaces.clone(), embedder, settings.retrieval);
+        let equipment = Equipment {
+            model: Arc::clone(&model),
+            matts: matts.clone(),
+            judge: judge.clone(),
+            memories: memories.clone(),
+            settings: settings.solve,
+        };
+        let agents = AgentsHandle::new(&equipment, workspaces.clone());
+        let children = vec![
+            store.child(opener),
+            cache.child(),
+            workspaces.child(store.clone()),
+            matts.child(Arc::clone(&model)),
+            judge.child(model),
+            agents.child(equipment, events.clone()),
+        ];
+        let args = SupervisorArgs::new("root", children, Limits::default(), events.clone());
+        let supervisor = SupervisorHandle::start(args).await?;
+        let handle = SystemHandle {
+            agents,
+            memories,
+            store,
+            workspaces,
+            cache,
+            events,
+            supervisor,
+            #[cfg(feature = "testkit")]
+            matts,
+            #[cfg(feature = "testkit")]
+            judge,
+        };
+        Ok(Self { handle })
+    }
+
+    pub fn handle(&self) -> SystemHandle {
+        self.handle.clone()
+    }
+
+    /// Stops in order: no new tasks, running ones to their end or to `grace`, then the actors, the store last.
+    pub async fn stop(self, grace: Duration) -> ShutdownReport {
+        let begun = Instant::now();
+        let cancelled_tasks = self.handle.agents.quiesce(Deadline::after(grace)).await;
+        let order = ["agents", "judge", "matts", "workspaces", "cache", "store"];
+        let actors = self.handle.supervisor.stop_in_order(&order, grace).await.unwrap_or_default();
+        ShutdownReport { cancelled_tasks, actors, elapsed: begun.elapsed() }
+    }
+}

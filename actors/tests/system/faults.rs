@@ -1,0 +1,95 @@
+//! Every actor is killed and made to panic: it comes back, or its caller is told.
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::RetrieveRequest;
+use reasoning_bank_actors::ports::{Filter, Page, Scanned};
+use reasoning_bank_actors::testkit::Faults;
+use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::trace::Outcome;
+use rstest::rstest;
+
+use crate::support::*;
+
+async fn crash(faults: Faults, by_panic: bool) {
+    let crashed = if by_panic { faults.panic().await } else { faults.kill().await };
+    assert!(crashed);
+}
+
+#[rstest]
+#[case::store("store")]
+#[case::cache("cache")]
+#[case::workspaces("workspaces")]
+#[case::matts("matts")]
+#[case::judge("judge")]
+#[case::agents("agents")]
+#[tokio::test(start_paused = true)]
+async fn a_permanent_actor_comes_back_and_the_next_task_is_solved(
+    #[case] name: &'static str,
+    #[values(false, true)] by_panic: bool,
+) {
+    let world = world(good_model()).await;
+    world.handle.memories.record(lesson("Kept", "what was acknowledged stays"), soon()).await.unwrap();
+    let mut events = world.handle.events.subscribe();
+    let handle = &world.handle;
+    let faults = match name {
+        "store" => handle.store.faults(),
+        "cache" => handle.cache.faults(),
+        "workspaces" => handle.workspaces.faults(),
+        "matts" => handle.faults_of_pool(),
+        "judge" => handle.faults_of_judge(),
+        _ => handle.agents.faults(),
+    };
+    // The factory takes no message of ours, so its panic is a kill.
+    crash(faults, by_panic && name != "matts").await;
+    restarted(&mut events, name).await;
+    let report = handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap();
+    assert_eq!(report.outcome, Outcome::Success);
+    let found = handle.memories.retrieve(RetrieveRequest::new("acknowledged", project(), 5), soon()).await.unwrap();
+    assert!(found.memories.iter().any(|found| found.memory.title == "Kept"));
+    let actors = handle.actors(soon()).await.unwrap();
+    for actor in actors {
+        assert_eq!(actor.restarts, u64::from(actor.name == name), "{actor:?}: only the one that crashed was restarted");
+    }
+    world.stop().await;
+}
+
+#[rstest]
+#[tokio::test(start_paused = true)]
+async fn a_task_whose_agent_dies_is_reported_and_recorded_and_not_run_again(#[values(false, true)] by_panic: bool) {
+    let model = good_model();
+    let _held = model.hold(Purpose::Think);
+    let world = world(model.clone()).await;
+    let mut events = world.handle.events.subscribe();
+    let agents = world.handle.agents.clone();
+    let solving = tokio::spawn(async move { agents.solve(task("x y z", 2), project(), call()).await });
+    assert!(model.begun(2, soon()).await);
+    assert!(world.handle.agents.crash_one(by_panic));
+    let error = solving.await.unwrap().unwrap_err();
+    assert!(matches!(error, Error::Internal(_)), "{error:?}");
+    assert!(model.idle(soon()).await, "its model calls ended with it");
+    assert_eq!(model.calls(Purpose::Think), 2, "it was not run again");
+    let recorded = reasoning_bank_actors::testkit::eventually(&mut events, soon(), async || {
+        let all = Filter::Traces { workspace: None };
+        let traces = world.handle.store.scan(all, Page { after: None, limit: 9 }, soon()).await.unwrap();
+        matches!(traces, Scanned::Traces(traces) if traces.len() == 1 && traces[0].outcome == Outcome::Failure)
+    })
+    .await;
+    assert!(recorded);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_draft_that_dies_with_its_pool_is_a_failed_attempt_and_not_a_failed_task() {
+    let model = good_model();
+    let held = model.hold(Purpose::Evaluate);
+    let world = world(model.clone()).await;
+    let agents = world.handle.agents.clone();
+    let solving = tokio::spawn(async move { agents.solve(task("x y z", 2), project(), call()).await });
+    assert!(model.begun(4, soon()).await, "both drafts are done and being evaluated");
+    assert!(world.handle.faults_of_judge().kill().await);
+    held.release();
+    let report = solving.await.unwrap().unwrap();
+    assert!(report.attempts.iter().all(|attempt| attempt.score.is_none()));
+    assert!(report.warnings.iter().any(|warning| warning.starts_with("internal: evaluate")), "{:?}", report.warnings);
+    world.stop().await;
+}

@@ -1,0 +1,156 @@
+//! Recording and retrieving from the caller's side.
+
+use std::time::Duration;
+
+use reasoning_bank_actors::memories::{RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::ports::EmbedderState;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::memory::ErrorContext;
+use reasoning_bank_domain::view::{RecordStatus, SearchMode};
+use reasoning_bank_domain::workspace::WorkspaceId;
+
+use crate::support::*;
+
+fn query(text: &str) -> RetrieveRequest {
+    RetrieveRequest::new(text, project(), 5)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_recorded_is_found_and_explained() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let recorded =
+        memories.record(lesson("Retry with backoff", "double the delay after each failure"), soon()).await.unwrap();
+    assert_eq!((recorded.status, recorded.redactions), (RecordStatus::Created, 0));
+    let found = memories.retrieve(query("backoff delay after failure"), soon()).await.unwrap();
+    assert_eq!(found.mode, SearchMode::Hybrid);
+    let best = &found.memories[0];
+    assert_eq!(best.memory.id, recorded.id);
+    let base: f64 = best.why.components.iter().map(|c| c.value * c.weight).sum::<f64>()
+        / best.why.components.iter().map(|c| c.weight).sum::<f64>();
+    let product = best.why.factors.iter().fold(base, |product, factor| product * factor.value);
+    assert!((product - best.composite_score).abs() < 1e-9);
+    assert!((recorded.confidence - best.memory.confidence).abs() < 1e-6);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_lesson_again_confirms_the_first() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let first = memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap();
+    let again = memories.record(lesson("Retry  with Backoff", "double the delay"), soon()).await.unwrap();
+    assert_eq!((again.id, again.status, again.duplicate_of), (first.id, RecordStatus::Reinforced, Some(first.id)));
+    assert!(again.confidence > first.confidence);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_workspace_sees_nothing() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let recorded = memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap();
+    let other = WorkspaceRef::Root("/home/me/other".into());
+    let found =
+        memories.retrieve(RetrieveRequest { workspace: other.clone(), ..query("backoff") }, soon()).await.unwrap();
+    assert!(found.memories.is_empty());
+    assert_eq!(memories.get(recorded.id, &other, soon()).await.unwrap_err().code(), "not_found");
+    let unknown = WorkspaceRef::Id(WorkspaceId::of_root("/nowhere"));
+    let error =
+        memories.retrieve(RetrieveRequest { workspace: unknown, ..query("backoff") }, soon()).await.unwrap_err();
+    assert_eq!(error.code(), "workspace_unknown");
+    let by_id = WorkspaceRef::Id(WorkspaceId::of_root("/home/me/project"));
+    assert_eq!(
+        memories
+            .retrieve(RetrieveRequest { workspace: by_id, ..query("backoff") }, soon())
+            .await
+            .unwrap()
+            .memories
+            .len(),
+        1
+    );
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_the_model_loads_search_is_by_keyword_and_a_write_waits_for_it() {
+    let world = world(good_model()).await;
+    let memories = world.handle.memories.clone();
+    memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap();
+    world.embedder.set_state(EmbedderState::Loading);
+    let found = memories.retrieve(query("backoff"), soon()).await.unwrap();
+    assert_eq!((found.mode, found.memories.len()), (SearchMode::Keyword, 1));
+    assert!(found.notes[0].starts_with("embedding_unavailable"));
+
+    let waiting = tokio::spawn(async move { memories.record(lesson("Second", "lesson"), soon()).await });
+    world.embedder.set_state(EmbedderState::Ready);
+    assert_eq!(waiting.await.unwrap().unwrap().status, RecordStatus::Created);
+
+    world.embedder.set_state(EmbedderState::Loading);
+    let soon_over = Deadline::after(Duration::from_millis(50));
+    let error = world.handle.memories.record(lesson("Third", "lesson"), soon_over).await.unwrap_err();
+    assert_eq!(error.code(), "embedding_unavailable");
+
+    world.embedder.set_state(EmbedderState::Failed("no such file".into()));
+    let stored = world.handle.memories.record(lesson("Fourth", "without a vector"), soon()).await.unwrap();
+    let found = world.handle.memories.retrieve(query("vector"), soon()).await.unwrap();
+    assert_eq!(found.memories[0].memory.id, stored.id);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn everything_wrong_with_a_memory_is_named_at_once() {
+    let world = world(good_model()).await;
+    let bad = reasoning_bank_actors::memories::RecordRequest {
+        error_context: Some(ErrorContext {
+            error_type: " ".into(),
+            failure_pattern: "p".into(),
+            corrective_guidance: "g".into(),
+            error_message: None,
+            stack_trace: None,
+            task_domain: None,
+        }),
+        ..lesson("", "\t")
+    };
+    let error = world.handle.memories.record(bad, soon()).await.unwrap_err();
+    assert_eq!(error.code(), "memory_invalid");
+    for field in ["title", "content", "error_context.error_type"] {
+        assert!(error.to_string().contains(field), "{error}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn parents_give_a_stage_and_must_exist() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let parent = memories.record(lesson("Parent", "first words"), soon()).await.unwrap();
+    let child = reasoning_bank_actors::memories::RecordRequest {
+        parent_memory_id: Some(parent.id),
+        ..lesson("Child", "other things entirely")
+    };
+    let child_id = memories.record(child.clone(), soon()).await.unwrap().id;
+    let view = memories.get(child_id, &project(), soon()).await.unwrap();
+    assert_eq!((view.evolution_stage, view.derived_from), (1, vec![parent.id]));
+    let orphan =
+        reasoning_bank_actors::memories::RecordRequest { parent_memory_id: Some(uuid::Uuid::now_v7().into()), ..child };
+    let error = memories.record(orphan, soon()).await.unwrap_err();
+    assert!(error.to_string().starts_with("parent_memory_id"), "{error}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_queries_are_refused() {
+    let world = world(good_model()).await;
+    for (request, argument) in [
+        (query("  "), "query"),
+        (RetrieveRequest { n_results: 0, ..query("x") }, "n_results"),
+        (RetrieveRequest { n_results: 10_000, ..query("x") }, "n_results"),
+        (RetrieveRequest { min_confidence: Some(f64::NAN), ..query("x") }, "min_confidence"),
+    ] {
+        let error = world.handle.memories.retrieve(request, soon()).await.unwrap_err();
+        assert_eq!(error.code(), "invalid_argument");
+        assert!(error.to_string().starts_with(argument), "{error}");
+    }
+    world.stop().await;
+}

@@ -1,0 +1,119 @@
+//! A system over the in-memory store, the hash embedder and a model of choice.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
+use reasoning_bank_actors::ports::{LanguageModel, MemoryStore, StoreError};
+use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
+use reasoning_bank_actors::store::StoreOpener;
+use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
+use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::memory::{Scope, SourceType, Trust};
+use reasoning_bank_domain::solve::SolveTask;
+
+pub(crate) struct World {
+    pub(crate) system: System,
+    pub(crate) handle: SystemHandle,
+    pub(crate) store: Arc<MemStore>,
+    pub(crate) embedder: Arc<HashEmbedder>,
+}
+
+pub(crate) async fn world(model: impl LanguageModel) -> World {
+    world_with(model, SystemSettings::default()).await
+}
+
+pub(crate) async fn world_with(model: impl LanguageModel, settings: SystemSettings) -> World {
+    let store = Arc::new(MemStore::new());
+    let opened: Arc<dyn MemoryStore> = Arc::clone(&store) as Arc<dyn MemoryStore>;
+    let opener: StoreOpener = Arc::new(move || {
+        let opened = Arc::clone(&opened);
+        async move { Ok::<_, StoreError>(opened) }.boxed()
+    });
+    let embedder = Arc::new(HashEmbedder::new());
+    let parts = Parts {
+        store: opener,
+        embedder: Arc::clone(&embedder) as Arc<_>,
+        model: Arc::new(model),
+        provider: "test".into(),
+        settings,
+    };
+    let system = System::start(parts).await.unwrap();
+    let handle = system.handle();
+    World { system, handle, store, embedder }
+}
+
+impl World {
+    pub(crate) async fn stop(self) {
+        self.system.stop(Duration::from_secs(5)).await;
+    }
+}
+
+pub(crate) fn soon() -> Deadline {
+    Deadline::after(Duration::from_secs(20))
+}
+
+pub(crate) fn call() -> Call {
+    Call::until(Deadline::after(Duration::from_secs(60)))
+}
+
+pub(crate) fn project() -> WorkspaceRef {
+    WorkspaceRef::Root("/home/me/project".into())
+}
+
+pub(crate) fn task(text: &str, k: u32) -> SolveTask {
+    SolveTask { task: text.into(), use_memory: true, k, mode: MattsMode::Parallel, store_result: true, domain: None }
+}
+
+pub(crate) fn lesson(title: &str, content: &str) -> RecordRequest {
+    RecordRequest {
+        title: title.into(),
+        description: "when it fits".into(),
+        content: content.into(),
+        outcome: None,
+        error_context: None,
+        pattern_tags: vec![],
+        domain_category: None,
+        difficulty_level: None,
+        parent_memory_id: None,
+        derived_from: vec![],
+        scope: Scope::Project,
+        task: None,
+        workspace: project(),
+        source_type: SourceType::Explicit,
+        trust: Trust::Agent,
+    }
+}
+
+pub(crate) const GOOD: &str = r#"{"score": 0.9, "feedback": "fine"}"#;
+pub(crate) const JUDGED: &str = r#"{"verdict": "success", "score": 0.9, "reasoning": "it works", "learnings": [
+    {"title": "Bisect with a half-open range", "description": "When searching sorted data.",
+     "content": "Keep the upper bound exclusive and stop when the bounds meet.", "pattern_tags": ["search"],
+     "domain_category": "algorithms", "difficulty_level": "easy", "error_context": null}]}"#;
+pub(crate) const CONTRASTED: &str = r#"{"best_index": 1, "analysis": "a", "learnings": [
+    {"title": "Name the edge cases first", "description": "When drafting several attempts.",
+     "content": "Attempts that listed edge cases before code scored higher.", "pattern_tags": [],
+     "domain_category": null, "difficulty_level": null, "error_context": null}]}"#;
+
+/// A model that solves everything at the first try.
+pub(crate) fn good_model() -> Scripted {
+    let model = Scripted::new();
+    model
+        .answer(Purpose::Think, |request| Ok(format!("draft {}", request.attempt.unwrap_or(0))))
+        .answer(Purpose::Refine, |_| Ok("refined".into()))
+        .answer(Purpose::Evaluate, |_| Ok(GOOD.into()))
+        .answer(Purpose::Judge, |_| Ok(JUDGED.into()))
+        .answer(Purpose::Extract, |_| Ok(r#"{"learnings": []}"#.into()))
+        .answer(Purpose::Contrast, |_| Ok(CONTRASTED.into()));
+    model
+}
+
+pub(crate) async fn restarted(events: &mut Subscription, name: &'static str) {
+    let again = |event: &SystemEvent| matches!(event, SystemEvent::ChildStarted { child, incarnation } if *child == name && *incarnation > 1);
+    assert!(events.wait_for(again, soon()).await.is_some(), "{name} was not started again");
+}

@@ -1,0 +1,532 @@
+//! The agent loop as a state machine: inputs in, effects out; it performs nothing itself.
+//!
+//! recall → k drafts, each evaluated as it arrives → the best is refined while it is below the threshold → the best of
+//! all is judged → what can be learned is asked for → conclusion. The MaTTS round is iteration 1. `conclude` holds how
+//! a run ends; this file holds how it gets there.
+
+mod conclude;
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::answer::{Answer, Judgement, Purpose, Verdict};
+use crate::ids::{MemoryId, TraceId};
+use crate::lesson::Lesson;
+use crate::matts::{MattsMode, select};
+use crate::prompt::{self, Prompt};
+use crate::retrieval::Injection;
+use crate::solve::{Progress, SolveReport, SolveTask, SolveUsage};
+use crate::tokens;
+use crate::trace::{Action, Step, Trace};
+use crate::workspace::WorkspaceId;
+
+pub use conclude::{Conclusion, Failure, Keep};
+
+/// The bounds of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// Drafting counts as the first, so there are at most `max_iterations − 1` refinements. 1..=10.
+    pub max_iterations: u32,
+    /// A score at which a solution is good enough, in 0..1.
+    pub success_threshold: f64,
+    /// Tokens of one prompt.
+    pub prompt_token_budget: usize,
+    /// Tokens of all calls together, input and output.
+    pub total_token_budget: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_iterations: 3, success_threshold: 0.8, prompt_token_budget: 32_000, total_token_budget: 200_000 }
+    }
+}
+
+/// What a run is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    pub task: SolveTask,
+    pub trace_id: TraceId,
+    pub workspace_id: WorkspaceId,
+    /// Shown in the trace.
+    pub model: String,
+    pub reasoning_effort: String,
+}
+
+/// A model call to make.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub purpose: Purpose,
+    /// 1..=k for calls that belong to an attempt.
+    pub attempt: Option<u32>,
+    pub prompt: Prompt,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Find what was learned that fits the task; answer with [`Input::Recalled`].
+    Recall,
+    /// Make a model call; answer with [`Input::Answered`].
+    Call(Call),
+    /// The run is over: stop what still runs, store what is to be stored, reply.
+    Conclude(Box<Conclusion>),
+}
+
+/// Why a call has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallFailure {
+    /// The code a client would see: `llm_unavailable`, `llm_output_invalid`, …
+    pub code: &'static str,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// `notes` say what was degraded, each starting with an error code.
+    Recalled {
+        injection: Injection,
+        notes: Vec<String>,
+    },
+    Answered {
+        purpose: Purpose,
+        attempt: Option<u32>,
+        result: Result<Answer, CallFailure>,
+        spent: SolveUsage,
+    },
+    DeadlinePassed,
+    Cancelled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Recalling,
+    Drafting,
+    Refining,
+    Judging,
+    Learning,
+    Concluded,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Attempt {
+    started: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    solution: Option<String>,
+    score: Option<f64>,
+    feedback: String,
+    error: Option<CallFailure>,
+}
+
+/// A solution and what its evaluation said.
+#[derive(Debug, Clone, PartialEq)]
+struct Scored {
+    solution: String,
+    score: Option<f64>,
+    feedback: String,
+}
+
+/// One run, from the task to its conclusion.
+#[derive(Debug)]
+pub struct AgentLoop {
+    job: Job,
+    limits: Limits,
+    phase: Phase,
+    injection: Injection,
+    memories: String,
+    attempts: Vec<Attempt>,
+    /// Index into `attempts` of the chosen one.
+    selected: usize,
+    best: Option<Scored>,
+    /// A refinement that is being evaluated.
+    candidate: Option<String>,
+    iteration: u32,
+    seen: BTreeSet<[u8; 32]>,
+    early_exit: bool,
+    loop_detected: bool,
+    judgement: Option<Judgement>,
+    usage: SolveUsage,
+    progress: Progress,
+    truncated: bool,
+    warnings: Vec<String>,
+    trajectory: Vec<Step>,
+    started: Timestamp,
+}
+
+impl AgentLoop {
+    pub fn start(job: Job, limits: Limits, now: Timestamp) -> (Self, Vec<Effect>) {
+        let empty =
+            Attempt { started: None, ended: None, solution: None, score: None, feedback: String::new(), error: None };
+        let k = job.task.k.max(1);
+        let total = 2 * k + 2 * limits.max_iterations.saturating_sub(1) + 1 + u32::from(job.task.store_result);
+        let mut run = Self {
+            attempts: vec![empty; k as usize],
+            progress: Progress { completed: 0, total },
+            job,
+            limits,
+            phase: Phase::Recalling,
+            injection: Injection::default(),
+            memories: String::new(),
+            selected: 0,
+            best: None,
+            candidate: None,
+            iteration: 1,
+            seen: BTreeSet::new(),
+            early_exit: false,
+            loop_detected: false,
+            judgement: None,
+            usage: SolveUsage::default(),
+            truncated: false,
+            warnings: Vec::new(),
+            trajectory: Vec::new(),
+            started: now,
+        };
+        let effects = if run.job.task.use_memory { vec![Effect::Recall] } else { run.draft(now) };
+        (run, effects)
+    }
+
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// Inputs that come after the conclusion, or answer nothing that was asked, change nothing.
+    pub fn on(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
+        if self.phase == Phase::Concluded {
+            return Vec::new();
+        }
+        match input {
+            Input::Recalled { injection, notes } if self.phase == Phase::Recalling => {
+                self.injection = injection;
+                self.warnings.extend(notes);
+                self.step(Action::Recall, None, now).content = Some(ids(&self.injection.ids()));
+                self.draft(now)
+            }
+            Input::Recalled { .. } => Vec::new(),
+            Input::Answered { purpose, attempt, result, spent } => self.answered(purpose, attempt, result, spent, now),
+            Input::DeadlinePassed => self.cut_short(now),
+            Input::Cancelled => self.fail(Failure::Cancelled, now),
+        }
+    }
+
+    fn answered(
+        &mut self,
+        purpose: Purpose,
+        attempt: Option<u32>,
+        result: Result<Answer, CallFailure>,
+        spent: SolveUsage,
+        now: Timestamp,
+    ) -> Vec<Effect> {
+        self.progress.completed = (self.progress.completed + 1).min(self.progress.total);
+        self.spend(spent);
+        let index = attempt.map_or(0, |number| number as usize - 1);
+        let effects = match (self.phase, purpose) {
+            (Phase::Drafting, Purpose::Think) if index < self.attempts.len() => self.drafted(index, result, now),
+            (Phase::Drafting, Purpose::Evaluate) if index < self.attempts.len() => self.evaluated(index, result, now),
+            (Phase::Refining, Purpose::Refine) => self.refined(result, now),
+            (Phase::Refining, Purpose::Evaluate) => self.refinement_evaluated(result, now),
+            (Phase::Judging, Purpose::Judge) => return self.judged(result, now),
+            (Phase::Learning, Purpose::Extract | Purpose::Contrast) => return self.learned(purpose, result, now),
+            _ => Vec::new(),
+        };
+        let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
+        if used > limit && self.phase != Phase::Concluded {
+            return self.fail(Failure::Budget { used, limit }, now);
+        }
+        effects
+    }
+
+    // ---- drafts ----
+
+    fn draft(&mut self, now: Timestamp) -> Vec<Effect> {
+        self.phase = Phase::Drafting;
+        self.memories = prompt::memories(&self.injection, &self.job.task.task);
+        match self.job.task.mode {
+            MattsMode::Parallel => (0..self.attempts.len()).map(|index| self.think(index, now)).collect(),
+            MattsMode::Sequential => vec![self.think(0, now)],
+        }
+    }
+
+    fn think(&mut self, index: usize, now: Timestamp) -> Effect {
+        self.attempts[index].started = Some(now);
+        let memories = std::mem::take(&mut self.memories);
+        let effect = self.call(Purpose::Think, Some(index), &[("memories", &memories)]);
+        self.memories = memories;
+        effect
+    }
+
+    fn drafted(&mut self, index: usize, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match draft_of(result) {
+            Ok(solution) => {
+                self.step(Action::Think, Some(index), now).content = Some(solution.clone());
+                effects.push(self.call(Purpose::Evaluate, Some(index), &[("solution", &solution)]));
+                self.attempts[index].solution = Some(solution);
+            }
+            Err(failure) => {
+                self.attempts[index].error = Some(failure);
+                self.attempts[index].ended = Some(now);
+            }
+        }
+        let next = self.attempts.iter().position(|attempt| attempt.started.is_none());
+        match next {
+            Some(next) => effects.push(self.think(next, now)),
+            None => effects.extend(self.choose(now)),
+        }
+        effects
+    }
+
+    fn evaluated(&mut self, index: usize, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        match result {
+            Ok(Answer::Evaluation(evaluation)) => {
+                self.attempts[index].score = Some(evaluation.score);
+                self.attempts[index].feedback = evaluation.feedback.clone();
+                let step = self.step(Action::Evaluate, Some(index), now);
+                (step.score, step.feedback) = (Some(evaluation.score), Some(evaluation.feedback));
+            }
+            other => {
+                let failure = failure_of(other);
+                self.warn("evaluate", &failure);
+                self.attempts[index].error = Some(failure);
+            }
+        }
+        self.attempts[index].ended = Some(now);
+        self.choose(now)
+    }
+
+    /// Goes on once every attempt has ended.
+    fn choose(&mut self, now: Timestamp) -> Vec<Effect> {
+        if self.attempts.iter().any(|attempt| attempt.ended.is_none()) {
+            return Vec::new();
+        }
+        if !self.take_best_attempt() {
+            let failure = self.attempts.iter().find_map(|attempt| attempt.error.clone());
+            return self.fail(Failure::AllDraftsFailed(failure.unwrap_or_else(no_answer)), now);
+        }
+        self.early_exit = self.good_enough() && self.limits.max_iterations > 1;
+        self.refine_or_judge(now)
+    }
+
+    /// The best of the attempts that have a solution; false when none has.
+    fn take_best_attempt(&mut self) -> bool {
+        let drafted: Vec<usize> = (0..self.attempts.len()).filter(|i| self.attempts[*i].solution.is_some()).collect();
+        let scores: Vec<Option<f64>> = drafted.iter().map(|index| self.attempts[*index].score).collect();
+        let Some(chosen) = select(&scores) else { return false };
+        self.selected = drafted[chosen];
+        let attempt = &self.attempts[self.selected];
+        self.best = attempt.solution.clone().map(|solution| Scored {
+            solution,
+            score: attempt.score,
+            feedback: attempt.feedback.clone(),
+        });
+        true
+    }
+
+    // ---- refinement ----
+
+    fn good_enough(&self) -> bool {
+        self.best.as_ref().and_then(|best| best.score).is_some_and(|score| score >= self.limits.success_threshold)
+    }
+
+    fn refine_or_judge(&mut self, now: Timestamp) -> Vec<Effect> {
+        let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
+        let scored = best.score.is_some();
+        if !scored || self.good_enough() || self.loop_detected || self.iteration >= self.limits.max_iterations {
+            return self.judge(now);
+        }
+        if self.phase != Phase::Refining {
+            self.seen.insert(loop_hash(&best.solution));
+        }
+        self.phase = Phase::Refining;
+        self.iteration += 1;
+        let memories = std::mem::take(&mut self.memories);
+        let score = format!("{:.2}", best.score.unwrap_or_default());
+        let values: [(&str, &str); 4] =
+            [("memories", &memories), ("solution", &best.solution), ("score", &score), ("feedback", &best.feedback)];
+        let effect = self.call(Purpose::Refine, None, &values);
+        self.memories = memories;
+        vec![effect]
+    }
+
+    fn refined(&mut self, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        let solution = match draft_of(result) {
+            Ok(solution) => solution,
+            Err(failure) => {
+                self.warn("refine", &failure);
+                return self.judge(now);
+            }
+        };
+        self.step(Action::Refine, None, now).content = Some(solution.clone());
+        if !self.seen.insert(loop_hash(&solution)) {
+            self.loop_detected = true;
+            return self.judge(now);
+        }
+        let effect = self.call(Purpose::Evaluate, None, &[("solution", &solution)]);
+        self.candidate = Some(solution);
+        vec![effect]
+    }
+
+    fn refinement_evaluated(&mut self, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        let Some(solution) = self.candidate.take() else { return Vec::new() };
+        let evaluation = match result {
+            Ok(Answer::Evaluation(evaluation)) => evaluation,
+            other => {
+                self.warn("evaluate", &failure_of(other));
+                return self.judge(now);
+            }
+        };
+        let step = self.step(Action::Evaluate, None, now);
+        (step.score, step.feedback) = (Some(evaluation.score), Some(evaluation.feedback.clone()));
+        let better = self.best.as_ref().and_then(|best| best.score).is_none_or(|score| evaluation.score > score);
+        if better {
+            let (score, feedback) = (Some(evaluation.score), evaluation.feedback);
+            self.best = Some(Scored { solution, score, feedback });
+            self.early_exit = self.good_enough() && self.iteration < self.limits.max_iterations;
+        }
+        self.refine_or_judge(now)
+    }
+
+    // ---- judgement and learning ----
+
+    fn judge(&mut self, now: Timestamp) -> Vec<Effect> {
+        let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
+        self.phase = Phase::Judging;
+        vec![self.call(Purpose::Judge, None, &[("solution", &best.solution)])]
+    }
+
+    fn judged(&mut self, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        match result {
+            Ok(Answer::Judgement(judgement)) => {
+                let step = self.step(Action::Judge, None, now);
+                (step.score, step.content) = (Some(judgement.score), Some(judgement.reasoning.clone()));
+                self.judgement = Some(judgement);
+            }
+            other => self.warn("judge", &failure_of(other)),
+        }
+        let over_budget = self.usage.total_tokens() > self.limits.total_token_budget;
+        if over_budget {
+            let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
+            return self.fail(Failure::Budget { used, limit }, now);
+        }
+        if !self.job.task.store_result {
+            return self.conclude(Vec::new(), now);
+        }
+        self.phase = Phase::Learning;
+        if self.attempts.len() > 1 {
+            return vec![self.contrast()];
+        }
+        let nothing_offered = self.judgement.as_ref().is_some_and(|judgement| judgement.learnings.is_empty());
+        let kept = self.kept_of_judgement();
+        if kept.is_empty() && !nothing_offered { vec![self.extract()] } else { self.conclude(kept, now) }
+    }
+
+    fn learned(&mut self, purpose: Purpose, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        let lessons = match result {
+            Ok(Answer::Lessons(lessons)) => self.keep(lessons),
+            other => {
+                self.warn(purpose.as_str(), &failure_of(other));
+                self.kept_of_judgement()
+            }
+        };
+        self.conclude(lessons, now)
+    }
+
+    fn extract(&mut self) -> Effect {
+        let (verdict, reasoning) = self.verdict_text();
+        let solution = self.best.as_ref().map(|best| best.solution.clone()).unwrap_or_default();
+        let values = [("solution", &*solution), ("verdict", &*verdict), ("reasoning", &*reasoning)];
+        self.call(Purpose::Extract, None, &values)
+    }
+
+    fn contrast(&mut self) -> Effect {
+        let (verdict, reasoning) = self.verdict_text();
+        let share = self.limits.prompt_token_budget / 2 / self.attempts.len();
+        let mut attempts = String::new();
+        for (index, attempt) in self.attempts.iter().enumerate() {
+            let score = attempt.score.map_or("not evaluated".to_owned(), |score| format!("{score:.2}"));
+            let text = match (&attempt.solution, &attempt.error) {
+                (Some(solution), _) => tokens::truncate(solution, share).unwrap_or_else(|| solution.clone()),
+                (None, Some(failure)) => format!("(failed: {})", failure.message),
+                (None, None) => "(no solution)".into(),
+            };
+            attempts.push_str(&format!("### Attempt {} (score: {score})\n{text}\n\n", index + 1));
+        }
+        let selected = (self.selected + 1).to_string();
+        let values =
+            [("attempts", &*attempts), ("selected", &*selected), ("verdict", &*verdict), ("reasoning", &*reasoning)];
+        self.call(Purpose::Contrast, None, &values)
+    }
+
+    fn verdict_text(&self) -> (String, String) {
+        match &self.judgement {
+            Some(Judgement { verdict: Verdict::Success, reasoning, .. }) => ("success".into(), reasoning.clone()),
+            Some(Judgement { verdict: Verdict::Failure, reasoning, .. }) => ("failure".into(), reasoning.clone()),
+            None => ("unknown: it could not be judged".into(), String::new()),
+        }
+    }
+
+    // ---- helpers ----
+
+    fn call(&mut self, purpose: Purpose, attempt: Option<usize>, values: &[(&str, &str)]) -> Effect {
+        let mut values = values.to_vec();
+        values.push(("task", &self.job.task.task));
+        let prompt = prompt::render(purpose, &values, self.limits.prompt_token_budget);
+        if prompt.truncated && !self.truncated {
+            self.truncated = true;
+            self.warnings.push(format!("truncated: a {} prompt was over its budget", purpose.as_str()));
+        }
+        Effect::Call(Call { purpose, attempt: attempt.map(|index| index as u32 + 1), prompt })
+    }
+
+    fn spend(&mut self, spent: SolveUsage) {
+        self.usage.input_tokens += spent.input_tokens;
+        self.usage.output_tokens += spent.output_tokens;
+        self.usage.reasoning_tokens += spent.reasoning_tokens;
+        self.usage.llm_calls += spent.llm_calls;
+        self.usage.cache_hits += spent.cache_hits;
+        if let Some(cost) = spent.cost_usd {
+            self.usage.cost_usd = Some(self.usage.cost_usd.unwrap_or(0.0) + cost);
+        }
+    }
+
+    fn warn(&mut self, during: &str, failure: &CallFailure) {
+        self.warnings.push(format!("{}: {during}: {}", failure.code, failure.message));
+    }
+
+    fn step(&mut self, action: Action, attempt: Option<usize>, now: Timestamp) -> &mut Step {
+        let attempt = attempt.map(|index| index as u32 + 1);
+        let iteration = self.iteration;
+        let step = Step { iteration, action, attempt, content: None, score: None, feedback: None, timestamp: now };
+        let at = self.trajectory.len();
+        self.trajectory.push(step);
+        &mut self.trajectory[at]
+    }
+}
+
+fn draft_of(result: Result<Answer, CallFailure>) -> Result<String, CallFailure> {
+    match result {
+        Ok(Answer::Draft(solution)) => Ok(solution),
+        other => Err(failure_of(other)),
+    }
+}
+
+/// An answer of the wrong kind is as bad as none.
+fn failure_of(result: Result<Answer, CallFailure>) -> CallFailure {
+    let wrong = |_| CallFailure { code: "llm_output_invalid", message: "an answer of another kind".into() };
+    result.map_or_else(|failure| failure, wrong)
+}
+
+fn no_answer() -> CallFailure {
+    CallFailure { code: "llm_failed", message: "no attempt gave a solution".into() }
+}
+
+/// SHA-256 of the solution with white space collapsed.
+fn loop_hash(solution: &str) -> [u8; 32] {
+    Sha256::digest(solution.split_whitespace().collect::<Vec<_>>().join(" ").as_bytes()).into()
+}
+
+fn ids(ids: &[MemoryId]) -> String {
+    ids.iter().map(MemoryId::to_string).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! How a run ends: with a report, or with a failure and perhaps the best solution so far; and what is kept of it.
+
+use jiff::Timestamp;
+
+use super::{AgentLoop, CallFailure, Lesson, Phase, SolveReport, Trace};
+use crate::answer::Verdict;
+use crate::confidence::SignalKind;
+use crate::ids::MemoryId;
+use crate::lesson::{self, MAX_FROM_CONTRAST, MAX_FROM_ONE, Origin};
+use crate::retrieval::Injection;
+use crate::solve::{AttemptReport, BestSoFar, UsedMemory};
+use crate::trace::{Outcome, TraceMetadata, VerdictSource};
+
+/// Why a run ended without a report.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure {
+    Budget {
+        used: u64,
+        limit: u64,
+    },
+    /// The failure of the first attempt that failed.
+    AllDraftsFailed(CallFailure),
+    DeadlinePassed,
+    Cancelled,
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conclusion {
+    /// A report lacks only what storing adds: trace id, learnings, elapsed time.
+    pub end: Result<SolveReport, Failure>,
+    pub best: Option<BestSoFar>,
+    /// What to store: the trace (its `memory_items` are filled when the lessons have ids), the lessons and their
+    /// origin, and the evidence about the memories that were injected. None when nothing is to be kept.
+    pub keep: Option<Keep>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keep {
+    pub trace: Trace,
+    pub lessons: Vec<Lesson>,
+    pub origin: Origin,
+    pub injected: Injection,
+    pub signals: Vec<(MemoryId, SignalKind)>,
+}
+
+impl AgentLoop {
+    pub(super) fn conclude(&mut self, lessons: Vec<Lesson>, now: Timestamp) -> Vec<super::Effect> {
+        self.phase = Phase::Concluded;
+        let outcome = match &self.judgement {
+            Some(judgement) if judgement.verdict == Verdict::Success => Outcome::Success,
+            Some(_) => Outcome::Failure,
+            None => Outcome::Partial,
+        };
+        let best = self.best_so_far();
+        let report = SolveReport {
+            solution: best.as_ref().map(|best| best.solution.clone()).unwrap_or_default(),
+            outcome,
+            score: best.as_ref().and_then(|best| best.score),
+            verdict_source: self.verdict_source(),
+            iterations: self.iteration,
+            attempts: self.attempt_reports(),
+            selected: self.selected as u32 + 1,
+            early_exit: self.early_exit,
+            loop_detected: self.loop_detected,
+            memories_used: UsedMemory::of(&self.injection),
+            trace_id: None,
+            learnings: Vec::new(),
+            usage: self.usage,
+            truncated: self.truncated,
+            warnings: std::mem::take(&mut self.warnings),
+            elapsed_ms: 0,
+        };
+        let keep = self.job.task.store_result.then(|| self.keep_all(lessons, outcome, now));
+        vec![super::Effect::Conclude(Box::new(Conclusion { end: Ok(report), best, keep }))]
+    }
+
+    /// The deadline passed: what there is, is the answer; without any solution the run has failed.
+    pub(super) fn cut_short(&mut self, now: Timestamp) -> Vec<super::Effect> {
+        if self.best.is_none() && !self.take_best_attempt() {
+            return self.fail(Failure::DeadlinePassed, now);
+        }
+        self.warnings.push("deadline_exceeded: the run was cut short".into());
+        let lessons = self.kept_of_judgement();
+        self.conclude(lessons, now)
+    }
+
+    pub(super) fn fail(&mut self, failure: Failure, now: Timestamp) -> Vec<super::Effect> {
+        self.phase = Phase::Concluded;
+        if self.best.is_none() {
+            self.take_best_attempt();
+        }
+        let own = match &failure {
+            Failure::Budget { used, limit } => {
+                Some(("token_budget_exceeded", format!("{used} tokens were used of {limit} allowed")))
+            }
+            Failure::AllDraftsFailed(call) if call.code == "llm_output_invalid" => {
+                Some((call.code, call.message.clone()))
+            }
+            // An unreachable model, a deadline or a cancellation teaches nothing about the task.
+            _ => None,
+        };
+        let keep = own.filter(|_| self.job.task.store_result).map(|(code, message)| {
+            let lesson = lesson::from_own_failure(code, &message);
+            self.keep_all(vec![lesson], Outcome::Failure, now)
+        });
+        let best = self.best_so_far();
+        vec![super::Effect::Conclude(Box::new(Conclusion { end: Err(failure), best, keep }))]
+    }
+
+    pub(super) fn kept_of_judgement(&mut self) -> Vec<Lesson> {
+        let learnings = self.judgement.as_ref().map(|judgement| judgement.learnings.clone()).unwrap_or_default();
+        self.keep(learnings)
+    }
+
+    /// The lessons fit to keep; the reasons for the others become a warning.
+    pub(super) fn keep(&mut self, lessons: Vec<Lesson>) -> Vec<Lesson> {
+        let several = self.attempts.len() > 1;
+        let failed = self.judgement.as_ref().is_some_and(|judgement| judgement.verdict == Verdict::Failure);
+        let max = if several { MAX_FROM_CONTRAST } else { MAX_FROM_ONE };
+        let kept = lesson::keep(lessons, &self.job.task.task, failed && !several, max);
+        if !kept.refused.is_empty() {
+            let reasons: Vec<String> =
+                kept.refused.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();
+            self.warnings.push(format!("lessons_refused: {}", reasons.join(", ")));
+        }
+        kept.lessons
+    }
+
+    fn keep_all(&self, lessons: Vec<Lesson>, outcome: Outcome, now: Timestamp) -> Keep {
+        let injected = self.injection.ids();
+        let task_went = match outcome {
+            Outcome::Success => Some(SignalKind::TaskSucceeded),
+            Outcome::Failure => Some(SignalKind::TaskFailed),
+            Outcome::Partial => None,
+        };
+        let kinds = std::iter::once(SignalKind::Injected).chain(task_went);
+        let signals = kinds.flat_map(|kind| injected.iter().map(move |id| (*id, kind))).collect();
+        let task = &self.job.task;
+        let trace = Trace {
+            trace_id: self.job.trace_id,
+            task: task.task.clone(),
+            trajectory: self.trajectory.clone(),
+            outcome,
+            final_score: self.best.as_ref().and_then(|best| best.score),
+            verdict_source: self.verdict_source(),
+            evidence: None,
+            memory_items: Vec::new(),
+            memories_used: injected,
+            metadata: TraceMetadata {
+                model: self.job.model.clone(),
+                reasoning_effort: self.job.reasoning_effort.clone(),
+                matts_enabled: task.k > 1,
+                matts_k: task.k,
+                matts_mode: task.mode,
+                total_iterations: self.iteration,
+                total_tokens: self.usage.total_tokens(),
+                workspace_id: self.job.workspace_id.clone(),
+                source_session: None,
+            },
+            parent_trace_id: None,
+            created_at: self.started,
+        };
+        let origin = Origin {
+            task: task.task.clone(),
+            domain: task.domain.clone(),
+            workspace_id: self.job.workspace_id.clone(),
+            trace_id: self.job.trace_id,
+            outcome,
+            at: now,
+        };
+        Keep { trace, lessons, origin, injected: self.injection.clone(), signals }
+    }
+
+    fn verdict_source(&self) -> VerdictSource {
+        if self.judgement.is_some() { VerdictSource::Judge } else { VerdictSource::None }
+    }
+
+    fn best_so_far(&self) -> Option<BestSoFar> {
+        self.best.as_ref().map(|best| BestSoFar { solution: best.solution.clone(), score: best.score })
+    }
+
+    fn attempt_reports(&self) -> Vec<AttemptReport> {
+        let report = |(index, attempt): (usize, &super::Attempt)| {
+            let span = attempt.started.zip(attempt.ended);
+            AttemptReport {
+                index: index as u32 + 1,
+                score: attempt.score,
+                latency_ms: span.map_or(0, |(from, to)| (to.as_millisecond() - from.as_millisecond()).max(0) as u64),
+                error: attempt.error.as_ref().map(|failure| format!("{}: {}", failure.code, failure.message)),
+            }
+        };
+        self.attempts.iter().enumerate().map(report).collect()
+    }
+}

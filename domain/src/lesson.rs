@@ -1,0 +1,241 @@
+//! Lessons: what a model learned from attempts, before it is a memory. Here they are judged fit to keep and turned into
+//! memories with a genealogy.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::confidence::prior;
+use crate::ids::{MemoryId, TraceId};
+use crate::memory::{
+    DESCRIPTION_MAX_CHARS, ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, Scope, SourceType, Status,
+    TAGS_MAX, TITLE_MAX_CHARS, Trust, normalised,
+};
+use crate::prompt::FENCE;
+use crate::retrieval::Injection;
+use crate::secrets::scrub;
+use crate::trace::Outcome;
+use crate::workspace::WorkspaceId;
+
+/// At most so many lessons from one judged solution.
+pub const MAX_FROM_ONE: usize = 3;
+/// At most so many from a contrast of several attempts.
+pub const MAX_FROM_CONTRAST: usize = 5;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct LessonError {
+    pub error_type: String,
+    pub failure_pattern: String,
+    pub corrective_guidance: String,
+}
+
+/// One item a model answers with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Lesson {
+    pub title: String,
+    /// One sentence: when to use it, when not.
+    pub description: String,
+    pub content: String,
+    #[serde(default)]
+    pub pattern_tags: Vec<String>,
+    #[serde(default)]
+    pub domain_category: Option<String>,
+    #[serde(default)]
+    pub difficulty_level: Option<String>,
+    /// Only for a lesson from a failure: what went wrong and what to do instead.
+    #[serde(default)]
+    pub error_context: Option<LessonError>,
+}
+
+/// Why a lesson was not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refused {
+    Blank,
+    TooLong,
+    HasSecret,
+    EchoesPrompt,
+    /// A lesson from a failure that does not say what went wrong.
+    NoErrorContext,
+    /// There were more than are kept.
+    TooMany,
+}
+
+impl Refused {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Blank => "blank",
+            Self::TooLong => "too_long",
+            Self::HasSecret => "has_secret",
+            Self::EchoesPrompt => "echoes_prompt",
+            Self::NoErrorContext => "no_error_context",
+            Self::TooMany => "too_many",
+        }
+    }
+}
+
+/// The lessons worth keeping, and how many were refused for what.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Kept {
+    pub lessons: Vec<Lesson>,
+    pub refused: BTreeMap<Refused, usize>,
+}
+
+/// `task` is what they were learned from; `warnings_only` where the one solution failed: then each must say what went
+/// wrong.
+pub fn keep(lessons: Vec<Lesson>, task: &str, warnings_only: bool, max: usize) -> Kept {
+    let mut kept = Kept::default();
+    for lesson in lessons {
+        let refused = check(&lesson, task, warnings_only).err();
+        match refused.or((kept.lessons.len() == max).then_some(Refused::TooMany)) {
+            Some(reason) => *kept.refused.entry(reason).or_default() += 1,
+            None => kept.lessons.push(lesson),
+        }
+    }
+    kept
+}
+
+fn check(lesson: &Lesson, task: &str, warnings_only: bool) -> Result<(), Refused> {
+    let error = lesson.error_context.as_ref();
+    let mut texts = vec![
+        (&lesson.title, TITLE_MAX_CHARS),
+        (&lesson.description, DESCRIPTION_MAX_CHARS),
+        (&lesson.content, LESSON_CONTENT_MAX_CHARS),
+    ];
+    if let Some(error) = error {
+        texts.push((&error.error_type, TITLE_MAX_CHARS));
+        texts.push((&error.failure_pattern, LESSON_CONTENT_MAX_CHARS));
+        texts.push((&error.corrective_guidance, LESSON_CONTENT_MAX_CHARS));
+    }
+    for (text, max) in &texts {
+        if text.trim().is_empty() {
+            return Err(Refused::Blank);
+        }
+        if text.chars().count() > *max {
+            return Err(Refused::TooLong);
+        }
+        if scrub(text).redactions > 0 {
+            return Err(Refused::HasSecret);
+        }
+    }
+    if warnings_only && error.is_none() {
+        return Err(Refused::NoErrorContext);
+    }
+    let (content, task) = (normalised(&lesson.content), normalised(task));
+    if content == task || (task.len() >= 80 && content.contains(&task)) || content.contains(FENCE) {
+        return Err(Refused::EchoesPrompt);
+    }
+    Ok(())
+}
+
+/// A rule-made warning for a solve that ended in an error of its own.
+pub fn from_own_failure(code: &str, message: &str) -> Lesson {
+    let (pattern, guidance) = match code {
+        "token_budget_exceeded" => (
+            "The attempts used up the token budget before a solution was good enough.",
+            "Split such a task into smaller ones, or use fewer attempts; then the budget reaches a judged solution.",
+        ),
+        _ => (
+            "The model did not give answers that could be used.",
+            "Use a model with structured output for evaluation, and state in the task what form the answer has.",
+        ),
+    };
+    Lesson {
+        title: format!("A solve of a task like this ended with {code}"),
+        description: "When a similar task is about to be solved with the same limits and the same model.".into(),
+        content: message.chars().take(LESSON_CONTENT_MAX_CHARS).collect(),
+        pattern_tags: vec!["solver".into()],
+        domain_category: None,
+        difficulty_level: None,
+        error_context: Some(LessonError {
+            error_type: code.into(),
+            failure_pattern: pattern.into(),
+            corrective_guidance: guidance.into(),
+        }),
+    }
+}
+
+/// Where lessons come from: what all memories of one solve have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Origin {
+    pub task: String,
+    pub domain: Option<String>,
+    pub workspace_id: WorkspaceId,
+    pub trace_id: TraceId,
+    pub outcome: Outcome,
+    pub at: Timestamp,
+}
+
+impl Lesson {
+    /// Its parents are the memories that were injected: the highest scored is the parent, all are sources.
+    pub fn into_memory(self, id: MemoryId, origin: &Origin, injected: &Injection) -> Memory {
+        let derived_from = injected.ids();
+        let evolution_stage = injected.iter().map(|entry| entry.memory.evolution_stage + 1).max().unwrap_or(0);
+        let trust = injected.iter().map(|entry| entry.memory.trust).min().unwrap_or(Trust::Model).min(Trust::Model);
+        let domain = tidy(self.domain_category).or_else(|| tidy(origin.domain.clone()));
+        let outcome = match (origin.outcome, &self.error_context) {
+            (Outcome::Partial, _) => MemoryOutcome::Mixed,
+            (_, Some(_)) => MemoryOutcome::Failure,
+            (_, None) => MemoryOutcome::Success,
+        };
+        Memory {
+            id,
+            revision: 1,
+            title: self.title.trim().to_owned(),
+            description: self.description.trim().to_owned(),
+            content: self.content.trim().to_owned(),
+            outcome,
+            error_context: self.error_context.map(|error| ErrorContext {
+                error_type: error.error_type,
+                failure_pattern: error.failure_pattern,
+                corrective_guidance: error.corrective_guidance,
+                error_message: None,
+                stack_trace: None,
+                task_domain: domain.clone(),
+            }),
+            task: origin.task.clone(),
+            workspace_id: origin.workspace_id.clone(),
+            scope: Scope::Project,
+            team: None,
+            org: None,
+            source_type: SourceType::Solve,
+            source_session: None,
+            trust,
+            parent_memory_id: derived_from.first().copied(),
+            derived_from,
+            evolution_stage,
+            pattern_tags: tags(self.pattern_tags),
+            difficulty_level: tidy(self.difficulty_level),
+            domain_category: domain,
+            prior: prior(SourceType::Solve, Some(origin.outcome)),
+            created_at: origin.at,
+            updated_at: origin.at,
+            pinned: false,
+            status: Status::Active,
+            trace_id: Some(origin.trace_id),
+            trace_outcome: Some(origin.outcome),
+            embedder: None,
+        }
+    }
+}
+
+/// Trimmed, bounded, or nothing: a model's label is not worth an error.
+fn tidy(label: Option<String>) -> Option<String> {
+    label.map(|text| text.trim().chars().take(TITLE_MAX_CHARS).collect::<String>()).filter(|text| !text.is_empty())
+}
+
+fn tags(tags: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for tag in tags.into_iter().filter_map(|tag| tidy(Some(tag))) {
+        if kept.len() < TAGS_MAX && !kept.contains(&tag) {
+            kept.push(tag);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;
