@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_schema_is_strict_all_the_way_down() {
-        fn check(schema: &serde_json::Value) {
+        fn check(schema: &Value) {
             if let Some(properties) = schema.get("properties").and_then(|p| p.as_object()) {
                 assert_eq!(schema["additionalProperties"], false, "{schema}");
                 let required: Vec<&str> =
@@ -213,8 +213,8 @@ mod tests {
                 }
             }
             match schema {
-                serde_json::Value::Object(map) => map.values().for_each(check),
-                serde_json::Value::Array(items) => items.iter().for_each(check),
+                Value::Object(map) => map.values().for_each(check),
+                Value::Array(items) => items.iter().for_each(check),
                 _ => {}
             }
         }

@@ -16,7 +16,7 @@ use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 
 use crate::ports::{
     Batch, Committed, Conditions, EraseScope, Erased, Filter, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
-    Passage, Recall, Record, Scanned, StoreError, Visible,
+    Passage, Recall, Record, Scanned, StoreError,
 };
 use crate::runtime::Deadline;
 

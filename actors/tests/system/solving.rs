@@ -22,10 +22,9 @@ use crate::support::*;
 
 async fn trace(world: &World, id: TraceId) -> Trace {
     let page = Page { after: None, limit: 1 };
-    match world.handle.store.scan(Filter::Trace(id), page, soon()).await.unwrap() {
-        Scanned::Traces(mut traces) => traces.remove(0),
-        other => panic!("{other:?}"),
-    }
+    let scanned = world.handle.store.scan(Filter::Trace(id), page, soon()).await.unwrap();
+    let Scanned::Traces(mut traces) = scanned else { unreachable!("traces were asked for") };
+    traces.remove(0)
 }
 
 #[tokio::test(start_paused = true)]

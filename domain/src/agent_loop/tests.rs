@@ -365,7 +365,7 @@ proptest! {
         let (conclusion, run) = player.play(job, Limits { max_iterations, ..Limits::default() });
         prop_assert!(player.asked.len() as u32 <= run.progress().total);
         prop_assert_eq!(player.count(Purpose::Think) as u32, k);
-        prop_assert!(player.count(Purpose::Refine) as u32 <= max_iterations - 1);
+        prop_assert!((player.count(Purpose::Refine) as u32) < max_iterations);
         prop_assert!(player.count(Purpose::Judge) <= 1);
         if let Ok(report) = conclusion.end {
             prop_assert_eq!(player.count(Purpose::Judge), 1);
