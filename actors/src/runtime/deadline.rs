@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+const FARTHEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Instant);
 
 impl Deadline {
+    /// At most a year from now.
     pub fn after(duration: Duration) -> Self {
-        Self(Instant::now() + duration)
+        Self(Instant::now() + duration.min(FARTHEST))
     }
 
     pub fn at(instant: Instant) -> Self {

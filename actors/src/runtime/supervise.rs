@@ -10,4 +10,4 @@ mod stop;
 pub use actor::{GaveUp, Supervisor, SupervisorArgs, SupervisorMsg, exit_of};
 pub use child::{ChildPhase, ChildSpec, ChildStatus};
 pub use handle::{Ended, SupervisorHandle};
-pub use stop::{Ending, Stopped};
+pub use stop::{Ending, Stopped, end_children};

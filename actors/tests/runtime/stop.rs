@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use ractor::Actor;
 use reasoning_bank_actors::runtime::{
-    CallError, Ended, Ending, Events, Slot, Stopped, Subscription, SupervisorHandle, SystemEvent,
+    CallError, Ended, Ending, Events, Slot, Stopped, Subscription, SupervisorHandle, SystemEvent, end_children,
 };
 use reasoning_bank_actors::testkit::Faults;
 use reasoning_bank_domain::restart::{Limits, Restart};
@@ -180,4 +181,40 @@ async fn a_second_stop_is_answered_while_the_first_goes_on() {
     tokio::task::yield_now().await;
     assert_eq!(three.supervisor.stop_in_order(&["a"], MS(500)).await, Err(CallError::Dropped));
     assert_eq!(stopping.await.unwrap().unwrap().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_supervisor_that_is_killed_while_a_child_drains_takes_it_along() {
+    let three = three().await;
+    let draining = three.slots[0].current().unwrap();
+    let root = draining.try_get_supervisor().unwrap();
+    let _until = hold(&three.slots[0]).await;
+    let supervisor = three.supervisor.clone();
+    let stopping = tokio::spawn(async move { supervisor.stop_in_order(&["a"], MS(60_000)).await });
+    tokio::task::yield_now().await;
+    root.kill_and_wait(None).await.unwrap();
+    assert_eq!(stopping.await.unwrap(), Err(CallError::Dropped));
+    draining.wait(Some(MS(100))).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn children_that_come_and_go_are_drained_together_and_the_late_ones_killed() {
+    let (echo, slot) = (Echo::default(), Slot::new());
+    let (parent, _) = Echo::spawn(None, Echo::default(), ()).await.unwrap();
+    let mut children = Vec::new();
+    for _ in 0..5 {
+        let (child, _) = Echo::spawn_linked(None, echo.clone(), (), parent.get_cell()).await.unwrap();
+        children.push(child);
+    }
+    slot.bind(children[2].clone());
+    let _until = hold(&slot).await;
+    let begun = Instant::now();
+
+    assert_eq!(end_children(&parent.get_cell(), MS(300)).await, 1);
+
+    assert!((MS(300)..MS(310)).contains(&begun.elapsed()));
+    assert_eq!(echo.stops.load(Ordering::SeqCst), 4);
+    for child in children {
+        child.wait(Some(MS(10))).await.unwrap();
+    }
 }

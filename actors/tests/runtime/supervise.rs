@@ -198,6 +198,18 @@ async fn after_a_clean_end_only_a_permanent_child_comes_back(#[case] restart: Re
     assert_eq!(phase, if back { ChildPhase::Running } else { ChildPhase::Ended });
 }
 
+#[rstest]
+#[case(Restart::Permanent, true)]
+#[case(Restart::Transient, true)]
+#[case(Restart::Temporary, false)]
+#[tokio::test(start_paused = true)]
+async fn after_a_crash_only_a_temporary_child_stays_away(#[case] restart: Restart, #[case] back: bool) {
+    let (slot, events) = (Slot::new(), Events::default());
+    let _supervisor = supervise(vec![Echo::default().child("echo", restart, &slot)], Limits::default(), &events).await;
+    assert!(Faults::of(&slot).kill().await);
+    assert_eq!(echo(&slot, "back", within(3_600_000)).await.is_ok(), back);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_supervisor_below_that_gives_up_is_started_again_with_its_children() {
     let ((group, child), events) = ((Slot::new(), Slot::new()), Events::default());

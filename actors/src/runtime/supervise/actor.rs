@@ -228,9 +228,11 @@ impl SupervisorState {
 
 impl Drop for SupervisorState {
     /// However the supervisor ended, its children end with it: whoever calls them waits for the next incarnation.
+    /// ractor kills the children of an actor that ended, but for those that are draining.
     fn drop(&mut self) {
         for child in &self.children {
             if let Some(actor) = &child.running {
+                actor.kill();
                 child.spec.slot.clear(actor.get_id());
             }
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use ractor::factory::{FactoryMessage, JobKey};
 use ractor::{Actor, ActorCell, ActorId, ActorRef, Message, SpawnErr};
 use reasoning_bank_domain::restart::Restart;
 use tokio::time::timeout;
@@ -15,6 +16,7 @@ use crate::runtime::Slot;
 const START_LIMIT: Duration = Duration::from_secs(5);
 
 type StartFn = Arc<dyn Fn(ActorCell) -> BoxFuture<'static, Result<ActorCell, SpawnErr>> + Send + Sync>;
+type DrainFn = Arc<dyn Fn(&ActorCell) + Send + Sync>;
 
 /// How a child is started, any number of times; its slot follows it.
 #[derive(Clone)]
@@ -23,6 +25,7 @@ pub struct ChildSpec {
     pub(super) restart: Restart,
     pub(super) slot: Arc<dyn AnySlot>,
     start: StartFn,
+    drain: DrainFn,
 }
 
 impl ChildSpec {
@@ -40,7 +43,24 @@ impl ChildSpec {
         })
     }
 
-    /// For children that are no plain actor, such as a factory. `start` links what it starts to the given supervisor.
+    /// A pool of workers. ractor's drain would throw away its queue; its own finishes queued jobs first. `start` links
+    /// the factory to the given supervisor; its workers' `pre_start` must not fail, that takes the factory down.
+    pub fn factory<K: JobKey, M: Message>(
+        name: &'static str,
+        restart: Restart,
+        slot: &Slot<FactoryMessage<K, M>>,
+        start: impl Fn(ActorCell) -> BoxFuture<'static, Result<ActorRef<FactoryMessage<K, M>>, SpawnErr>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        let drain: DrainFn = Arc::new(|factory| {
+            let _ = factory.send_message(FactoryMessage::<K, M>::DrainRequests);
+        });
+        Self { drain, ..Self::new(name, restart, slot, start) }
+    }
+
+    /// Any other way to start an actor. `start` links what it starts to the given supervisor.
     pub fn new<M: Message>(
         name: &'static str,
         restart: Restart,
@@ -57,7 +77,10 @@ impl ChildSpec {
             }
             .boxed()
         });
-        Self { name, restart, slot: Arc::new(slot.clone()), start }
+        let drain: DrainFn = Arc::new(|actor| {
+            let _ = actor.drain();
+        });
+        Self { name, restart, slot: Arc::new(slot.clone()), start, drain }
     }
 
     pub(super) async fn start(&self, supervisor: ActorCell) -> Result<ActorCell, SpawnErr> {
@@ -65,6 +88,11 @@ impl ChildSpec {
             Ok(started) => started,
             Err(_) => Err(SpawnErr::StartupFailed(format!("not started within {START_LIMIT:?}").into())),
         }
+    }
+
+    /// Begins the end of this incarnation: it takes nothing new and finishes what it has.
+    pub(super) fn drain(&self, actor: &ActorCell) {
+        (self.drain)(actor);
     }
 }
 

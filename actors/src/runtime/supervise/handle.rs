@@ -45,7 +45,7 @@ impl SupervisorHandle {
     /// most `grace` before it is killed; then ends the supervisor. The report is in the order of stopping.
     pub async fn stop_in_order(&self, order: &[&'static str], grace: Duration) -> Result<Vec<Stopped>, CallError> {
         let children = u32::try_from(self.children).unwrap_or(u32::MAX);
-        let longest = (grace + KILL_LIMIT).saturating_mul(children) + KILL_LIMIT;
+        let longest = grace.saturating_add(KILL_LIMIT).saturating_mul(children).saturating_add(KILL_LIMIT);
         let stop = |reply| SupervisorMsg::Stop { order: order.to_vec(), grace, reply };
         let report = self.slot.call(stop, Deadline::after(longest)).await?;
         let _ = timeout(KILL_LIMIT, self.ended()).await;

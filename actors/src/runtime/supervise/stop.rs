@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use futures::future::join_all;
 use ractor::{ActorCell, ActorRef, RactorErr, RpcReplyPort};
 use tokio::time::Instant;
 
@@ -74,8 +75,8 @@ impl SupervisorState {
             child.spec.slot.close();
             sequence.current = child.spec.name;
             if let Some(actor) = child.running.clone() {
-                let grace = sequence.grace;
-                self.tasks.pipe(myself, end(actor, grace), |ended| {
+                child.spec.drain(&actor);
+                self.tasks.pipe(myself, ended(actor, sequence.grace), |ended| {
                     let (ending, elapsed) = ended.unwrap_or((Ending::Stuck, Duration::ZERO));
                     SupervisorMsg::ChildStopped { ending, elapsed }
                 });
@@ -91,14 +92,26 @@ impl SupervisorState {
     }
 }
 
-async fn end(actor: ActorCell, grace: Duration) -> (Ending, Duration) {
+async fn ended(actor: ActorCell, grace: Duration) -> (Ending, Duration) {
     let begun = Instant::now();
-    let ending = match actor.drain_and_wait(Some(grace)).await {
-        Err(RactorErr::Timeout) => match actor.kill_and_wait(Some(KILL_LIMIT)).await {
+    let ending = match actor.wait(Some(grace)).await {
+        Err(_late) => match actor.kill_and_wait(Some(KILL_LIMIT)).await {
             Err(RactorErr::Timeout) => Ending::Stuck,
             _ => Ending::Killed,
         },
-        _ => Ending::Drained,
+        Ok(()) => Ending::Drained,
     };
     (ending, begun.elapsed())
+}
+
+/// For the `post_stop` of an actor whose children come and go: drains all at once and kills those that are not ended
+/// after `grace`; returns how many. Left to ractor, its children would be killed at once, those draining not at all.
+/// The actor's own grace must be longer.
+pub async fn end_children(parent: &ActorCell, grace: Duration) -> usize {
+    let children = parent.get_children();
+    for child in &children {
+        let _ = child.drain();
+    }
+    let endings = join_all(children.into_iter().map(|child| ended(child, grace))).await;
+    endings.into_iter().filter(|(ending, _)| *ending != Ending::Drained).count()
 }
