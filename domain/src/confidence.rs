@@ -115,6 +115,11 @@ impl Evidence {
         self.counts[kind as usize]
     }
 
+    /// From when on it stands idle. Never before it was made: a clock that is behind must not turn a vote into age.
+    pub fn idle_since(&self, created_at: Timestamp) -> Timestamp {
+        self.last_used_at.map_or(created_at, |used| used.max(created_at))
+    }
+
     /// How often it was injected into a prompt.
     pub fn usage_count(&self) -> u64 {
         self.count(SignalKind::Injected)
@@ -147,8 +152,8 @@ pub fn confidence(memory: &Facts, evidence: &Evidence, now: Timestamp) -> f64 {
     if memory.pinned {
         return sigmoid(fresh);
     }
-    let idle_since = evidence.last_used_at.unwrap_or(memory.created_at);
-    let units = (days_between(idle_since, now) - DECAY_STARTS_AFTER_DAYS).max(0.0) / DECAY_UNIT_DAYS;
+    let idle_days = days_between(evidence.idle_since(memory.created_at), now);
+    let units = (idle_days - DECAY_STARTS_AFTER_DAYS).max(0.0) / DECAY_UNIT_DAYS;
     let decayed = fresh + units * logit(DECAY_FROM_EVEN_ODDS);
     sigmoid(decayed.max(fresh.min(logit(DECAY_FLOOR))))
 }

@@ -243,12 +243,12 @@ impl Memory {
             text("error_context.error_type", &error.error_type, TITLE_MAX_CHARS, true);
             text("error_context.failure_pattern", &error.failure_pattern, LESSON_CONTENT_MAX_CHARS, true);
             text("error_context.corrective_guidance", &error.corrective_guidance, LESSON_CONTENT_MAX_CHARS, true);
-            text(
-                "error_context.stack_trace",
-                error.stack_trace.as_deref().unwrap_or_default(),
-                STACK_TRACE_MAX_CHARS,
-                false,
-            );
+            let message = error.error_message.as_deref().unwrap_or_default();
+            text("error_context.error_message", message, STACK_TRACE_MAX_CHARS, false);
+            let stack = error.stack_trace.as_deref().unwrap_or_default();
+            text("error_context.stack_trace", stack, STACK_TRACE_MAX_CHARS, false);
+            let domain = error.task_domain.as_deref().unwrap_or_default();
+            text("error_context.task_domain", domain, TITLE_MAX_CHARS, false);
         }
         text("domain_category", self.domain_category.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
         text("difficulty_level", self.difficulty_level.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
@@ -334,5 +334,7 @@ fn hash_of_parts(parts: &[&str]) -> String {
     hex(&hasher.finalize())
 }
 
+#[cfg(test)]
+pub(crate) mod samples;
 #[cfg(test)]
 mod tests;

@@ -138,7 +138,7 @@ pub struct Score {
 
 pub fn score(profile: &Profile, asked: &Asked, facts: &Facts, evidence: &Evidence, fused: &Fused) -> Score {
     let confidence = confidence(facts, evidence, asked.now);
-    let age_days = days_between(evidence.last_used_at.unwrap_or(facts.created_at), asked.now);
+    let age_days = days_between(evidence.idle_since(facts.created_at), asked.now);
     let recency = 0.5_f64.powf(age_days / profile.half_life_days);
     let error_context = error_context(asked, facts);
     let w = &profile.weights;

@@ -1,1 +1,197 @@
+use jiff::SignedDuration;
+use proptest::prelude::*;
 
+use super::*;
+use crate::memory::Memory;
+use crate::memory::samples::{days_ago, id, now, strategy};
+
+const KINDS: [SignalKind; 8] = SignalKind::ALL;
+
+fn made(prior: f64, days: f64) -> Facts {
+    Facts::from(&Memory { prior, created_at: days_ago(days), ..strategy(1) })
+}
+
+fn evidence(kinds: &[SignalKind]) -> Evidence {
+    let mut evidence = Evidence::default();
+    for kind in kinds {
+        evidence.add(*kind, now());
+    }
+    evidence
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+#[test]
+fn one_signal_moves_even_odds_by_exactly_its_delta() {
+    let table = [
+        (SignalKind::Injected, 0.0),
+        (SignalKind::Helpful, 0.3),
+        (SignalKind::NotHelpful, -0.2),
+        (SignalKind::TaskSucceeded, 0.1),
+        (SignalKind::TaskFailed, -0.1),
+        (SignalKind::Stable, 0.2),
+        (SignalKind::Reverted, -0.2),
+        (SignalKind::Confirmed, 0.1),
+    ];
+    assert_eq!(table.map(|(kind, _)| kind), KINDS);
+    for (kind, delta) in table {
+        let after = confidence(&made(0.5, 0.0), &evidence(&[kind]), now());
+        assert!(close(after, 0.5 + delta), "{kind:?}: {after}");
+    }
+}
+
+#[test]
+fn without_evidence_and_age_confidence_is_the_prior() {
+    for prior in [0.05, 0.4, 0.5, 0.8, 0.99] {
+        assert!(close(confidence(&made(prior, 0.0), &Evidence::default(), now()), prior));
+    }
+}
+
+#[test]
+fn priors_follow_the_source() {
+    use Outcome::{Failure, Partial, Success};
+    let table = [
+        (SourceType::Explicit, None, 0.8),
+        (SourceType::Distilled, None, 0.6),
+        (SourceType::Solve, Some(Success), 0.7),
+        (SourceType::Solve, Some(Failure), 0.6),
+        (SourceType::Solve, Some(Partial), 0.5),
+        (SourceType::PassiveLearning, None, 0.4),
+        (SourceType::Consolidated, None, 0.5),
+    ];
+    for (source, outcome, expected) in table {
+        assert_eq!(prior(source, outcome), expected, "{source:?} {outcome:?}");
+    }
+}
+
+#[test]
+fn idleness_takes_even_odds_down_a_twentieth_a_month_after_the_first() {
+    // 30 idle days cost nothing; each 30 more add logit(0.45)
+    let table = [(0.0, 0.5), (29.9, 0.5), (30.0, 0.5), (60.0, 0.45), (90.0, 81.0 / 202.0), (120.0, 729.0 / 2060.0)];
+    for (days, expected) in table {
+        let after = confidence(&made(0.5, days), &Evidence::default(), now());
+        assert!((after - expected).abs() < 1e-6, "{days} days: {after}");
+    }
+    let between = confidence(&made(0.5, 45.0), &Evidence::default(), now());
+    assert!(0.45 < between && between < 0.5, "continuous, not in steps: {between}");
+}
+
+#[test]
+fn idleness_alone_ends_at_a_twentieth() {
+    assert!(close(confidence(&made(0.8, 36_500.0), &Evidence::default(), now()), 0.05));
+}
+
+#[test]
+fn votes_go_below_what_idleness_alone_may() {
+    let voted_down = confidence(&made(0.5, 0.0), &evidence(&[SignalKind::NotHelpful; 8]), now());
+    assert!(voted_down < 0.05, "{voted_down}");
+    let mut old_votes = Evidence::default();
+    (0..8).for_each(|_| old_votes.add(SignalKind::NotHelpful, days_ago(36_000.0)));
+    let and_idle = confidence(&made(0.5, 36_500.0), &old_votes, now());
+    assert!(close(and_idle, voted_down), "already below: idleness takes nothing more");
+}
+
+#[test]
+fn what_is_pinned_does_not_decay() {
+    let pinned = Facts { pinned: true, ..made(0.7, 3_650.0) };
+    assert!(close(confidence(&pinned, &Evidence::default(), now()), 0.7));
+}
+
+#[test]
+fn use_that_helped_ends_idleness_and_mere_injection_does_not() {
+    let used = |kind| {
+        let mut evidence = Evidence::default();
+        evidence.add(kind, days_ago(1.0));
+        evidence.last_used_at
+    };
+    assert_eq!(used(SignalKind::Helpful), Some(days_ago(1.0)));
+    assert_eq!(used(SignalKind::TaskSucceeded), Some(days_ago(1.0)));
+    for kind in [SignalKind::Injected, SignalKind::NotHelpful, SignalKind::TaskFailed, SignalKind::Confirmed] {
+        assert_eq!(used(kind), None, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_vote_from_a_clock_that_is_behind_does_not_make_a_memory_older() {
+    let facts = made(0.5, 0.0);
+    let mut behind = Evidence::default();
+    behind.add(SignalKind::Helpful, days_ago(400.0));
+    assert!(close(confidence(&facts, &behind, now()), 0.8));
+}
+
+#[test]
+fn only_injections_count_as_usage() {
+    let evidence = evidence(&[SignalKind::Injected, SignalKind::Injected, SignalKind::Helpful]);
+    assert_eq!(evidence.usage_count(), 2);
+    assert_eq!(evidence.count(SignalKind::Helpful), 1);
+}
+
+#[test]
+fn time_does_not_run_backwards() {
+    assert_eq!(days_between(now(), days_ago(3.0)), 0.0);
+    assert!(close(days_between(days_ago(3.0), now()), 3.0));
+}
+
+fn signals() -> impl Strategy<Value = Vec<Signal>> {
+    prop::collection::vec((prop::sample::select(KINDS.to_vec()), 0i64..40_000), 0..40).prop_map(|kinds| {
+        let signal = |(n, (kind, hours)): (usize, (SignalKind, i64))| Signal {
+            id: uuid::Uuid::from_u128(n as u128).into(),
+            memory_id: id(1),
+            workspace_id: WorkspaceId::of_root("/home/ann/project"),
+            kind,
+            at: now() - SignedDuration::from_hours(hours),
+            trace_id: None,
+            comment: None,
+        };
+        kinds.into_iter().enumerate().map(signal).collect()
+    })
+}
+
+fn facts() -> impl Strategy<Value = Facts> {
+    (0.001..0.999f64, 0.0..4_000.0f64, any::<bool>())
+        .prop_map(|(prior, days, pinned)| Facts { pinned, ..made(prior, days) })
+}
+
+proptest! {
+    #[test]
+    fn confidence_stays_between_0_and_1(facts in facts(), signals in signals()) {
+        let value = confidence(&facts, &Evidence::of(&signals), now());
+        prop_assert!((0.0..=1.0).contains(&value), "{}", value);
+    }
+
+    #[test]
+    fn the_order_of_signals_does_not_matter(
+        facts in facts(),
+        (signals, shuffled) in signals().prop_flat_map(|s| (Just(s.clone()), Just(s).prop_shuffle())),
+    ) {
+        prop_assert_eq!(Evidence::of(&signals), Evidence::of(&shuffled));
+        prop_assert_eq!(
+            confidence(&facts, &Evidence::of(&signals), now()),
+            confidence(&facts, &Evidence::of(&shuffled), now())
+        );
+    }
+
+    #[test]
+    fn good_signals_raise_and_bad_ones_lower(facts in facts(), signals in signals(), hours in 0i64..40_000) {
+        let before = confidence(&facts, &Evidence::of(&signals), now());
+        for kind in KINDS {
+            let mut more = Evidence::of(&signals);
+            more.add(kind, now() - SignedDuration::from_hours(hours));
+            let after = confidence(&facts, &more, now());
+            if kind.weight() >= 0.0 {
+                prop_assert!(after >= before - 1e-12, "{:?}: {} to {}", kind, before, after);
+            } else {
+                prop_assert!(after <= before + 1e-12, "{:?}: {} to {}", kind, before, after);
+            }
+        }
+    }
+
+    #[test]
+    fn idleness_never_raises_confidence_and_alone_never_takes_it_below_the_floor(prior in 0.05..0.999f64, days in 0.0..4_000.0f64, more in 0.0..400.0f64) {
+        let at = |days| confidence(&made(prior, days), &Evidence::default(), now());
+        prop_assert!(at(days + more) <= at(days) + 1e-12);
+        prop_assert!(at(days) >= 0.05 - 1e-9);
+    }
+}
