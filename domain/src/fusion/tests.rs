@@ -1,1 +1,133 @@
+use proptest::prelude::*;
 
+use super::*;
+use crate::memory::samples::id;
+
+fn list(scores: &[(u128, f64)]) -> RankedList {
+    RankedList { hits: scores.iter().map(|(n, score)| (id(*n), *score)).collect(), truncated: false }
+}
+
+fn truncated(scores: &[(u128, f64)]) -> RankedList {
+    RankedList { truncated: true, ..list(scores) }
+}
+
+fn similarity(fused: &BTreeMap<MemoryId, Fused>, n: u128) -> f64 {
+    fused[&id(n)].similarity
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-12
+}
+
+#[test]
+fn with_one_list_that_list_alone_counts() {
+    let only_vector = fuse(Some(&list(&[(1, 0.8), (2, 0.4)])), None);
+    assert!(close(similarity(&only_vector, 1), 1.0) && close(similarity(&only_vector, 2), 0.5));
+    let only_text = fuse(None, Some(&list(&[(1, 8.0), (2, 2.0)])));
+    assert!(close(similarity(&only_text, 1), 1.0) && close(similarity(&only_text, 2), 0.25));
+    assert!(fuse(None, None).is_empty());
+}
+
+#[test]
+fn an_empty_list_is_no_missing_list() {
+    let fused = fuse(Some(&list(&[(1, 0.8)])), Some(&list(&[])));
+    assert!(close(similarity(&fused, 1), 0.5), "the words were searched, and said nothing for it");
+}
+
+#[test]
+fn both_lists_count_evenly() {
+    let fused = fuse(Some(&list(&[(1, 0.8), (2, 0.4)])), Some(&list(&[(2, 8.0), (3, 4.0)])));
+    assert!(close(similarity(&fused, 1), 0.5));
+    assert!(close(similarity(&fused, 2), 0.25 + 0.5));
+    assert!(close(similarity(&fused, 3), 0.25));
+}
+
+#[test]
+fn what_each_list_said_is_kept_apart() {
+    let fused = fuse(Some(&list(&[(1, 0.8), (2, -0.3)])), Some(&list(&[(1, 7.5)])));
+    assert_eq!((fused[&id(1)].cosine, fused[&id(1)].text), (Some(0.8), Some(7.5)));
+    assert_eq!((fused[&id(2)].cosine, fused[&id(2)].text), (Some(0.0), None), "a negative cosine counts 0");
+}
+
+#[test]
+fn a_memory_with_several_passages_counts_by_its_best() {
+    let fused = fuse(Some(&list(&[(1, 0.2), (1, 0.9), (1, 0.4)])), None);
+    assert_eq!(fused[&id(1)].cosine, Some(0.9));
+    assert!(close(similarity(&fused, 1), 1.0));
+}
+
+#[test]
+fn the_best_of_a_poor_list_is_still_poor() {
+    let fused = fuse(Some(&list(&[(1, 0.1)])), Some(&list(&[(1, 0.5)])));
+    assert!(close(similarity(&fused, 1), 0.5 * (0.1 / GOOD_COSINE) + 0.5 * (0.5 / GOOD_TEXT)));
+}
+
+#[test]
+fn the_last_of_a_list_that_was_cut_off_counts_nothing_for_what_was_not_seen_is_no_worse() {
+    let scores = [(1, 0.9), (2, 0.7), (3, 0.5)];
+    let cut = fuse(Some(&truncated(&scores)), None);
+    assert!(close(similarity(&cut, 3), 0.0) && close(similarity(&cut, 2), 0.5) && close(similarity(&cut, 1), 1.0));
+    let whole = fuse(Some(&list(&scores)), None);
+    assert!(close(similarity(&whole, 3), 0.5 / 0.9));
+}
+
+#[test]
+fn a_good_match_at_the_end_of_a_cut_off_list_is_no_bad_match() {
+    let cut = fuse(Some(&truncated(&[(1, 0.9), (2, 0.9), (3, 0.9)])), None);
+    for n in 1..=3 {
+        assert!(close(similarity(&cut, n), 1.0), "{n}");
+    }
+}
+
+#[test]
+fn what_is_no_number_counts_nothing() {
+    let fused = fuse(Some(&list(&[(1, f64::NAN), (2, f64::INFINITY), (3, 0.5)])), None);
+    assert!(
+        close(similarity(&fused, 1), 0.0) && close(similarity(&fused, 2), 0.0) && close(similarity(&fused, 3), 1.0)
+    );
+}
+
+fn any_list(max: f64) -> impl Strategy<Value = RankedList> {
+    (prop::collection::vec((0u128..12, -1.0..max), 0..20), any::<bool>())
+        .prop_map(|(scores, cut)| RankedList { truncated: cut, ..list(&scores) })
+}
+
+proptest! {
+    #[test]
+    fn similarity_stays_between_0_and_1_and_covers_every_hit(
+        vector in prop::option::of(any_list(1.0)),
+        text in prop::option::of(any_list(40.0)),
+    ) {
+        let fused = fuse(vector.as_ref(), text.as_ref());
+        for entry in fused.values() {
+            prop_assert!((0.0..=1.0).contains(&entry.similarity), "{:?}", entry);
+        }
+        for (hit, _) in vector.iter().chain(&text).flat_map(|list| &list.hits) {
+            prop_assert!(fused.contains_key(hit));
+        }
+    }
+
+    #[test]
+    fn the_order_of_hits_does_not_matter(
+        (vector, shuffled) in any_list(1.0).prop_flat_map(|l| (Just(l.clone()), Just(l.hits).prop_shuffle())),
+        text in any_list(40.0),
+    ) {
+        let again = RankedList { hits: shuffled, ..vector.clone() };
+        prop_assert_eq!(fuse(Some(&vector), Some(&text)), fuse(Some(&again), Some(&text)));
+    }
+
+    #[test]
+    fn a_higher_score_never_ranks_lower(vector in any_list(1.0), text in any_list(40.0), pick in any::<prop::sample::Index>(), more in 0.0..1.0f64) {
+        prop_assume!(!vector.hits.is_empty());
+        let before = fuse(Some(&vector), Some(&text));
+        let index = pick.index(vector.hits.len());
+        let mut raised = vector.clone();
+        raised.hits[index].1 += more;
+        let after = fuse(Some(&raised), Some(&text));
+        let chosen = vector.hits[index].0;
+        let ahead = |fused: &BTreeMap<MemoryId, Fused>, by: f64| {
+            fused.values().filter(|other| other.similarity > fused[&chosen].similarity + by).count()
+        };
+        prop_assert!(ahead(&after, 1e-9) <= ahead(&before, 0.0));
+    }
+}

@@ -1,1 +1,337 @@
+use proptest::prelude::*;
 
+use super::*;
+use crate::confidence::SignalKind;
+use crate::memory::Scope;
+use crate::memory::samples::{days_ago, id, now, strategy, trace, warning};
+use crate::score::Why;
+use crate::signature::Signature;
+
+fn asked() -> Asked {
+    Asked { now: now(), signature: None, domain: None, mentions_error: false }
+}
+
+/// Memories with a cosine each; no text was searched.
+fn by_vector(memories: &[(Memory, f64)]) -> Candidates {
+    Candidates {
+        vector: Some(RankedList {
+            hits: memories.iter().map(|(memory, cosine)| (memory.id, *cosine)).collect(),
+            truncated: false,
+        }),
+        text: None,
+        facts: memories.iter().map(|(memory, _)| (Facts::from(memory), Evidence::default())).collect(),
+    }
+}
+
+fn ids(ranked: &[Ranked]) -> Vec<MemoryId> {
+    ranked.iter().map(|entry| entry.facts.id).collect()
+}
+
+fn rank_default(candidates: Candidates) -> Vec<Ranked> {
+    rank(candidates, &asked(), &Profile::default())
+}
+
+/// As found, with nothing but what the floor and the order look at.
+fn recalled(memory: Memory, cosine: Option<f64>, text_score: Option<f64>, composite: f64) -> Recalled {
+    let why =
+        Why { profile: Profile::default().name(), components: Vec::new(), factors: Vec::new(), cosine, text_score };
+    let score = Score {
+        similarity: composite,
+        recency: 1.0,
+        error_context: 0.0,
+        base: composite,
+        composite,
+        confidence: 0.8,
+        why,
+    };
+    Recalled { memory, evidence: Evidence::default(), score }
+}
+
+fn good(memory: Memory, composite: f64) -> Recalled {
+    recalled(memory, Some(0.9), None, composite)
+}
+
+const FLOOR: f64 = 0.4;
+
+#[test]
+fn four_times_the_answer_is_fetched_and_never_less_than_fifty() {
+    assert_eq!([1, 5, 12, 13, 50].map(over_fetch), [50, 50, 50, 52, 200]);
+}
+
+#[test]
+fn the_best_comes_first_and_ties_go_by_id() {
+    let ranked = rank_default(by_vector(&[(strategy(3), 0.6), (strategy(2), 0.6), (strategy(1), 0.2)]));
+    assert_eq!(ids(&ranked), [id(2), id(3), id(1)]);
+}
+
+#[test]
+fn the_same_words_in_several_scopes_are_told_once_by_the_narrowest() {
+    let copy = |n: u128, scope: Scope| Memory { title: "Same".into(), content: "Words".into(), scope, ..strategy(n) };
+    let wide_is_better = [(copy(1, Scope::Org), 0.9), (copy(2, Scope::Team), 0.8), (copy(3, Scope::Project), 0.3)];
+    assert_eq!(ids(&rank_default(by_vector(&wide_is_better))), [id(3)]);
+    assert_eq!(ids(&rank_default(by_vector(&wide_is_better[..2]))), [id(2)]);
+}
+
+#[test]
+fn of_equal_words_in_one_scope_the_better_stays() {
+    let same = |n: u128, days: f64| Memory {
+        title: "Same".into(),
+        content: "Words".into(),
+        created_at: days_ago(days),
+        ..strategy(n)
+    };
+    assert_eq!(ids(&rank_default(by_vector(&[(same(1, 90.0), 0.5), (same(2, 1.0), 0.5)]))), [id(2)]);
+}
+
+#[test]
+fn without_a_domain_asked_for_that_of_most_of_the_best_is_taken() {
+    let of = |n: u128, domain: &str| Memory { domain_category: Some(domain.into()), ..strategy(n) };
+    let mut candidates =
+        vec![(of(1, "Parsing"), 0.9), (of(2, "parsing"), 0.9), (of(3, "network"), 0.9), (strategy(4), 0.9)];
+    let parser = Memory { error_context: warning(5).error_context, ..of(5, "parsing") };
+    candidates.push((parser, 0.5));
+    let error_of_5 = |candidates: &[(Memory, f64)]| {
+        let ranked = rank_default(by_vector(candidates));
+        ranked.iter().find(|entry| entry.facts.id == id(5)).unwrap().score.error_context
+    };
+    assert_eq!(error_of_5(&candidates), 0.5);
+    candidates[0].0.domain_category = Some("network".into());
+    candidates[1].0.domain_category = Some("storage".into());
+    assert_eq!(error_of_5(&candidates), 0.0, "no domain has more than half");
+}
+
+#[test]
+fn a_candidate_in_no_list_is_kept_with_no_similarity() {
+    let mut candidates = by_vector(&[(strategy(1), 0.9)]);
+    candidates.facts.push((Facts::from(&strategy(2)), Evidence::default()));
+    let ranked = rank_default(candidates);
+    assert_eq!(ids(&ranked), [id(1), id(2)]);
+    assert_eq!(ranked[1].score.similarity, 0.0);
+}
+
+#[test]
+fn an_answer_is_cut_at_n() {
+    let memories: Vec<Memory> = (1..=5).map(strategy).collect();
+    assert_eq!(cut(memories.clone(), 3, None, |memory| memory), memories[..3]);
+    assert_eq!(cut(memories.clone(), 9, None, |memory| memory), memories);
+}
+
+#[test]
+fn an_answer_is_cut_before_the_first_that_does_not_fit_its_tokens() {
+    let mut memories: Vec<Memory> = (1..=4).map(strategy).collect();
+    memories[2].content = "word ".repeat(500);
+    let small = tokens::estimate(&memories[0].format_for_prompt());
+    let kept = |max| cut(memories.clone(), 10, Some(max), |memory| memory).len();
+    assert_eq!(kept(0), 0);
+    assert_eq!(kept(small - 1), 0);
+    assert_eq!(kept(small), 1);
+    assert_eq!(kept(4 * small), 2, "nothing worse takes the place of what is too long");
+}
+
+#[test]
+fn the_floor_looks_at_absolute_evidence_not_at_the_score() {
+    let above = |cosine, text| recalled(strategy(1), cosine, text, 0.99).above_floor(FLOOR);
+    assert!(above(Some(0.4), None));
+    assert!(!above(Some(0.39), None));
+    assert!(above(Some(0.2), Some(6.0)), "strong words make up for half of the cosine");
+    assert!(!above(Some(0.19), Some(50.0)), "but not for less");
+    assert!(!above(Some(0.2), Some(5.9)));
+    assert!(above(None, Some(6.0)), "without vectors, words decide");
+    assert!(!above(None, Some(5.9)) && !above(None, None));
+}
+
+#[test]
+fn the_very_error_is_above_every_floor() {
+    let mut entry = recalled(warning(1), Some(0.0), None, 0.1);
+    assert!(!entry.above_floor(FLOOR));
+    entry.score.error_context = 1.0;
+    assert!(entry.above_floor(FLOOR));
+}
+
+#[test]
+fn with_nothing_above_the_floor_nothing_is_injected() {
+    let injection = Injection::choose(vec![recalled(strategy(1), Some(0.3), None, 0.95)], FLOOR);
+    assert!(injection.is_empty() && injection.ids().is_empty());
+    assert!(Injection::choose(Vec::new(), FLOOR).is_empty());
+}
+
+#[test]
+fn only_the_items_of_the_best_trace_are_injected() {
+    let of = |n: u128, t: u128| Memory { trace_id: Some(trace(t)), ..strategy(n) };
+    let found = vec![good(of(1, 7), 0.9), good(of(2, 8), 0.8), good(of(3, 7), 0.7), good(strategy(4), 0.6)];
+    assert_eq!(Injection::choose(found, FLOOR).ids(), [id(1), id(3)]);
+}
+
+#[test]
+fn a_memory_without_a_trace_is_injected_alone() {
+    let of_trace = Memory { trace_id: Some(trace(7)), ..strategy(2) };
+    let found = vec![good(strategy(1), 0.9), good(of_trace, 0.8), good(strategy(3), 0.7)];
+    assert_eq!(Injection::choose(found, FLOOR).ids(), [id(1)]);
+}
+
+#[test]
+fn what_is_below_the_floor_does_not_name_the_best_trace() {
+    let of = |n: u128, t: u128| Memory { trace_id: Some(trace(t)), ..strategy(n) };
+    let found = vec![recalled(of(1, 7), Some(0.1), None, 0.95), good(of(2, 8), 0.8), good(of(3, 8), 0.7)];
+    assert_eq!(Injection::choose(found, FLOOR).ids(), [id(2), id(3)]);
+}
+
+#[test]
+fn at_most_three_strategies_and_two_warnings_are_injected() {
+    let of_trace = |memory: Memory| Memory { trace_id: Some(trace(7)), ..memory };
+    let mut found: Vec<Recalled> = (1..=5).map(|n| good(of_trace(strategy(n)), 1.0 - n as f64 / 100.0)).collect();
+    found.extend((6..=9).map(|n| good(warning(n), 0.5 - n as f64 / 100.0)));
+    let injection = Injection::choose(found, FLOOR);
+    assert_eq!(injection.strategies.iter().map(|entry| entry.memory.id).collect::<Vec<_>>(), [id(1), id(2), id(3)]);
+    assert_eq!(injection.warnings.iter().map(|entry| entry.memory.id).collect::<Vec<_>>(), [id(6), id(7)]);
+}
+
+#[test]
+fn matching_warnings_of_other_traces_are_injected_too() {
+    let other = Memory { trace_id: Some(trace(9)), ..warning(2) };
+    let injection = Injection::choose(vec![good(strategy(1), 0.9), good(other, 0.5)], FLOOR);
+    assert_eq!(injection.ids(), [id(1), id(2)]);
+}
+
+#[test]
+fn an_injection_stays_within_its_tokens_and_a_shorter_item_may_take_the_room() {
+    let of_trace =
+        |n: u128, words: usize| Memory { content: "word ".repeat(words), trace_id: Some(trace(7)), ..strategy(n) };
+    let found = vec![good(of_trace(1, 1_500), 0.9), good(of_trace(2, 900), 0.8), good(of_trace(3, 100), 0.7)];
+    let injection = Injection::choose(found, FLOOR);
+    assert_eq!(injection.ids(), [id(1), id(3)]);
+    let tokens: usize = injection.iter().map(|entry| tokens::estimate(&entry.memory.format_for_prompt())).sum();
+    assert!(tokens <= Injection::MAX_TOKENS, "{tokens}");
+}
+
+#[test]
+fn a_lesson_from_the_very_same_task_is_known() {
+    let memory = Memory { task: "Sort a list\nof numbers".into(), ..strategy(1) };
+    assert!(learned_from_same_task(&memory, " sort a  list of NUMBERS "));
+    assert!(!learned_from_same_task(&memory, "sort a list"));
+    assert!(!learned_from_same_task(&strategy(1), ""), "a memory without a task was learned from none");
+}
+
+fn any_memory() -> impl Strategy<Value = (u128, Scope, f64, bool, Option<&'static str>)> {
+    (
+        0u128..6,
+        prop::sample::select(vec![Scope::Project, Scope::Team, Scope::Org]),
+        0.0..900.0f64,
+        any::<bool>(),
+        prop::option::of(prop::sample::select(vec!["parsing", "network"])),
+    )
+}
+
+/// Up to a dozen candidates, some with the same words, some in one list only, with votes.
+fn any_candidates() -> impl Strategy<Value = Candidates> {
+    let one = (any_memory(), prop::option::of(-0.2..1.0f64), prop::option::of(0.0..20.0f64), 0usize..4, 0usize..4);
+    (prop::collection::vec(one, 1..12), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(all, has_vector, has_text, truncated)| {
+            let mut vector = RankedList { truncated, ..RankedList::default() };
+            let mut text = RankedList { truncated, ..RankedList::default() };
+            let mut facts = Vec::new();
+            for (n, ((words, scope, days, warns, domain), cosine, bm25, helpful, not)) in all.into_iter().enumerate() {
+                let n = n as u128 + 1;
+                let memory = Memory {
+                    title: format!("Title {words}"),
+                    content: "Content".into(),
+                    scope,
+                    created_at: days_ago(days),
+                    domain_category: domain.map(str::to_owned),
+                    ..if warns { warning(n) } else { strategy(n) }
+                };
+                let mut evidence = Evidence::default();
+                (0..helpful).for_each(|_| evidence.add(SignalKind::Helpful, days_ago(days / 2.0)));
+                (0..not).for_each(|_| evidence.add(SignalKind::NotHelpful, days_ago(days)));
+                vector.hits.extend(cosine.map(|cosine| (memory.id, cosine)));
+                text.hits.extend(bm25.map(|score| (memory.id, score)));
+                facts.push((Facts::from(&memory), evidence));
+            }
+            Candidates { vector: has_vector.then_some(vector), text: has_text.then_some(text), facts }
+        },
+    )
+}
+
+fn any_question() -> impl Strategy<Value = Asked> {
+    (any::<bool>(), prop::option::of(prop::sample::select(vec!["parsing", "network"])), any::<bool>()).prop_map(
+        |(signature, domain, mentions_error)| Asked {
+            signature: signature.then(|| Signature::of("IndexError", None)),
+            domain: domain.map(str::to_owned),
+            mentions_error,
+            ..asked()
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn shuffling_candidates_never_changes_the_result(
+        (candidates, facts) in any_candidates().prop_flat_map(|c| (Just(c.clone()), Just(c.facts).prop_shuffle())),
+        question in any_question(),
+    ) {
+        let mut shuffled = Candidates { facts, ..candidates.clone() };
+        for list in [&mut shuffled.vector, &mut shuffled.text].into_iter().flatten() {
+            list.hits.reverse();
+        }
+        let profile = Profile::default();
+        prop_assert_eq!(rank(candidates, &question, &profile), rank(shuffled, &question, &profile));
+    }
+
+    #[test]
+    fn an_answer_is_in_order_with_no_words_told_twice(candidates in any_candidates(), question in any_question()) {
+        let ranked = rank(candidates.clone(), &question, &Profile::default());
+        for pair in ranked.windows(2) {
+            prop_assert_ne!(better(&pair[0], &pair[1]), Ordering::Greater);
+        }
+        let keys: HashSet<&str> = ranked.iter().map(|entry| entry.facts.text_key.as_str()).collect();
+        prop_assert_eq!(keys.len(), ranked.len());
+        for (facts, _) in &candidates.facts {
+            let told = ranked.iter().find(|entry| entry.facts.text_key == facts.text_key);
+            prop_assert!(told.is_some_and(|told| told.facts.scope <= facts.scope), "the narrowest is told");
+        }
+    }
+
+    #[test]
+    fn a_helpful_vote_never_lowers_a_rank(
+        candidates in any_candidates(),
+        question in any_question(),
+        pick in any::<prop::sample::Index>(),
+        days in 0.0..900.0f64,
+    ) {
+        let ranked = rank(candidates.clone(), &question, &Profile::default());
+        let (place, chosen) = { let n = pick.index(ranked.len()); (n, ranked[n].facts.id) };
+        let mut voted = candidates;
+        let (_, evidence) = voted.facts.iter_mut().find(|(facts, _)| facts.id == chosen).unwrap();
+        evidence.add(SignalKind::Helpful, days_ago(days));
+        let after = rank(voted, &question, &Profile::default());
+        prop_assert!(after.iter().position(|entry| entry.facts.id == chosen).unwrap() <= place);
+    }
+
+    #[test]
+    fn an_injection_keeps_all_its_bounds(
+        entries in prop::collection::vec((any::<bool>(), 0u128..4, 0.0..1.0f64, 1usize..900), 0..14),
+    ) {
+        let found = entries.iter().enumerate().map(|(n, (warns, t, cosine, words))| {
+            let base = if *warns { warning(n as u128) } else { strategy(n as u128) };
+            let memory = Memory {
+                content: "word ".repeat(*words),
+                trace_id: (*t > 0).then(|| trace(*t)),
+                ..base
+            };
+            recalled(memory, Some(*cosine), None, 1.0 - n as f64 / 100.0)
+        });
+        let injection = Injection::choose(found.clone().collect(), FLOOR);
+        let best = found.clone().find(|entry| entry.above_floor(FLOOR));
+        prop_assert_eq!(injection.is_empty(), best.is_none());
+        prop_assert!(injection.strategies.len() <= 3 && injection.warnings.len() <= 2);
+        prop_assert!(injection.iter().all(|entry| entry.above_floor(FLOOR)));
+        prop_assert!(injection.warnings.iter().all(|entry| entry.memory.is_warning()));
+        let tokens: usize = injection.iter().map(|entry| tokens::estimate(&entry.memory.format_for_prompt())).sum();
+        prop_assert!(tokens <= 2_000);
+        if let Some(best) = best {
+            let belongs = |entry: &Recalled| entry.memory.id == best.memory.id
+                || (entry.memory.trace_id.is_some() && entry.memory.trace_id == best.memory.trace_id);
+            prop_assert!(injection.strategies.iter().all(belongs));
+        }
+    }
+}
