@@ -2,11 +2,13 @@
 //! in, and asking for a structured answer with one repair. Wire codecs are in the root package.
 
 mod cached;
+mod none;
 mod request;
 mod scrubbed;
 mod simulated;
 
 pub use cached::Cached;
+pub use none::NoModel;
 pub use request::{Asked, ask};
 pub use scrubbed::Scrubbed;
 pub use simulated::{Latency, Simulated, SimulatedSettings};

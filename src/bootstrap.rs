@@ -1,0 +1,127 @@
+//! From settings to a running bank: which store, which embedder, which model. What they do is theirs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use reasoning_bank_actors::SolveSettings;
+use reasoning_bank_actors::cache::CacheSettings;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::RetrievalSettings;
+use reasoning_bank_actors::model::{Latency, NoModel, Simulated, SimulatedSettings};
+use reasoning_bank_actors::ports::{Embedder, Fingerprint, LanguageModel, MemoryStore, StoreError};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::store::StoreOpener;
+use reasoning_bank_actors::system::{Parts, PoolSettings, ShutdownReport, System, SystemHandle, SystemSettings};
+use reasoning_bank_domain::agent_loop::Limits;
+use tokio::sync::Mutex;
+
+use crate::embed::BuiltinEmbedder;
+use crate::settings::{Provider, Settings};
+use crate::store::lance::{LanceStore, Options};
+
+/// For the last checkpoint of the store.
+const CLOSE_LIMIT: Duration = Duration::from_secs(10);
+
+/// A running system over the data directory.
+pub struct Bank {
+    system: System,
+    store: Opened,
+}
+
+/// The store once it is open: a restarted StoreActor gets the same one, whose commits may still be under way.
+type Opened = Arc<Mutex<Option<Arc<LanceStore>>>>;
+
+impl Bank {
+    /// Returns at once: the store opens and the embedding model loads behind it.
+    pub async fn start(settings: &Settings) -> Result<Self, Error> {
+        let embedder: Arc<dyn Embedder> = Arc::new(BuiltinEmbedder::new());
+        let store = Opened::default();
+        let parts = Parts {
+            store: opener(Arc::clone(&store), settings.data_dir.clone(), embedder.fingerprint().clone()),
+            embedder,
+            model: model(settings),
+            provider: settings.llm.provider.as_str().to_owned(),
+            settings: system_settings(settings),
+        };
+        Ok(Self { system: System::start(parts).await?, store })
+    }
+
+    pub fn handle(&self) -> SystemHandle {
+        self.system.handle()
+    }
+
+    /// Running tasks end, or are cancelled after `grace`; the store is closed last.
+    pub async fn stop(self, grace: Duration) -> ShutdownReport {
+        let report = self.system.stop(grace).await;
+        if let Some(store) = self.store.lock().await.take()
+            && let Err(error) = store.close(Deadline::after(CLOSE_LIMIT)).await
+        {
+            tracing::warn!(%error, "the store was not closed cleanly; the journal is replayed at the next start");
+        }
+        report
+    }
+}
+
+fn opener(opened: Opened, dir: PathBuf, fingerprint: Fingerprint) -> StoreOpener {
+    Arc::new(move || {
+        let (opened, dir, fingerprint) = (Arc::clone(&opened), dir.clone(), fingerprint.clone());
+        async move {
+            let mut opened = opened.lock().await;
+            let store = match &*opened {
+                Some(store) => Arc::clone(store),
+                None => Arc::new(LanceStore::open(&dir, &fingerprint, Options::default()).await?),
+            };
+            *opened = Some(Arc::clone(&store));
+            Ok::<Arc<dyn MemoryStore>, StoreError>(store)
+        }
+        .boxed()
+    })
+}
+
+fn model(settings: &Settings) -> Arc<dyn LanguageModel> {
+    let simulated = &settings.llm.simulated;
+    match settings.llm.provider {
+        Provider::Simulated => Arc::new(Simulated::new(SimulatedSettings {
+            seed: simulated.seed,
+            latency: Latency { base: Duration::from_millis(simulated.latency_ms), jitter: 0.0 },
+            failure_rate: simulated.failure_rate,
+        })),
+        // Commands that need a model have checked the provider before they come here.
+        Provider::None | Provider::Openrouter | Provider::Responses | Provider::Chat => Arc::new(NoModel),
+    }
+}
+
+fn system_settings(settings: &Settings) -> SystemSettings {
+    let (llm, agent, retrieval) = (&settings.llm, &settings.agent, &settings.retrieval);
+    SystemSettings {
+        solve: SolveSettings {
+            limits: Limits {
+                max_iterations: agent.max_iterations,
+                success_threshold: agent.success_threshold,
+                prompt_token_budget: agent.prompt_token_budget,
+                total_token_budget: agent.total_token_budget,
+            },
+            max_output_tokens: llm.max_output_tokens,
+            call_timeout: Duration::from_secs(llm.timeout_s),
+            reasoning_effort: llm.effort.clone(),
+            ..SolveSettings::default()
+        },
+        retrieval: RetrievalSettings {
+            profile: retrieval.profile,
+            weights: (&retrieval.weights).into(),
+            half_life_days: retrieval.half_life_days,
+            relevance_floor: retrieval.relevance_floor,
+            n_results: retrieval.n_results,
+        },
+        cache: CacheSettings {
+            max_entries: llm.cache.max_entries,
+            ttl: Duration::from_secs(llm.cache.ttl_s),
+        },
+        pool: PoolSettings {
+            matts_workers: settings.matts.workers,
+            judge_concurrency: settings.judge.concurrency,
+        },
+    }
+}
