@@ -19,6 +19,6 @@ pub use gate::{Gate, Permit};
 pub use slot::Slot;
 pub use supervise::{
     ChildPhase, ChildSpec, ChildStatus, Ended, Ending, GaveUp, Stopped, Supervisor, SupervisorArgs, SupervisorHandle,
-    SupervisorMsg, end_children, exit_of,
+    SupervisorMsg,
 };
 pub use tasks::{Panicked, Tasks};

@@ -7,7 +7,7 @@ mod child;
 mod handle;
 mod stop;
 
-pub use actor::{GaveUp, Supervisor, SupervisorArgs, SupervisorMsg, exit_of};
+pub use actor::{GaveUp, Supervisor, SupervisorArgs, SupervisorMsg};
 pub use child::{ChildPhase, ChildSpec, ChildStatus};
 pub use handle::{Ended, SupervisorHandle};
-pub use stop::{Ending, Stopped, end_children};
+pub use stop::{Ending, Stopped};

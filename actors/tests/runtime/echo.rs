@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -65,6 +65,11 @@ pub(crate) enum EchoMsg {
         until: Arc<Notify>,
         started: oneshot::Sender<()>,
         reply: RpcReplyPort<String>,
+    },
+    /// Blocks its thread.
+    Block {
+        until: mpsc::Receiver<()>,
+        held: oneshot::Sender<()>,
     },
     Fail,
     Panic,
@@ -144,6 +149,10 @@ impl Actor for Echo {
                     finished.fetch_add(1, Ordering::SeqCst);
                     let _ = reply.send("worked".to_owned());
                 });
+            }
+            EchoMsg::Block { until, held } => {
+                let _ = held.send(());
+                let _ = until.recv();
             }
             EchoMsg::Fail => return Err("failed as asked".into()),
             EchoMsg::Panic => panic_on_request(),

@@ -1,12 +1,11 @@
 //! Stopping: in order, each child bounded, nothing accepted is thrown away.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use ractor::Actor;
 use reasoning_bank_actors::runtime::{
-    CallError, Ended, Ending, Events, Slot, Stopped, Subscription, SupervisorHandle, SystemEvent, end_children,
+    CallError, Ended, Ending, Events, Slot, Stopped, Subscription, SupervisorHandle, SystemEvent,
 };
 use reasoning_bank_actors::testkit::Faults;
 use reasoning_bank_domain::restart::{Limits, Restart};
@@ -197,24 +196,15 @@ async fn a_supervisor_that_is_killed_while_a_child_drains_takes_it_along() {
     draining.wait(Some(MS(100))).await.unwrap();
 }
 
-#[tokio::test(start_paused = true)]
-async fn children_that_come_and_go_are_drained_together_and_the_late_ones_killed() {
-    let (echo, slot) = (Echo::default(), Slot::new());
-    let (parent, _) = Echo::spawn(None, Echo::default(), ()).await.unwrap();
-    let mut children = Vec::new();
-    for _ in 0..5 {
-        let (child, _) = Echo::spawn_linked(None, echo.clone(), (), parent.get_cell()).await.unwrap();
-        children.push(child);
-    }
-    slot.bind(children[2].clone());
-    let _until = hold(&slot).await;
-    let begun = Instant::now();
-
-    assert_eq!(end_children(&parent.get_cell(), MS(300)).await, 1);
-
-    assert!((MS(300)..MS(310)).contains(&begun.elapsed()));
-    assert_eq!(echo.stops.load(Ordering::SeqCst), 4);
-    for child in children {
-        child.wait(Some(MS(10))).await.unwrap();
-    }
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_child_that_blocks_its_thread_is_left_behind_and_reported() {
+    let three = three().await;
+    let (release, until) = mpsc::channel();
+    let (held, holding) = oneshot::channel();
+    three.slots[1].cast(EchoMsg::Block { until, held }).unwrap();
+    holding.await.unwrap();
+    let report = three.supervisor.stop_in_order(&["a", "b", "c"], MS(50)).await.unwrap();
+    let expected = [("a", Ending::Drained), ("b", Ending::Stuck), ("c", Ending::Drained)];
+    assert_eq!(names_and_endings(&report), expected);
+    release.send(()).unwrap();
 }

@@ -241,7 +241,7 @@ impl Drop for SupervisorState {
 }
 
 /// Who ended and how; None for events that are no end. A clean end hands over the actor's state, a kill does not.
-pub fn exit_of(event: SupervisionEvent) -> Option<(ActorId, Exit, String)> {
+fn exit_of(event: SupervisionEvent) -> Option<(ActorId, Exit, String)> {
     match event {
         SupervisionEvent::ActorTerminated(actor, state, reason) => {
             let exit = if state.is_some() { Exit::Normal } else { Exit::Failed };

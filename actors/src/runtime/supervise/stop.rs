@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use futures::future::join_all;
 use ractor::{ActorCell, ActorRef, RactorErr, RpcReplyPort};
 use tokio::time::Instant;
 
@@ -102,16 +101,4 @@ async fn ended(actor: ActorCell, grace: Duration) -> (Ending, Duration) {
         Ok(()) => Ending::Drained,
     };
     (ending, begun.elapsed())
-}
-
-/// For the `post_stop` of an actor whose children come and go: drains all at once and kills those that are not ended
-/// after `grace`; returns how many. Left to ractor, its children would be killed at once, those draining not at all.
-/// The actor's own grace must be longer.
-pub async fn end_children(parent: &ActorCell, grace: Duration) -> usize {
-    let children = parent.get_children();
-    for child in &children {
-        let _ = child.drain();
-    }
-    let endings = join_all(children.into_iter().map(|child| ended(child, grace))).await;
-    endings.into_iter().filter(|(ending, _)| *ending != Ending::Drained).count()
 }
