@@ -7,7 +7,7 @@ use crate::runtime::Slot;
 
 /// For message types with a variant that makes their actor panic:
 ///
-/// ```ignore
+/// ```text
 /// #[cfg(feature = "testkit")]
 /// impl crate::testkit::Panics for StoreMsg {
 ///     fn panic() -> Self {
