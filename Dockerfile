@@ -1,0 +1,29 @@
+# The MCP server over stdio, with its data in a volume:
+#   docker build -t reasoning-bank .
+#   docker run -i --rm -v reasoning-bank:/data -v "$PWD:$PWD:ro" -w "$PWD" reasoning-bank
+# The project is mounted under its own path, because a workspace is identified by it.
+
+FROM rust:1.95.0-slim-bookworm AS build
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends protobuf-compiler libprotobuf-dev \
+    && rm -rf /var/lib/apt/lists/*
+# The image's own toolchain, without the components that rust-toolchain.toml asks for development
+ENV RUSTUP_TOOLCHAIN=1.95.0
+WORKDIR /src
+COPY . .
+RUN cargo build --locked --release --bin reasoning-bank
+
+FROM debian:bookworm-slim
+# Calls of models go over TLS
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --home-dir /data reasoning-bank \
+    && install -d -o reasoning-bank -m 0700 /data
+COPY --from=build /src/target/release/reasoning-bank /usr/local/bin/
+COPY LICENSE /usr/share/doc/reasoning-bank/
+ENV REASONING_BANK_DATA=/data
+VOLUME /data
+USER reasoning-bank
+ENTRYPOINT ["reasoning-bank"]
+CMD ["mcp"]

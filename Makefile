@@ -1,0 +1,28 @@
+# Two commands set up a fresh machine with cargo, gcc, Python and apt, and do their work:
+#   make demo    build, then a tour on the simulated model
+#   make test    every test
+# Both build the same units of the same profile, so the second reuses what the first built.
+
+SHELL := /bin/bash
+TARGET_DIR = $(shell cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
+
+.PHONY: demo test setup
+
+# The tests' dependencies switch on features of packages below LanceDB: without `--test it` the binary would be built
+# with another set of them, and LanceDB built a second time (13 minutes) by `make test`.
+demo: setup
+	cargo build --locked --workspace --bin reasoning-bank --test it
+	$(TARGET_DIR)/debug/reasoning-bank demo
+
+test: setup
+	cargo test --locked --workspace --doc
+	@if cargo nextest --version >/dev/null 2>&1; then \
+		echo cargo nextest run --locked --workspace; \
+		cargo nextest run --locked --workspace --no-fail-fast; \
+	else \
+		echo cargo test --locked --workspace --lib --bins --tests; \
+		cargo test --locked --workspace --lib --bins --tests --no-fail-fast; \
+	fi
+
+setup:
+	@scripts/setup.sh build

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs what the build needs and this machine lacks: protoc, with which LanceDB reads its file formats' definitions.
+# Says what it does; where it cannot, it says what is to be done.
+set -euo pipefail
+
+fail() {
+    printf 'error: %s\nhint: %s\n' "$1" "$2" >&2
+    exit 1
+}
+
+# Debian packages, as root or with sudo.
+install_packages() {
+    command -v apt-get >/dev/null || fail "missing: $*" "this is no Debian: install it with this system's package manager"
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail "missing: $*, and neither root nor sudo is here" "as root: apt-get install $*"
+        as_root=(sudo)
+    fi
+    echo "setup: installing $* with apt-get" >&2
+    export DEBIAN_FRONTEND=noninteractive
+    if ! "${as_root[@]}" apt-get install -qq -y --no-install-recommends "$@" >/dev/null 2>&1; then
+        "${as_root[@]}" apt-get update -qq
+        "${as_root[@]}" apt-get install -qq -y --no-install-recommends "$@" >/dev/null ||
+            fail "apt-get could not install $*" "run it by hand and look at what it says"
+    fi
+}
+
+need_build() {
+    command -v cargo >/dev/null || fail "cargo is missing" "install Rust from https://rustup.rs"
+    command -v cc >/dev/null || install_packages gcc libc6-dev
+    command -v make >/dev/null || install_packages make
+    # PROTOC names one elsewhere. The definitions of Google's own types come in a package of their own.
+    [ -n "${PROTOC:-}" ] || command -v protoc >/dev/null || install_packages protobuf-compiler libprotobuf-dev
+}
+
+# The coverage tools must be of the LLVM that the compiler was built with: older ones cannot read what it writes.
+need_coverage() {
+    local major
+    major=$(llvm_major)
+    llvm_tool llvm-profdata >/dev/null || install_packages "llvm-$major"
+    llvm_tool llvm-profdata >/dev/null ||
+        fail "llvm-profdata $major is missing" "rustup component add llvm-tools, or install LLVM $major"
+}
+
+llvm_major() {
+    rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p'
+}
+
+# Where a tool of the compiler's LLVM is: the toolchain's own component, else the system's.
+llvm_tool() {
+    local own
+    own="$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin/$1"
+    if [ -x "$own" ]; then echo "$own"; else command -v "$1-$(llvm_major)"; fi
+}
+
+case "${1:-}" in
+build) need_build ;;
+coverage) need_coverage ;;
+tool) llvm_tool "$2" ;;
+*) fail "unknown: ${1:-nothing}" "scripts/setup.sh build | coverage | tool NAME" ;;
+esac
