@@ -32,6 +32,8 @@ use crate::workspaces::WorkspacesHandle;
 
 pub const MAX_TASK_CHARS: usize = 200_000;
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
+/// A cancelled task has answered within this.
+const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 
 /// How a caller waits: until when, unless cancelled, watching the progress or not.
 #[derive(Debug, Clone)]
@@ -123,6 +125,7 @@ impl AgentsHandle {
         for entry in self.running.iter() {
             entry.value().cancel();
         }
+        let _ = tokio::time::timeout(CANCEL_LIMIT, self.tracker.wait()).await;
         unfinished
     }
 

@@ -2,6 +2,7 @@
 //! the answer is in `domain::answer`; what follows from it in `domain::agent_loop`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_domain::restart::Restart;
@@ -14,6 +15,7 @@ use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Slot, Tasks};
 
 /// Questions that may wait for each that is being answered.
 const WAITING_PER_PLACE: usize = 16;
+const FINISH_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub(crate) struct JudgeHandle {
@@ -111,6 +113,11 @@ impl Actor for JudgeActor {
             #[cfg(feature = "testkit")]
             JudgeMsg::Panic => crate::testkit::panic_on_request(),
         }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<JudgeMsg>, state: &mut JudgeState) -> Result<(), ActorProcessingErr> {
+        state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
         Ok(())
     }
 }

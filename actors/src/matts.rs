@@ -45,7 +45,7 @@ impl MattsHandle {
 
     pub(crate) fn child(&self, model: Arc<dyn LanguageModel>) -> ChildSpec {
         let workers = self.workers;
-        ChildSpec::new("matts", Restart::Permanent, &self.slot, move |supervisor| {
+        ChildSpec::factory("matts", Restart::Permanent, &self.slot, move |supervisor| {
             let model = Arc::clone(&model);
             async move {
                 let factory = Factory::<
