@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Prints the numbers of the README for a built binary: start-up, memory, writes of several processes.
+
+    scripts/measure.py [BINARY]        default: the release binary of `make measure`
+
+Measured: from the start of the process to the answer of tools/list over stdio (median of 20 runs, data directory empty
+and warm); resident memory with the embedding model loaded and 1,000 memories; the slowest acknowledged write of eight
+processes that write to one directory at once. Not measured: a model over the network, retrieval quality.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "measure", "version": "1"},
+}
+
+
+class Server:
+    """One `mcp --llm none` process, spoken to line by line."""
+
+    def __init__(self, binary, data, workspace, home):
+        environment = {"PATH": os.environ["PATH"], "HOME": home, "REASONING_BANK_DATA": data}
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen(
+            [binary, "--llm", "none", "--workspace", workspace, "-q", "mcp"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            cwd=home,
+        )
+        self.number = 0
+        self.call("initialize", INITIALIZE)
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message):
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def call(self, method, params):
+        self.number += 1
+        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        while True:
+            answer = json.loads(self.process.stdout.readline())
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(answer["error"])
+                return answer["result"]
+
+    def tool(self, name, arguments):
+        result = self.call("tools/call", {"name": name, "arguments": arguments})
+        if result.get("isError"):
+            raise RuntimeError(result["structuredContent"])
+        return result["structuredContent"]
+
+    def record(self, number):
+        return self.tool(
+            "record_memory",
+            {
+                "title": f"Lesson {number} of this measurement",
+                "description": "When the number of the lesson is asked for.",
+                "content": f"Number {number}: " + " ".join(f"word{(number * 31 + i * 7) % 997}" for i in range(40)),
+            },
+        )
+
+    def resident_mb(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+
+
+def start_up(binary, data, workspace, home):
+    server = Server(binary, data, workspace, home)
+    server.call("tools/list", {})
+    elapsed = time.perf_counter() - server.started
+    server.stop()
+    return elapsed * 1000
+
+
+def measure_start_up(binary, top):
+    empty = []
+    for run in range(20):
+        empty.append(start_up(binary, f"{top}/empty-{run}", f"{top}/project", f"{top}/home"))
+    warm = [start_up(binary, f"{top}/empty-0", f"{top}/project", f"{top}/home") for _ in range(20)]
+    print(f"start to tools/list, empty directory: {statistics.median(empty):.0f} ms median, {max(empty):.0f} ms worst of 20")
+    print(f"start to tools/list, warm directory:  {statistics.median(warm):.0f} ms median, {max(warm):.0f} ms worst of 20")
+
+
+def measure_memory(binary, top):
+    server = Server(binary, f"{top}/thousand", f"{top}/project", f"{top}/home")
+    writes = []
+    for number in range(1000):
+        begun = time.perf_counter()
+        server.record(number)
+        writes.append((time.perf_counter() - begun) * 1000)
+    reads = []
+    for number in range(100):
+        begun = time.perf_counter()
+        found = server.tool("retrieve_memories", {"query": f"lesson number {number} word{number}"})
+        reads.append((time.perf_counter() - begun) * 1000)
+        assert found["memories"] and found["mode"] == "hybrid", found
+    print(f"1,000 writes one after another: {statistics.median(writes):.0f} ms median, {max(writes):.0f} ms worst")
+    print(f"100 retrievals among them:      {statistics.median(reads):.0f} ms median, {max(reads):.0f} ms worst")
+    print(f"resident memory, model loaded, 1,000 memories: {server.resident_mb():.0f} MB")
+    server.stop()
+    server = Server(binary, f"{top}/thousand", f"{top}/project", f"{top}/home")
+    while server.tool("retrieve_memories", {"query": "lesson"})["mode"] != "hybrid":
+        time.sleep(0.1)
+    print(f"the same after a new start:                    {server.resident_mb():.0f} MB")
+    server.stop()
+
+
+def measure_writers(binary, top, processes=8, writes=25):
+    data, slowest, ids, lock = f"{top}/shared", [], [], threading.Lock()
+    servers = [Server(binary, data, f"{top}/project-{n % 2}", f"{top}/home") for n in range(processes)]
+    for server in servers:
+        server.tool("retrieve_memories", {"query": "warm"})
+    for n, server in enumerate(servers):
+        server.record(-1 - n)
+
+    def write(n):
+        for i in range(writes):
+            begun = time.perf_counter()
+            recorded = servers[n].record(n * 1000 + i)
+            elapsed = (time.perf_counter() - begun) * 1000
+            with lock:
+                slowest.append(elapsed)
+                ids.append(recorded["id"])
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(processes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for server in servers:
+        server.stop()
+    assert len(set(ids)) == processes * writes, "a write was lost or doubled"
+    print(
+        f"{processes} processes, {len(ids)} writes at once: {statistics.median(slowest):.0f} ms median, "
+        f"{max(slowest):.0f} ms worst"
+    )
+
+
+def main():
+    binary = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/reasoning-bank")
+    with tempfile.TemporaryDirectory() as top:
+        for name in ["home", "project", "project-0", "project-1"]:
+            os.mkdir(f"{top}/{name}")
+        print(f"{os.cpu_count()} cores, {binary}")
+        measure_start_up(binary, top)
+        measure_memory(binary, top)
+        measure_writers(binary, top)
+
+
+if __name__ == "__main__":
+    main()
