@@ -1,1 +1,27 @@
-//!
+//! The Model Context Protocol edge: the tools that agents call, over stdio. Both the handshake revisions up to
+//! 2025-11-25 and the stateless 2026-07-28 are served by one handler. Only this module knows rmcp.
+
+mod arguments;
+mod failure;
+mod lines;
+mod progress;
+mod schema;
+mod server;
+mod session;
+#[cfg(test)]
+mod test_client;
+mod tools;
+mod transport;
+
+pub use server::McpOptions;
+pub use session::SessionError;
+pub use tools::ToolDefaults;
+
+use reasoning_bank_actors::system::SystemHandle;
+
+/// Serves the client at the other end of stdin and stdout until it closes its end. Starts answering at once: nothing
+/// waits for the store, the embedding model or the language model before a call needs them.
+pub async fn serve_stdio(system: SystemHandle, options: McpOptions) -> Result<(), SessionError> {
+    let (read, write) = rmcp::transport::stdio_pipes();
+    session::run(server::Server::new(system, options), read, write).await
+}

@@ -1,0 +1,171 @@
+//! The arguments of a tool call, held against the tool's own schema: that is the one place where bounds are written.
+//! Every problem is an error that names the argument and what it may be. What a tool does with them is its own matter.
+
+use reasoning_bank_actors::error::Error;
+use rmcp::model::JsonObject;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// How much of a name or a word from a client is repeated to it.
+const SHOWN_CHARS: usize = 60;
+
+/// `judged_elsewhere` are the arguments whose presence and length somebody with a better answer checks.
+pub(super) fn extract<T: DeserializeOwned>(
+    schema: &JsonObject,
+    arguments: Option<JsonObject>,
+    judged_elsewhere: &[&str],
+) -> Result<T, Error> {
+    let mut arguments = arguments.unwrap_or_default();
+    drop_nulls(&mut arguments);
+    Check { judged_elsewhere }.fields(schema, "", &arguments)?;
+    serde_path_to_error::deserialize(Value::Object(arguments))
+        .map_err(|error| Error::invalid(error.path().to_string(), shown(&error.inner().to_string())))
+}
+
+/// Clients send null for what they leave out.
+fn drop_nulls(object: &mut JsonObject) {
+    object.retain(|_, value| !value.is_null());
+    for value in object.values_mut() {
+        if let Value::Object(inner) = value {
+            drop_nulls(inner);
+        }
+    }
+}
+
+/// Knows as much of JSON Schema as the schemas of arguments use.
+struct Check<'a> {
+    judged_elsewhere: &'a [&'a str],
+}
+
+impl Check<'_> {
+    fn fields(&self, schema: &JsonObject, path: &str, object: &JsonObject) -> Result<(), Error> {
+        let inside = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        let Some(known) = schema.get("properties").and_then(Value::as_object) else { return Ok(()) };
+        let unknown = object.keys().filter(|name| !known.contains_key(*name));
+        let unknown: Vec<String> = unknown.take(5).map(|name| inside(&shown(name))).collect();
+        if !unknown.is_empty() {
+            let known: Vec<&str> = known.keys().map(String::as_str).collect();
+            return Err(Error::invalid(unknown.join(", "), format!("unknown; known are {}", known.join(", "))));
+        }
+        for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+            let name_inside = inside(name);
+            if !object.contains_key(name) && !self.is_judged_elsewhere(&name_inside) {
+                let expected = known.get(name).map(expected).unwrap_or_default();
+                return Err(Error::invalid(name_inside, format!("is required: {expected}")));
+            }
+        }
+        object.iter().try_for_each(|(name, value)| {
+            known.get(name).map_or(Ok(()), |schema| self.value(schema, &inside(name), value))
+        })
+    }
+
+    fn value(&self, schema: &Value, path: &str, value: &Value) -> Result<(), Error> {
+        let refuse =
+            |found: String| Err(Error::invalid(path.to_owned(), format!("must be {}; it {found}", expected(schema))));
+        let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+        let within = |number: f64, min: &str, max: &str| {
+            bound(min).is_none_or(|min| number >= min) && bound(max).is_none_or(|max| number <= max)
+        };
+        let is_of_type = match schema.get("type").and_then(Value::as_str) {
+            Some("integer") => value.is_u64() || value.is_i64(),
+            Some("number") => value.is_number(),
+            Some("boolean") => value.is_boolean(),
+            Some("string") => value.is_string(),
+            Some("array") => value.is_array(),
+            Some("object") => value.is_object(),
+            _ => true,
+        };
+        let words = schema.get("enum").and_then(Value::as_array);
+        if !is_of_type || words.is_some_and(|words| !words.contains(value)) {
+            return refuse(format!("is {}", found(value)));
+        }
+        match value {
+            Value::Number(number) if !number.as_f64().is_some_and(|n| within(n, "minimum", "maximum")) => {
+                refuse(format!("is {number}"))
+            }
+            Value::String(text) if schema.get("format").is_some_and(|format| format == "uuid") => {
+                if text.parse::<uuid::Uuid>().is_ok() { Ok(()) } else { refuse(format!("is {}", found(value))) }
+            }
+            Value::String(text) if !self.is_judged_elsewhere(path) => {
+                let chars = text.chars().count();
+                if text.trim().is_empty() && bound("minLength").is_some_and(|min| min > 0.0) {
+                    refuse("is empty or blank".into())
+                } else if within(chars as f64, "minLength", "maxLength") {
+                    Ok(())
+                } else {
+                    refuse(format!("has {chars} characters"))
+                }
+            }
+            Value::Array(items) => {
+                if !self.is_judged_elsewhere(path) && !within(items.len() as f64, "minItems", "maxItems") {
+                    return refuse(format!("has {} items", items.len()));
+                }
+                let Some(schema) = schema.get("items") else { return Ok(()) };
+                items.iter().enumerate().try_for_each(|(at, item)| self.value(schema, &format!("{path}[{at}]"), item))
+            }
+            Value::Object(object) => schema.as_object().map_or(Ok(()), |schema| self.fields(schema, path, object)),
+            _ => Ok(()),
+        }
+    }
+
+    /// An argument, or what is inside of it.
+    fn is_judged_elsewhere(&self, path: &str) -> bool {
+        let argument = path.split(['.', '[']).next().unwrap_or(path);
+        self.judged_elsewhere.contains(&argument)
+    }
+}
+
+/// What a value may be, in words.
+fn expected(schema: &Value) -> String {
+    let bounds = |min: &str, max: &str| match (schema.get(min), schema.get(max)) {
+        (Some(min), Some(max)) => format!(" from {min} to {max}"),
+        (Some(min), None) => format!(" of at least {min}"),
+        (None, Some(max)) => format!(" of at most {max}"),
+        (None, None) => String::new(),
+    };
+    let length = |min: &str, max: &str, unit: &str| match (schema.get(min), schema.get(max)) {
+        (None, None) => String::new(),
+        (min, Some(max)) => format!(" of {} to {max} {unit}", min.unwrap_or(&Value::from(0))),
+        (Some(min), None) => format!(" of at least {min} {unit}"),
+    };
+    if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+        return format!("one of {}", words.iter().map(Value::to_string).collect::<Vec<_>>().join(", "));
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("integer") => format!("an integer{}", bounds("minimum", "maximum")),
+        Some("number") => format!("a number{}", bounds("minimum", "maximum")),
+        Some("boolean") => "true or false".into(),
+        Some("string") if schema.get("format").is_some_and(|format| format == "uuid") => "a UUID in a string".into(),
+        Some("string") => format!("a string{}", length("minLength", "maxLength", "characters")),
+        Some("array") => {
+            let items = schema.get("items").map(|items| format!(", each {}", expected(items))).unwrap_or_default();
+            format!("an array{}{items}", length("minItems", "maxItems", "items"))
+        }
+        _ => {
+            let fields = schema.get("properties").and_then(Value::as_object);
+            let names: Vec<&str> = fields.into_iter().flat_map(|fields| fields.keys().map(String::as_str)).collect();
+            if names.is_empty() { "an object".into() } else { format!("an object of {}", names.join(", ")) }
+        }
+    }
+}
+
+fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => format!("the string {:?}", shown(text)),
+        Value::Array(_) => "an array".into(),
+        Value::Object(_) => "an object".into(),
+    }
+}
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Failures as the model sees them: a tool error whose document says what went wrong, what to do about it, and whether
+//! to try again. The codes and hints are the error's own.
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_domain::solve::BestSoFar;
+use rmcp::model::CallToolResult;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Failure<'a> {
+    code: &'static str,
+    message: String,
+    hint: &'a str,
+    retryable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+    #[serde(flatten)]
+    budget: Option<Budget<'a>>,
+}
+
+/// What was spent before the budget ran out, and what it bought.
+#[derive(Serialize)]
+struct Budget<'a> {
+    used: u64,
+    limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best: Option<&'a BestSoFar>,
+}
+
+pub(super) fn tool_error(error: &Error) -> CallToolResult {
+    let failure = Failure {
+        code: error.code(),
+        message: error.to_string(),
+        hint: &error.hint(),
+        retryable: error.retryable(),
+        retry_after_ms: match error {
+            Error::Overloaded { retry_after } => u64::try_from(retry_after.as_millis()).ok(),
+            _ => None,
+        },
+        budget: match error {
+            Error::TokenBudgetExceeded { used, limit, best } => {
+                Some(Budget { used: *used, limit: *limit, best: best.as_deref() })
+            }
+            _ => None,
+        },
+    };
+    CallToolResult::structured_error(serde_json::json!(failure))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! The client's end of a session, for tests: JSON documents over in-process streams.
+
+use rmcp::ServerHandler;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::task::JoinHandle;
+
+use super::session::{self, SessionError};
+
+pub(super) struct TestClient {
+    pub(super) input: DuplexStream,
+    pub(super) output: BufReader<DuplexStream>,
+    pub(super) session: JoinHandle<Result<(), SessionError>>,
+    last_id: u64,
+}
+
+impl TestClient {
+    pub(super) fn connect(handler: impl ServerHandler + Clone) -> Self {
+        let (input, read) = tokio::io::duplex(1 << 16);
+        let (write, output) = tokio::io::duplex(1 << 16);
+        let session = tokio::spawn(session::run(handler, read, write));
+        Self { input, output: BufReader::new(output), session, last_id: 100 }
+    }
+
+    pub(super) async fn send(&mut self, mut message: Value) {
+        message["jsonrpc"] = json!("2.0");
+        self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    pub(super) async fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).await.unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    /// Sends a request and returns the next message, which is its answer where nothing else is under way.
+    pub(super) async fn request(&mut self, method: &str, params: Value) -> Value {
+        self.last_id += 1;
+        self.send(json!({"id": self.last_id, "method": method, "params": params})).await;
+        let answer = self.read().await;
+        assert_eq!(answer["id"], self.last_id, "{answer}");
+        answer
+    }
+
+    /// Calls a tool; returns its structured content, which the text repeats, and whether it is an error.
+    pub(super) async fn call(&mut self, tool: &str, arguments: Value) -> (Value, bool) {
+        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let result = &answer["result"];
+        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {answer}"));
+        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), result["structuredContent"]);
+        (result["structuredContent"].clone(), result["isError"] == true)
+    }
+
+    pub(super) async fn initialize(&mut self) -> Value {
+        let client = json!({"name": "test", "version": "1"});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let answer = self.request("initialize", params).await;
+        assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
+        self.send(json!({"method": "notifications/initialized"})).await;
+        answer["result"].clone()
+    }
+
+    pub(super) async fn close(self) {
+        drop(self.input);
+        self.session.await.unwrap().unwrap();
+    }
+}

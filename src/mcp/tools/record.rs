@@ -1,0 +1,110 @@
+//! `record_memory`.
+
+use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
+use reasoning_bank_domain::view::Recorded;
+use rmcp::model::{Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::present;
+use crate::mcp::schema;
+
+/// A memory says itself what is missing in it or too long, all fields at once.
+pub(crate) const JUDGED_BY_THE_MEMORY: [&str; 7] =
+    ["title", "description", "content", "error_context", "pattern_tags", "domain_category", "difficulty_level"];
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    #[schemars(required, length(min = 1, max = 120))]
+    title: Option<String>,
+    /// One sentence: when to use it, when not.
+    #[schemars(required, length(min = 1, max = 400))]
+    description: Option<String>,
+    /// What to do, free of names that only fit this task.
+    #[schemars(required, length(min = 1, max = 100_000))]
+    content: Option<String>,
+    /// Default: failure with error_context, else success.
+    outcome: Option<MemoryOutcome>,
+    /// Makes it a warning.
+    error_context: Option<ErrorArguments>,
+    #[serde(default)]
+    #[schemars(length(max = 20), inner(length(min = 1, max = 120)))]
+    pattern_tags: Vec<String>,
+    #[schemars(length(max = 120))]
+    domain_category: Option<String>,
+    #[schemars(length(max = 120))]
+    difficulty_level: Option<String>,
+    /// The memory it refines.
+    parent_memory_id: Option<Uuid>,
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    derived_from: Vec<Uuid>,
+    /// Who reads it.
+    #[serde(default)]
+    scope: Scope,
+    /// Learned from.
+    #[schemars(length(max = 200_000))]
+    task: Option<String>,
+    /// Project path or id; default: the server's.
+    #[schemars(length(min = 1, max = 4096))]
+    pub(crate) workspace: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ErrorArguments {
+    #[schemars(required)]
+    error_type: Option<String>,
+    #[schemars(required)]
+    failure_pattern: Option<String>,
+    #[schemars(required)]
+    corrective_guidance: Option<String>,
+    error_message: Option<String>,
+    stack_trace: Option<String>,
+    task_domain: Option<String>,
+}
+
+impl Arguments {
+    pub(crate) fn into_request(self, workspace: WorkspaceRef) -> RecordRequest {
+        RecordRequest {
+            title: self.title.unwrap_or_default(),
+            description: self.description.unwrap_or_default(),
+            content: self.content.unwrap_or_default(),
+            outcome: self.outcome,
+            error_context: self.error_context.map(|error| ErrorContext {
+                error_type: error.error_type.unwrap_or_default(),
+                failure_pattern: error.failure_pattern.unwrap_or_default(),
+                corrective_guidance: error.corrective_guidance.unwrap_or_default(),
+                error_message: error.error_message,
+                stack_trace: error.stack_trace,
+                task_domain: error.task_domain,
+            }),
+            pattern_tags: self.pattern_tags,
+            domain_category: present(self.domain_category),
+            difficulty_level: present(self.difficulty_level),
+            parent_memory_id: self.parent_memory_id.map(MemoryId::from),
+            derived_from: self.derived_from.into_iter().map(MemoryId::from).collect(),
+            scope: self.scope,
+            task: present(self.task),
+            workspace,
+            source_type: SourceType::Explicit,
+            trust: Trust::Agent,
+        }
+    }
+}
+
+pub(super) fn definition() -> Tool {
+    let description = "Keeps a lesson for later tasks. Call it when something was learned that will matter again: a \
+                       strategy that worked or, with error_context, a mistake and how to avoid it. Saying the same \
+                       again confirms the memory instead of doubling it.";
+    Tool::new("record_memory", description, schema::of_arguments::<Arguments>())
+        .with_title("Record a lesson")
+        .with_raw_output_schema(schema::of_answer::<Recorded>().into())
+        .with_annotations(
+            ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false),
+        )
+}

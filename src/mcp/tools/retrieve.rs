@@ -1,0 +1,167 @@
+//! `retrieve_memories`.
+
+use reasoning_bank_actors::memories::{Reach, RetrieveRequest, WorkspaceRef};
+use reasoning_bank_domain::score::ProfileName;
+use reasoning_bank_domain::view::Retrieved;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{ToolDefaults, present, set_default};
+use crate::mcp::schema;
+
+/// What a memory is cut down to when detail is compact. Everything else is for those who look into a memory's history.
+const COMPACT: [&str; 15] = [
+    "id",
+    "title",
+    "description",
+    "content",
+    "outcome",
+    "warning",
+    "error_context",
+    "scope",
+    "confidence",
+    "similarity_score",
+    "recency_score",
+    "error_score",
+    "base_score",
+    "composite_score",
+    "why",
+];
+
+const COMPACT_ERROR: [&str; 3] = ["error_type", "failure_pattern", "corrective_guidance"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Detail {
+    #[default]
+    Compact,
+    Full,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// The task or error at hand.
+    #[schemars(length(min = 1, max = 200_000))]
+    query: String,
+    #[schemars(range(min = 1, max = 50))]
+    n_results: Option<u32>,
+    /// Project path or id; default: the server's.
+    #[schemars(length(min = 1, max = 4096))]
+    pub(crate) workspace: Option<String>,
+    /// Cascade: all three.
+    #[serde(default)]
+    #[schemars(with = "String", extend("enum" = ["cascade", "project", "team", "org"]))]
+    scope: Reach,
+    /// Ranks it higher.
+    #[schemars(length(max = 120))]
+    domain: Option<String>,
+    /// Only this domain.
+    #[schemars(length(max = 120))]
+    domain_filter: Option<String>,
+    /// All must match.
+    #[serde(default)]
+    #[schemars(length(max = 20), inner(length(min = 1, max = 120)))]
+    tags: Vec<String>,
+    #[serde(default = "yes")]
+    include_errors: bool,
+    /// Only warnings.
+    #[serde(default)]
+    errors_only: bool,
+    /// Error type or message: ranks its warnings higher.
+    #[schemars(length(max = 4000))]
+    error_signature: Option<String>,
+    #[schemars(range(min = 0, max = 1))]
+    min_confidence: Option<f64>,
+    /// Scoring.
+    profile: Option<ProfileName>,
+    #[schemars(range(min = 1, max = 200_000))]
+    max_tokens: Option<u32>,
+    /// Full adds origin, genealogy, scoring.
+    #[serde(default)]
+    pub(crate) detail: Detail,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Arguments {
+    pub(crate) fn into_request(self, workspace: WorkspaceRef, defaults: &ToolDefaults) -> RetrieveRequest {
+        RetrieveRequest {
+            query: self.query,
+            n_results: self.n_results.map_or(defaults.n_results, |n| n as usize),
+            workspace,
+            reach: self.scope,
+            domain: present(self.domain),
+            domain_filter: present(self.domain_filter),
+            tags: self.tags,
+            include_errors: self.include_errors,
+            errors_only: self.errors_only,
+            error_signature: present(self.error_signature),
+            min_confidence: self.min_confidence,
+            profile: self.profile,
+            max_tokens: self.max_tokens.map(|tokens| tokens as usize),
+        }
+    }
+}
+
+pub(super) fn definition(defaults: &ToolDefaults) -> Tool {
+    let mut arguments = schema::of_arguments::<Arguments>();
+    set_default(&mut arguments, "n_results", json!(defaults.n_results));
+    let description = "Finds lessons of past work: strategies that worked and warnings about what failed. Call it \
+                       before starting a task, and with errors_only or error_signature when something goes wrong. An \
+                       empty list is a normal answer.";
+    Tool::new("retrieve_memories", description, arguments)
+        .with_title("Recall lessons")
+        .with_raw_output_schema(answer_schema().into())
+        .with_annotations(ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false))
+}
+
+/// Says what compact keeps. Full adds more, which a schema that closes no object allows.
+fn answer_schema() -> JsonObject {
+    let mut answer = schema::of_answer::<Retrieved>();
+    let memory = answer.get_mut("properties").and_then(|fields| fields.pointer_mut("/memories/items/properties"));
+    if let Some(Value::Object(memory)) = memory {
+        memory.retain(|field, _| COMPACT.contains(&field.as_str()));
+        keep(memory.get_mut("error_context").and_then(|error| error.get_mut("properties")), &COMPACT_ERROR);
+        memory.insert("why".into(), json!({"type": "object"}));
+    }
+    answer
+}
+
+/// The answer's document. Compact rounds scores: their last digits are many tokens and say nothing.
+pub(crate) fn document(retrieved: &Retrieved, detail: Detail) -> serde_json::Result<Value> {
+    let mut answer = serde_json::to_value(retrieved)?;
+    if detail == Detail::Compact
+        && let Some(Value::Array(memories)) = answer.get_mut("memories")
+    {
+        memories.iter_mut().filter_map(Value::as_object_mut).for_each(compact);
+    }
+    Ok(answer)
+}
+
+fn compact(memory: &mut JsonObject) {
+    memory.retain(|field, _| COMPACT.contains(&field.as_str()));
+    keep(memory.get_mut("error_context"), &COMPACT_ERROR);
+    keep(memory.get_mut("why"), &["profile", "cosine", "text_score"]);
+    memory.values_mut().for_each(round);
+}
+
+fn keep(part: Option<&mut Value>, fields: &[&str]) {
+    if let Some(Value::Object(part)) = part {
+        part.retain(|field, _| fields.contains(&field.as_str()));
+    }
+}
+
+fn round(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            *value = json!(number.as_f64().map(|score| (score * 1e4).round() / 1e4));
+        }
+        Value::Object(fields) => fields.values_mut().for_each(round),
+        _ => {}
+    }
+}

@@ -1,0 +1,136 @@
+use reasoning_bank_actors::memories::{Reach, WorkspaceRef};
+use reasoning_bank_domain::solve::SolveTask;
+use reasoning_bank_domain::view::Retrieved;
+use serde_json::json;
+
+use super::retrieve::Detail;
+use super::*;
+use crate::mcp::arguments::extract;
+
+fn solve_task(arguments: Value, defaults: &ToolDefaults) -> SolveTask {
+    let schema = ToolKind::Solve.definition(defaults).input_schema;
+    let arguments: solve::Arguments = extract(&schema, arguments.as_object().cloned(), &[]).unwrap();
+    arguments.into_task(defaults)
+}
+
+#[test]
+fn what_a_caller_of_solve_leaves_out_comes_from_the_configuration() {
+    let defaults = ToolDefaults { matts_k: 3, matts_mode: MattsMode::Sequential, ..ToolDefaults::default() };
+    let expected = SolveTask {
+        task: "t".into(),
+        use_memory: true,
+        k: 3,
+        mode: MattsMode::Sequential,
+        store_result: true,
+        domain: None,
+    };
+    assert_eq!(solve_task(json!({"task": "t"}), &defaults), expected);
+    let single = SolveTask { k: 1, ..expected.clone() };
+    assert_eq!(solve_task(json!({"task": "t", "enable_matts": false, "matts_k": 4}), &defaults), single);
+    let without = ToolDefaults { enable_matts: false, ..defaults };
+    assert_eq!(solve_task(json!({"task": "t"}), &without), single);
+    assert_eq!(solve_task(json!({"task": "t", "enable_matts": true}), &without), expected);
+}
+
+#[test]
+fn the_schema_says_what_the_configuration_says() {
+    let defaults = ToolDefaults { matts_k: 3, n_results: 7, ..ToolDefaults::default() };
+    let default = |tool: ToolKind, argument: &str| {
+        tool.definition(&defaults).input_schema["properties"][argument]["default"].clone()
+    };
+    assert_eq!(default(ToolKind::Solve, "matts_k"), 3);
+    assert_eq!(default(ToolKind::Solve, "matts_mode"), "parallel");
+    assert_eq!(default(ToolKind::Retrieve, "n_results"), 7);
+    assert_eq!(default(ToolKind::Retrieve, "detail"), "compact");
+    assert_eq!(default(ToolKind::Record, "scope"), "project");
+}
+
+#[test]
+fn every_scope_in_the_schema_is_one_that_is_understood() {
+    let schema = ToolKind::Retrieve.definition(&ToolDefaults::default()).input_schema;
+    let words: Vec<Reach> = serde_json::from_value(schema["properties"]["scope"]["enum"].clone()).unwrap();
+    assert_eq!(words, [Reach::Cascade, Reach::Project, Reach::Team, Reach::Org]);
+}
+
+#[test]
+fn what_is_left_out_of_retrieve_has_the_documented_defaults() {
+    let schema = ToolKind::Retrieve.definition(&ToolDefaults::default()).input_schema;
+    let arguments: retrieve::Arguments = extract(&schema, json!({"query": "q"}).as_object().cloned(), &[]).unwrap();
+    assert_eq!(arguments.detail, Detail::Compact);
+    let workspace = WorkspaceRef::Root("/w".into());
+    let request = arguments.into_request(workspace.clone(), &ToolDefaults::default());
+    assert_eq!(request, reasoning_bank_actors::memories::RetrieveRequest::new("q", workspace, 5));
+}
+
+fn retrieved() -> Retrieved {
+    let id = "01890a5d-ac96-774b-bcce-b302099a8057";
+    let error =
+        json!({"error_type": "IndexError", "failure_pattern": "p", "corrective_guidance": "g", "stack_trace": "s"});
+    serde_json::from_value(json!({
+        "memories": [{
+            "id": id, "title": "t", "description": "d", "content": "c", "outcome": "failure", "warning": true,
+            "error_context": error, "scope": "project", "workspace_id": "0123456789abcdef", "source_type": "solve",
+            "trust": "model", "status": "active", "revision": 1, "confidence": 0.6000000000000001, "usage_count": 2,
+            "derived_from": [], "evolution_stage": 0, "pattern_tags": ["a"], "domain_category": "rust", "trace_id": id,
+            "created_at": "2026-11-20T10:00:00Z", "similarity_score": 0.123456789, "recency_score": 1.0,
+            "error_score": 0.0, "base_score": 0.5, "composite_score": 0.4,
+            "why": {
+                "profile": "composite", "components": [{"name": "similarity", "value": 0.123456789, "weight": 0.6}],
+                "factors": [{"name": "scope_weight", "value": 1.0}], "cosine": 0.87654321
+            },
+        }],
+        "mode": "hybrid", "partial": false, "notes": [], "took_ms": 3,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn compact_keeps_the_lesson_and_its_scores() {
+    let answer = retrieve::document(&retrieved(), Detail::Compact).unwrap();
+    assert_eq!(
+        answer,
+        json!({
+            "memories": [{
+                "id": "01890a5d-ac96-774b-bcce-b302099a8057", "title": "t", "description": "d", "content": "c",
+                "outcome": "failure", "warning": true,
+                "error_context": {"error_type": "IndexError", "failure_pattern": "p", "corrective_guidance": "g"},
+                "scope": "project", "confidence": 0.6, "similarity_score": 0.1235, "recency_score": 1.0,
+                "error_score": 0.0, "base_score": 0.5, "composite_score": 0.4,
+                "why": {"profile": "composite", "cosine": 0.8765},
+            }],
+            "mode": "hybrid", "partial": false, "notes": [], "took_ms": 3,
+        })
+    );
+}
+
+#[test]
+fn full_keeps_everything() {
+    let retrieved = retrieved();
+    let answer = retrieve::document(&retrieved, Detail::Full).unwrap();
+    assert_eq!(answer, serde_json::to_value(&retrieved).unwrap());
+}
+
+#[test]
+fn the_answer_schema_knows_every_field_of_a_compact_answer() {
+    let schema = ToolKind::Retrieve.definition(&ToolDefaults::default()).output_schema.unwrap();
+    let answer = retrieve::document(&retrieved(), Detail::Compact).unwrap();
+    for field in answer.as_object().unwrap().keys() {
+        assert!(schema["properties"].get(field).is_some(), "{field}");
+    }
+    for field in answer["memories"][0].as_object().unwrap().keys() {
+        assert!(schema["properties"]["memories"]["items"]["properties"].get(field).is_some(), "{field}");
+    }
+}
+
+#[test]
+fn the_list_of_tools_costs_an_agent_little() {
+    let tools = ToolKind::ALL.map(|kind| kind.definition(&ToolDefaults::default()));
+    let whole = serde_json::to_string(&tools).unwrap().len();
+    let answers: usize = tools.iter().map(|tool| serde_json::to_string(&tool.output_schema).unwrap().len()).sum();
+    assert!(whole < 7_500, "{whole} bytes");
+    assert!(
+        whole - answers < 5_500,
+        "{} bytes without the schemas of answers, which models do not see",
+        whole - answers
+    );
+}

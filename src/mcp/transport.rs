@@ -1,0 +1,159 @@
+//! JSON-RPC messages, one a line, over a reader and a writer. It stands in for rmcp's own line transport, which bounds
+//! lines too, but neither says what it dropped nor answers a refused request under its id. Nothing here knows a method.
+
+use std::io;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Mutex, mpsc};
+use tokio_util::codec::FramedRead;
+
+use super::lines::{Line, LineDecoder};
+
+/// The longest line that is read, in bytes. A task of 200,000 characters is at most 2.4 MB, even with every one of them
+/// escaped.
+pub(super) const MAX_LINE_BYTES: usize = 8 << 20;
+
+/// Answers that may wait for the client to read them. Beyond that nothing more is read from it.
+const WAITING_ANSWERS: usize = 64;
+
+const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Clones share the two streams: a session that failed to start leaves them for the next one.
+pub(super) struct LineTransport<R> {
+    lines: Arc<Mutex<FramedRead<R, LineDecoder>>>,
+    out: mpsc::Sender<Vec<u8>>,
+}
+
+impl<R> Clone for LineTransport<R> {
+    fn clone(&self) -> Self {
+        Self { lines: Arc::clone(&self.lines), out: self.out.clone() }
+    }
+}
+
+impl<R: AsyncRead + Unpin> LineTransport<R> {
+    /// The second part writes what the transport sends; it ends when every clone is gone and everything is written, or
+    /// when the writer fails.
+    pub(super) fn new<W>(read: R, write: W) -> (Self, impl Future<Output = io::Result<()>> + use<R, W>)
+    where
+        W: AsyncWrite + Unpin,
+    {
+        let (out, waiting) = mpsc::channel(WAITING_ANSWERS);
+        let lines = Arc::new(Mutex::new(FramedRead::new(read, LineDecoder::new(MAX_LINE_BYTES))));
+        (Self { lines, out }, write_lines(write, waiting))
+    }
+}
+
+async fn write_lines<W: AsyncWrite + Unpin>(mut write: W, mut waiting: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
+    while let Some(line) = waiting.recv().await {
+        write.write_all(&line).await?;
+        if waiting.is_empty() {
+            write.flush().await?;
+        }
+    }
+    write.flush().await
+}
+
+impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
+    type Error = io::Error;
+
+    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let out = self.out.clone();
+        async move { out.send(encode(&message)?).await.map_err(|_closed| io::ErrorKind::BrokenPipe.into()) }
+    }
+
+    /// `None` at the end of the input, or when answers can no longer be written. May be dropped at any time without
+    /// loss: a place for a refusal is had before the line is read.
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        let mut lines = self.lines.lock().await;
+        loop {
+            let place = self.out.reserve().await.ok()?;
+            let line = match lines.next().await? {
+                Ok(Line::Whole(line)) => line,
+                Ok(Line::TooLong { bytes }) => {
+                    tracing::warn!(bytes, max = MAX_LINE_BYTES, "skipped a line of input: it is too long");
+                    continue;
+                }
+                Err(error) => {
+                    tracing::error!(%error, "cannot read the input");
+                    return None;
+                }
+            };
+            match understand(&line) {
+                Incoming::Message(message) => return Some(*message),
+                Incoming::Nothing => {}
+                Incoming::Refused { id, problem } => {
+                    let refusal = ServerJsonRpcMessage::error(ErrorData::invalid_request(problem, None), id);
+                    match encode(&refusal) {
+                        Ok(line) => place.send(line),
+                        Err(error) => tracing::error!(%error, "cannot write a refusal"),
+                    }
+                }
+                Incoming::Unreadable(reason) => {
+                    tracing::warn!(bytes = line.len(), reason, "skipped a line of input");
+                }
+            }
+        }
+    }
+
+    /// Nothing to do: the streams close with the last clone.
+    async fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn encode(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// What a line of input is.
+enum Incoming {
+    Message(Box<ClientJsonRpcMessage>),
+    /// A blank line, or a malformed notification or answer: JSON-RPC answers neither.
+    Nothing,
+    /// JSON, but no message. Answered, under its id where it has one.
+    Refused {
+        id: Option<RequestId>,
+        problem: &'static str,
+    },
+    /// Not JSON. Not answered: there is no id, and a peer that echoes errors would be answered for ever.
+    Unreadable(&'static str),
+}
+
+fn understand(line: &[u8]) -> Incoming {
+    let line = line.strip_prefix(UTF8_BOM).unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Incoming::Nothing;
+    }
+    if let Ok(message) = serde_json::from_slice(line) {
+        return Incoming::Message(Box::new(message));
+    }
+    let Ok(text) = std::str::from_utf8(line) else { return Incoming::Unreadable("it is not UTF-8") };
+    match serde_json::from_str::<Value>(text) {
+        Err(error) if error.is_eof() => Incoming::Unreadable("the JSON in it is incomplete"),
+        Err(_) => Incoming::Unreadable("it is not JSON"),
+        Ok(Value::Object(object)) => {
+            let is_request = object.contains_key("id") && object.contains_key("method");
+            let is_answer = object.contains_key("result") || object.contains_key("error");
+            if !is_request && (is_answer || object.contains_key("method")) {
+                return Incoming::Nothing;
+            }
+            let id = object.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+            Incoming::Refused { id, problem: "not a JSON-RPC 2.0 request" }
+        }
+        Ok(Value::Array(_)) => {
+            Incoming::Refused { id: None, problem: "batches are not supported: send a message a line" }
+        }
+        Ok(_) => Incoming::Refused { id: None, problem: "not a JSON-RPC 2.0 message" },
+    }
+}
+
+#[cfg(test)]
+mod tests;

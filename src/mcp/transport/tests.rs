@@ -1,0 +1,149 @@
+use rmcp::model::ServerResult;
+use rstest::rstest;
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream};
+use tokio::task::JoinHandle;
+
+use super::*;
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+
+/// A transport, the client's end of its streams, and its writing task.
+struct Wire {
+    transport: LineTransport<DuplexStream>,
+    input: DuplexStream,
+    output: BufReader<DuplexStream>,
+    writing: JoinHandle<io::Result<()>>,
+}
+
+fn wire() -> Wire {
+    let (input, read) = tokio::io::duplex(1 << 16);
+    let (write, output) = tokio::io::duplex(1 << 16);
+    let (transport, writing) = LineTransport::new(read, write);
+    Wire { transport, input, output: BufReader::new(output), writing: tokio::spawn(writing) }
+}
+
+impl Wire {
+    async fn write(&mut self, text: impl AsRef<[u8]>) {
+        self.input.write_all(text.as_ref()).await.unwrap();
+        self.input.write_all(b"\n").await.unwrap();
+    }
+
+    async fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).await.unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// The id of the next message that comes through.
+    async fn next_id(&mut self) -> Option<RequestId> {
+        match self.transport.receive().await? {
+            ClientJsonRpcMessage::Request(request) => Some(request.id),
+            other => panic!("a request, not {other:?}"),
+        }
+    }
+}
+
+#[rstest]
+#[case::not_json("hello")]
+#[case::incomplete(r#"{"jsonrpc":"2.0","id":1,"method":"#)]
+#[case::two_on_one_line(r#"{"jsonrpc":"2.0","id":1,"method":"ping"} {}"#)]
+#[case::not_utf8(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}")]
+#[case::nul_bytes(b"\0\0\0")]
+#[case::blank("  \t")]
+#[case::nested_without_end("[".repeat(10_000))]
+#[case::malformed_notification(r#"{"jsonrpc":"1.0","method":"notifications/cancelled"}"#)]
+#[case::malformed_answer(r#"{"jsonrpc":"2.0","result":[],"error":{}}"#)]
+#[tokio::test]
+async fn a_line_that_cannot_be_answered_is_skipped(#[case] line: impl AsRef<[u8]>) {
+    let mut wire = wire();
+    wire.write(line).await;
+    wire.write(PING).await;
+    assert_eq!(wire.next_id().await, Some(RequestId::Number(7)));
+    drop(wire.transport);
+    let mut rest = String::new();
+    wire.output.read_line(&mut rest).await.unwrap();
+    assert_eq!(rest, "", "nothing is answered");
+}
+
+#[rstest]
+#[case::batch(&format!("[{PING}]"), None)]
+#[case::empty_batch("[]", None)]
+#[case::a_number("5", None)]
+#[case::an_empty_object("{}", None)]
+#[case::without_a_method(r#"{"jsonrpc":"2.0","id":5}"#, Some(json!(5)))]
+#[case::another_version(r#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, Some(json!("a")))]
+#[case::a_fractional_id(r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, None)]
+#[case::a_null_id(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, None)]
+#[tokio::test]
+async fn json_that_is_no_message_is_refused_under_its_id(#[case] line: &str, #[case] id: Option<Value>) {
+    let mut wire = wire();
+    wire.write(line).await;
+    wire.write(PING).await;
+    assert_eq!(wire.next_id().await, Some(RequestId::Number(7)));
+    let refusal = wire.read().await;
+    assert_eq!(refusal["error"]["code"], -32600, "{refusal}");
+    assert_eq!(refusal.get("id").cloned(), id, "{refusal}");
+}
+
+#[tokio::test]
+async fn a_line_may_begin_with_a_byte_order_mark_and_end_with_crlf() {
+    let mut wire = wire();
+    wire.write(format!("\u{feff}{PING}\r")).await;
+    assert_eq!(wire.next_id().await, Some(RequestId::Number(7)));
+}
+
+#[tokio::test]
+async fn the_last_line_needs_no_line_end() {
+    let mut wire = wire();
+    wire.input.write_all(PING.as_bytes()).await.unwrap();
+    wire.input.shutdown().await.unwrap();
+    assert_eq!(wire.next_id().await, Some(RequestId::Number(7)));
+    assert_eq!(wire.next_id().await, None);
+    assert_eq!(wire.next_id().await, None, "the end stays the end");
+}
+
+#[tokio::test]
+async fn an_oversized_line_is_skipped_and_the_next_one_read() {
+    let Wire { mut transport, mut input, .. } = wire();
+    let client = tokio::spawn(async move {
+        let piece = vec![b'x'; 1 << 20];
+        for _ in 0..9 {
+            input.write_all(&piece).await.unwrap();
+        }
+        input.write_all(format!("\n{PING}\n").as_bytes()).await.unwrap();
+        input
+    });
+    let message = transport.receive().await;
+    assert!(matches!(message, Some(ClientJsonRpcMessage::Request(request)) if request.id == RequestId::Number(7)));
+    drop(client.await.unwrap());
+    assert!(transport.receive().await.is_none());
+}
+
+#[tokio::test]
+async fn what_is_sent_is_written_before_the_writing_ends() {
+    let mut wire = wire();
+    let mut other = wire.transport.clone();
+    for id in 0..3 {
+        let answer = ServerJsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(id));
+        other.send(answer).await.unwrap();
+    }
+    drop((wire.transport, other));
+    wire.writing.await.unwrap().unwrap();
+    for id in 0..3 {
+        let mut line = String::new();
+        wire.output.read_line(&mut line).await.unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), json!({"jsonrpc": "2.0", "id": id, "result": {}}));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_no_longer_reads_ends_the_session() {
+    let Wire { mut transport, input, output, writing } = wire();
+    drop(output);
+    let answer = ServerJsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(1));
+    transport.send(answer).await.unwrap();
+    assert!(writing.await.unwrap().is_err());
+    assert!(transport.receive().await.is_none(), "though its input is still open");
+    drop(input);
+}
