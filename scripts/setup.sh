@@ -19,8 +19,9 @@ install_packages() {
     echo "setup: installing $* with apt-get" >&2
     export DEBIAN_FRONTEND=noninteractive
     if ! "${as_root[@]}" apt-get install -qq -y --no-install-recommends "$@" >/dev/null 2>&1; then
-        "${as_root[@]}" apt-get update -qq
-        "${as_root[@]}" apt-get install -qq -y --no-install-recommends "$@" >/dev/null ||
+        # The lists of packages may be missing or old.
+        { "${as_root[@]}" apt-get update -qq &&
+            "${as_root[@]}" apt-get install -qq -y --no-install-recommends "$@" >/dev/null; } ||
             fail "apt-get could not install $*" "run it by hand and look at what it says"
     fi
 }
