@@ -1,24 +1,24 @@
 //! The agent loop as a state machine: inputs in, effects out; it performs nothing itself.
 //!
 //! recall → k drafts, each evaluated as it arrives → the best is refined while it is below the threshold → the best of
-//! all is judged → what can be learned is asked for → conclusion. The MaTTS round is iteration 1. `conclude` holds how
-//! a run ends; this file holds how it gets there.
+//! all is judged → what can be learned is asked for → conclusion. The MaTTS round is iteration 1. What follows a judgement
+//! is in `learn`, how a run ends in `conclude`; this file holds how it gets there.
 
 mod conclude;
+mod learn;
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::answer::{Answer, Judgement, Purpose, Verdict};
+use crate::answer::{Answer, Judgement, Purpose};
 use crate::ids::{MemoryId, TraceId};
 use crate::lesson::Lesson;
 use crate::matts::{MattsMode, select};
 use crate::prompt::{self, Prompt};
 use crate::retrieval::Injection;
 use crate::solve::{Progress, SolveReport, SolveTask, SolveUsage};
-use crate::tokens;
 use crate::trace::{Action, Step, Trace};
 use crate::workspace::WorkspaceId;
 
@@ -385,83 +385,12 @@ impl AgentLoop {
         self.refine_or_judge(now)
     }
 
-    // ---- judgement and learning ----
+    // ---- judgement ----
 
     fn judge(&mut self, now: Timestamp) -> Vec<Effect> {
         let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
         self.phase = Phase::Judging;
         vec![self.call(Purpose::Judge, None, &[("solution", &best.solution)])]
-    }
-
-    fn judged(&mut self, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
-        match result {
-            Ok(Answer::Judgement(judgement)) => {
-                let step = self.step(Action::Judge, None, now);
-                (step.score, step.content) = (Some(judgement.score), Some(judgement.reasoning.clone()));
-                self.judgement = Some(judgement);
-            }
-            other => self.warn("judge", &failure_of(other)),
-        }
-        let over_budget = self.usage.total_tokens() > self.limits.total_token_budget;
-        if over_budget {
-            let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
-            return self.fail(Failure::Budget { used, limit }, now);
-        }
-        if !self.job.task.store_result {
-            return self.conclude(Vec::new(), now);
-        }
-        self.phase = Phase::Learning;
-        if self.attempts.len() > 1 {
-            return vec![self.contrast()];
-        }
-        let nothing_offered = self.judgement.as_ref().is_some_and(|judgement| judgement.learnings.is_empty());
-        let kept = self.kept_of_judgement();
-        if kept.is_empty() && !nothing_offered { vec![self.extract()] } else { self.conclude(kept, now) }
-    }
-
-    fn learned(&mut self, purpose: Purpose, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
-        let lessons = match result {
-            Ok(Answer::Lessons(lessons)) => self.keep(lessons),
-            other => {
-                self.warn(purpose.as_str(), &failure_of(other));
-                self.kept_of_judgement()
-            }
-        };
-        self.conclude(lessons, now)
-    }
-
-    fn extract(&mut self) -> Effect {
-        let (verdict, reasoning) = self.verdict_text();
-        let solution = self.best.as_ref().map(|best| best.solution.clone()).unwrap_or_default();
-        let values = [("solution", &*solution), ("verdict", &*verdict), ("reasoning", &*reasoning)];
-        self.call(Purpose::Extract, None, &values)
-    }
-
-    fn contrast(&mut self) -> Effect {
-        let (verdict, reasoning) = self.verdict_text();
-        let share = self.limits.prompt_token_budget / 2 / self.attempts.len();
-        let mut attempts = String::new();
-        for (index, attempt) in self.attempts.iter().enumerate() {
-            let score = attempt.score.map_or("not evaluated".to_owned(), |score| format!("{score:.2}"));
-            let text = match (&attempt.solution, &attempt.error) {
-                (Some(solution), _) => tokens::truncate(solution, share).unwrap_or_else(|| solution.clone()),
-                (None, Some(failure)) => format!("(failed: {})", failure.message),
-                (None, None) => "(no solution)".into(),
-            };
-            attempts.push_str(&format!("### Attempt {} (score: {score})\n{text}\n\n", index + 1));
-        }
-        let selected = (self.selected + 1).to_string();
-        let values =
-            [("attempts", &*attempts), ("selected", &*selected), ("verdict", &*verdict), ("reasoning", &*reasoning)];
-        self.call(Purpose::Contrast, None, &values)
-    }
-
-    fn verdict_text(&self) -> (String, String) {
-        match &self.judgement {
-            Some(Judgement { verdict: Verdict::Success, reasoning, .. }) => ("success".into(), reasoning.clone()),
-            Some(Judgement { verdict: Verdict::Failure, reasoning, .. }) => ("failure".into(), reasoning.clone()),
-            None => ("unknown: it could not be judged".into(), String::new()),
-        }
     }
 
     // ---- helpers ----

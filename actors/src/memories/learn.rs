@@ -7,6 +7,7 @@ use reasoning_bank_domain::agent_loop::Keep;
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
 use reasoning_bank_domain::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::{Memory, Scope, normalised};
+use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::Learned;
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
@@ -60,10 +61,12 @@ impl MemoriesHandle {
     ) -> Result<Vec<Learned>, Error> {
         let now = keep.origin.at;
         let mut trace = keep.trace;
+        trace.scrub();
         let mut batch = vec![Record::Workspace(workspace.clone())];
         let (mut learnings, mut is_new, mut lessons) = (Vec::new(), Vec::new(), Vec::new());
         for lesson in keep.lessons {
-            let memory = lesson.into_memory(Uuid::now_v7().into(), &keep.origin, &keep.injected);
+            let mut memory = lesson.into_memory(Uuid::now_v7().into(), &keep.origin, &keep.injected);
+            memory.scrub();
             memory.validate()?;
             let (id, title) = (memory.id, memory.title.clone());
             let learned = self.to_learn(memory, deadline).await?;

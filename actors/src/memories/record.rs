@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::confidence::{Evidence, confidence, prior};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, Memory, MemoryOutcome, Scope, Status};
-use reasoning_bank_domain::secrets::scrub;
+use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::view::{RecordStatus, Recorded};
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
@@ -126,28 +126,13 @@ fn memory_of(request: RecordRequest, workspace: &Workspace, now: Timestamp) -> R
 
 /// Every text without its secrets, and how many there were.
 fn scrubbed(mut request: RecordRequest) -> (RecordRequest, u32) {
-    let mut redactions = 0;
-    let mut clean = |text: &mut String| {
-        let scrubbed = scrub(text);
-        redactions += scrubbed.redactions;
-        if scrubbed.redactions > 0 {
-            *text = scrubbed.text.into_owned();
-        }
-    };
-    clean(&mut request.title);
-    clean(&mut request.description);
-    clean(&mut request.content);
-    request.task.as_mut().map(&mut clean);
-    request.domain_category.as_mut().map(&mut clean);
-    request.difficulty_level.as_mut().map(&mut clean);
-    request.pattern_tags.iter_mut().for_each(&mut clean);
-    if let Some(error) = &mut request.error_context {
-        clean(&mut error.error_type);
-        clean(&mut error.failure_pattern);
-        clean(&mut error.corrective_guidance);
-        error.error_message.as_mut().map(&mut clean);
-        error.stack_trace.as_mut().map(&mut clean);
-        error.task_domain.as_mut().map(&mut clean);
-    }
+    let redactions = request.title.scrub()
+        + request.description.scrub()
+        + request.content.scrub()
+        + request.task.scrub()
+        + request.domain_category.scrub()
+        + request.difficulty_level.scrub()
+        + request.pattern_tags.scrub()
+        + request.error_context.scrub();
     (request, redactions)
 }

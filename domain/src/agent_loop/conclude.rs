@@ -6,7 +6,7 @@ use super::{AgentLoop, CallFailure, Lesson, Phase, SolveReport, Trace};
 use crate::answer::Verdict;
 use crate::confidence::SignalKind;
 use crate::ids::MemoryId;
-use crate::lesson::{self, MAX_FROM_CONTRAST, MAX_FROM_ONE, Origin};
+use crate::lesson::{self, Origin};
 use crate::retrieval::Injection;
 use crate::solve::{AttemptReport, BestSoFar, UsedMemory};
 use crate::trace::{Outcome, TraceMetadata, VerdictSource};
@@ -106,25 +106,6 @@ impl AgentLoop {
         });
         let best = self.best_so_far();
         vec![super::Effect::Conclude(Box::new(Conclusion { end: Err(failure), best, keep }))]
-    }
-
-    pub(super) fn kept_of_judgement(&mut self) -> Vec<Lesson> {
-        let learnings = self.judgement.as_ref().map(|judgement| judgement.learnings.clone()).unwrap_or_default();
-        self.keep(learnings)
-    }
-
-    /// The lessons fit to keep; the reasons for the others become a warning.
-    pub(super) fn keep(&mut self, lessons: Vec<Lesson>) -> Vec<Lesson> {
-        let several = self.attempts.len() > 1;
-        let failed = self.judgement.as_ref().is_some_and(|judgement| judgement.verdict == Verdict::Failure);
-        let max = if several { MAX_FROM_CONTRAST } else { MAX_FROM_ONE };
-        let kept = lesson::keep(lessons, &self.job.task.task, failed && !several, max);
-        if !kept.refused.is_empty() {
-            let reasons: Vec<String> =
-                kept.refused.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();
-            self.warnings.push(format!("lessons_refused: {}", reasons.join(", ")));
-        }
-        kept.lessons
     }
 
     fn keep_all(&self, lessons: Vec<Lesson>, outcome: Outcome, now: Timestamp) -> Keep {

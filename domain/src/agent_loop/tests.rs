@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
-use crate::answer::Evaluation;
+use crate::answer::{Evaluation, Verdict};
 use crate::lesson::LessonError;
 use crate::trace::{Outcome, VerdictSource};
 

@@ -1,0 +1,106 @@
+//! What follows a judgement: lessons are asked for where the judge gave none that are fit, or compared over attempts.
+
+use jiff::Timestamp;
+
+use super::{AgentLoop, CallFailure, Effect, Failure, Phase, failure_of};
+use crate::answer::{Answer, Judgement, Purpose, Verdict};
+use crate::lesson::{self, Lesson, MAX_FROM_CONTRAST, MAX_FROM_ONE};
+use crate::tokens;
+use crate::trace::Action;
+
+impl AgentLoop {
+    pub(super) fn judged(&mut self, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        match result {
+            Ok(Answer::Judgement(judgement)) => {
+                let step = self.step(Action::Judge, None, now);
+                (step.score, step.content) = (Some(judgement.score), Some(judgement.reasoning.clone()));
+                self.judgement = Some(judgement);
+            }
+            other => self.warn("judge", &failure_of(other)),
+        }
+        let over_budget = self.usage.total_tokens() > self.limits.total_token_budget;
+        if over_budget {
+            let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
+            return self.fail(Failure::Budget { used, limit }, now);
+        }
+        if !self.job.task.store_result {
+            return self.conclude(Vec::new(), now);
+        }
+        self.phase = Phase::Learning;
+        if self.attempts.len() > 1 {
+            return vec![self.contrast()];
+        }
+        let nothing_offered = self.judgement.as_ref().is_some_and(|judgement| judgement.learnings.is_empty());
+        let kept = self.kept_of_judgement();
+        if kept.is_empty() && !nothing_offered { vec![self.extract()] } else { self.conclude(kept, now) }
+    }
+
+    pub(super) fn learned(
+        &mut self,
+        purpose: Purpose,
+        result: Result<Answer, CallFailure>,
+        now: Timestamp,
+    ) -> Vec<Effect> {
+        let lessons = match result {
+            Ok(Answer::Lessons(lessons)) => self.keep(lessons),
+            other => {
+                self.warn(purpose.as_str(), &failure_of(other));
+                self.kept_of_judgement()
+            }
+        };
+        self.conclude(lessons, now)
+    }
+
+    fn extract(&mut self) -> Effect {
+        let (verdict, reasoning) = self.verdict_text();
+        let solution = self.best.as_ref().map(|best| best.solution.clone()).unwrap_or_default();
+        let values = [("solution", &*solution), ("verdict", &*verdict), ("reasoning", &*reasoning)];
+        self.call(Purpose::Extract, None, &values)
+    }
+
+    fn contrast(&mut self) -> Effect {
+        let (verdict, reasoning) = self.verdict_text();
+        let share = self.limits.prompt_token_budget / 2 / self.attempts.len();
+        let mut attempts = String::new();
+        for (index, attempt) in self.attempts.iter().enumerate() {
+            let score = attempt.score.map_or("not evaluated".to_owned(), |score| format!("{score:.2}"));
+            let text = match (&attempt.solution, &attempt.error) {
+                (Some(solution), _) => tokens::truncate(solution, share).unwrap_or_else(|| solution.clone()),
+                (None, Some(failure)) => format!("(failed: {})", failure.message),
+                (None, None) => "(no solution)".into(),
+            };
+            attempts.push_str(&format!("### Attempt {} (score: {score})\n{text}\n\n", index + 1));
+        }
+        let selected = (self.selected + 1).to_string();
+        let values =
+            [("attempts", &*attempts), ("selected", &*selected), ("verdict", &*verdict), ("reasoning", &*reasoning)];
+        self.call(Purpose::Contrast, None, &values)
+    }
+
+    fn verdict_text(&self) -> (String, String) {
+        match &self.judgement {
+            Some(Judgement { verdict: Verdict::Success, reasoning, .. }) => ("success".into(), reasoning.clone()),
+            Some(Judgement { verdict: Verdict::Failure, reasoning, .. }) => ("failure".into(), reasoning.clone()),
+            None => ("unknown: it could not be judged".into(), String::new()),
+        }
+    }
+
+    pub(super) fn kept_of_judgement(&mut self) -> Vec<Lesson> {
+        let learnings = self.judgement.as_ref().map(|judgement| judgement.learnings.clone()).unwrap_or_default();
+        self.keep(learnings)
+    }
+
+    /// The lessons fit to keep; the reasons for the others become a warning.
+    fn keep(&mut self, lessons: Vec<Lesson>) -> Vec<Lesson> {
+        let several = self.attempts.len() > 1;
+        let failed = self.judgement.as_ref().is_some_and(|judgement| judgement.verdict == Verdict::Failure);
+        let max = if several { MAX_FROM_CONTRAST } else { MAX_FROM_ONE };
+        let kept = lesson::keep(lessons, &self.job.task.task, failed && !several, max);
+        if !kept.refused.is_empty() {
+            let reasons: Vec<String> =
+                kept.refused.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();
+            self.warnings.push(format!("lessons_refused: {}", reasons.join(", ")));
+        }
+        kept.lessons
+    }
+}
