@@ -45,6 +45,11 @@ impl ToolKind {
     }
 }
 
+/// The default of arguments that are true when left out.
+fn yes() -> bool {
+    true
+}
+
 /// Models fill optional texts that they do not need with nothing.
 fn present(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())

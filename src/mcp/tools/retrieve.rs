@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     #[serde(default)]
     #[schemars(length(max = 20), inner(length(min = 1, max = 120)))]
     tags: Vec<String>,
-    #[serde(default = "yes")]
+    #[serde(default = "super::yes")]
     include_errors: bool,
     /// Only warnings.
     #[serde(default)]
@@ -82,10 +82,6 @@ pub(crate) struct Arguments {
     /// Full adds origin, genealogy, scoring.
     #[serde(default)]
     pub(crate) detail: Detail,
-}
-
-fn yes() -> bool {
-    true
 }
 
 impl Arguments {

@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// With all code and constraints: nothing else is seen.
     #[schemars(length(min = 1, max = 200_000))]
     task: String,
-    #[serde(default = "yes")]
+    #[serde(default = "super::yes")]
     use_memory: bool,
     /// False makes one attempt.
     enable_matts: Option<bool>,
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     matts_k: Option<u32>,
     matts_mode: Option<MattsMode>,
     /// Keep trace and lessons.
-    #[serde(default = "yes")]
+    #[serde(default = "super::yes")]
     store_result: bool,
     /// Such as rust or sql.
     #[schemars(length(max = 120))]
@@ -33,10 +33,6 @@ pub(crate) struct Arguments {
     /// Project path or id; default: the server's.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 impl Arguments {
