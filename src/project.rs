@@ -42,7 +42,7 @@ pub fn root(path: &Path, base: &Path, identity: Identity) -> Result<String, Proj
         Identity::Git => git::root(directory),
         Identity::Path => None,
     };
-    let root = repository.unwrap_or_else(|| directory.join(rest));
+    let root = repository.unwrap_or_else(|| directory.components().chain(rest.components()).collect());
     root.to_str().map(str::to_owned).ok_or_else(|| ProjectError::NotUtf8(root.clone()))
 }
 

@@ -172,6 +172,8 @@ pub struct Loaded {
     pub effective: Vec<Effective>,
     /// The workspace of this invocation: `--workspace`, else the current directory.
     pub workspace: WorkspaceRef,
+    /// It was given with `--workspace`.
+    pub workspace_is_named: bool,
     /// Where the provider's key comes from; none when there is none. The key itself is not kept: no provider of this
     /// version takes one.
     pub api_key_origin: Option<String>,
@@ -222,7 +224,8 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     settings.data_dir = sources.directory.join(&settings.data_dir);
     let api_key_origin = provider::api_key_origin(&settings, sources).map_err(SettingsError::one)?;
     let warnings = warnings(sources, &workspace);
-    Ok(Loaded { settings, effective, workspace, api_key_origin, warnings })
+    let workspace_is_named = sources.flags.workspace.is_some();
+    Ok(Loaded { settings, effective, workspace, workspace_is_named, api_key_origin, warnings })
 }
 
 /// The workspace of this invocation and the settings its file makes. How a workspace is identified is decided by the

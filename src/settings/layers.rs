@@ -203,7 +203,7 @@ fn variable_origin(name: &str) -> String {
 }
 
 fn unknown(key: &str, layer: &str) -> Problem {
-    Problem::new(key, "is no setting of this version; `reasoning-bank config show` lists them", layer)
+    Problem::new(key, "is no setting of this version", layer)
 }
 
 fn from_variable(layer: &mut Layer, name: &str, key: &'static Key, value: &OsString, problems: &mut Vec<Problem>) {
