@@ -1,1 +1,3 @@
 //! One binary for everything that is tested from outside.
+
+mod embedding;

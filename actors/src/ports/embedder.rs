@@ -40,7 +40,7 @@ pub enum EmbedderState {
 pub enum EmbedError {
     #[error("the embedding model is still loading")]
     Loading,
-    #[error("the embedding model does not load: {0}")]
+    #[error("the embedding model failed: {0}")]
     Failed(String),
     #[error("the embedding queue is full")]
     Overloaded,

@@ -1,0 +1,189 @@
+use std::pin::pin;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use futures::poll;
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::super::encoder::Piece;
+use super::super::lanes::LANE_JOBS;
+use super::*;
+
+/// Says which texts it is about to embed, then waits to be told how that ends.
+struct Scripted {
+    calls: UnboundedSender<Vec<String>>,
+    ends: mpsc::Receiver<End>,
+}
+
+enum End {
+    Vectors,
+    Error,
+    Panic,
+}
+
+impl Encoder for Scripted {
+    /// One piece a text, too long to share a batch.
+    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
+        Ok(vec![Piece { range: 0..text.len(), tokens: 400 }])
+    }
+
+    fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+        self.calls.send(texts.iter().map(|text| (*text).to_owned()).collect()).unwrap();
+        match self.ends.recv().unwrap_or(End::Vectors) {
+            End::Vectors => Ok(texts.iter().map(|text| vec![text.len() as f32]).collect()),
+            End::Error => Err("out of memory".into()),
+            End::Panic => panic!("index out of bounds"),
+        }
+    }
+}
+
+struct Script {
+    load: mpsc::Sender<Result<(), String>>,
+    calls: UnboundedReceiver<Vec<String>>,
+    ends: mpsc::Sender<End>,
+}
+
+fn scripted() -> (BuiltinEmbedder, Script) {
+    let (load, loaded) = mpsc::channel::<Result<(), String>>();
+    let (calls, seen) = unbounded_channel();
+    let (ends, ends_seen) = mpsc::channel();
+    let embedder = BuiltinEmbedder::with_encoder(move || {
+        loaded.recv().unwrap()?;
+        Ok(Scripted { calls, ends: ends_seen })
+    });
+    (embedder, Script { load, calls: seen, ends })
+}
+
+/// Ready, and at work on a document "busy" that ends when the script says so.
+async fn busy(embedder: &BuiltinEmbedder, script: &mut Script) -> Answer {
+    script.load.send(Ok(())).unwrap();
+    let busy = documents(embedder, &["busy"]);
+    assert_eq!(script.calls.recv().await.unwrap(), ["busy"]);
+    busy
+}
+
+type Answer = oneshot::Receiver<Result<Vec<Vec<Chunk>>, EmbedError>>;
+
+/// Documents in the lane, without a future that has to be polled.
+fn documents(embedder: &BuiltinEmbedder, texts: &[&str]) -> Answer {
+    let (reply, answer) = oneshot::channel();
+    let texts = texts.iter().map(|text| (*text).to_owned()).collect();
+    embedder.lanes.push_documents(Documents::new(texts, reply)).unwrap();
+    answer
+}
+
+fn in_a_minute() -> Deadline {
+    Deadline::after(Duration::from_secs(60))
+}
+
+#[test]
+fn the_fingerprint_is_that_of_the_file() {
+    let embedder = scripted().0;
+    let hash: String = Sha256::digest(FILES.model).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(embedder.fingerprint().hash, hash);
+    assert_eq!(embedder.fingerprint().to_string(), "all-MiniLM-L6-v2-int8/384/4e9da7c1c53618a4");
+}
+
+#[tokio::test]
+async fn while_the_model_loads_queries_are_refused_and_documents_wait() {
+    let (embedder, script) = scripted();
+    assert_eq!(embedder.state(), EmbedderState::Loading);
+    assert_eq!(embedder.embed_query("q".into(), in_a_minute()).await, Err(EmbedError::Loading));
+    let mut waiting = pin!(embedder.embed_documents(vec!["document".into()], in_a_minute()));
+    assert!(poll!(&mut waiting).is_pending());
+    script.load.send(Ok(())).unwrap();
+    script.ends.send(End::Vectors).unwrap();
+    assert_eq!(waiting.await, Ok(vec![vec![Chunk { text: "document".into(), vector: Some(vec![8.0]) }]]));
+    assert_eq!(embedder.state(), EmbedderState::Ready);
+}
+
+#[tokio::test(start_paused = true)]
+async fn documents_wait_for_the_model_no_longer_than_their_deadline() {
+    let (embedder, _script) = scripted();
+    let late = embedder.embed_documents(vec!["document".into()], in_a_minute()).await;
+    assert_eq!(late, Err(EmbedError::TimedOut));
+}
+
+#[tokio::test]
+async fn a_deadline_that_has_passed_is_answered_without_work() {
+    let (embedder, mut script) = scripted();
+    let _busy = busy(&embedder, &mut script).await;
+    let passed = Deadline::after(Duration::ZERO);
+    assert_eq!(embedder.embed_query("q".into(), passed).await, Err(EmbedError::TimedOut));
+    assert_eq!(embedder.embed_documents(vec!["d".into()], passed).await, Err(EmbedError::TimedOut));
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_load_fails_every_call_with_the_reason() {
+    let (embedder, script) = scripted();
+    let mut waiting = pin!(embedder.embed_documents(vec!["document".into()], in_a_minute()));
+    assert!(poll!(&mut waiting).is_pending());
+    script.load.send(Err("no such operator".into())).unwrap();
+    let failed = EmbedError::Failed("no such operator".into());
+    assert_eq!(waiting.await, Err(failed.clone()));
+    assert_eq!(embedder.state(), EmbedderState::Failed("no such operator".into()));
+    assert_eq!(embedder.embed_query("q".into(), in_a_minute()).await, Err(failed.clone()));
+    assert_eq!(embedder.embed_documents(vec!["d".into()], in_a_minute()).await, Err(failed));
+}
+
+#[tokio::test]
+async fn a_panic_of_the_model_fails_every_call_and_not_the_process() {
+    let (embedder, mut script) = scripted();
+    let busy = busy(&embedder, &mut script).await;
+    let waiting = documents(&embedder, &["waiting"]);
+    script.ends.send(End::Panic).unwrap();
+    let failed = EmbedError::Failed("panicked: index out of bounds".into());
+    assert_eq!(busy.await.unwrap(), Err(failed.clone()));
+    assert_eq!(waiting.await.unwrap(), Err(failed.clone()));
+    assert_eq!(embedder.embed_query("q".into(), in_a_minute()).await, Err(failed));
+}
+
+#[tokio::test]
+async fn an_error_of_the_model_fails_one_call_alone() {
+    let (embedder, mut script) = scripted();
+    let busy = busy(&embedder, &mut script).await;
+    script.ends.send(End::Error).unwrap();
+    assert_eq!(busy.await.unwrap(), Err(EmbedError::Failed("out of memory".into())));
+    script.ends.send(End::Vectors).unwrap();
+    assert_eq!(embedder.embed_query("four".into(), in_a_minute()).await, Ok(vec![4.0]));
+}
+
+#[tokio::test]
+async fn a_query_overtakes_documents_that_are_being_embedded() {
+    let (embedder, mut script) = scripted();
+    script.load.send(Ok(())).unwrap();
+    let bulk = documents(&embedder, &["1st", "2nd", "3rd"]);
+    assert_eq!(script.calls.recv().await.unwrap(), ["1st"]);
+    let mut query = pin!(embedder.embed_query("urgent".into(), in_a_minute()));
+    assert!(poll!(&mut query).is_pending());
+    (0..4).for_each(|_| script.ends.send(End::Vectors).unwrap());
+    assert_eq!(script.calls.recv().await.unwrap(), ["urgent"]);
+    assert_eq!(query.await, Ok(vec![6.0]));
+    assert_eq!(bulk.await.unwrap().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_full_lane_refuses_until_somebody_gives_up() {
+    let (embedder, mut script) = scripted();
+    let _busy = busy(&embedder, &mut script).await;
+    let mut waiting: Vec<Answer> = (0..LANE_JOBS).map(|_| documents(&embedder, &["waiting"])).collect();
+    let refused = embedder.embed_documents(vec!["one more".into()], in_a_minute()).await;
+    assert_eq!(refused, Err(EmbedError::Overloaded));
+    let mut query = pin!(embedder.embed_query("queries have a lane of their own".into(), in_a_minute()));
+    assert!(poll!(&mut query).is_pending());
+    waiting.pop();
+    let mut admitted = pin!(embedder.embed_documents(vec!["one more".into()], in_a_minute()));
+    assert!(poll!(&mut admitted).is_pending());
+}
+
+#[tokio::test]
+async fn what_nobody_waits_for_is_never_computed() {
+    let (embedder, mut script) = scripted();
+    let busy = busy(&embedder, &mut script).await;
+    drop(documents(&embedder, &["abandoned"]));
+    let _wanted = documents(&embedder, &["wanted"]);
+    script.ends.send(End::Vectors).unwrap();
+    assert!(busy.await.unwrap().is_ok());
+    assert_eq!(script.calls.recv().await.unwrap(), ["wanted"]);
+}

@@ -1,0 +1,77 @@
+//! Cuts a text into pieces that fit the model's window, where a reader would: after a line, a sentence or a word.
+
+use tokenizers::{Encoding, Tokenizer};
+
+use super::encoder::Piece;
+
+/// What the model was trained to read at once, its two special tokens included.
+pub(crate) const WINDOW_TOKENS: usize = 256;
+/// Without the special tokens.
+pub(crate) const PIECE_TOKENS: usize = WINDOW_TOKENS - 2;
+/// No piece is longer, however few tokens it has: a word of more than 100 characters is one unknown token.
+pub(crate) const PIECE_BYTES: usize = 4096;
+
+/// How good a place to cut is, best last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Boundary {
+    /// Between two signs without white space, such as Chinese characters or punctuation.
+    Sign,
+    Word,
+    Sentence,
+    Line,
+}
+
+/// `tokenizer` must not truncate. Time grows with the length of the text alone.
+pub(crate) fn cut(tokenizer: &Tokenizer, text: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        let end = text.floor_char_boundary(start + PIECE_BYTES);
+        let view = &text[start..end];
+        let encoding = tokenizer.encode(view, false).map_err(|error| error.to_string())?;
+        let (length, tokens) = if end == text.len() && encoding.len() <= PIECE_TOKENS {
+            (view.len(), encoding.len())
+        } else {
+            best_cut(view, &encoding)
+        };
+        let piece = &view[..length];
+        let trimmed = piece.trim();
+        if !trimmed.is_empty() {
+            let from = start + piece.len() - piece.trim_start().len();
+            pieces.push(Piece { range: from..from + trimmed.len(), tokens });
+        }
+        start += length;
+    }
+    Ok(pieces)
+}
+
+/// Bytes and tokens before the best place to cut, which is never inside a word: the last of the best kind in the second
+/// half. A view that is one word is taken whole.
+fn best_cut(view: &str, encoding: &Encoding) -> (usize, usize) {
+    let (offsets, words) = (encoding.get_offsets(), encoding.get_word_ids());
+    let last = PIECE_TOKENS.min(offsets.len().saturating_sub(1));
+    let boundary = |token: usize| {
+        let inside_word = words[token].is_some() && words[token] == words[token - 1];
+        let at = view.floor_char_boundary(offsets[token].0);
+        (!inside_word && at > 0).then(|| (boundary_before(view, offsets[token - 1].1, at), at, token))
+    };
+    let latter_half = (last / 2 + 1..=last).filter_map(boundary).max_by_key(|(kind, at, _)| (*kind, *at));
+    let earlier = || (1..=last / 2).rev().find_map(boundary);
+    latter_half.or_else(earlier).map_or((view.len(), offsets.len()), |(_, at, token)| (at, token))
+}
+
+fn boundary_before(view: &str, previous_end: usize, at: usize) -> Boundary {
+    let gap = view.get(previous_end..at).unwrap_or_default();
+    if gap.contains('\n') {
+        Boundary::Line
+    } else if gap.is_empty() {
+        Boundary::Sign
+    } else if view[..at].trim_end().ends_with(['.', '!', '?', ';', ':', '。', '！', '？']) {
+        Boundary::Sentence
+    } else {
+        Boundary::Word
+    }
+}
+
+#[cfg(test)]
+mod tests;

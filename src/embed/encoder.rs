@@ -1,0 +1,21 @@
+//! What the worker needs of a model. [`super::onnx::OnnxEncoder`] is one; tests script another.
+
+use std::ops::Range;
+
+/// A part of a text that fits the model's window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Bytes of the text, on character boundaries, without white space at the ends; never empty.
+    pub(crate) range: Range<usize>,
+    /// Without the special tokens.
+    pub(crate) tokens: usize,
+}
+
+pub(crate) trait Encoder {
+    /// All of `text` but white space, in order. Empty for a blank text.
+    fn cut(&self, text: &str) -> Result<Vec<Piece>, String>;
+
+    /// One L2-normalised vector for each text, in order. Texts are at most [`super::job::BATCH_TEXTS`] and fit the
+    /// window.
+    fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String>;
+}

@@ -1,0 +1,194 @@
+//! What the model's thread works on, in slices short enough that a query need not wait long behind documents.
+
+use reasoning_bank_actors::ports::{Chunk, EmbedError};
+use tokio::sync::oneshot;
+
+use super::encoder::{Encoder, Piece};
+
+/// Texts that are embedded at once, at most.
+pub(crate) const BATCH_TEXTS: usize = 32;
+/// Tokens that are embedded at once, padding included, unless a single piece has more: about 0.2 s of work on one core.
+/// Larger batches of long texts gain nothing and cost memory.
+const BATCH_TOKENS: usize = 512;
+/// Pieces of one document that get a vector. 64 are some 16,000 tokens, and seconds of work.
+pub(crate) const EMBEDDED_PIECES: usize = 64;
+/// Pieces of a query that its vector is the mean of: spread evenly, the first and the last among them.
+pub(crate) const QUERY_PIECES: usize = 8;
+/// Bytes that are cut in one slice, unless a single text has more.
+const CUT_BYTES: usize = 256 * 1024;
+
+type Reply<T> = oneshot::Sender<Result<T, EmbedError>>;
+
+pub(crate) enum Job {
+    Query(Query),
+    Documents(Documents),
+}
+
+impl Job {
+    /// Nobody waits for it: the caller gave up, or its deadline passed.
+    pub(crate) fn abandoned(&self) -> bool {
+        match self {
+            Self::Query(query) => query.abandoned(),
+            Self::Documents(documents) => documents.abandoned(),
+        }
+    }
+
+    pub(crate) fn fail(self, reason: &str) {
+        let error = EmbedError::Failed(reason.to_owned());
+        match self {
+            Self::Query(query) => drop(query.reply.send(Err(error))),
+            Self::Documents(documents) => drop(documents.reply.send(Err(error))),
+        }
+    }
+}
+
+pub(crate) struct Query {
+    text: String,
+    reply: Reply<Vec<f32>>,
+}
+
+impl Query {
+    pub(crate) fn new(text: String, reply: Reply<Vec<f32>>) -> Self {
+        Self { text, reply }
+    }
+
+    pub(crate) fn abandoned(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    pub(crate) fn compute(&self, encoder: &mut impl Encoder) -> Result<Vec<f32>, String> {
+        let mut pieces = spread(encoder.cut(&self.text)?, QUERY_PIECES);
+        if pieces.is_empty() {
+            pieces.push(Piece { range: 0..0, tokens: 0 });
+        }
+        let mut vectors = Vec::with_capacity(pieces.len());
+        for batch in batches(pieces, |piece| piece.tokens) {
+            let texts: Vec<&str> = batch.iter().map(|piece| &self.text[piece.range.clone()]).collect();
+            vectors.extend(encode(encoder, &texts)?);
+        }
+        Ok(normalised_mean(vectors))
+    }
+
+    pub(crate) fn finish(self, vector: Vec<f32>) {
+        let _ = self.reply.send(Ok(vector));
+    }
+}
+
+/// Documents on their way: first all are cut, then their pieces embedded, shortest first.
+pub(crate) struct Documents {
+    texts: Vec<String>,
+    reply: Reply<Vec<Vec<Chunk>>>,
+    /// As many as texts were cut.
+    chunks: Vec<Vec<Chunk>>,
+    to_embed: Vec<Place>,
+    /// Longest first: taken from the end.
+    batches: Vec<Vec<Place>>,
+}
+
+/// A chunk without a vector.
+struct Place {
+    document: usize,
+    chunk: usize,
+    tokens: usize,
+}
+
+impl Documents {
+    pub(crate) fn new(texts: Vec<String>, reply: Reply<Vec<Vec<Chunk>>>) -> Self {
+        Self { texts, reply, chunks: Vec::new(), to_embed: Vec::new(), batches: Vec::new() }
+    }
+
+    pub(crate) fn abandoned(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    /// One slice of work. True when all is done.
+    pub(crate) fn step(&mut self, encoder: &mut impl Encoder) -> Result<bool, String> {
+        if self.chunks.len() < self.texts.len() {
+            self.cut_some(encoder)?;
+            if self.chunks.len() == self.texts.len() {
+                self.batches = batches(std::mem::take(&mut self.to_embed), |place| place.tokens);
+                self.batches.reverse();
+            }
+        } else if let Some(batch) = self.batches.pop() {
+            let texts: Vec<&str> =
+                batch.iter().map(|place| self.chunks[place.document][place.chunk].text.as_str()).collect();
+            let vectors = encode(encoder, &texts)?;
+            for (place, vector) in batch.into_iter().zip(vectors) {
+                self.chunks[place.document][place.chunk].vector = Some(vector);
+            }
+        }
+        Ok(self.chunks.len() == self.texts.len() && self.batches.is_empty())
+    }
+
+    fn cut_some(&mut self, encoder: &impl Encoder) -> Result<(), String> {
+        let mut bytes = 0;
+        while bytes < CUT_BYTES && self.chunks.len() < self.texts.len() {
+            let document = self.chunks.len();
+            let text = &self.texts[document];
+            bytes += text.len();
+            let pieces = encoder.cut(text)?;
+            let embedded = pieces.iter().take(EMBEDDED_PIECES).enumerate();
+            self.to_embed.extend(embedded.map(|(chunk, piece)| Place { document, chunk, tokens: piece.tokens }));
+            let chunk = |piece: &Piece| Chunk { text: text[piece.range.clone()].to_owned(), vector: None };
+            self.chunks.push(pieces.iter().map(chunk).collect());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) {
+        let _ = self.reply.send(Ok(self.chunks));
+    }
+}
+
+/// As many vectors as texts, or an error.
+fn encode(encoder: &mut impl Encoder, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+    let vectors = encoder.vectors(texts)?;
+    if vectors.len() != texts.len() {
+        return Err(format!("the model made {} vectors of {} texts", vectors.len(), texts.len()));
+    }
+    Ok(vectors)
+}
+
+/// Sorted by length, so that little is padded, and grouped within the bounds of a batch.
+fn batches<T>(mut items: Vec<T>, tokens: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    items.sort_by_key(&tokens);
+    let mut batches: Vec<Vec<T>> = Vec::new();
+    for item in items {
+        match batches.last_mut() {
+            Some(batch) if batch.len() < BATCH_TEXTS && (batch.len() + 1) * tokens(&item) <= BATCH_TOKENS => {
+                batch.push(item);
+            }
+            _ => batches.push(vec![item]),
+        }
+    }
+    batches
+}
+
+/// `n` of the items, evenly spaced, the first and the last among them; all of them where there are no more.
+fn spread<T>(items: Vec<T>, n: usize) -> Vec<T> {
+    let last = items.len().saturating_sub(1);
+    if last < n {
+        return items;
+    }
+    let wanted: Vec<usize> = (0..n).map(|i| i * last / (n - 1)).collect();
+    items.into_iter().enumerate().filter(|(i, _)| wanted.contains(i)).map(|(_, item)| item).collect()
+}
+
+fn normalised_mean(vectors: Vec<Vec<f32>>) -> Vec<f32> {
+    let mut vectors = vectors.into_iter();
+    let mut sum = vectors.next().unwrap_or_default();
+    if vectors.len() == 0 {
+        return sum;
+    }
+    for vector in vectors {
+        for (total, x) in sum.iter_mut().zip(vector) {
+            *total += x;
+        }
+    }
+    let norm = sum.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+    sum.iter_mut().for_each(|x| *x /= norm);
+    sum
+}
+
+#[cfg(test)]
+mod tests;

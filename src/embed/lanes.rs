@@ -1,0 +1,127 @@
+//! The way to the model's thread: a lane for queries, which goes first, and one for documents. Both are bounded, and
+//! what nobody waits for any more is dropped before it is computed.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use reasoning_bank_actors::ports::{EmbedError, EmbedderState};
+
+use super::job::{Documents, Job, Query};
+
+/// Jobs that wait in each lane at most.
+pub(crate) const LANE_JOBS: usize = 256;
+
+pub(crate) struct Lanes {
+    inner: Mutex<Inner>,
+    wake: Condvar,
+}
+
+struct Inner {
+    state: EmbedderState,
+    queries: VecDeque<Query>,
+    documents: VecDeque<Documents>,
+    closed: bool,
+}
+
+impl Lanes {
+    pub(crate) fn new() -> Self {
+        Self {
+            inner: Mutex::new(Inner {
+                state: EmbedderState::Loading,
+                queries: VecDeque::new(),
+                documents: VecDeque::new(),
+                closed: false,
+            }),
+            wake: Condvar::new(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> EmbedderState {
+        self.lock().state.clone()
+    }
+
+    /// Refused while the model loads.
+    pub(crate) fn push_query(&self, query: Query) -> Result<(), EmbedError> {
+        let mut inner = self.lock();
+        match &inner.state {
+            EmbedderState::Loading => return Err(EmbedError::Loading),
+            EmbedderState::Failed(reason) => return Err(EmbedError::Failed(reason.clone())),
+            EmbedderState::Ready => {}
+        }
+        push(&mut inner.queries, query, Query::abandoned)?;
+        drop(inner);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Waits in the lane while the model loads.
+    pub(crate) fn push_documents(&self, documents: Documents) -> Result<(), EmbedError> {
+        let mut inner = self.lock();
+        if let EmbedderState::Failed(reason) = &inner.state {
+            return Err(EmbedError::Failed(reason.clone()));
+        }
+        push(&mut inner.documents, documents, Documents::abandoned)?;
+        drop(inner);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Back to the front: what was begun is finished before the next documents.
+    pub(crate) fn resume(&self, documents: Documents) {
+        self.lock().documents.push_front(documents);
+    }
+
+    /// The next job that somebody waits for. Blocks; None once closed.
+    pub(crate) fn next(&self) -> Option<Job> {
+        let mut inner = self.lock();
+        loop {
+            if inner.closed {
+                return None;
+            }
+            let query = inner.queries.pop_front().map(Job::Query);
+            match query.or_else(|| inner.documents.pop_front().map(Job::Documents)) {
+                Some(job) if job.abandoned() => {}
+                Some(job) => return Some(job),
+                None => inner = self.wake.wait(inner).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    pub(crate) fn ready(&self) {
+        self.lock().state = EmbedderState::Ready;
+    }
+
+    /// For good: whoever waits is told, and whoever comes.
+    pub(crate) fn fail(&self, reason: &str) {
+        let mut inner = self.lock();
+        inner.state = EmbedderState::Failed(reason.to_owned());
+        let queries = std::mem::take(&mut inner.queries);
+        let documents = std::mem::take(&mut inner.documents);
+        drop(inner);
+        for job in queries.into_iter().map(Job::Query).chain(documents.into_iter().map(Job::Documents)) {
+            job.fail(reason);
+        }
+    }
+
+    /// Ends the thread after its present slice.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.wake.notify_all();
+    }
+
+    /// Every change under the lock is a single assignment or push, so a poisoned lock still guards whole data.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn push<T>(lane: &mut VecDeque<T>, job: T, abandoned: impl Fn(&T) -> bool) -> Result<(), EmbedError> {
+    if lane.len() >= LANE_JOBS {
+        lane.retain(|waiting| !abandoned(waiting));
+    }
+    if lane.len() >= LANE_JOBS {
+        return Err(EmbedError::Overloaded);
+    }
+    lane.push_back(job);
+    Ok(())
+}

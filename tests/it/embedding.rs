@@ -1,0 +1,126 @@
+//! The built-in embedding model itself. How its queue behaves is tested beside it, on a scripted model.
+
+use std::time::Duration;
+
+use reasoning_bank::embed::BuiltinEmbedder;
+use reasoning_bank_actors::ports::{Chunk, Embedder, EmbedderState};
+use reasoning_bank_actors::runtime::Deadline;
+
+#[derive(serde::Deserialize)]
+struct Reference {
+    text: String,
+    vector: Vec<f32>,
+}
+
+fn references() -> Vec<Reference> {
+    serde_json::from_str(include_str!("data/reference_vectors.json")).unwrap()
+}
+
+fn soon() -> Deadline {
+    Deadline::after(Duration::from_secs(300))
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+fn without_white_space<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    texts.into_iter().flat_map(str::split_whitespace).collect()
+}
+
+async fn loaded() -> BuiltinEmbedder {
+    let embedder = BuiltinEmbedder::new();
+    assert_eq!(embedder.embed_documents(Vec::new(), soon()).await, Ok(Vec::new()));
+    assert_eq!(embedder.state(), EmbedderState::Ready);
+    embedder
+}
+
+#[tokio::test]
+async fn vectors_agree_with_those_of_another_runtime() {
+    let (embedder, references) = (loaded().await, references());
+    assert_eq!(references.len(), 20);
+    let texts = references.iter().map(|reference| reference.text.clone()).collect();
+    let documents = embedder.embed_documents(texts, soon()).await.unwrap();
+    for (reference, chunks) in references.iter().zip(documents) {
+        let [Chunk { text, vector: Some(vector) }] = chunks.as_slice() else {
+            panic!("{} chunks of {:?}", chunks.len(), reference.text);
+        };
+        assert_eq!(text, reference.text.trim());
+        assert_eq!(vector.len(), embedder.fingerprint().dims);
+        let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        assert!((norm - 1.0).abs() < 1e-4, "length {norm} for {text:?}");
+        let query = embedder.embed_query(reference.text.clone(), soon()).await.unwrap();
+        for (way, vector) in [("document", vector), ("query", &query)] {
+            let cosine = cosine(vector, &reference.vector);
+            assert!(cosine >= 0.995, "cosine {cosine} as a {way}: {text:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn long_documents_are_cut_and_blank_ones_have_no_chunks() {
+    let embedder = loaded().await;
+    let about_bread = "Knead the dough until it is smooth, then let it rise in a warm place. ".repeat(30);
+    let about_locks = "A lock that is held across an await point blocks every other task of the thread. ".repeat(30);
+    let long = format!("{about_bread}\n{about_locks}");
+    let texts = vec![long.clone(), " \n".into(), String::new(), "short".into()];
+    let documents = embedder.embed_documents(texts, soon()).await.unwrap();
+    assert_eq!(documents.iter().map(|chunks| chunks.is_empty()).collect::<Vec<_>>(), [false, true, true, false]);
+
+    let chunks = &documents[0];
+    assert!(chunks.len() >= 4);
+    assert_eq!(without_white_space(chunks.iter().map(|chunk| chunk.text.as_str())), without_white_space([&*long]));
+    let bread = embedder.embed_query("how to bake bread".into(), soon()).await.unwrap();
+    let closeness: Vec<f32> = chunks.iter().map(|chunk| cosine(&bread, chunk.vector.as_ref().unwrap())).collect();
+    assert!(closeness[0] > closeness[chunks.len() - 1] + 0.2, "{closeness:?}");
+
+    let both = embedder.embed_query(long, soon()).await.unwrap();
+    let ends = [&chunks[0], &chunks[chunks.len() - 1]].map(|chunk| cosine(&both, chunk.vector.as_ref().unwrap()));
+    assert!(ends.iter().all(|cosine| *cosine > 0.5), "a long query means all of its text: {ends:?}");
+}
+
+#[tokio::test]
+async fn of_a_huge_document_all_text_is_kept_and_the_first_chunks_are_embedded() {
+    let embedder = loaded().await;
+    let huge = "x".repeat(1 << 20);
+    let documents = embedder.embed_documents(vec![huge.clone()], soon()).await.unwrap();
+    let embedded = documents[0].iter().take_while(|chunk| chunk.vector.is_some()).count();
+    assert_eq!(embedded, 64);
+    assert!(documents[0][64..].iter().all(|chunk| chunk.vector.is_none()));
+    assert_eq!(documents[0].iter().map(|chunk| chunk.text.as_str()).collect::<String>(), huge);
+    assert_eq!(embedder.embed_query(huge, soon()).await.unwrap().len(), 384);
+}
+
+#[tokio::test]
+async fn a_query_is_answered_before_a_bulk_of_documents_is_done() {
+    let embedder = loaded().await;
+    let bulk = vec!["Write the version row last, in the same transaction. ".repeat(15); 40];
+    let bulk = embedder.embed_documents(bulk, soon());
+    let query = embedder.embed_query("order of writes in a migration".into(), soon());
+    tokio::select! {
+        biased;
+        _ = bulk => panic!("the documents were done first"),
+        vector = query => assert_eq!(vector.unwrap().len(), 384),
+    }
+}
+
+#[tokio::test]
+#[ignore = "measures the memory of its process: run it alone"]
+async fn resident_memory_stays_far_below_300_mb() {
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap().to_owned();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+    };
+    let before = resident();
+    let embedder = loaded().await;
+    let after_load = resident();
+    for batch in 0..20 {
+        let texts = (0..50).map(|n| format!("Lesson {batch}/{n}. {}", "Check the bound before use. ".repeat(n)));
+        embedder.embed_documents(texts.collect(), soon()).await.unwrap();
+    }
+    let after_use = resident();
+    assert!(after_use < 230, "MB: {before} before, {after_load} with the model, {after_use} after 1,000 documents");
+}
