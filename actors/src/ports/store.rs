@@ -35,7 +35,7 @@ pub struct Passage {
 
 /// One thing to be stored. Every record carries its own id; committing the same id again changes nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 #[expect(clippy::large_enum_variant, reason = "batches are short, and moved rather than copied")]
 pub enum Record {
     Workspace(Workspace),
