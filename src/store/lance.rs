@@ -1,0 +1,174 @@
+//! The store port over LanceDB in a local directory. LanceDB knows neither transactions over several tables nor fsync;
+//! the journal, the write lock and the recovery beside it make up for both. No LanceDB or arrow type leaves this module.
+//!
+//! ```text
+//! DIR/format_version          number of the layout
+//! DIR/lance/*.lance           tables
+//! DIR/lance/fingerprint.json  whose vectors they hold
+//! DIR/lance/.write.lock       held by the one process that writes; names the journal it is applying
+//! DIR/journal/UUID.log        frames of a process since its last checkpoint, locked while it lives
+//! DIR/journal/history*.log    frames from before, bounded: what damaged tables are repaired from
+//! DIR/journal/erasures.json   how many erasures there were, and the one under way
+//! DIR/set-aside/              manifests that did not open
+//! ```
+
+mod apply;
+mod checkpoint;
+mod commit;
+mod erase;
+mod filter;
+mod format;
+mod journal;
+mod read;
+mod recovery;
+mod resolve;
+mod rows;
+mod search;
+mod tables;
+mod upkeep;
+mod write_lock;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_actors::ports::{
+    Batch, Committed, EraseScope, Erased, Filter, Fingerprint, Maintained, MemoryRow, MemoryStore, Page, Recall,
+    Scanned, StoreError,
+};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::retrieval::Candidates;
+
+use self::checkpoint::Checkpoints;
+use self::commit::Queue;
+use self::format::Layout;
+use self::journal::JournalSlot;
+use self::tables::Tables;
+use self::upkeep::Upkeep;
+use self::write_lock::WriteLock;
+
+/// When the store does its background work by itself.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Opening waits this long for another process that is writing.
+    pub open_timeout: Duration,
+    /// The tables are synced and the journal is emptied by the first commit after this time,
+    pub checkpoint_after: Duration,
+    /// or when the journal has this many bytes.
+    pub checkpoint_bytes: u64,
+    /// A table with this many fragments is compacted in the background.
+    pub compact_at_fragments: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            open_timeout: Duration::from_secs(10),
+            checkpoint_after: Duration::from_secs(60),
+            checkpoint_bytes: 8 << 20,
+            compact_at_fragments: 32,
+        }
+    }
+}
+
+/// A data directory that is open. Several processes, and several instances in one process, may have the same one open.
+#[derive(Clone)]
+pub struct LanceStore {
+    shared: Arc<Shared>,
+}
+
+/// What outlives a handle: a commit under way holds it too.
+struct Shared {
+    layout: Layout,
+    options: Options,
+    dims: usize,
+    tables: Tables,
+    lock: WriteLock,
+    journal: JournalSlot,
+    queue: Queue,
+    checkpoints: Checkpoints,
+    upkeep: Upkeep,
+}
+
+impl LanceStore {
+    /// Creates what is missing, repairs what a crash or a power loss left behind. Damages nothing it refuses to open.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`], [`StoreError::NewerFormat`], [`StoreError::OtherEmbedder`];
+    /// [`StoreError::TimedOut`] when another process wrote all the while.
+    pub async fn open(dir: &Path, fingerprint: &Fingerprint, options: Options) -> Result<Self, StoreError> {
+        let layout = Layout::prepare(dir).await?;
+        let lock = WriteLock::open(&layout).await?;
+        let guard = lock.acquire(Deadline::after(options.open_timeout)).await?;
+        format::check(&layout, fingerprint).await?;
+        let (tables, damaged) = recovery::open_tables(&layout, fingerprint.dims).await?;
+        let shared = Arc::new(Shared {
+            journal: JournalSlot::default(),
+            queue: Queue::default(),
+            checkpoints: Checkpoints::default(),
+            upkeep: Upkeep::default(),
+            dims: fingerprint.dims,
+            layout,
+            options,
+            tables,
+            lock,
+        });
+        recovery::replay(&shared, guard, damaged).await?;
+        Ok(Self { shared })
+    }
+
+    /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed.
+    pub async fn close(&self, deadline: Deadline) -> Result<(), StoreError> {
+        within(deadline, async {
+            let guard = self.shared.lock.acquire(deadline).await?;
+            checkpoint::checkpoint(&self.shared, &guard).await
+        })
+        .await
+    }
+}
+
+impl MemoryStore for LanceStore {
+    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
+        commit::commit(&self.shared, batch, deadline).boxed()
+    }
+
+    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
+        within(deadline, search::candidates(&self.shared.tables, recall)).boxed()
+    }
+
+    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
+        within(deadline, read::get(&self.shared.tables, ids)).boxed()
+    }
+
+    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
+        within(deadline, read::scan(&self.shared.tables, filter, page)).boxed()
+    }
+
+    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
+        erase::erase(&self.shared, scope, deadline).boxed()
+    }
+
+    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
+        upkeep::maintain(&self.shared, deadline).boxed()
+    }
+}
+
+async fn within<T>(deadline: Deadline, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    if deadline.passed() {
+        return Err(StoreError::TimedOut);
+    }
+    tokio::time::timeout_at(deadline.instant(), work).await.unwrap_or(Err(StoreError::TimedOut))
+}
+
+/// What the layers below say; the remedy is the same for all of it.
+fn failed(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Failed(error.to_string())
+}
+
+/// File work of milliseconds, off the threads that serve requests.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work).await.map_err(failed)
+}

@@ -1,0 +1,178 @@
+//! Commits: what waits becomes one batch once the write lock is had, so that waiting makes batches larger and a crowd of
+//! small writes cheap. The work is done by a task of its own: a caller that goes away leaves no half commit behind.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use reasoning_bank_actors::ports::{Batch, Committed, StoreError};
+use reasoning_bank_actors::runtime::Deadline;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use super::journal::{Erasures, Frame};
+use super::write_lock::WriteGuard;
+use super::{Shared, apply, checkpoint, erase, failed, resolve, rows, upkeep, within};
+
+/// Commits that wait; further callers wait for a place, to their deadlines.
+const WAITING: usize = 1024;
+/// Records of one batch, unless a single commit has more.
+const BATCH_RECORDS: usize = 2048;
+/// Between two batches of a busy process, so that others that retry every millisecond get their turn.
+const TURN: Duration = Duration::from_millis(2);
+
+pub(super) struct Queue {
+    places: Arc<Semaphore>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    /// A task is at work that will take what is put into `waiting`.
+    served: bool,
+}
+
+struct Waiting {
+    batch: Batch,
+    deadline: Deadline,
+    reply: oneshot::Sender<Result<Committed, StoreError>>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { places: Arc::new(Semaphore::new(WAITING)), state: Mutex::default() }
+    }
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the caller must start a task to serve it.
+    fn push(&self, waiting: Waiting) -> bool {
+        let mut state = self.state();
+        state.waiting.push_back(waiting);
+        !std::mem::replace(&mut state.served, true)
+    }
+
+    /// How long it is worth to wait for the lock; `None`, and no longer served, when nothing waits.
+    fn patience(&self) -> Option<Deadline> {
+        let mut state = self.state();
+        let last = state.waiting.iter().map(|waiting| waiting.deadline).max();
+        state.served = last.is_some();
+        last
+    }
+
+    /// The next batch: commits that somebody still waits for.
+    fn take(&self) -> Vec<Waiting> {
+        let mut state = self.state();
+        let mut taken: Vec<Waiting> = Vec::new();
+        let mut records = 0;
+        while let Some(next) = state.waiting.front() {
+            records += next.batch.len();
+            if !taken.is_empty() && records > BATCH_RECORDS {
+                break;
+            }
+            let next = state.waiting.pop_front();
+            taken.extend(next.filter(|next| !next.reply.is_closed() && !next.deadline.passed()));
+        }
+        taken
+    }
+
+    fn fail_all(&self, error: &StoreError) {
+        let waiting = std::mem::take(&mut self.state().waiting);
+        reply(waiting, Err(error.clone()));
+    }
+}
+
+fn reply(waiting: impl IntoIterator<Item = Waiting>, answer: Result<Committed, StoreError>) {
+    for waiting in waiting {
+        // a caller that went away does not want it
+        let _ = waiting.reply.send(answer.clone());
+    }
+}
+
+pub(super) async fn commit(shared: &Arc<Shared>, batch: Batch, deadline: Deadline) -> Result<Committed, StoreError> {
+    if batch.is_empty() {
+        return Ok(Committed::default());
+    }
+    // refused here, it spoils no other commit of the same batch
+    rows::check(&batch, shared.dims)?;
+    within(deadline, async {
+        let place = Arc::clone(&shared.queue.places).acquire_owned().await.map_err(failed)?;
+        let (reply, answer) = oneshot::channel();
+        if shared.queue.push(Waiting { batch, deadline, reply, _place: place }) {
+            tokio::spawn(serve(Arc::clone(shared)));
+        }
+        answer.await.unwrap_or_else(|_| Err(StoreError::TimedOut))
+    })
+    .await
+}
+
+/// Commits batch after batch until nothing waits.
+async fn serve(shared: Arc<Shared>) {
+    while let Some(deadline) = shared.queue.patience() {
+        match shared.lock.acquire(deadline).await {
+            Err(error) => shared.queue.fail_all(&error),
+            Ok(guard) => {
+                let commit = tokio::spawn(commit_waiting(Arc::clone(&shared), guard));
+                // a panic below is the failure of that batch: its callers hear of it because their channels close
+                if let Err(error) = commit.await {
+                    tracing::error!(%error, "a commit broke off");
+                }
+                upkeep::after_commit(&shared);
+            }
+        }
+        tokio::time::sleep(TURN).await;
+    }
+}
+
+async fn commit_waiting(shared: Arc<Shared>, mut guard: WriteGuard) {
+    let mut waiting = shared.queue.take();
+    let batches: Vec<Batch> = waiting.iter_mut().map(|waiting| std::mem::take(&mut waiting.batch)).collect();
+    match write(&shared, &mut guard, batches).await {
+        Ok(committed) => {
+            for (waiting, committed) in waiting.into_iter().zip(committed) {
+                let _ = waiting.reply.send(Ok(committed));
+            }
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a commit failed");
+            reply(waiting, Err(error));
+        }
+    }
+    if checkpoint::due(&shared)
+        && let Err(error) = checkpoint::checkpoint(&shared, &guard).await
+    {
+        tracing::warn!(%error, "a checkpoint failed; the journal stays");
+    }
+}
+
+async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> Result<Vec<Committed>, StoreError> {
+    let erasures = settle(shared, guard).await?;
+    let (committed, batch) = resolve::resolve(&shared.tables, batches).await?;
+    let batch = apply::without_repeats(batch);
+    if batch.is_empty() {
+        return Ok(committed);
+    }
+    let rows = rows::encode(&batch, shared.dims)?;
+    let frame = Frame { erasures: erasures.count, batch }.encode()?;
+    guard.begin(&shared.journal.name(&shared.layout).await?)?;
+    shared.journal.append(frame).await?;
+    apply::apply(&shared.tables, rows).await?;
+    guard.finish()?;
+    Ok(committed)
+}
+
+/// Finishes what the last holder of the write lock began and could not finish.
+pub(super) async fn settle(shared: &Shared, guard: &mut WriteGuard) -> Result<Erasures, StoreError> {
+    if let Some(journal) = guard.unapplied()? {
+        tracing::info!(journal, "finishing a commit that broke off");
+        apply::replay(shared, vec![shared.layout.journals().join(journal)]).await?;
+        guard.finish()?;
+    }
+    let erasures = Erasures::read(&shared.layout).await?;
+    if erasures.pending.is_some() { erase::finish(shared, guard, erasures).await.map(|(_, e)| e) } else { Ok(erasures) }
+}

@@ -1,0 +1,49 @@
+//! Conditions on rows, built as expressions: no value ever becomes part of a query's text.
+
+use lancedb::expr::{DfExpr, col, contains, is_in, lit};
+use reasoning_bank_actors::ports::{Conditions, Visible};
+use reasoning_bank_domain::memory::{Scope, Status};
+use serde::Serialize;
+
+use super::rows::{domain_key, list_text};
+
+pub(super) fn equals(column: &str, value: impl Into<String>) -> DfExpr {
+    col(column).eq(lit(value.into()))
+}
+
+pub(super) fn one_of(column: &str, values: impl IntoIterator<Item = String>) -> DfExpr {
+    is_in(col(column), values.into_iter().map(lit).collect())
+}
+
+/// Whether a list column ([`list_text`]) has this entry.
+pub(super) fn has(column: &str, entry: impl Serialize) -> DfExpr {
+    contains(col(column), lit(list_text([entry])))
+}
+
+/// Holds where all that are given hold; `None` when there are none.
+pub(super) fn all(conditions: impl IntoIterator<Item = Option<DfExpr>>) -> Option<DfExpr> {
+    conditions.into_iter().flatten().reduce(DfExpr::and)
+}
+
+/// The passages a search may find; `None` when nobody's memories are visible.
+pub(super) fn searched(visible: &Visible, conditions: &Conditions) -> Option<DfExpr> {
+    let readable = |scope: Scope, column: &str, reader: Option<&str>| {
+        reader.map(|reader| equals("scope", scope.as_str()).and(equals(column, reader)))
+    };
+    let readable = [
+        readable(Scope::Project, "workspace", visible.workspace.as_ref().map(|id| id.as_str())),
+        readable(Scope::Team, "team", visible.team.as_deref()),
+        readable(Scope::Org, "org", visible.org.as_deref()),
+    ];
+    let readable = readable.into_iter().flatten().reduce(DfExpr::or)?;
+    let conditions = [
+        Some(readable),
+        Some(equals("status", Status::Active.as_str())),
+        conditions.domain.as_deref().map(|domain| equals("domain", domain_key(domain))),
+        conditions.warnings_only.then(|| col("warning").eq(lit(true))),
+        conditions.without_warnings.then(|| col("warning").eq(lit(false))),
+    ]
+    .into_iter()
+    .chain(conditions.tags.iter().map(|tag| Some(has("tags", tag))));
+    all(conditions)
+}

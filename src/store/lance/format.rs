@@ -1,0 +1,139 @@
+//! The data directory: its paths, the number of its layout and the embedder whose vectors it holds.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use reasoning_bank_actors::ports::{Fingerprint, StoreError};
+use serde::{Deserialize, Serialize};
+
+use super::blocking;
+
+/// Raised by a change that older versions would misread.
+const FORMAT_VERSION: u32 = 1;
+
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    root: PathBuf,
+}
+
+impl Layout {
+    /// Creates the directories.
+    pub(super) async fn prepare(root: &Path) -> Result<Self, StoreError> {
+        let layout = Self { root: root.to_owned() };
+        let created = layout.clone();
+        blocking(move || {
+            for dir in [&created.root, &created.tables(), &created.journals()] {
+                fs::create_dir_all(dir).map_err(|error| unusable(dir, &error))?;
+            }
+            Ok(())
+        })
+        .await??;
+        Ok(layout)
+    }
+
+    pub(super) fn tables(&self) -> PathBuf {
+        self.root.join("lance")
+    }
+
+    pub(super) fn table(&self, name: &str) -> PathBuf {
+        self.tables().join(format!("{name}.lance"))
+    }
+
+    pub(super) fn write_lock(&self) -> PathBuf {
+        self.tables().join(".write.lock")
+    }
+
+    pub(super) fn journals(&self) -> PathBuf {
+        self.root.join("journal")
+    }
+
+    pub(super) fn erasures(&self) -> PathBuf {
+        self.journals().join("erasures.json")
+    }
+
+    pub(super) fn set_aside(&self) -> PathBuf {
+        self.root.join("set-aside")
+    }
+
+    fn format_version(&self) -> PathBuf {
+        self.root.join("format_version")
+    }
+
+    fn fingerprint(&self) -> PathBuf {
+        self.tables().join("fingerprint.json")
+    }
+}
+
+/// "no permission" and the like, with the path that it is about.
+pub(super) fn unusable(path: &Path, error: &io::Error) -> StoreError {
+    StoreError::Unusable(format!("{}: {error}", path.display()))
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Stamp {
+    name: String,
+    dims: usize,
+    hash: String,
+}
+
+impl From<&Fingerprint> for Stamp {
+    fn from(Fingerprint { name, dims, hash }: &Fingerprint) -> Self {
+        Self { name: name.clone(), dims: *dims, hash: hash.clone() }
+    }
+}
+
+/// Stamps a new directory; refuses one of a newer format or of another embedder. The write lock must be held.
+pub(super) async fn check(layout: &Layout, fingerprint: &Fingerprint) -> Result<(), StoreError> {
+    let layout = layout.clone();
+    let expected = fingerprint.clone();
+    blocking(move || {
+        check_format(&layout.format_version())?;
+        check_embedder(&layout.fingerprint(), &expected)
+    })
+    .await?
+}
+
+fn check_format(path: &Path) -> Result<(), StoreError> {
+    let Some(text) = read_if_exists(path)? else {
+        return write_synced(path, format!("{FORMAT_VERSION}\n").as_bytes()).map_err(|error| unusable(path, &error));
+    };
+    let found: u32 = text
+        .trim()
+        .parse()
+        .map_err(|_| StoreError::Unusable(format!("{} holds {text:?}, which is no number", path.display())))?;
+    if found > FORMAT_VERSION { Err(StoreError::NewerFormat { found, known: FORMAT_VERSION }) } else { Ok(()) }
+}
+
+fn check_embedder(path: &Path, expected: &Fingerprint) -> Result<(), StoreError> {
+    let stamp = Stamp::from(expected);
+    let Some(text) = read_if_exists(path)? else {
+        let json = serde_json::to_vec(&stamp).map_err(super::failed)?;
+        return write_synced(path, &json).map_err(|error| unusable(path, &error));
+    };
+    let found: Stamp = serde_json::from_str(&text)
+        .map_err(|error| StoreError::Unusable(format!("{} cannot be read: {error}", path.display())))?;
+    if found == stamp {
+        return Ok(());
+    }
+    let found = Fingerprint { name: found.name, dims: found.dims, hash: found.hash };
+    Err(StoreError::OtherEmbedder { found: found.to_string(), expected: expected.to_string() })
+}
+
+fn read_if_exists(path: &Path) -> Result<Option<String>, StoreError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unusable(path, &error)),
+    }
+}
+
+/// Replaces the file whole: after a crash the old content is there, or the new one.
+pub(super) fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    fs::File::open(dir)?.sync_all()
+}

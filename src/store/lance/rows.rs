@@ -1,0 +1,231 @@
+//! Records as rows of the tables, and back.
+
+use std::sync::Arc;
+
+use arrow_array::types::Float32Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, Float32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
+    cast::AsArray,
+};
+use arrow_schema::SchemaRef;
+use reasoning_bank_actors::ports::{Passage, PassageKind, Record, StoreError};
+use reasoning_bank_domain::memory::Memory;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::failed;
+use super::tables::TableName;
+
+/// Between the entries of a list that is kept in one text column. Entries are JSON, which escapes control characters,
+/// so none contains it, and whether an entry is in the list is whether the text contains it between two of these.
+const SEPARATOR: char = '\u{1f}';
+
+/// A list as one text: `␟"a"␟"b"␟`.
+pub(super) fn list_text<T: Serialize>(entries: impl IntoIterator<Item = T>) -> String {
+    let mut text = String::from(SEPARATOR);
+    for entry in entries {
+        // strings and ids always serialise
+        text.push_str(&serde_json::to_string(&entry).unwrap_or_default());
+        text.push(SEPARATOR);
+    }
+    text
+}
+
+/// How domains are compared.
+pub(super) fn domain_key(domain: &str) -> String {
+    domain.trim().to_lowercase()
+}
+
+/// The rows of one table to be inserted.
+pub(super) struct Rows {
+    pub(super) table: TableName,
+    pub(super) batch: RecordBatch,
+}
+
+/// The rows of a batch, in the order in which they are applied. Tables that get none are left out.
+///
+/// # Errors
+/// A vector of another length than `dims`, or with a number that is not finite.
+pub(super) fn encode(batch: &[Record], dims: usize) -> Result<Vec<Rows>, StoreError> {
+    let mut rows = Vec::new();
+    for table in TableName::ALL {
+        let columns = match table {
+            TableName::Workspaces => workspaces(batch),
+            TableName::Traces => traces(batch),
+            TableName::Memories => memories(batch),
+            TableName::Passages => passages(batch, dims),
+            TableName::Signals => signals(batch),
+        }?;
+        if columns.first().is_some_and(|ids| !ids.is_empty()) {
+            rows.push(Rows { table, batch: record_batch(table.schema(dims), columns)? });
+        }
+    }
+    Ok(rows)
+}
+
+fn record_batch(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch, StoreError> {
+    RecordBatch::try_new(schema, columns).map_err(failed)
+}
+
+fn text<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(values))
+}
+
+fn optional<S: AsRef<str>>(values: impl IntoIterator<Item = Option<S>>) -> ArrayRef {
+    Arc::new(values.into_iter().collect::<StringArray>())
+}
+
+fn bodies<'a, T: Serialize + 'a>(values: impl IntoIterator<Item = &'a T>) -> Result<ArrayRef, StoreError> {
+    let bodies: Result<Vec<String>, _> = values.into_iter().map(serde_json::to_string).collect();
+    Ok(text(bodies.map_err(failed)?))
+}
+
+fn workspaces(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || batch.iter().filter_map(|r| if let Record::Workspace(workspace) = r { Some(workspace) } else { None });
+    Ok(vec![text(all().map(|workspace| workspace.id.as_str())), bodies(all())?])
+}
+
+fn traces(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || batch.iter().filter_map(|r| if let Record::Trace(trace) = r { Some(trace) } else { None });
+    Ok(vec![
+        text(all().map(|trace| trace.trace_id.to_string())),
+        text(all().map(|trace| trace.metadata.workspace_id.as_str())),
+        bodies(all())?,
+    ])
+}
+
+fn memories(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || batch.iter().filter_map(|r| if let Record::Memory { memory, .. } = r { Some(memory) } else { None });
+    Ok(vec![
+        text(all().map(|memory| memory.id.to_string())),
+        text(all().map(|memory| memory.workspace_id.as_str())),
+        text(all().map(|memory| memory.scope.as_str())),
+        text(all().map(|memory| memory.status.as_str())),
+        text(all().map(Memory::duplicate_key)),
+        optional(all().map(|memory| memory.parent_memory_id.map(|id| id.to_string()))),
+        text(all().map(|memory| list_text(&memory.derived_from))),
+        bodies(all())?,
+    ])
+}
+
+fn passages(batch: &[Record], dims: usize) -> Result<Vec<ArrayRef>, StoreError> {
+    let all: Vec<(&Memory, &Passage)> = batch
+        .iter()
+        .filter_map(|r| if let Record::Memory { memory, passages, .. } = r { Some((memory, passages)) } else { None })
+        .flat_map(|(memory, passages)| passages.iter().map(move |passage| (memory, passage)))
+        .collect();
+    let of_memory = |value: fn(&Memory) -> &str| text(all.iter().map(|(memory, _)| value(memory)));
+    Ok(vec![
+        text(all.iter().map(|(memory, p)| format!("{}/{}/{}", memory.id, kind_text(p.kind), p.n))),
+        text(all.iter().map(|(memory, _)| memory.id.to_string())),
+        of_memory(|memory| memory.workspace_id.as_str()),
+        of_memory(|memory| memory.scope.as_str()),
+        optional(all.iter().map(|(memory, _)| memory.team.as_deref())),
+        optional(all.iter().map(|(memory, _)| memory.org.as_deref())),
+        of_memory(|memory| memory.status.as_str()),
+        Arc::new(all.iter().map(|(memory, _)| Some(memory.is_warning())).collect::<BooleanArray>()),
+        optional(all.iter().map(|(memory, _)| memory.domain_category.as_deref().map(domain_key))),
+        text(all.iter().map(|(memory, _)| list_text(&memory.pattern_tags))),
+        text(all.iter().map(|(_, passage)| kind_text(passage.kind))),
+        Arc::new(all.iter().map(|(_, passage)| Some(passage.n)).collect::<UInt32Array>()),
+        text(all.iter().map(|(_, passage)| &passage.text)),
+        vectors(all.iter().map(|(_, passage)| passage.vector.as_deref()), dims)?,
+    ])
+}
+
+fn vectors<'a>(vectors: impl Iterator<Item = Option<&'a [f32]>> + Clone, dims: usize) -> Result<ArrayRef, StoreError> {
+    for vector in vectors.clone().flatten() {
+        check_vector(vector, dims)?;
+    }
+    let rows = vectors.map(|vector| vector.map(|numbers| numbers.iter().copied().map(Some).collect::<Vec<_>>()));
+    let dims = i32::try_from(dims).map_err(failed)?;
+    Ok(Arc::new(FixedSizeListArray::from_iter_primitive::<Float32Type, _, _>(rows, dims)))
+}
+
+/// Refuses what [`encode`] would refuse.
+pub(super) fn check(batch: &[Record], dims: usize) -> Result<(), StoreError> {
+    let passages =
+        batch.iter().filter_map(|r| if let Record::Memory { passages, .. } = r { Some(passages) } else { None });
+    let mut vectors = passages.flatten().filter_map(|passage| passage.vector.as_deref());
+    vectors.try_for_each(|vector| check_vector(vector, dims))
+}
+
+/// Whether a vector can be compared with those of the store.
+fn check_vector(vector: &[f32], dims: usize) -> Result<(), StoreError> {
+    if vector.len() != dims {
+        return Err(StoreError::Failed(format!(
+            "a vector has {} numbers; those of the store have {dims}",
+            vector.len()
+        )));
+    }
+    if vector.iter().any(|number| !number.is_finite()) {
+        return Err(StoreError::Failed("a vector has a number that is not finite".into()));
+    }
+    Ok(())
+}
+
+fn signals(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || batch.iter().filter_map(|r| if let Record::Signal(signal) = r { Some(signal) } else { None });
+    Ok(vec![
+        text(all().map(|signal| signal.id.to_string())),
+        text(all().map(|signal| signal.memory_id.to_string())),
+        text(all().map(|signal| signal.workspace_id.as_str())),
+        text(all().map(|signal| signal.kind.as_str())),
+        Arc::new(all().map(|signal| Some(signal.at.as_microsecond())).collect::<Int64Array>()),
+        bodies(all())?,
+    ])
+}
+
+fn kind_text(kind: PassageKind) -> &'static str {
+    match kind {
+        PassageKind::Task => "task",
+        PassageKind::Content => "content",
+    }
+}
+
+/// A text column of every batch, one after another.
+pub(super) fn text_column<'a>(
+    batches: &'a [RecordBatch],
+    name: &'static str,
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    batches
+        .iter()
+        .filter_map(move |batch| batch.column_by_name(name)?.as_string_opt::<i32>())
+        .flat_map(|column| column.iter().map(Option::unwrap_or_default))
+}
+
+/// Numbers the database adds to a search: distances and scores.
+pub(super) fn float_column<'a>(batches: &'a [RecordBatch], name: &'static str) -> impl Iterator<Item = f64> + use<'a> {
+    batches
+        .iter()
+        .filter_map(move |batch| batch.column_by_name(name)?.as_any().downcast_ref::<Float32Array>())
+        .flat_map(|column| column.values().iter().map(|value| f64::from(*value)))
+}
+
+pub(super) fn decode_bodies<T: DeserializeOwned>(batches: &[RecordBatch]) -> Result<Vec<T>, StoreError> {
+    text_column(batches, "body").map(|body| serde_json::from_str(body).map_err(failed)).collect()
+}
+
+pub(super) fn decode_passages(batches: &[RecordBatch]) -> Result<Vec<Passage>, StoreError> {
+    let mut passages = Vec::new();
+    for batch in batches {
+        let missing = || StoreError::Failed("the passages table lacks a column".into());
+        let kinds = batch.column_by_name("kind").and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing)?;
+        let numbers = batch.column_by_name("n").and_then(|c| c.as_any().downcast_ref::<UInt32Array>());
+        let numbers = numbers.ok_or_else(missing)?;
+        let texts = batch.column_by_name("text").and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing)?;
+        let vectors = batch.column_by_name("vector").and_then(|c| c.as_fixed_size_list_opt()).ok_or_else(missing)?;
+        for row in 0..batch.num_rows() {
+            let vector = vectors.is_valid(row).then(|| vectors.value(row));
+            let vector = vector.and_then(|v| Some(v.as_primitive_opt::<Float32Type>()?.values().to_vec()));
+            passages.push(Passage {
+                kind: if kinds.value(row) == "task" { PassageKind::Task } else { PassageKind::Content },
+                n: numbers.value(row),
+                text: texts.value(row).to_owned(),
+                vector,
+            });
+        }
+    }
+    passages.sort_by_key(|passage| (passage.kind == PassageKind::Content, passage.n));
+    Ok(passages)
+}

@@ -1,0 +1,162 @@
+//! Candidates for a query: a vector search and a text search side by side over the passages, then what scoring needs of
+//! the memories that were found. Fusing and scoring is done by the domain.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use arrow_array::RecordBatch;
+use futures::TryStreamExt;
+use lancedb::expr::{DfExpr, col};
+use lancedb::index::scalar::FullTextSearchQuery;
+use lancedb::query::{ExecutableQuery, QueryBase, Select};
+use lancedb::{DistanceType, Table};
+use reasoning_bank_actors::ports::{Recall, StoreError, Visible};
+use reasoning_bank_domain::fusion::RankedList;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{Facts, Memory, Scope, Status};
+use reasoning_bank_domain::retrieval::Candidates;
+
+use super::read::{self, with_retry};
+use super::tables::Tables;
+use super::{failed, filter, rows};
+
+/// A task may be a whole file; its first distinct words say what it is about.
+const QUERY_WORDS: usize = 128;
+/// Passages fetched for a memory; a memory usually has two or three.
+const PASSAGES_A_MEMORY: usize = 4;
+/// How often the number of passages is raised when too few memories came of them.
+const ROUNDS: u32 = 4;
+
+pub(super) async fn candidates(tables: &Tables, recall: Recall) -> Result<Candidates, StoreError> {
+    let words = recall.text.as_deref().filter(|text| !text.trim().is_empty()).map(query_words);
+    let Some(condition) = filter::searched(&recall.visible, &recall.conditions).filter(|_| recall.limit > 0) else {
+        let nothing = RankedList::default;
+        return Ok(Candidates {
+            vector: recall.vector.is_some().then(nothing),
+            text: words.is_some().then(nothing),
+            facts: Vec::new(),
+        });
+    };
+    let passages = tables.passages.query_snapshot().await.map_err(failed)?;
+    let search = |kind| best_per_memory(&passages, kind, &condition, recall.limit);
+    let (vector, text) = tokio::try_join!(
+        maybe(recall.vector.as_deref().map(|vector| search(Search::Vector(vector)))),
+        maybe(words.as_deref().map(|words| search(Search::Text(words)))),
+    )?;
+    complete(tables, &recall.visible, vector, text).await
+}
+
+async fn maybe<T>(work: Option<impl Future<Output = Result<T, StoreError>>>) -> Result<Option<T>, StoreError> {
+    match work {
+        Some(work) => work.await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The first distinct words, in the form they have; the index takes identifiers apart by itself.
+fn query_words(text: &str) -> String {
+    let mut seen = HashSet::new();
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    words.filter(|word| seen.insert(word.to_lowercase())).take(QUERY_WORDS).collect::<Vec<_>>().join(" ")
+}
+
+#[derive(Clone, Copy)]
+enum Search<'a> {
+    Vector(&'a [f32]),
+    Text(&'a str),
+}
+
+async fn best_per_memory(
+    passages: &Table,
+    search: Search<'_>,
+    condition: &DfExpr,
+    limit: usize,
+) -> Result<RankedList, StoreError> {
+    if matches!(search, Search::Text(words) if words.is_empty()) {
+        return Ok(RankedList::default());
+    }
+    let mut fetch = limit.saturating_mul(PASSAGES_A_MEMORY).saturating_add(1);
+    let mut round = 1;
+    loop {
+        let batches = with_retry(passages, || run(passages, search, condition, fetch)).await?;
+        let found: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        let exhausted = found < fetch;
+        let list = rank(&batches, search, limit, exhausted)?;
+        if exhausted || list.hits.len() >= limit || round == ROUNDS {
+            return Ok(list);
+        }
+        fetch = fetch.saturating_mul(PASSAGES_A_MEMORY);
+        round += 1;
+    }
+}
+
+async fn run(
+    passages: &Table,
+    search: Search<'_>,
+    condition: &DfExpr,
+    limit: usize,
+) -> lancedb::Result<Vec<RecordBatch>> {
+    match search {
+        Search::Vector(vector) => {
+            let condition = condition.clone().and(col("vector").is_not_null());
+            let query =
+                passages.query().only_if_expr(condition).nearest_to(vector)?.distance_type(DistanceType::Cosine);
+            let query = query.limit(limit).select(Select::columns(&["memory_id", "_distance"]));
+            query.execute().await?.try_collect().await
+        }
+        Search::Text(words) => {
+            let query = FullTextSearchQuery::new(words.to_owned()).with_column("text".to_owned())?;
+            let query = passages.query().only_if_expr(condition.clone()).full_text_search(query);
+            let query = query.limit(limit).select(Select::columns(&["memory_id", "_score"]));
+            query.execute().await?.try_collect().await
+        }
+    }
+}
+
+/// Best passage per memory, best memory first, at most `limit`.
+fn rank(batches: &[RecordBatch], search: Search<'_>, limit: usize, exhausted: bool) -> Result<RankedList, StoreError> {
+    let scores: Vec<f64> = match search {
+        Search::Vector(_) => rows::float_column(batches, "_distance").map(|distance| 1.0 - distance).collect(),
+        Search::Text(_) => rows::float_column(batches, "_score").collect(),
+    };
+    let mut best: HashMap<MemoryId, f64> = HashMap::new();
+    for (id, score) in rows::text_column(batches, "memory_id").zip(scores) {
+        let id: MemoryId = id.parse().map_err(failed)?;
+        let entry = best.entry(id).or_insert(score);
+        *entry = entry.max(score);
+    }
+    let mut hits: Vec<(MemoryId, f64)> = best.into_iter().collect();
+    hits.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+    let truncated = hits.len() > limit || !exhausted;
+    hits.truncate(limit);
+    Ok(RankedList { hits, truncated })
+}
+
+/// Adds facts and evidence. A memory that was erased since the search is in neither list.
+async fn complete(
+    tables: &Tables,
+    visible: &Visible,
+    mut vector: Option<RankedList>,
+    mut text: Option<RankedList>,
+) -> Result<Candidates, StoreError> {
+    let hits = |list: &Option<RankedList>| list.iter().flat_map(|list| list.hits.clone()).collect::<Vec<_>>();
+    let ids: BTreeSet<MemoryId> = hits(&vector).into_iter().chain(hits(&text)).map(|(id, _)| id).collect();
+    let ids: Vec<MemoryId> = ids.into_iter().collect();
+    let (memories, mut evidence) = tokio::try_join!(read::memories(tables, &ids), read::evidence(tables, &ids))?;
+    let memories: Vec<Memory> = memories.into_iter().filter(|memory| may_be_read(visible, memory)).collect();
+    let known: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+    for list in [&mut vector, &mut text].into_iter().flatten() {
+        list.hits.retain(|(id, _)| known.contains(id));
+    }
+    let facts = memories.iter().map(|m| (Facts::from(m), evidence.remove(&m.id).unwrap_or_default())).collect();
+    Ok(Candidates { vector, text, facts })
+}
+
+/// Checked on the memory itself as well: the passages only carry copies of these columns.
+fn may_be_read(visible: &Visible, memory: &Memory) -> bool {
+    let readable = match memory.scope {
+        Scope::Project => visible.workspace.as_ref() == Some(&memory.workspace_id),
+        Scope::Team => visible.team.is_some() && visible.team == memory.team,
+        Scope::Org => visible.org.is_some() && visible.org == memory.org,
+    };
+    readable && memory.status == Status::Active
+}

@@ -1,0 +1,181 @@
+//! The tables: their columns, how they are created and opened.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use lancedb::index::Index;
+use lancedb::index::scalar::FtsIndexBuilder;
+use lancedb::index::vector::IvfFlatIndexBuilder;
+use lancedb::{Connection, DistanceType, ObjectStoreRegistry, Session, Table};
+use reasoning_bank_actors::ports::StoreError;
+
+use super::failed;
+use super::format::Layout;
+
+/// LanceDB's own defaults are 6 GiB and 1 GiB a connection.
+const INDEX_CACHE_BYTES: usize = 64 << 20;
+const METADATA_CACHE_BYTES: usize = 32 << 20;
+
+pub(super) const TEXT_INDEX: &str = "passages_text";
+const VECTOR_INDEX: &str = "passages_vector";
+/// Of the build of the text index; its own default is 2 GiB a worker.
+const TEXT_INDEX_BUILD_MB: u64 = 128;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum TableName {
+    Workspaces,
+    Traces,
+    Memories,
+    Passages,
+    Signals,
+}
+
+impl TableName {
+    /// In the order in which a frame is applied: what refers comes after what it refers to.
+    pub(super) const ALL: [Self; 5] = [Self::Workspaces, Self::Traces, Self::Memories, Self::Passages, Self::Signals];
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Workspaces => "workspaces",
+            Self::Traces => "traces",
+            Self::Memories => "memories",
+            Self::Passages => "passages",
+            Self::Signals => "signals",
+        }
+    }
+
+    /// The columns that are searched and filtered on; `body` is the whole record as JSON. Every `id` is the
+    /// unenforced primary key: two writers that insert the same one at once conflict instead of doubling it.
+    pub(super) fn schema(self, dims: usize) -> SchemaRef {
+        let text = |name: &str| Field::new(name, DataType::Utf8, false);
+        let optional = |name: &str| Field::new(name, DataType::Utf8, true);
+        let key = HashMap::from([("lance-schema:unenforced-primary-key:position".to_owned(), "1".to_owned())]);
+        let mut fields = vec![text("id").with_metadata(key)];
+        fields.extend(match self {
+            Self::Workspaces => vec![text("body")],
+            Self::Traces => vec![text("workspace"), text("body")],
+            Self::Memories => vec![
+                text("workspace"),
+                text("scope"),
+                text("status"),
+                text("duplicate_key"),
+                optional("parent"),
+                text("derived_from"),
+                text("body"),
+            ],
+            Self::Passages => vec![
+                text("memory_id"),
+                text("workspace"),
+                text("scope"),
+                optional("team"),
+                optional("org"),
+                text("status"),
+                Field::new("warning", DataType::Boolean, false),
+                optional("domain"),
+                text("tags"),
+                text("kind"),
+                Field::new("n", DataType::UInt32, false),
+                text("text"),
+                Field::new("vector", vector_type(dims), true),
+            ],
+            Self::Signals => vec![
+                text("memory_id"),
+                text("workspace"),
+                text("kind"),
+                Field::new("at", DataType::Int64, false),
+                text("body"),
+            ],
+        });
+        Arc::new(Schema::new(fields))
+    }
+}
+
+pub(super) fn vector_item() -> Arc<Field> {
+    Arc::new(Field::new("item", DataType::Float32, true))
+}
+
+fn vector_type(dims: usize) -> DataType {
+    DataType::FixedSizeList(vector_item(), i32::try_from(dims).unwrap_or(i32::MAX))
+}
+
+/// Handles of all tables. Every read through them looks for a newer version first, so that what another process
+/// acknowledged is seen.
+#[derive(Clone)]
+pub(super) struct Tables {
+    pub(super) workspaces: Table,
+    pub(super) traces: Table,
+    pub(super) memories: Table,
+    pub(super) passages: Table,
+    pub(super) signals: Table,
+}
+
+impl Tables {
+    pub(super) fn get(&self, name: TableName) -> &Table {
+        match name {
+            TableName::Workspaces => &self.workspaces,
+            TableName::Traces => &self.traces,
+            TableName::Memories => &self.memories,
+            TableName::Passages => &self.passages,
+            TableName::Signals => &self.signals,
+        }
+    }
+
+    pub(super) fn each(&self) -> impl Iterator<Item = (TableName, &Table)> {
+        TableName::ALL.into_iter().map(|name| (name, self.get(name)))
+    }
+}
+
+/// One connection, so one session and one bounded cache, for all tables.
+pub(super) async fn connect(layout: &Layout) -> Result<Connection, StoreError> {
+    let registry = Arc::new(ObjectStoreRegistry::default());
+    let session = Arc::new(Session::new(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES, registry));
+    let path = layout.tables();
+    let uri = path.to_str().ok_or_else(|| StoreError::Unusable(format!("the path {} is not UTF-8", path.display())))?;
+    lancedb::connect(uri).session(session).read_consistency_interval(Duration::ZERO).execute().await.map_err(failed)
+}
+
+pub(super) async fn create(connection: &Connection, name: TableName, dims: usize) -> Result<Table, StoreError> {
+    let table = connection.create_empty_table(name.as_str(), name.schema(dims)).execute().await.map_err(failed)?;
+    if name == TableName::Passages {
+        build_text_index(&table).await?;
+    }
+    Ok(table)
+}
+
+/// Builds it anew where there is one. A search by text without the index is an error, so it is there from the start.
+pub(super) async fn build_text_index(passages: &Table) -> Result<(), StoreError> {
+    // identifiers are found by their parts and as a whole, words by their stem; stop words stay: in code they matter
+    let analyzer = FtsIndexBuilder::code()
+        .split_identifiers(true)
+        .preserve_original(true)
+        .stem(true)
+        .remove_stop_words(false)
+        .memory_limit_mb(TEXT_INDEX_BUILD_MB)
+        .num_workers(1);
+    let index = passages.create_index(&["text"], Index::FTS(analyzer)).name(TEXT_INDEX.to_owned()).replace(true);
+    index.execute().await.map_err(failed)
+}
+
+pub(super) async fn has_vector_index(passages: &Table) -> Result<bool, StoreError> {
+    let indices = passages.list_indices().await.map_err(failed)?;
+    Ok(indices.iter().any(|index| index.name == VECTOR_INDEX))
+}
+
+/// Exact within the partitions that are looked at; more compact indexes lose recall.
+pub(super) async fn build_vector_index(passages: &Table) -> Result<(), StoreError> {
+    let index = Index::IvfFlat(IvfFlatIndexBuilder::default().distance_type(DistanceType::Cosine));
+    let index = passages.create_index(&["vector"], index).name(VECTOR_INDEX.to_owned()).replace(true);
+    index.execute().await.map_err(failed)
+}
+
+/// Indexes that hold nothing of rows that are gone.
+pub(super) async fn rebuild_indexes(passages: &Table) -> Result<(), StoreError> {
+    build_text_index(passages).await?;
+    if has_vector_index(passages).await? {
+        passages.drop_index(VECTOR_INDEX).await.map_err(failed)?;
+        build_vector_index(passages).await?;
+    }
+    Ok(())
+}
