@@ -1,0 +1,209 @@
+//! Stores and records for the tests of the store port.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reasoning_bank::store::{LanceStore, Options};
+use reasoning_bank_actors::ports::{
+    Conditions, Fingerprint, MemoryStore, Page, Passage, PassageKind, Recall, Record, Visible,
+};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_domain::confidence::{Signal, SignalKind};
+use reasoning_bank_domain::fusion::RankedList;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use reasoning_bank_domain::trace::{Outcome, Trace, TraceMetadata, VerdictSource};
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+pub(crate) const DIMS: usize = 4;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Backend {
+    Memory,
+    Lance,
+}
+
+/// A store that is empty, and the directory it lives in.
+pub(crate) struct Opened {
+    pub(crate) store: Arc<dyn MemoryStore>,
+    _dir: Option<TempDir>,
+}
+
+impl Backend {
+    pub(crate) async fn open(self) -> Opened {
+        match self {
+            Self::Memory => Opened { store: Arc::new(MemStore::new()), _dir: None },
+            Self::Lance => {
+                let dir = tempfile::tempdir().unwrap();
+                Opened { store: Arc::new(open(dir.path()).await), _dir: Some(dir) }
+            }
+        }
+    }
+}
+
+pub(crate) fn fingerprint() -> Fingerprint {
+    Fingerprint { name: "test".into(), dims: DIMS, hash: "0123456789abcdef0123".into() }
+}
+
+pub(crate) async fn open(dir: &Path) -> LanceStore {
+    LanceStore::open(dir, &fingerprint(), Options::default()).await.unwrap()
+}
+
+/// Long enough for a busy machine: nothing waits for it where all is well.
+pub(crate) fn soon() -> Deadline {
+    Deadline::after(Duration::from_secs(60))
+}
+
+pub(crate) fn workspace(name: &str) -> WorkspaceId {
+    WorkspaceId::of_root(name)
+}
+
+pub(crate) fn now() -> Timestamp {
+    "2026-03-01T12:00:00Z".parse().unwrap()
+}
+
+/// An active memory of project scope.
+pub(crate) fn memory(workspace: &WorkspaceId, title: &str, content: &str) -> Memory {
+    Memory {
+        id: Uuid::now_v7().into(),
+        revision: 1,
+        title: title.into(),
+        description: format!("When it is about {title}"),
+        content: content.into(),
+        outcome: MemoryOutcome::Success,
+        error_context: None,
+        task: String::new(),
+        workspace_id: workspace.clone(),
+        scope: Scope::Project,
+        team: None,
+        org: None,
+        source_type: SourceType::Explicit,
+        source_session: None,
+        trust: Trust::Agent,
+        parent_memory_id: None,
+        derived_from: Vec::new(),
+        evolution_stage: 0,
+        pattern_tags: Vec::new(),
+        difficulty_level: None,
+        domain_category: None,
+        prior: 0.8,
+        created_at: now(),
+        updated_at: now(),
+        pinned: false,
+        status: Status::Active,
+        trace_id: None,
+        trace_outcome: None,
+        embedder: None,
+    }
+}
+
+pub(crate) fn warning(mut memory: Memory) -> Memory {
+    memory.error_context = Some(ErrorContext {
+        error_type: "ValueError".into(),
+        failure_pattern: "it was not checked".into(),
+        corrective_guidance: "check it".into(),
+        error_message: None,
+        stack_trace: None,
+        task_domain: None,
+    });
+    memory.outcome = MemoryOutcome::Failure;
+    memory
+}
+
+/// The memory with one passage: its text, and this vector.
+pub(crate) fn record(memory: &Memory, vector: Option<[f32; DIMS]>) -> Record {
+    let passage = Passage {
+        kind: PassageKind::Content,
+        n: 0,
+        text: memory.content_text(),
+        vector: vector.map(|vector| vector.to_vec()),
+    };
+    record_with(memory, vec![passage])
+}
+
+pub(crate) fn record_with(memory: &Memory, passages: Vec<Passage>) -> Record {
+    Record::Memory { memory: memory.clone(), passages, confirm: Uuid::now_v7().into() }
+}
+
+pub(crate) fn passage(kind: PassageKind, n: u32, text: &str, vector: [f32; DIMS]) -> Passage {
+    Passage { kind, n, text: text.into(), vector: Some(vector.to_vec()) }
+}
+
+pub(crate) fn signal(memory: &Memory, kind: SignalKind, at: Timestamp) -> Signal {
+    Signal {
+        id: Uuid::now_v7().into(),
+        memory_id: memory.id,
+        workspace_id: memory.workspace_id.clone(),
+        kind,
+        at,
+        trace_id: None,
+        comment: None,
+    }
+}
+
+pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
+    Trace {
+        trace_id: Uuid::now_v7().into(),
+        task: task.into(),
+        trajectory: Vec::new(),
+        outcome: Outcome::Success,
+        final_score: Some(0.9),
+        verdict_source: VerdictSource::Judge,
+        evidence: None,
+        memory_items: Vec::new(),
+        memories_used: Vec::new(),
+        metadata: TraceMetadata {
+            model: "test".into(),
+            reasoning_effort: "medium".into(),
+            matts_enabled: false,
+            matts_k: 1,
+            matts_mode: MattsMode::Parallel,
+            total_iterations: 1,
+            total_tokens: 10,
+            workspace_id: workspace.clone(),
+            source_session: None,
+        },
+        parent_trace_id: None,
+        created_at: now(),
+    }
+}
+
+pub(crate) fn workspace_record(root: &str) -> Record {
+    Record::Workspace(Workspace::of_root(root, now()))
+}
+
+pub(crate) fn visible(workspace: &WorkspaceId) -> Visible {
+    Visible { workspace: Some(workspace.clone()), team: None, org: None }
+}
+
+pub(crate) fn recall(workspace: &WorkspaceId) -> Recall {
+    Recall { visible: visible(workspace), conditions: Conditions::default(), text: None, vector: None, limit: 50 }
+}
+
+pub(crate) fn by_text(workspace: &WorkspaceId, text: &str) -> Recall {
+    Recall { text: Some(text.into()), ..recall(workspace) }
+}
+
+pub(crate) fn by_vector(workspace: &WorkspaceId, vector: [f32; DIMS]) -> Recall {
+    Recall { vector: Some(vector.to_vec()), ..recall(workspace) }
+}
+
+/// The whole of whatever is scanned.
+pub(crate) fn everything() -> Page {
+    Page { after: None, limit: 10_000 }
+}
+
+pub(crate) fn ids(list: &Option<RankedList>) -> Vec<MemoryId> {
+    list.as_ref().map(|list| list.hits.iter().map(|(id, _)| *id).collect()).unwrap_or_default()
+}
+
+pub(crate) fn sorted(mut ids: Vec<MemoryId>) -> Vec<MemoryId> {
+    ids.sort();
+    ids
+}
