@@ -10,7 +10,7 @@ use reasoning_bank_actors::cache::CacheSettings;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{Latency, NoModel, Simulated, SimulatedSettings};
-use reasoning_bank_actors::ports::{Embedder, Fingerprint, LanguageModel, MemoryStore, StoreError};
+use reasoning_bank_actors::ports::{Embedder, EmbedderState, Fingerprint, LanguageModel, MemoryStore, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, PoolSettings, ShutdownReport, System, SystemHandle, SystemSettings};
@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 
 use crate::embed::BuiltinEmbedder;
 use crate::settings::{Provider, Settings};
-use crate::store::lance::{LanceStore, Options};
+use crate::store::{LanceStore, Options};
 
 /// For the last checkpoint of the store.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
@@ -28,6 +28,7 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 pub struct Bank {
     system: System,
     store: Opened,
+    embedder: Arc<dyn Embedder>,
 }
 
 /// The store once it is open: a restarted StoreActor gets the same one, whose commits may still be under way.
@@ -40,16 +41,28 @@ impl Bank {
         let store = Opened::default();
         let parts = Parts {
             store: opener(Arc::clone(&store), settings.data_dir.clone(), embedder.fingerprint().clone()),
-            embedder,
+            embedder: Arc::clone(&embedder),
             model: model(settings),
             provider: settings.llm.provider.as_str().to_owned(),
             settings: system_settings(settings),
         };
-        Ok(Self { system: System::start(parts).await?, store })
+        Ok(Self { system: System::start(parts).await?, store, embedder })
     }
 
     pub fn handle(&self) -> SystemHandle {
         self.system.handle()
+    }
+
+    /// Returns when the embedding model is loaded or has failed, at the latest after `limit`: for work that searches
+    /// once, and would search by words alone if it did not wait.
+    pub async fn embedder_ready(&self, limit: Duration) {
+        const LOOK_EVERY: Duration = Duration::from_millis(5);
+        let known = async {
+            while self.embedder.state() == EmbedderState::Loading {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        let _ = tokio::time::timeout(limit, known).await;
     }
 
     /// Running tasks end, or are cancelled after `grace`; the store is closed last.
@@ -115,13 +128,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             relevance_floor: retrieval.relevance_floor,
             n_results: retrieval.n_results,
         },
-        cache: CacheSettings {
-            max_entries: llm.cache.max_entries,
-            ttl: Duration::from_secs(llm.cache.ttl_s),
-        },
-        pool: PoolSettings {
-            matts_workers: settings.matts.workers,
-            judge_concurrency: settings.judge.concurrency,
-        },
+        cache: CacheSettings { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
+        pool: PoolSettings { matts_workers: settings.matts.workers, judge_concurrency: settings.judge.concurrency },
     }
 }

@@ -1,1 +1,158 @@
-//!
+//! The command line: reads arguments and settings, runs one command, prints its answer. Answers go to stdout, all else
+//! to stderr. What the commands do is the system's work; how their answers look is `render`'s.
+
+use std::io;
+use std::time::Duration;
+
+use clap::Parser;
+use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::workspace::WorkspaceId;
+
+use crate::settings::{self, Loaded, LogLevel, Provider, Sources};
+use crate::telemetry;
+
+mod args;
+mod config_show;
+mod demo;
+mod failure;
+mod input;
+mod memory;
+mod output;
+mod render;
+mod session;
+mod solve;
+#[cfg(test)]
+mod testing;
+
+use args::{Cli, Command, ConfigCommand, MemoryCommand};
+use failure::{Exit, Failure};
+use output::Output;
+use session::{with_bank, with_searching_bank};
+
+/// How long a command that needs no model may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs the command that the process was started with and returns its exit code: 0 ok, 1 the work failed, 2 wrong use
+/// or configuration.
+pub fn run() -> i32 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error).code(),
+    };
+    // `mcp` keeps stdout for its protocol, whatever else is asked for.
+    let json = cli.global.json && !matches!(cli.command, Command::Mcp);
+    let output = Output { json, quiet: cli.global.quiet };
+    match start(cli, output) {
+        Ok(exit) => exit.code(),
+        Err(failure) => output.failure(&failure).code(),
+    }
+}
+
+fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
+    let sources = Sources::of_process(cli.global.flags())
+        .map_err(|error| Failure::usage("the current directory cannot be read").caused_by(error))?;
+    let loaded = settings::load(&sources)?;
+    telemetry::init(&loaded.settings.log, log_level(&cli.command, &loaded))?;
+    match cli.command {
+        Command::Mcp => loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}")),
+        // It has a workspace of its own.
+        Command::Demo => {}
+        _ => loaded.warnings.iter().for_each(|warning| output.warning(warning)),
+    }
+    match cli.command {
+        Command::Config(ConfigCommand::Show) => output.answer(&config_show::document(&loaded), config_show::text),
+        Command::Memory(command) => memory_command(command, &loaded, output),
+        Command::Solve(args) => {
+            loaded.check_provider(false)?;
+            let report =
+                with_searching_bank(&loaded.settings, async |system| solve::solve(args, &loaded, &system).await)?;
+            output.answer(&report, render::solve)?;
+            Ok(if report.outcome == Outcome::Failure { Exit::Failed } else { Exit::Ok })
+        }
+        Command::Mcp => mcp(&loaded, &sources),
+        Command::Demo => demo(&loaded, sources.flags.data_dir.is_some(), output),
+    }
+}
+
+fn memory_command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    let settings = &loaded.settings;
+    let deadline = || Deadline::after(PATIENCE);
+    match command {
+        MemoryCommand::Search(args) => {
+            let explain = args.explain;
+            let found =
+                with_searching_bank(settings, async |system| memory::search(args, loaded, &system, deadline()).await)?;
+            output.answer(&found, |found| render::retrieved(found, explain))
+        }
+        MemoryCommand::Record(args) => {
+            let recorded =
+                with_bank(settings, async |system| memory::record(*args, loaded, &system, deadline()).await)?;
+            output.answer(&recorded, render::recorded)
+        }
+        MemoryCommand::Get { id } => {
+            let found = with_bank(settings, async |system| memory::get(id, loaded, &system, deadline()).await)?;
+            output.answer(&found, render::memory)
+        }
+        MemoryCommand::Export { all, vectors } => {
+            let workspace = (!all).then(|| match &loaded.workspace {
+                WorkspaceRef::Root(root) => WorkspaceId::of_root(root),
+                WorkspaceRef::Id(id) => id.clone(),
+            });
+            with_bank(settings, async |system| {
+                let mut out = io::BufWriter::new(io::stdout().lock());
+                memory::export(workspace, vectors, output.json, &system, &mut out).await
+            })
+            .map(|()| Exit::Ok)
+        }
+    }
+}
+
+fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
+    use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
+
+    loaded.check_provider(true)?;
+    let settings = &loaded.settings;
+    let options = McpOptions {
+        workspace: loaded.workspace.clone(),
+        base: sources.directory.clone(),
+        identity: settings.workspace.identity,
+        can_solve: settings.llm.provider != Provider::None,
+        solve_deadline: Duration::from_secs(settings.agent.deadline_s),
+        defaults: ToolDefaults {
+            enable_matts: settings.matts.enabled,
+            matts_k: settings.matts.k,
+            matts_mode: settings.matts.mode,
+            n_results: settings.retrieval.n_results,
+        },
+    };
+    with_bank(settings, async |system| {
+        tokio::select! {
+            served = serve_stdio(system.clone(), options) => served.map_err(Failure::session),
+            ended = system.ended() => Err(Failure::gave_up(&ended)),
+        }
+    })
+    .map(|()| Exit::Ok)
+}
+
+fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<Exit, Failure> {
+    let temporary = if keep { None } else { Some(tempfile::tempdir().map_err(Failure::temporary)?) };
+    let directory = temporary.as_ref().map_or(loaded.settings.data_dir.as_path(), |temporary| temporary.path());
+    let settings = demo::settings(loaded.settings.clone(), directory);
+    let say = |text: &str| if output.json { Ok(()) } else { output::line(text) };
+    say(&demo::tour::opening(&settings, temporary.is_some()))?;
+    let tour = with_searching_bank(&settings, async |system| {
+        demo::run(&settings, &system, |number, stop| say(&demo::tour::stop(number, stop))).await
+    })?;
+    output.answer(&tour, |tour| demo::tour::closing(tour, temporary.is_some()))
+}
+
+/// A command that ends soon says nothing of its own accord; a server does.
+fn log_level(command: &Command, loaded: &Loaded) -> LogLevel {
+    match command {
+        Command::Mcp => loaded.settings.log.level,
+        _ if loaded.is_default("log.level") => LogLevel::Warn,
+        _ => loaded.settings.log.level,
+    }
+}

@@ -3,6 +3,7 @@
 
 #![recursion_limit = "256"]
 
+pub mod bootstrap;
 pub mod cli;
 pub mod embed;
 pub mod mcp;

@@ -1,6 +1,13 @@
 //! One binary for everything that is tested from outside.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on has failed
+
+mod cli_config;
+mod cli_demo;
+mod cli_memory;
+mod cli_solve;
 mod embedding;
 mod store_contract;
 mod store_fixtures;
 mod store_lance;
+mod support;

@@ -1,0 +1,157 @@
+//! Why a command did not succeed, as the user is told: an exit code, `error:` and `hint:` lines, or a JSON document.
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_actors::runtime::Ended;
+use reasoning_bank_domain::solve::BestSoFar;
+use serde::Serialize;
+
+use crate::mcp::SessionError;
+use crate::settings::{ProviderError, SettingsError};
+use crate::telemetry::TelemetryError;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exit {
+    Ok,
+    /// The work failed.
+    Failed,
+    /// Wrong use or configuration: the same call fails again until something is corrected.
+    Usage,
+}
+
+impl Exit {
+    pub(super) fn code(self) -> i32 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Failure {
+    /// The codes that MCP clients meet, and `configuration_invalid`.
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<String>,
+    pub(super) retryable: bool,
+    /// The best solution there was when a solve ended early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) best: Option<Box<BestSoFar>>,
+    #[serde(skip)]
+    pub(super) exit: Exit,
+}
+
+impl Failure {
+    fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None, retryable: false, best: None, exit }
+    }
+
+    /// The call was wrong.
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, "invalid_argument", message)
+    }
+
+    /// The answer could not be written out.
+    pub(super) fn output(error: std::io::Error) -> Self {
+        Self::new(Exit::Failed, "internal", format!("the answer cannot be written: {error}"))
+    }
+
+    pub(super) fn runtime(error: std::io::Error) -> Self {
+        Self::new(Exit::Failed, "internal", format!("there are no threads to work with: {error}"))
+    }
+
+    pub(super) fn temporary(error: std::io::Error) -> Self {
+        Self::new(Exit::Failed, "store_unavailable", format!("no temporary directory can be made: {error}"))
+            .hint("name a directory with --data-dir, or a place for temporary files with TMPDIR")
+    }
+
+    pub(super) fn session(error: SessionError) -> Self {
+        Self::new(Exit::Failed, "internal", error.to_string())
+    }
+
+    /// The system restarted too often and ended.
+    pub(super) fn gave_up(ended: &Ended) -> Self {
+        Self::new(Exit::Failed, "internal", format!("the system gave up: {ended:?}")).hint("the log says why")
+    }
+
+    pub(super) fn caused_by(mut self, cause: impl std::fmt::Display) -> Self {
+        self.message = format!("{}: {cause}", self.message);
+        self
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        Self::new(Exit::Usage, "configuration_invalid", error.to_string())
+            .hint("correct or remove what each line names")
+    }
+}
+
+impl From<TelemetryError> for Failure {
+    fn from(error: TelemetryError) -> Self {
+        Self::new(Exit::Usage, "configuration_invalid", error.to_string())
+    }
+}
+
+impl From<ProviderError> for Failure {
+    fn from(error: ProviderError) -> Self {
+        Self::new(Exit::Usage, error.code(), error.to_string()).hint(error.hint())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let mut failure = Self::new(exit_of(&error), error.code(), error.to_string()).hint(error.hint());
+        failure.retryable = error.retryable();
+        if let Error::TokenBudgetExceeded { best, .. } = error {
+            failure.best = best;
+        }
+        failure
+    }
+}
+
+/// 2 where the caller or the configuration has to change, an unknown workspace included: it stands for a wrong path.
+fn exit_of(error: &Error) -> Exit {
+    match error {
+        Error::InvalidArgument { .. }
+        | Error::MemoryInvalid(_)
+        | Error::WorkspaceUnknown(_)
+        | Error::ScopeDenied(_)
+        | Error::KeyRejected(_)
+        | Error::Store(StoreError::OtherEmbedder { .. } | StoreError::NewerFormat { .. }) => Exit::Usage,
+        _ => Exit::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_caller_must_correct_exits_with_2_and_what_went_wrong_with_1() {
+        let exit = |error: Error| Failure::from(error).exit.code();
+        assert_eq!(exit(Error::invalid("query", "is empty")), 2);
+        assert_eq!(exit(Error::WorkspaceUnknown("0123456789abcdef".into())), 2);
+        assert_eq!(exit(Error::Store(StoreError::NewerFormat { found: 2, known: 1 })), 2);
+        assert_eq!(exit(Error::Store(StoreError::Unusable("denied".into()))), 1);
+        assert_eq!(exit(Error::NotFound("memory x".into())), 1);
+    }
+
+    #[test]
+    fn the_best_solution_of_a_solve_cut_short_is_in_the_document() {
+        let best = Some(Box::new(BestSoFar { solution: "fn main() {}".into(), score: Some(0.4) }));
+        let failure = Failure::from(Error::TokenBudgetExceeded { used: 12, limit: 10, best });
+        let document = serde_json::to_value(&failure).unwrap();
+        assert_eq!(document["code"], "token_budget_exceeded");
+        assert_eq!(document["best"]["score"], 0.4);
+        assert!(document.get("exit").is_none());
+    }
+}

@@ -1,0 +1,45 @@
+//! What commands read besides their arguments: a file or stdin, within bounds.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::failure::Failure;
+
+/// More than the longest task or memory there may be, in whatever script and escaped as JSON.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The text of a file; `-` is stdin.
+pub(super) fn read(path: &Path) -> Result<String, Failure> {
+    if path.as_os_str() == "-" {
+        return bounded(io::stdin().lock(), "stdin");
+    }
+    let name = path.display().to_string();
+    match File::open(path) {
+        Ok(file) => bounded(file, &name),
+        Err(error) => Err(Failure::usage(format!("{name} cannot be read")).caused_by(error)),
+    }
+}
+
+fn bounded(source: impl Read, name: &str) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = source.take(MAX_BYTES + 1).read_to_string(&mut text);
+    match read.map(|bytes| bytes as u64 > MAX_BYTES) {
+        Ok(false) => Ok(text),
+        Ok(true) => Err(Failure::usage(format!("{name} has more than {MAX_BYTES} bytes"))),
+        Err(error) => Err(Failure::usage(format!("{name} cannot be read")).caused_by(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_or_no_text_is_refused() {
+        assert_eq!(bounded(&b"text"[..], "stdin").unwrap(), "text");
+        let long = bounded(io::repeat(b'x'), "stdin").unwrap_err();
+        assert_eq!(long.message, "stdin has more than 4194304 bytes");
+        assert!(bounded(&[0xff][..], "stdin").unwrap_err().message.starts_with("stdin cannot be read"));
+    }
+}

@@ -1,0 +1,164 @@
+//! `memory export`: JSON Lines, a line a thing, in the order of ids over all kinds. What is written is what is stored,
+//! so that it can be restored exactly; a signal's own kind is called `signal`, as `kind` says what a line is.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::{Filter, Page, Scanned};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::workspace::WorkspaceId;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::cli::failure::Failure;
+
+const PAGE: usize = 500;
+/// For one page.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Writes the lines to `out`, or with `as_array` one array of them. That nobody reads on is no failure.
+pub(in crate::cli) async fn export(
+    workspace: Option<WorkspaceId>,
+    vectors: bool,
+    as_array: bool,
+    system: &SystemHandle,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut streams = [
+        Stream::new(Filter::Memories { workspace: workspace.clone(), status: None, scope: None }),
+        Stream::new(Filter::Traces { workspace: workspace.clone() }),
+        Stream::new(Filter::Signals { workspace }),
+    ];
+    let mut lines = Lines { out, as_array, written: false };
+    lines.begin()?;
+    while let Some(mut line) = next(&mut streams, system).await? {
+        if line.fields.get("kind") == Some(&Value::from("memory")) {
+            with_vectors(&mut line, vectors, system).await?;
+        }
+        if !lines.write(&line.fields)? {
+            return Ok(());
+        }
+    }
+    lines.end()
+}
+
+struct Line {
+    id: Uuid,
+    fields: Map<String, Value>,
+}
+
+/// One kind of things, read a page at a time.
+struct Stream {
+    filter: Filter,
+    page: VecDeque<Line>,
+    after: Option<Uuid>,
+    ended: bool,
+}
+
+impl Stream {
+    fn new(filter: Filter) -> Self {
+        Self { filter, page: VecDeque::new(), after: None, ended: false }
+    }
+
+    async fn fill(&mut self, system: &SystemHandle) -> Result<(), Failure> {
+        if self.ended || !self.page.is_empty() {
+            return Ok(());
+        }
+        let page = Page { after: self.after, limit: PAGE };
+        let scanned = system.store.scan(self.filter.clone(), page, Deadline::after(PATIENCE)).await?;
+        self.page = lines(scanned)?;
+        self.ended = self.page.len() < PAGE;
+        self.after = self.page.back().map(|line| line.id).or(self.after);
+        Ok(())
+    }
+}
+
+/// The line with the lowest id of all streams.
+async fn next(streams: &mut [Stream], system: &SystemHandle) -> Result<Option<Line>, Failure> {
+    for stream in streams.iter_mut() {
+        stream.fill(system).await?;
+    }
+    let first = streams.iter_mut().filter(|stream| !stream.page.is_empty());
+    Ok(first.min_by_key(|stream| stream.page.front().map(|line| line.id)).and_then(|stream| stream.page.pop_front()))
+}
+
+fn lines(scanned: Scanned) -> Result<VecDeque<Line>, Failure> {
+    match scanned {
+        Scanned::Memories(rows) => {
+            rows.into_iter().map(|row| line("memory", row.memory.id.uuid(), &row.memory)).collect()
+        }
+        Scanned::Traces(traces) => traces.iter().map(|trace| line("trace", trace.trace_id.uuid(), trace)).collect(),
+        Scanned::Signals(signals) => signals.iter().map(|signal| line("signal", signal.id.uuid(), signal)).collect(),
+        Scanned::Workspaces(_) | Scanned::Passages(_) => Ok(VecDeque::new()),
+    }
+}
+
+fn line(kind: &str, id: Uuid, thing: &impl Serialize) -> Result<Line, Failure> {
+    let value = serde_json::to_value(thing).map_err(|error| Failure::from(Error::internal(error)))?;
+    let mut fields = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
+    if let Value::Object(own) = value {
+        fields
+            .extend(own.into_iter().map(|(name, value)| (if name == "kind" { kind.to_owned() } else { name }, value)));
+    }
+    Ok(Line { id, fields })
+}
+
+/// Adds the passages with their vectors, or removes what only makes sense beside them.
+async fn with_vectors(line: &mut Line, vectors: bool, system: &SystemHandle) -> Result<(), Failure> {
+    if !vectors {
+        line.fields.remove("embedder");
+        return Ok(());
+    }
+    let page = Page { after: None, limit: PAGE };
+    let scanned = system.store.scan(Filter::Passages(line.id.into()), page, Deadline::after(PATIENCE)).await?;
+    if let Scanned::Passages(passages) = scanned {
+        let passages = serde_json::to_value(passages).map_err(|error| Failure::from(Error::internal(error)))?;
+        line.fields.insert("passages".into(), passages);
+    }
+    Ok(())
+}
+
+struct Lines<'a, W> {
+    out: &'a mut W,
+    as_array: bool,
+    written: bool,
+}
+
+impl<W: Write> Lines<'_, W> {
+    fn begin(&mut self) -> Result<(), Failure> {
+        if self.as_array { self.put("[").map(|_| ()) } else { Ok(()) }
+    }
+
+    /// False once nobody reads any more.
+    fn write(&mut self, fields: &Map<String, Value>) -> Result<bool, Failure> {
+        let text = serde_json::to_string(fields).map_err(|error| Failure::from(Error::internal(error)))?;
+        let comma = if self.as_array && self.written { ",\n" } else { "" };
+        let end = if self.as_array { "" } else { "\n" };
+        self.written = true;
+        self.put(&format!("{comma}{text}{end}"))
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        if self.as_array {
+            self.put("]\n")?;
+        }
+        unless_closed(self.out.flush()).map(|_| ())
+    }
+
+    fn put(&mut self, text: &str) -> Result<bool, Failure> {
+        unless_closed(self.out.write_all(text.as_bytes()))
+    }
+}
+
+/// False when nobody reads any more.
+fn unless_closed(written: io::Result<()>) -> Result<bool, Failure> {
+    match written {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::output(error)),
+    }
+}

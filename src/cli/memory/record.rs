@@ -1,0 +1,182 @@
+//! From the arguments of `memory record`, flags or a file, to the request. What a memory must have is its own matter:
+//! what is missing here is missing there, where all of it is told at once.
+
+use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
+use serde::Deserialize;
+
+use crate::cli::args::{ErrorArgs, Lesson};
+use crate::cli::failure::Failure;
+
+/// The arguments of the MCP tool `record_memory`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct LessonFile {
+    title: String,
+    description: String,
+    content: String,
+    outcome: Option<MemoryOutcome>,
+    error_context: Option<ErrorFile>,
+    pattern_tags: Vec<String>,
+    domain_category: Option<String>,
+    difficulty_level: Option<String>,
+    parent_memory_id: Option<MemoryId>,
+    derived_from: Vec<MemoryId>,
+    scope: Scope,
+    task: Option<String>,
+    /// A path or an id; `--workspace` wins.
+    pub(super) workspace: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ErrorFile {
+    error_type: String,
+    failure_pattern: String,
+    corrective_guidance: String,
+    error_message: Option<String>,
+    stack_trace: Option<String>,
+    task_domain: Option<String>,
+}
+
+impl LessonFile {
+    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let path = error.path().to_string();
+            let field = if matches!(path.as_str(), "." | "?") { "the file".to_owned() } else { path };
+            Failure::usage(format!("{field}: {}", error.inner()))
+        })?;
+        json.end().map_err(|error| Failure::usage(format!("the file: {error}")))?;
+        Ok(parsed)
+    }
+
+    pub(super) fn of_flags(lesson: Lesson, error: ErrorArgs) -> Self {
+        let ErrorArgs { error_type, failure_pattern, corrective_guidance } = error;
+        let any = [&error_type, &failure_pattern, &corrective_guidance].into_iter().any(Option::is_some);
+        let error_context = any.then(|| ErrorFile {
+            error_type: error_type.unwrap_or_default(),
+            failure_pattern: failure_pattern.unwrap_or_default(),
+            corrective_guidance: corrective_guidance.unwrap_or_default(),
+            ..ErrorFile::default()
+        });
+        Self {
+            title: lesson.title.unwrap_or_default(),
+            description: lesson.description.unwrap_or_default(),
+            content: lesson.content.unwrap_or_default(),
+            outcome: lesson.outcome.map(Into::into),
+            error_context,
+            pattern_tags: lesson.tags,
+            domain_category: lesson.domain,
+            difficulty_level: lesson.difficulty,
+            parent_memory_id: lesson.parent,
+            derived_from: lesson.derived_from,
+            scope: lesson.scope.into(),
+            task: lesson.task,
+            workspace: None,
+        }
+    }
+
+    /// At the command line it is the user who speaks.
+    pub(super) fn into_request(self, workspace: WorkspaceRef) -> RecordRequest {
+        RecordRequest {
+            title: self.title,
+            description: self.description,
+            content: self.content,
+            outcome: self.outcome,
+            error_context: self.error_context.map(|error| ErrorContext {
+                error_type: error.error_type,
+                failure_pattern: error.failure_pattern,
+                corrective_guidance: error.corrective_guidance,
+                error_message: error.error_message,
+                stack_trace: error.stack_trace,
+                task_domain: error.task_domain,
+            }),
+            pattern_tags: self.pattern_tags,
+            domain_category: self.domain_category,
+            difficulty_level: self.difficulty_level,
+            parent_memory_id: self.parent_memory_id,
+            derived_from: self.derived_from,
+            scope: self.scope,
+            task: self.task,
+            workspace,
+            source_type: SourceType::Explicit,
+            trust: Trust::User,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::args::{Cli, Command, MemoryCommand};
+
+    fn of_line(line: &[&str]) -> RecordRequest {
+        let cli = Cli::try_parse_from(["x", "memory", "record"].iter().chain(line)).unwrap();
+        let Command::Memory(MemoryCommand::Record(args)) = cli.command else { panic!("another command") };
+        LessonFile::of_flags(args.lesson, args.error).into_request(WorkspaceRef::Root("/p".into()))
+    }
+
+    fn of_file(text: &str) -> RecordRequest {
+        LessonFile::parse(text).unwrap().into_request(WorkspaceRef::Root("/p".into()))
+    }
+
+    #[test]
+    fn flags_and_file_make_the_same_request() {
+        let flags = of_line(&[
+            "--title",
+            "t",
+            "--description",
+            "d",
+            "--content",
+            "c",
+            "--error-type",
+            "E",
+            "--failure-pattern",
+            "f",
+            "--corrective-guidance",
+            "g",
+            "--tag",
+            "a",
+            "--tag",
+            "b",
+            "--domain",
+            "rust",
+            "--difficulty",
+            "easy",
+            "--parent",
+            "00000000-0000-0000-0000-000000000001",
+            "--outcome",
+            "mixed",
+            "--task",
+            "the task",
+        ]);
+        let file = of_file(
+            r#"{"title":"t","description":"d","content":"c",
+                "error_context":{"error_type":"E","failure_pattern":"f","corrective_guidance":"g"},
+                "pattern_tags":["a","b"],"domain_category":"rust","difficulty_level":"easy",
+                "parent_memory_id":"00000000-0000-0000-0000-000000000001","outcome":"mixed","task":"the task"}"#,
+        );
+        assert_eq!(flags, file);
+        assert_eq!(flags.trust, Trust::User);
+    }
+
+    #[test]
+    fn what_is_missing_is_left_for_the_memory_to_tell() {
+        assert_eq!(of_file("{}"), of_line(&[]));
+        assert_eq!(of_file("{}").title, "");
+        assert_eq!(of_line(&["--error-type", "E"]).error_context.unwrap().failure_pattern, "");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_names_the_field() {
+        let message = |text: &str| LessonFile::parse(text).unwrap_err().message;
+        assert!(message(r#"{"error_context":{"error_type":7}}"#).starts_with("error_context.error_type: invalid type"));
+        assert!(message(r#"{"titel":"t"}"#).contains("unknown field `titel`"));
+        assert!(message("{").starts_with("the file: EOF"));
+        assert!(message("{} {}").starts_with("the file: trailing characters"));
+    }
+}

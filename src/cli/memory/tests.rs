@@ -1,0 +1,129 @@
+use std::time::Duration;
+
+use clap::Parser;
+use serde_json::Value;
+
+use super::*;
+use crate::cli::args::{Cli, Command, MemoryCommand};
+use crate::cli::testing::{a_minute, loaded, system};
+
+fn search_args(line: &[&str]) -> SearchArgs {
+    let cli = Cli::try_parse_from(["x", "memory", "search"].iter().chain(line)).unwrap();
+    let Command::Memory(MemoryCommand::Search(args)) = cli.command else { panic!("another command") };
+    args
+}
+
+fn record_args(line: &[&str]) -> RecordArgs {
+    let cli = Cli::try_parse_from(["x", "memory", "record"].iter().chain(line)).unwrap();
+    let Command::Memory(MemoryCommand::Record(args)) = cli.command else { panic!("another command") };
+    *args
+}
+
+const STRATEGY: &[&str] =
+    &["--title", "Bound retries", "--description", "Calling a service", "--content", "At most three"];
+const WARNING: &[&str] = &[
+    "--title",
+    "Retry storm",
+    "--description",
+    "Calling a service",
+    "--content",
+    "It stayed down",
+    "--error-type",
+    "Overload",
+    "--failure-pattern",
+    "retried at once",
+    "--corrective-guidance",
+    "back off",
+    "--tag",
+    "net",
+];
+
+#[tokio::test]
+async fn what_was_recorded_is_found_and_shown() {
+    let (system, loaded) = (system().await, loaded());
+    let handle = system.handle();
+    let strategy = record(record_args(STRATEGY), &loaded, &handle, a_minute()).await.unwrap();
+    let warning = record(record_args(WARNING), &loaded, &handle, a_minute()).await.unwrap();
+
+    let all = search(search_args(&["service"]), &loaded, &handle, a_minute()).await.unwrap();
+    assert_eq!(all.memories.len(), 2);
+    let errors = search(search_args(&["service", "--errors-only"]), &loaded, &handle, a_minute()).await.unwrap();
+    let ids: Vec<MemoryId> = errors.memories.iter().map(|entry| entry.memory.id).collect();
+    assert_eq!(ids, [warning.id]);
+    let tagged = search(search_args(&["service", "--tag", "net", "--n", "1"]), &loaded, &handle, a_minute()).await;
+    assert_eq!(tagged.unwrap().memories[0].memory.id, warning.id);
+
+    assert_eq!(get(strategy.id, &loaded, &handle, a_minute()).await.unwrap().title, "Bound retries");
+    let unknown = get(MemoryId::from(uuid::Uuid::nil()), &loaded, &handle, a_minute()).await.unwrap_err();
+    assert_eq!((unknown.code, unknown.exit.code()), ("not_found", 1));
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn a_file_names_its_workspace_unless_the_flag_does() {
+    let (system, mut loaded) = (system().await, loaded());
+    let handle = system.handle();
+    let place = tempfile::tempdir().unwrap();
+    let other = place.path().join("other");
+    let file = place.path().join("lesson.json");
+    let lesson = serde_json::json!({"title": "t", "description": "d", "content": "c", "workspace": other});
+    std::fs::write(&file, lesson.to_string()).unwrap();
+    let args = || record_args(&["--file", file.to_str().unwrap()]);
+
+    let there = record(args(), &loaded, &handle, a_minute()).await.unwrap().id;
+    assert_eq!(get(there, &loaded, &handle, a_minute()).await.unwrap_err().code, "not_found");
+
+    loaded.workspace_is_named = true;
+    let here = record(args(), &loaded, &handle, a_minute()).await.unwrap().id;
+    assert_eq!(get(here, &loaded, &handle, a_minute()).await.unwrap().title, "t");
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn an_incomplete_memory_is_refused_with_all_that_is_missing() {
+    let (system, loaded) = (system().await, loaded());
+    let refused = record(record_args(&["--title", " "]), &loaded, &system.handle(), a_minute()).await.unwrap_err();
+    assert_eq!((refused.code, refused.exit.code()), ("memory_invalid", 2));
+    for field in ["title", "description", "content"] {
+        assert!(refused.message.contains(field), "{}", refused.message);
+    }
+    system.stop(Duration::from_secs(5)).await;
+}
+
+async fn exported(all: bool, vectors: bool, loaded: &Loaded, system: &SystemHandle) -> Vec<Value> {
+    let WorkspaceRef::Root(root) = &loaded.workspace else { panic!("no root") };
+    let workspace = (!all).then(|| reasoning_bank_domain::workspace::WorkspaceId::of_root(root));
+    let mut out = Vec::new();
+    export(workspace.clone(), vectors, false, system, &mut out).await.unwrap();
+    let lines: Vec<Value> = out.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+
+    let mut array = Vec::new();
+    export(workspace, vectors, true, system, &mut array).await.unwrap();
+    assert_eq!(serde_json::from_slice::<Vec<Value>>(&array).unwrap(), lines);
+    lines
+}
+
+#[tokio::test]
+async fn an_export_is_in_the_order_of_ids_and_has_vectors_where_asked_for() {
+    let (system, mut loaded) = (system().await, loaded());
+    let handle = system.handle();
+    record(record_args(STRATEGY), &loaded, &handle, a_minute()).await.unwrap();
+    record(record_args(WARNING), &loaded, &handle, a_minute()).await.unwrap();
+    record(record_args(WARNING), &loaded, &handle, a_minute()).await.unwrap();
+
+    let lines = exported(false, false, &loaded, &handle).await;
+    let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["memory", "memory", "signal"]);
+    assert!(lines.is_sorted_by_key(|line| line["id"].as_str().unwrap().to_owned()));
+    assert_eq!(lines[2]["signal"], "confirmed");
+    assert!(lines.iter().all(|line| line.get("passages").is_none() && line.get("embedder").is_none()));
+
+    let lines = exported(false, true, &loaded, &handle).await;
+    assert!(lines[0]["embedder"].is_string());
+    assert!(!lines[0]["passages"][0]["vector"].as_array().unwrap().is_empty());
+
+    loaded.workspace = WorkspaceRef::Root("/elsewhere".into());
+    assert_eq!(exported(false, false, &loaded, &handle).await.len(), 0);
+    assert_eq!(exported(true, false, &loaded, &handle).await.len(), 3);
+    system.stop(Duration::from_secs(5)).await;
+}

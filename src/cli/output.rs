@@ -1,0 +1,77 @@
+//! Where answers and failures go: stdout is for answers, or for exactly one JSON document; stderr for all else.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+use super::failure::{Exit, Failure};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Output {
+    pub(super) json: bool,
+    pub(super) quiet: bool,
+}
+
+impl Output {
+    /// Prints the answer: its document, or the text made of it.
+    pub(super) fn answer<T: Serialize>(self, answer: &T, text: impl FnOnce(&T) -> String) -> Result<Exit, Failure> {
+        if self.json {
+            let document = serde_json::to_string(answer).map_err(|error| Failure::output(error.into()))?;
+            line(&document)
+        } else {
+            line(text(answer).trim_end())
+        }
+        .map(|()| Exit::Ok)
+    }
+
+    pub(super) fn warning(self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(io::stderr().lock(), "warning: {text}");
+        }
+    }
+
+    pub(super) fn failure(self, failure: &Failure) -> Exit {
+        if self.json {
+            let _ = line(&serde_json::json!({ "error": failure }).to_string());
+        }
+        let mut stderr = io::stderr().lock();
+        let _ = writeln!(stderr, "error: {}", failure.message);
+        if let Some(hint) = &failure.hint {
+            let _ = writeln!(stderr, "hint: {hint}");
+        }
+        if let (Some(best), false) = (&failure.best, self.json) {
+            let _ = line(&best.solution);
+        }
+        failure.exit
+    }
+}
+
+/// A line on stdout. That nobody reads it any more (`| head`) is no failure.
+pub(super) fn line(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::output(error)),
+        _ => Ok(()),
+    }
+}
+
+/// What clap says: help and version on stdout, wrong arguments on stderr.
+pub(super) fn usage(error: &clap::Error) -> Exit {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return Exit::Ok;
+    }
+    let asks_for_json =
+        std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
+    let styled = error.render();
+    let said = if io::stderr().is_terminal() { styled.ansi().to_string() } else { styled.to_string() };
+    let said = said.replace("For more information, try ", "hint: for more information, try ");
+    let _ = write!(io::stderr().lock(), "{said}");
+    if asks_for_json {
+        let plain = styled.to_string();
+        let message = plain.split("\n\n").next().unwrap_or(&plain).trim_start_matches("error: ").trim();
+        let failure = Failure::usage(message).hint("`--help` after a command shows what it takes");
+        let _ = line(&serde_json::json!({ "error": failure }).to_string());
+    }
+    Exit::Usage
+}

@@ -1,0 +1,162 @@
+use jiff::Timestamp;
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Status, Trust};
+use reasoning_bank_domain::score::{Component, Factor, ProfileName, Why};
+use reasoning_bank_domain::solve::{Learned, SolveUsage};
+use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::workspace::WorkspaceId;
+use uuid::Uuid;
+
+use super::*;
+
+fn id(n: u128) -> MemoryId {
+    Uuid::from_u128(n).into()
+}
+
+fn strategy() -> MemoryView {
+    MemoryView {
+        id: id(1),
+        title: "Halve the range".into(),
+        description: "Searching a sorted list".into(),
+        content: "Keep an exclusive upper bound.\nStop when it meets the lower one.".into(),
+        outcome: MemoryOutcome::Success,
+        warning: false,
+        error_context: None,
+        scope: Scope::Project,
+        workspace_id: WorkspaceId::of_root("/p"),
+        source_type: SourceType::Solve,
+        trust: Trust::Model,
+        status: Status::Active,
+        revision: 1,
+        confidence: 0.7,
+        usage_count: 1,
+        parent_memory_id: Some(id(9)),
+        derived_from: vec![id(9)],
+        evolution_stage: 1,
+        pattern_tags: vec!["search".into(), "bounds".into()],
+        difficulty_level: None,
+        domain_category: Some("algorithms".into()),
+        trace_id: Some(TraceId::from(Uuid::from_u128(7))),
+        trace_outcome: Some(Outcome::Success),
+        created_at: Timestamp::UNIX_EPOCH,
+        last_used_at: None,
+    }
+}
+
+fn warning() -> MemoryView {
+    MemoryView {
+        id: id(2),
+        title: "Off by one \u{1b}[31mred".into(),
+        warning: true,
+        error_context: Some(ErrorContext {
+            error_type: "IndexError".into(),
+            failure_pattern: "the upper bound was inclusive".into(),
+            corrective_guidance: "make it exclusive".into(),
+            error_message: None,
+            stack_trace: None,
+            task_domain: None,
+        }),
+        pattern_tags: Vec::new(),
+        ..strategy()
+    }
+}
+
+fn found(memory: MemoryView, composite: f64) -> RecalledView {
+    RecalledView {
+        memory,
+        similarity_score: 0.9,
+        recency_score: 1.0,
+        error_score: 0.0,
+        base_score: 0.84,
+        composite_score: composite,
+        why: Why {
+            profile: ProfileName::Composite,
+            components: vec![
+                Component { name: "similarity".into(), value: 0.9, weight: 0.6 },
+                Component { name: "recency".into(), value: 1.0, weight: 0.3 },
+                Component { name: "error_context".into(), value: 0.0, weight: 0.1 },
+            ],
+            factors: vec![
+                Factor { name: "confidence_factor".into(), value: 0.85 },
+                Factor { name: "scope_weight".into(), value: 1.0 },
+            ],
+            cosine: Some(0.81),
+            text_score: None,
+        },
+    }
+}
+
+fn answer(memories: Vec<RecalledView>) -> Retrieved {
+    Retrieved { memories, mode: SearchMode::Hybrid, partial: false, notes: Vec::new(), took_ms: 12 }
+}
+
+#[test]
+fn a_search_shows_strategies_and_warnings() {
+    insta::assert_snapshot!(retrieved(&answer(vec![found(strategy(), 0.714), found(warning(), 0.5)]), false));
+}
+
+#[test]
+fn an_explained_search_shows_numbers_that_multiply_out() {
+    insta::assert_snapshot!(retrieved(&answer(vec![found(strategy(), 0.714)]), true));
+}
+
+#[test]
+fn an_empty_search_says_so_and_why() {
+    let mut empty = answer(Vec::new());
+    empty.mode = SearchMode::Keyword;
+    empty.notes = vec!["the embedding model is still loading".into()];
+    insta::assert_snapshot!(retrieved(&empty, false), @r"
+    0 memories, by words only, 12 ms
+    note: the embedding model is still loading
+    ");
+}
+
+#[test]
+fn stored_text_does_not_steer_the_terminal() {
+    assert!(!retrieved(&answer(vec![found(warning(), 0.5)]), true).contains('\u{1b}'));
+    assert!(!memory(&warning()).contains('\u{1b}'));
+}
+
+#[test]
+fn a_memory_is_shown_whole() {
+    insta::assert_snapshot!(memory(&strategy()));
+}
+
+#[test]
+fn a_record_says_what_became_of_it() {
+    let new = Recorded { id: id(1), status: RecordStatus::Created, duplicate_of: None, redactions: 2, confidence: 0.8 };
+    insta::assert_snapshot!(recorded(&new), @r"
+    recorded 00000000-0000-0000-0000-000000000001  confidence 0.80
+    2 secrets were replaced before it was stored
+    ");
+    let again = Recorded { status: RecordStatus::Reinforced, duplicate_of: Some(id(1)), redactions: 0, ..new };
+    let text = recorded(&again);
+    assert_eq!(text, format!("already there, confirmed {}  confidence 0.80\n", id(1)));
+}
+
+#[test]
+fn a_solve_shows_the_solution_and_how_it_came_about() {
+    let report = SolveReport {
+        solution: "fn find() {}\n".into(),
+        outcome: Outcome::Success,
+        score: Some(0.86),
+        verdict_source: VerdictSource::Judge,
+        iterations: 1,
+        attempts: vec![
+            AttemptReport { index: 1, score: Some(0.6), latency_ms: 410, error: None },
+            AttemptReport { index: 2, score: Some(0.86), latency_ms: 395, error: None },
+            AttemptReport { index: 3, score: None, latency_ms: 20, error: Some("timed out".into()) },
+        ],
+        selected: 2,
+        early_exit: true,
+        loop_detected: false,
+        memories_used: vec![UsedMemory { id: id(2), title: "Off by one".into(), warning: true, composite_score: 0.5 }],
+        trace_id: Some(TraceId::from(Uuid::from_u128(7))),
+        learnings: vec![Learned { id: id(3), title: "Test the ends".into() }],
+        usage: SolveUsage { input_tokens: 1200, output_tokens: 340, llm_calls: 7, ..SolveUsage::default() },
+        truncated: false,
+        warnings: vec!["attempt 3 failed".into()],
+        elapsed_ms: 612,
+    };
+    insta::assert_snapshot!(solve(&report));
+}

@@ -1,0 +1,99 @@
+//! `solve`: one task through the whole loop, with its progress on a terminal. An interrupt ends it in order.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::solve::{Progress, SolveReport, SolveTask};
+use tokio::sync::watch;
+
+use super::args::SolveArgs;
+use super::failure::Failure;
+use super::input;
+use crate::settings::{Loaded, MattsSettings};
+
+pub(super) async fn solve(args: SolveArgs, loaded: &Loaded, system: &SystemHandle) -> Result<SolveReport, Failure> {
+    let task = task(args, &loaded.settings.matts)?;
+    let (progress, shown) = watch::channel(Progress::default());
+    let call = Call {
+        progress: Some(progress),
+        ..Call::until(Deadline::after(Duration::from_secs(loaded.settings.agent.deadline_s)))
+    };
+    let cancel = call.cancel.clone();
+    let work = system.agents.solve(task, loaded.workspace.clone(), call);
+    let mut work = std::pin::pin!(work);
+    let solved = tokio::select! {
+        solved = &mut work => solved,
+        () = show(shown) => work.await,
+        Ok(()) = tokio::signal::ctrl_c() => {
+            cancel.cancel();
+            work.await
+        }
+    };
+    clear();
+    Ok(solved?)
+}
+
+fn task(args: SolveArgs, matts: &MattsSettings) -> Result<SolveTask, Failure> {
+    let task = if args.task == "-" { input::read(Path::new("-"))? } else { args.task };
+    let configured = if matts.enabled && !args.no_matts { matts.k } else { 1 };
+    Ok(SolveTask {
+        task,
+        use_memory: !args.no_memory,
+        k: args.matts_k.unwrap_or(configured),
+        mode: args.matts_mode.map_or(matts.mode, Into::into),
+        store_result: !args.no_store,
+        domain: args.domain,
+    })
+}
+
+/// One line that is written over; ends with the work.
+async fn show(mut progress: watch::Receiver<Progress>) {
+    while progress.changed().await.is_ok() {
+        let Progress { completed, total } = *progress.borrow_and_update();
+        if io::stderr().is_terminal() {
+            let _ = write!(io::stderr().lock(), "\r{completed} of at most {total} model calls\u{1b}[K");
+        }
+    }
+}
+
+fn clear() {
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr().lock(), "\r\u{1b}[K");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use reasoning_bank_domain::matts::MattsMode;
+
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+
+    fn of_line(line: &[&str], enabled: bool) -> SolveTask {
+        let cli = Cli::try_parse_from(["x", "solve", "the task"].iter().chain(line)).unwrap();
+        let Command::Solve(args) = cli.command else { panic!("another command") };
+        task(args, &MattsSettings { enabled, k: 4, mode: MattsMode::Sequential, workers: 16 }).unwrap()
+    }
+
+    #[test]
+    fn flags_win_over_settings() {
+        let task = of_line(&[], true);
+        assert_eq!((task.k, task.mode), (4, MattsMode::Sequential));
+        assert!(task.use_memory && task.store_result);
+        let task = of_line(&["--matts-k", "3", "--matts-mode", "parallel", "--no-memory", "--no-store"], true);
+        assert_eq!((task.k, task.mode), (3, MattsMode::Parallel));
+        assert!(!task.use_memory && !task.store_result);
+    }
+
+    #[test]
+    fn without_matts_there_is_one_attempt() {
+        assert_eq!(of_line(&["--no-matts"], true).k, 1);
+        assert_eq!(of_line(&[], false).k, 1);
+        assert_eq!(of_line(&["--matts-k", "3"], false).k, 3);
+    }
+}

@@ -1,0 +1,45 @@
+//! A running system over fakes, for the tests of commands.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use reasoning_bank_actors::memories::RetrievalSettings;
+use reasoning_bank_actors::model::{Simulated, SimulatedSettings};
+use reasoning_bank_actors::ports::MemoryStore;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::{Parts, System, SystemSettings};
+use reasoning_bank_actors::testkit::HashEmbedder;
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+
+use crate::settings::{self, Loaded, Sources};
+
+pub(super) async fn system() -> System {
+    let store: Arc<dyn MemoryStore> = Arc::new(MemStore::new());
+    let parts = Parts {
+        store: Arc::new(move || {
+            let store = Arc::clone(&store);
+            async move { Ok(store) }.boxed()
+        }),
+        embedder: Arc::new(HashEmbedder::new()),
+        model: Arc::new(Simulated::new(SimulatedSettings::default())),
+        provider: "simulated".into(),
+        settings: SystemSettings {
+            // Hashed words are less alike than meanings.
+            retrieval: RetrievalSettings { relevance_floor: 0.1, ..RetrievalSettings::default() },
+            ..SystemSettings::default()
+        },
+    };
+    System::start(parts).await.unwrap()
+}
+
+/// The built-in settings, for the workspace of a directory that does not exist.
+pub(super) fn loaded() -> Loaded {
+    let sources =
+        Sources { directory: "/nowhere/project".into(), data_home: Some("/nowhere/data".into()), ..Sources::default() };
+    settings::load(&sources).unwrap()
+}
+
+pub(super) fn a_minute() -> Deadline {
+    Deadline::after(Duration::from_secs(60))
+}

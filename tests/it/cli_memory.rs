@@ -1,0 +1,148 @@
+//! Memories by hand, through the real binary on a real store.
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Ran};
+
+const RETRIES: &[&str] = &[
+    "memory",
+    "record",
+    "--title",
+    "Bound retries",
+    "--description",
+    "When calling a flaky service",
+    "--content",
+    "Retry at most three times, with backoff and jitter.",
+    "--tag",
+    "network",
+    "--domain",
+    "networking",
+];
+
+fn with<'a>(arguments: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [arguments, more].concat()
+}
+
+fn recorded(place: &Place, arguments: &[&str]) -> Value {
+    place.run(&with(arguments, &["--json"])).ok().json()
+}
+
+#[test]
+fn a_recorded_lesson_is_found_by_meaning_shown_and_exported() {
+    let place = Place::new();
+    let new = recorded(&place, RETRIES);
+    assert_eq!(new["status"], "created");
+    let id = new["id"].as_str().unwrap();
+
+    let found = place.run(&["--json", "memory", "search", "the server answers 503 now and then"]).ok().json();
+    assert_eq!(found["memories"][0]["id"], id);
+    assert_eq!(found["mode"], "hybrid", "{found}");
+    let text = place.run(&["memory", "search", "flaky service", "--explain"]).ok().stdout;
+    assert!(text.contains("Bound retries") && text.contains(id) && text.contains("confidence_factor"), "{text}");
+
+    let shown = place.run(&["memory", "get", id, "--json"]).ok().json();
+    assert_eq!(shown["domain_category"], "networking");
+    assert_eq!(shown["trust"], "user");
+    assert!(place.run(&["memory", "get", id]).ok().stdout.contains("Retry at most three times"));
+
+    let lines = place.run(&["memory", "export", "--vectors"]).ok().stdout;
+    let line: Value = serde_json::from_str(lines.trim()).unwrap();
+    assert_eq!((line["kind"].as_str(), line["id"].as_str()), (Some("memory"), Some(id)));
+    assert_eq!(line["passages"][0]["vector"].as_array().unwrap().len(), 384);
+    assert!(line["embedder"].as_str().unwrap().contains("/384/"));
+}
+
+#[test]
+fn the_same_lesson_again_is_confirmed() {
+    let place = Place::new();
+    let first = recorded(&place, RETRIES);
+    let again = recorded(&place, RETRIES);
+    assert_eq!(again["status"], "reinforced");
+    assert_eq!(again["duplicate_of"], first["id"]);
+    assert!(again["confidence"].as_f64() > first["confidence"].as_f64());
+}
+
+#[test]
+fn a_lesson_comes_from_a_file_or_from_stdin() {
+    let place = Place::new();
+    let warning = json!({
+        "title": "Do not retry at once", "description": "When a service is down", "content": "It stays down.",
+        "error_context": {"error_type": "RetryStorm", "failure_pattern": "no pause", "corrective_guidance": "back off"},
+    });
+    let file = place.write("project/lesson.json", &warning.to_string());
+    assert_eq!(recorded(&place, &["memory", "record", "--file", file.to_str().unwrap()])["status"], "created");
+    let again = place.run_with_stdin(&["--json", "memory", "record", "--file", "-"], &warning.to_string());
+    assert_eq!(again.ok().json()["status"], "reinforced");
+
+    let errors = place.run(&["--json", "memory", "search", "service", "--errors-only"]).ok().json();
+    assert_eq!(errors["memories"][0]["warning"], true);
+    assert_eq!(errors["memories"][0]["error_context"]["error_type"], "RetryStorm");
+}
+
+#[test]
+fn workspaces_do_not_see_each_other_and_subdirectories_are_one_with_their_repository() {
+    let place = Place::new();
+    let other = place.path("other");
+    for part in ["project/.git/objects", "project/.git/refs", "project/src", "other"] {
+        std::fs::create_dir_all(place.path(part)).unwrap();
+    }
+    place.write("project/.git/HEAD", "ref: refs/heads/main\n");
+    recorded(&place, RETRIES);
+    let count = |ran: Ran| ran.ok().json()["memories"].as_array().unwrap().len();
+    let search = ["--json", "memory", "search", "service"];
+    assert_eq!(count(Ran::of(place.command(&search).current_dir(place.path("project/src")).output().unwrap())), 1);
+    assert_eq!(count(place.run(&with(&search, &["--workspace", other.to_str().unwrap()]))), 0);
+    assert_eq!(place.run(&["memory", "export", "--workspace", other.to_str().unwrap()]).ok().stdout, "");
+    assert_eq!(place.run(&["memory", "export", "--all"]).ok().stdout.lines().count(), 1);
+}
+
+#[test]
+fn bad_input_is_told_clearly_and_stores_nothing() {
+    let place = Place::new();
+    let refused = place.run(&["memory", "record", "--title", " ", "--content", "c"]).exits(2);
+    assert!(refused.stderr.starts_with("error: ") && refused.stderr.contains("hint: "), "{}", refused.stderr);
+    assert!(refused.stderr.contains("title") && refused.stderr.contains("description"), "{}", refused.stderr);
+
+    let code = |ran: &Ran| ran.json()["error"]["code"].as_str().unwrap().to_owned();
+    let blank = place.run(&["--json", "memory", "search", "  "]).exits(2);
+    assert_eq!(code(&blank), "invalid_argument");
+    for n in ["0", "10000", "many"] {
+        let refused = place.run(&["--json", "memory", "search", "q", "--n", n]).exits(2);
+        assert_eq!(code(&refused), "invalid_argument");
+    }
+    let unknown = place.run(&["--json", "memory", "get", "00000000-0000-7000-8000-000000000000"]).exits(1);
+    assert_eq!(code(&unknown), "not_found");
+    let no_workspace = place.run(&["--json", "memory", "search", "q", "--workspace", "0123456789abcdef"]).exits(2);
+    assert_eq!(code(&no_workspace), "workspace_unknown");
+    let no_json = place.run_with_stdin(&["--json", "memory", "record", "--file", "-"], "{").exits(2);
+    assert_eq!(code(&no_json), "invalid_argument");
+    assert_eq!(place.run(&["memory", "export", "--all"]).ok().stdout, "");
+}
+
+#[test]
+fn a_data_directory_that_cannot_be_used_is_told_with_a_hint() {
+    let place = Place::new();
+    place.write("data", "a file where the directory should be");
+    let refused = place.run(&["--json", "memory", "search", "q"]).exits(1);
+    assert_eq!(refused.json()["error"]["code"], "store_unavailable");
+    assert!(refused.stderr.contains("hint: check that the data directory exists"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_home_directory_as_workspace_is_warned_of() {
+    let place = Place::new();
+    let search = |more: &[&str]| {
+        let mut command = place.command(&with(&["memory", "search", "q"], more));
+        Ran::of(command.current_dir(place.path("home")).output().unwrap()).ok()
+    };
+    assert!(search(&[]).stderr.starts_with("warning: the workspace is your home directory"));
+    assert_eq!(search(&["-q"]).stderr, "");
+}
+
+#[test]
+fn memories_need_no_key_and_no_model() {
+    let place = Place::new();
+    for provider in ["none", "openrouter", "simulated"] {
+        place.run(&["--llm", provider, "memory", "search", "q"]).ok();
+    }
+}

@@ -1,0 +1,67 @@
+//! `solve` through the real binary, on the simulated model.
+
+use crate::support::{Place, Ran};
+
+/// Without the time that a model takes.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "[llm.simulated]\nlatency_ms = 0\n");
+    place
+}
+
+#[test]
+fn a_task_is_solved_and_the_next_one_is_told_what_was_learned() {
+    let place = place();
+    let solve = |task: &str| place.run(&["--llm", "simulated", "--json", "solve", task]).ok().json();
+    let first = solve("Write a binary search that finds a number in a sorted list.");
+    assert_eq!(first["outcome"], "success");
+    assert_eq!(first["attempts"].as_array().unwrap().len(), 5);
+    assert_eq!(first["memories_used"].as_array().unwrap().len(), 0);
+    let second = solve("Find where to insert a number into a sorted list so that it stays sorted.");
+    assert_eq!(second["memories_used"][0]["id"], first["learnings"][0]["id"]);
+}
+
+#[test]
+fn a_task_from_stdin_that_is_judged_a_failure_exits_with_1_and_shows_its_report() {
+    let place = place();
+    let arguments = ["--llm", "simulated", "solve", "--matts-k", "2", "--no-store", "-"];
+    let ran = place.run_with_stdin(&arguments, "Say something impossible [fail]").exits(1);
+    assert!(ran.stdout.contains("outcome   failure, by the judge"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("simulated") && !ran.stdout.contains("learned"), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "");
+    assert_eq!(place.run(&["memory", "export", "--all"]).ok().stdout, "");
+}
+
+#[test]
+fn a_task_that_is_empty_or_too_long_is_refused() {
+    let place = place();
+    for task in ["", " \n", &"long ".repeat(200_000), &"x".repeat(5_000_000)] {
+        let ran = place.run_with_stdin(&["--llm", "simulated", "--json", "solve", "-"], task).exits(2);
+        assert_eq!(ran.json()["error"]["code"], "invalid_argument");
+    }
+}
+
+#[test]
+fn a_budget_that_is_used_up_is_told_with_the_best_solution() {
+    let place = place();
+    let mut command = place.command(&["--llm", "simulated", "--json", "solve", "Write a sort"]);
+    command.env("REASONING_BANK__AGENT__TOTAL_TOKEN_BUDGET", "600").env("REASONING_BANK__MATTS__K", "1");
+    let ran = Ran::of(command.output().unwrap()).exits(1);
+    assert_eq!(ran.json()["error"]["code"], "token_budget_exceeded");
+}
+
+#[test]
+fn a_provider_that_cannot_be_used_ends_the_start_at_once_with_the_alternatives() {
+    let place = place();
+    for command in [&["mcp"][..], &["solve", "task"]] {
+        let ran = place.run(command).exits(2);
+        assert!(ran.stderr.contains("OPENROUTER_API_KEY"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("--llm simulated") && ran.stderr.contains("--llm none"), "{}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+    }
+    let mut with_key = place.command(&["--json", "solve", "task"]);
+    let ran = Ran::of(with_key.env("OPENROUTER_API_KEY", "sk-or-v1-secret").output().unwrap()).exits(2);
+    assert!(ran.json()["error"]["message"].as_str().unwrap().contains("simulated and none only"));
+    assert!(!format!("{ran:?}").contains("secret"));
+    assert_eq!(place.run(&["--llm", "none", "solve", "task"]).exits(2).stdout, "");
+}

@@ -1,0 +1,107 @@
+//! Runs the real binary, cut off from the machine it runs on: a home, a data directory and a project of its own, and
+//! nothing in its environment.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A place to run the binary in; removed when dropped.
+pub(crate) struct Place {
+    top: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let top = tempfile::tempdir().unwrap();
+        let place = Self { top };
+        for directory in ["home", "project", "config/reasoning-bank"] {
+            std::fs::create_dir_all(place.path(directory)).unwrap();
+        }
+        place
+    }
+
+    /// A path in the place: `home`, `project` (the current directory), `data` (the data directory), `config`.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.top.path().canonicalize().unwrap().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The binary with these arguments, ready to be run or changed first.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_reasoning-bank"));
+        command
+            .args(arguments)
+            .env_clear()
+            .env("HOME", self.path("home"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_DATA_HOME", self.path("xdg-data"))
+            .env("REASONING_BANK_DATA", self.path("data"))
+            .env("TMPDIR", self.top.path())
+            .current_dir(self.path("project"))
+            .stdin(Stdio::null());
+        if let Some(profile) = std::env::var_os("LLVM_PROFILE_FILE") {
+            command.env("LLVM_PROFILE_FILE", profile);
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).output().unwrap())
+    }
+
+    pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
+        let mut command = self.command(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // A child that does not read to the end is its own matter.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        Ran::of(child.wait_with_output().unwrap())
+    }
+}
+
+/// How a run went.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// Asserts that it went well.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{self:#?}");
+        self
+    }
+
+    /// Asserts how it ended.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// The one JSON document on stdout.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+}
+
+/// The text with a path replaced by a name, for snapshots.
+pub(crate) fn without(text: &str, path: &Path, name: &str) -> String {
+    text.replace(&path.display().to_string(), name)
+}
