@@ -6,6 +6,7 @@ mod cli_config;
 mod cli_demo;
 mod cli_memory;
 mod cli_solve;
+mod durability;
 mod embedding;
 mod mcp_process;
 mod mcp_protocol;

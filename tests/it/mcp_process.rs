@@ -136,7 +136,7 @@ impl McpProcess {
         Ended { status, stderr: self.stderr.take().unwrap().join().unwrap(), took: begun.elapsed() }
     }
 
-    fn kill(&mut self) -> String {
+    pub(crate) fn kill(&mut self) -> String {
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.stderr.take().and_then(|stderr| stderr.join().ok()).unwrap_or_default()

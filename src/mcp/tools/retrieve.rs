@@ -11,8 +11,11 @@ use serde_json::{Value, json};
 use super::{ToolDefaults, present, set_default};
 use crate::mcp::schema;
 
-/// What a memory is cut down to when detail is compact. Everything else is for those who look into a memory's history.
-const COMPACT: [&str; 15] = [
+/// What compact leaves out: the state of the bank, which no reader of a lesson needs.
+const FULL_ONLY: [&str; 3] = ["status", "revision", "usage_count"];
+
+/// What the schema of an answer spells out; an answer holds more, which a schema that closes no object allows.
+const IN_SCHEMA: [&str; 15] = [
     "id",
     "title",
     "description",
@@ -79,7 +82,7 @@ pub(crate) struct Arguments {
     profile: Option<ProfileName>,
     #[schemars(range(min = 1, max = 200_000))]
     max_tokens: Option<u32>,
-    /// Full adds origin, genealogy, scoring.
+    /// Full adds raw errors, state, all digits.
     #[serde(default)]
     pub(crate) detail: Detail,
 }
@@ -116,12 +119,11 @@ pub(super) fn definition(defaults: &ToolDefaults) -> Tool {
         .with_annotations(ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false))
 }
 
-/// Says what compact keeps. Full adds more, which a schema that closes no object allows.
 fn answer_schema() -> JsonObject {
     let mut answer = schema::of_answer::<Retrieved>();
     let memory = answer.get_mut("properties").and_then(|fields| fields.pointer_mut("/memories/items/properties"));
     if let Some(Value::Object(memory)) = memory {
-        memory.retain(|field, _| COMPACT.contains(&field.as_str()));
+        memory.retain(|field, _| IN_SCHEMA.contains(&field.as_str()));
         keep(memory.get_mut("error_context").and_then(|error| error.get_mut("properties")), &COMPACT_ERROR);
         memory.insert("why".into(), json!({"type": "object"}));
     }
@@ -140,9 +142,8 @@ pub(crate) fn document(retrieved: &Retrieved, detail: Detail) -> serde_json::Res
 }
 
 fn compact(memory: &mut JsonObject) {
-    memory.retain(|field, _| COMPACT.contains(&field.as_str()));
+    memory.retain(|field, _| !FULL_ONLY.contains(&field.as_str()));
     keep(memory.get_mut("error_context"), &COMPACT_ERROR);
-    keep(memory.get_mut("why"), &["profile", "cosine", "text_score"]);
     memory.values_mut().for_each(round);
 }
 
@@ -155,8 +156,9 @@ fn keep(part: Option<&mut Value>, fields: &[&str]) {
 fn round(value: &mut Value) {
     match value {
         Value::Number(number) if number.is_f64() => {
-            *value = json!(number.as_f64().map(|score| (score * 1e4).round() / 1e4));
+            *value = json!(number.as_f64().map(|score| (score * 1e6).round() / 1e6));
         }
+        Value::Array(items) => items.iter_mut().for_each(round),
         Value::Object(fields) => fields.values_mut().for_each(round),
         _ => {}
     }

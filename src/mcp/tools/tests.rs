@@ -85,7 +85,7 @@ fn retrieved() -> Retrieved {
 }
 
 #[test]
-fn compact_keeps_the_lesson_and_its_scores() {
+fn compact_drops_the_state_of_the_bank_raw_errors_and_last_digits() {
     let answer = retrieve::document(&retrieved(), Detail::Compact).unwrap();
     assert_eq!(
         answer,
@@ -94,9 +94,17 @@ fn compact_keeps_the_lesson_and_its_scores() {
                 "id": "01890a5d-ac96-774b-bcce-b302099a8057", "title": "t", "description": "d", "content": "c",
                 "outcome": "failure", "warning": true,
                 "error_context": {"error_type": "IndexError", "failure_pattern": "p", "corrective_guidance": "g"},
-                "scope": "project", "confidence": 0.6, "similarity_score": 0.1235, "recency_score": 1.0,
+                "scope": "project", "workspace_id": "0123456789abcdef", "source_type": "solve", "trust": "model",
+                "confidence": 0.6, "derived_from": [], "evolution_stage": 0, "pattern_tags": ["a"],
+                "domain_category": "rust", "trace_id": "01890a5d-ac96-774b-bcce-b302099a8057",
+                "created_at": "2026-11-20T10:00:00Z", "similarity_score": 0.123457, "recency_score": 1.0,
                 "error_score": 0.0, "base_score": 0.5, "composite_score": 0.4,
-                "why": {"profile": "composite", "cosine": 0.8765},
+                "why": {
+                    "profile": "composite",
+                    "components": [{"name": "similarity", "value": 0.123457, "weight": 0.6}],
+                    "factors": [{"name": "scope_weight", "value": 1.0}],
+                    "cosine": 0.876543,
+                },
             }],
             "mode": "hybrid", "partial": false, "notes": [], "took_ms": 3,
         })
@@ -111,14 +119,14 @@ fn full_keeps_everything() {
 }
 
 #[test]
-fn the_answer_schema_knows_every_field_of_a_compact_answer() {
+fn what_the_answer_schema_spells_out_is_in_a_compact_answer() {
     let schema = ToolKind::Retrieve.definition(&ToolDefaults::default()).output_schema.unwrap();
     let answer = retrieve::document(&retrieved(), Detail::Compact).unwrap();
-    for field in answer.as_object().unwrap().keys() {
-        assert!(schema["properties"].get(field).is_some(), "{field}");
+    for field in schema["properties"].as_object().unwrap().keys() {
+        assert!(answer.get(field).is_some(), "{field}");
     }
-    for field in answer["memories"][0].as_object().unwrap().keys() {
-        assert!(schema["properties"]["memories"]["items"]["properties"].get(field).is_some(), "{field}");
+    for field in schema["properties"]["memories"]["items"]["properties"].as_object().unwrap().keys() {
+        assert!(answer["memories"][0].get(field).is_some(), "{field}");
     }
 }
 
