@@ -103,7 +103,7 @@ impl Error {
             Self::Store(StoreError::OtherEmbedder { .. }) => {
                 "use the embedder the directory was written with, or another --data-dir; `reembed` rewrites the vectors".into()
             }
-            Self::Store(StoreError::TimedOut) => "call again; writes are idempotent by id".into(),
+            Self::Store(StoreError::TimedOut) => "search for it before you write it again: it may have been stored".into(),
             Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
             Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
             Self::ModelUnavailable(_) => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),

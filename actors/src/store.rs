@@ -1,5 +1,6 @@
 //! StoreActor: opens the store, runs every request on it, and keeps it in shape. Requests that come while it opens
-//! wait to their deadlines; a directory that cannot be used is a lasting answer.
+//! wait to their deadlines; a directory that cannot be used is a lasting answer, any other failure to open is not: the
+//! next request opens it again.
 //!
 //! Every request is idempotent (writes by id), so one that was lost with an actor is asked once more.
 
@@ -158,12 +159,23 @@ impl crate::testkit::Panics for StoreMsg {
 }
 
 pub(crate) struct StoreState {
-    /// None while it opens.
+    opener: StoreOpener,
+    /// None while it is not open, and may yet be.
     store: Option<Store>,
+    opening: bool,
     waiting: VecDeque<Request>,
     tasks: Tasks,
     /// Ends with the state.
     next_maintenance: Option<AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>>>,
+}
+
+impl StoreState {
+    fn open(&mut self, myself: &ActorRef<StoreMsg>) {
+        if !std::mem::replace(&mut self.opening, true) {
+            let opener = Arc::clone(&self.opener);
+            self.tasks.pipe(myself, async move { opener().await }, StoreMsg::Opened);
+        }
+    }
 }
 
 fn maintenance_timer(myself: &ActorRef<StoreMsg>) -> AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>> {
@@ -180,9 +192,16 @@ impl Actor for StoreActor {
         myself: ActorRef<StoreMsg>,
         opener: StoreOpener,
     ) -> Result<StoreState, ActorProcessingErr> {
-        let mut tasks = Tasks::new("store");
-        tasks.pipe(&myself, async move { opener().await }, StoreMsg::Opened);
-        Ok(StoreState { store: None, waiting: VecDeque::new(), tasks, next_maintenance: None })
+        let mut state = StoreState {
+            opener,
+            store: None,
+            opening: false,
+            waiting: VecDeque::new(),
+            tasks: Tasks::new("store"),
+            next_maintenance: None,
+        };
+        state.open(&myself);
+        Ok(state)
     }
 
     async fn handle(
@@ -194,11 +213,15 @@ impl Actor for StoreActor {
         match message {
             StoreMsg::Run(request) => match &state.store {
                 Some(store) => state.tasks.spawn(request(store.clone())),
-                // The gate bounds how many wait.
-                None => state.waiting.push_back(request),
+                None => {
+                    // The gate bounds how many wait.
+                    state.waiting.push_back(request);
+                    state.open(&myself);
+                }
             },
             StoreMsg::Opened(opened) => {
                 let store = opened?;
+                state.opening = false;
                 match &store {
                     Ok(_) => state.next_maintenance = Some(maintenance_timer(&myself)),
                     Err(error) => tracing::error!(%error, "the store cannot be opened"),
@@ -206,7 +229,8 @@ impl Actor for StoreActor {
                 for request in state.waiting.drain(..) {
                     state.tasks.spawn(request(store.clone()));
                 }
-                state.store = Some(store);
+                let passing = matches!(store, Err(StoreError::TimedOut | StoreError::Failed(_)));
+                state.store = (!passing).then_some(store);
             }
             StoreMsg::MaintenanceDue => {
                 let Some(Ok(store)) = state.store.clone() else { return Ok(()) };

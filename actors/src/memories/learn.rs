@@ -130,7 +130,7 @@ impl MemoriesHandle {
                 memory.embedder = Some(self.embedder.fingerprint().to_string());
                 chunks
             }
-            // For good: the memory is found by its words, and upkeep adds the vectors once there is a model.
+            // For good: the memory is found by its words alone.
             Err(EmbedError::Failed(_)) => {
                 let whole =
                     |text: String| if text.trim().is_empty() { vec![] } else { vec![Chunk { text, vector: None }] };

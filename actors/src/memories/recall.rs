@@ -10,9 +10,9 @@ use reasoning_bank_domain::signature::{Signature, mentions_error};
 use reasoning_bank_domain::view::{RecalledView, Retrieved, SearchMode};
 use tokio::time::Instant;
 
-use super::{MemoriesHandle, RetrieveRequest, WorkspaceRef, visible};
+use super::{MemoriesHandle, Reach, RetrieveRequest, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Conditions, EmbedError, MemoryRow, Recall};
+use crate::ports::{Conditions, EmbedError, MemoryRow, Recall, Visible};
 use crate::runtime::Deadline;
 
 const MAX_RESULTS: usize = 50;
@@ -23,6 +23,8 @@ const TASK_TAIL_CHARS: usize = 1_000;
 
 struct Found {
     recalled: Vec<Recalled>,
+    /// The scope that was asked for could not be read.
+    partial: bool,
     mode: SearchMode,
     notes: Vec<String>,
 }
@@ -36,7 +38,7 @@ impl MemoriesHandle {
         Ok(Retrieved {
             memories: found.recalled.into_iter().map(|recalled| RecalledView::new(recalled, now)).collect(),
             mode: found.mode,
-            partial: false,
+            partial: found.partial,
             notes: found.notes,
             took_ms: begun.elapsed().as_millis() as u64,
         })
@@ -63,12 +65,17 @@ impl MemoriesHandle {
         let embed = self.embedder.embed_query(request.query.clone(), deadline);
         let (workspace, embedded) = tokio::join!(resolve, embed);
         let workspace = workspace?.workspace;
-        let (vector, mode, notes) = match embedded {
+        let (vector, mode, mut notes) = match embedded {
             Ok(vector) => (Some(vector), SearchMode::Hybrid, Vec::new()),
             Err(error) => (None, SearchMode::Keyword, vec![keyword_note(&error)]),
         };
+        let visible = visible(&workspace, request.reach);
+        let partial = visible == Visible::default();
+        if partial {
+            notes.push(format!("scope_denied: this workspace has no {}", reach_name(request.reach)));
+        }
         let recall = Recall {
-            visible: visible(&workspace, request.reach),
+            visible,
             conditions: Conditions {
                 domain: request.domain_filter.clone(),
                 tags: request.tags.clone(),
@@ -100,7 +107,7 @@ impl MemoriesHandle {
             })
             .collect();
         let recalled = cut(recalled, request.n_results, request.max_tokens, |entry| &entry.memory);
-        Ok(Found { recalled, mode, notes })
+        Ok(Found { recalled, partial, mode, notes })
     }
 }
 
@@ -119,6 +126,14 @@ fn check(request: &RetrieveRequest) -> Result<(), Error> {
         return Err(Error::invalid("min_confidence", "it lies in 0..=1"));
     }
     Ok(())
+}
+
+fn reach_name(reach: Reach) -> &'static str {
+    match reach {
+        Reach::Cascade | Reach::Project => "project",
+        Reach::Team => "team",
+        Reach::Org => "organisation",
+    }
 }
 
 fn keyword_note(error: &EmbedError) -> String {

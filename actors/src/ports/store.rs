@@ -75,7 +75,7 @@ impl MemoryCommit {
 
 /// Whose memories may be read: always built by the server, never by a client. A memory is read by those whom its scope
 /// names and by nobody else: its workspace, its team or its organisation. With all three unset nothing is visible.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Visible {
     pub workspace: Option<WorkspaceId>,
     pub team: Option<String>,

@@ -1,9 +1,15 @@
 //! Every actor is killed and made to panic: it comes back, or its caller is told.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
-use reasoning_bank_actors::ports::{Filter, Page, Scanned};
+use reasoning_bank_actors::ports::{Filter, MemoryStore, Page, Scanned, StoreError};
+use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::testkit::Faults;
+use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::trace::Outcome;
 use rstest::rstest;
@@ -91,5 +97,36 @@ async fn a_draft_that_dies_with_its_pool_is_a_failed_attempt_and_not_a_failed_ta
     let report = solving.await.unwrap().unwrap();
     assert!(report.attempts.iter().all(|attempt| attempt.score.is_none()));
     assert!(report.warnings.iter().any(|warning| warning.starts_with("internal: evaluate")), "{:?}", report.warnings);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_could_not_be_opened_in_time_is_opened_by_the_next_request() {
+    let answers = Arc::new(Mutex::new(VecDeque::from([
+        Err(StoreError::TimedOut),
+        Ok(Arc::new(MemStore::new()) as Arc<dyn MemoryStore>),
+    ])));
+    let opener: StoreOpener = Arc::new(move || {
+        let answer = answers.lock().unwrap().pop_front().unwrap();
+        async move { answer }.boxed()
+    });
+    let world = world_over(opener, good_model()).await;
+    assert!(world.handle.memories.record(lesson("Retry", "after a while"), soon()).await.is_ok());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_directory_that_cannot_be_used_is_a_lasting_answer() {
+    let unusable = StoreError::Unusable("read-only".into());
+    let answers = Arc::new(Mutex::new(VecDeque::from([Err(unusable.clone())])));
+    let opener: StoreOpener = Arc::new(move || {
+        let answer = answers.lock().unwrap().pop_front().unwrap();
+        async move { answer }.boxed()
+    });
+    let world = world_over(opener, good_model()).await;
+    for _ in 0..2 {
+        let error = world.handle.memories.record(lesson("Retry", "after a while"), soon()).await.unwrap_err();
+        assert_eq!(error, Error::Store(unusable.clone()));
+    }
     world.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reasoning_bank_actors::memories::{RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::{Reach, RetrieveRequest, WorkspaceRef};
 use reasoning_bank_actors::ports::EmbedderState;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::ErrorContext;
@@ -152,5 +152,15 @@ async fn bad_queries_are_refused() {
         assert_eq!(error.code(), "invalid_argument");
         assert!(error.to_string().starts_with(argument), "{error}");
     }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scope_that_the_workspace_does_not_have_is_said_to_be_missing() {
+    let world = world(good_model()).await;
+    let request = RetrieveRequest { reach: Reach::Team, ..query("backoff") };
+    let found = world.handle.memories.retrieve(request, soon()).await.unwrap();
+    assert!(found.partial && found.memories.is_empty());
+    assert_eq!(found.notes, ["scope_denied: this workspace has no team"]);
     world.stop().await;
 }

@@ -35,6 +35,20 @@ pub(crate) async fn world_with(model: impl LanguageModel, settings: SystemSettin
         let opened = Arc::clone(&opened);
         async move { Ok::<_, StoreError>(opened) }.boxed()
     });
+    start(opener, model, settings, store).await
+}
+
+/// Over a store of which the opener decides.
+pub(crate) async fn world_over(opener: StoreOpener, model: impl LanguageModel) -> World {
+    start(opener, model, SystemSettings::default(), Arc::new(MemStore::new())).await
+}
+
+async fn start(
+    opener: StoreOpener,
+    model: impl LanguageModel,
+    settings: SystemSettings,
+    store: Arc<MemStore>,
+) -> World {
     let embedder = Arc::new(HashEmbedder::new());
     let parts = Parts {
         store: opener,
