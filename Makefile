@@ -1,12 +1,14 @@
-# Two commands set up a fresh machine with cargo, gcc, Python and apt, and do their work:
-#   make demo    build, then a tour on the simulated model
-#   make test    every test
-# Both build the same units of the same profile, so the second reuses what the first built.
+# These commands set up a fresh machine with cargo, gcc, Python and apt, and do their work:
+#   make demo      build, then a tour on the simulated model
+#   make test      every test
+#   make release   the optimised binary
+#   make measure   the numbers of the README, with that binary
+# demo and test build the same units of the same profile, so the second reuses what the first built.
 
 SHELL := /bin/bash
 TARGET_DIR = $(shell cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 
-.PHONY: demo test setup
+.PHONY: demo test release measure setup
 
 # The tests' dependencies switch on features of packages below LanceDB: without `--test it` the binary would be built
 # with another set of them, and LanceDB built a second time (13 minutes) by `make test`.
@@ -23,6 +25,13 @@ test: setup
 		echo cargo test --locked --workspace --lib --bins --tests; \
 		cargo test --locked --workspace --lib --bins --tests --no-fail-fast; \
 	fi
+
+release: setup
+	cargo build --release --locked --workspace --bin reasoning-bank
+	@echo "the binary: $(TARGET_DIR)/release/reasoning-bank"
+
+measure: release
+	scripts/measure.py $(TARGET_DIR)/release/reasoning-bank
 
 setup:
 	@scripts/setup.sh build
