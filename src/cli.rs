@@ -5,10 +5,8 @@ use std::io;
 use std::time::Duration;
 
 use clap::Parser;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::trace::Outcome;
-use reasoning_bank_domain::workspace::WorkspaceId;
 
 use crate::settings::{self, Loaded, LogLevel, Provider, Sources};
 use crate::telemetry;
@@ -96,10 +94,7 @@ fn memory_command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Re
             output.answer(&found, render::memory)
         }
         MemoryCommand::Export { all, vectors } => {
-            let workspace = (!all).then(|| match &loaded.workspace {
-                WorkspaceRef::Root(root) => WorkspaceId::of_root(root),
-                WorkspaceRef::Id(id) => id.clone(),
-            });
+            let workspace = (!all).then_some(&loaded.workspace);
             with_bank(settings, async |system| {
                 let mut out = io::BufWriter::new(io::stdout().lock());
                 memory::export(workspace, vectors, output.json, &system, &mut out).await

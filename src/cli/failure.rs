@@ -42,11 +42,14 @@ pub(super) struct Failure {
     pub(super) best: Option<Box<BestSoFar>>,
     #[serde(skip)]
     pub(super) exit: Exit,
+    /// Part of the answer is on stdout already: no document can be put there any more.
+    #[serde(skip)]
+    pub(super) is_after_output: bool,
 }
 
 impl Failure {
     fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, retryable: false, best: None, exit }
+        Self { code, message: message.into(), hint: None, retryable: false, best: None, exit, is_after_output: false }
     }
 
     /// The call was wrong.
@@ -75,6 +78,11 @@ impl Failure {
     /// The system restarted too often and ended.
     pub(super) fn gave_up(ended: &Ended) -> Self {
         Self::new(Exit::Failed, "internal", format!("the system gave up: {ended:?}")).hint("the log says why")
+    }
+
+    pub(super) fn after_output(mut self) -> Self {
+        self.is_after_output = true;
+        self
     }
 
     pub(super) fn caused_by(mut self, cause: impl std::fmt::Display) -> Self {

@@ -31,7 +31,7 @@ impl Output {
     }
 
     pub(super) fn failure(self, failure: &Failure) -> Exit {
-        if self.json {
+        if self.json && !failure.is_after_output {
             let _ = line(&serde_json::json!({ "error": failure }).to_string());
         }
         let mut stderr = io::stderr().lock();

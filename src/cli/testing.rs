@@ -15,7 +15,11 @@ use reasoning_bank_actors::testkit::memory_store::MemStore;
 use crate::settings::{self, Loaded, Sources};
 
 pub(super) async fn system() -> System {
-    let store: Arc<dyn MemoryStore> = Arc::new(MemStore::new());
+    system_over(Arc::new(MemStore::new())).await
+}
+
+pub(super) async fn system_over(store: Arc<MemStore>) -> System {
+    let store: Arc<dyn MemoryStore> = store;
     let parts = Parts {
         store: Arc::new(move || {
             let store = Arc::clone(&store);

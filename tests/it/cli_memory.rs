@@ -116,7 +116,10 @@ fn bad_input_is_told_clearly_and_stores_nothing() {
     assert_eq!(code(&no_workspace), "workspace_unknown");
     let no_json = place.run_with_stdin(&["--json", "memory", "record", "--file", "-"], "{").exits(2);
     assert_eq!(code(&no_json), "invalid_argument");
+    let no_workspace = place.run(&["--json", "memory", "export", "--workspace", "0123456789abcdef"]).exits(2);
+    assert_eq!(code(&no_workspace), "workspace_unknown");
     assert_eq!(place.run(&["memory", "export", "--all"]).ok().stdout, "");
+    assert_eq!(place.run(&["memory", "export", "--json"]).ok().stdout, "[]\n");
 }
 
 #[test]
@@ -126,6 +129,12 @@ fn a_data_directory_that_cannot_be_used_is_told_with_a_hint() {
     let refused = place.run(&["--json", "memory", "search", "q"]).exits(1);
     assert_eq!(refused.json()["error"]["code"], "store_unavailable");
     assert!(refused.stderr.contains("hint: check that the data directory exists"), "{}", refused.stderr);
+    let below = place.path("data/below");
+    for scope in [&[][..], &["--all"]] {
+        let arguments = ["--json", "--data-dir", below.to_str().unwrap(), "memory", "export"];
+        let refused = place.run(&with(&arguments, scope)).exits(1);
+        assert_eq!(refused.json()["error"]["code"], "store_unavailable");
+    }
 }
 
 #[test]

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{Filter, Page, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::workspace::WorkspaceId;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -20,22 +20,39 @@ const PAGE: usize = 500;
 /// For one page.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Writes the lines to `out`, or with `as_array` one array of them. That nobody reads on is no failure.
+/// Writes the lines to `out`, or with `as_array` one array of them; of all workspaces where none is named. That nobody
+/// reads on is no failure.
+///
+/// # Errors
+/// Until the first line is read, nothing is written. A later failure says that the answer has begun.
 pub(in crate::cli) async fn export(
-    workspace: Option<WorkspaceId>,
+    workspace: Option<&WorkspaceRef>,
     vectors: bool,
     as_array: bool,
     system: &SystemHandle,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
+    let workspace = match workspace {
+        Some(named) => Some(system.workspaces.resolve(named, Deadline::after(PATIENCE)).await?.workspace.id),
+        None => None,
+    };
     let mut streams = [
         Stream::new(Filter::Memories { workspace: workspace.clone(), status: None, scope: None }),
         Stream::new(Filter::Traces { workspace: workspace.clone() }),
         Stream::new(Filter::Signals { workspace }),
     ];
-    let mut lines = Lines { out, as_array, written: false };
-    lines.begin()?;
-    while let Some(mut line) = next(&mut streams, system).await? {
+    let mut lines = Lines { out, as_array, begun: false };
+    let exported = write_all(&mut streams, vectors, system, &mut lines).await;
+    exported.map_err(|failure| if lines.begun { failure.after_output() } else { failure })
+}
+
+async fn write_all(
+    streams: &mut [Stream],
+    vectors: bool,
+    system: &SystemHandle,
+    lines: &mut Lines<'_, impl Write>,
+) -> Result<(), Failure> {
+    while let Some(mut line) = next(streams, system).await? {
         if line.fields.get("kind") == Some(&Value::from("memory")) {
             with_vectors(&mut line, vectors, system).await?;
         }
@@ -125,31 +142,29 @@ async fn with_vectors(line: &mut Line, vectors: bool, system: &SystemHandle) -> 
 struct Lines<'a, W> {
     out: &'a mut W,
     as_array: bool,
-    written: bool,
+    begun: bool,
 }
 
 impl<W: Write> Lines<'_, W> {
-    fn begin(&mut self) -> Result<(), Failure> {
-        if self.as_array { self.put("[").map(|_| ()) } else { Ok(()) }
-    }
-
     /// False once nobody reads any more.
     fn write(&mut self, fields: &Map<String, Value>) -> Result<bool, Failure> {
         let text = serde_json::to_string(fields).map_err(|error| Failure::from(Error::internal(error)))?;
-        let comma = if self.as_array && self.written { ",\n" } else { "" };
-        let end = if self.as_array { "" } else { "\n" };
-        self.written = true;
-        self.put(&format!("{comma}{text}{end}"))
+        match (self.as_array, self.begun) {
+            (true, false) => self.put(&format!("[{text}")),
+            (true, true) => self.put(&format!(",\n{text}")),
+            (false, _) => self.put(&format!("{text}\n")),
+        }
     }
 
     fn end(&mut self) -> Result<(), Failure> {
         if self.as_array {
-            self.put("]\n")?;
+            self.put(if self.begun { "]\n" } else { "[]\n" })?;
         }
         unless_closed(self.out.flush()).map(|_| ())
     }
 
     fn put(&mut self, text: &str) -> Result<bool, Failure> {
+        self.begun = true;
         unless_closed(self.out.write_all(text.as_bytes()))
     }
 }

@@ -1,11 +1,15 @@
+use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_actors::testkit::memory_store::MemStore;
 use serde_json::Value;
 
 use super::*;
 use crate::cli::args::{Cli, Command, MemoryCommand};
-use crate::cli::testing::{a_minute, loaded, system};
+use crate::cli::testing::{a_minute, loaded, system, system_over};
 
 fn search_args(line: &[&str]) -> SearchArgs {
     let cli = Cli::try_parse_from(["x", "memory", "search"].iter().chain(line)).unwrap();
@@ -91,10 +95,9 @@ async fn an_incomplete_memory_is_refused_with_all_that_is_missing() {
 }
 
 async fn exported(all: bool, vectors: bool, loaded: &Loaded, system: &SystemHandle) -> Vec<Value> {
-    let WorkspaceRef::Root(root) = &loaded.workspace else { panic!("no root") };
-    let workspace = (!all).then(|| reasoning_bank_domain::workspace::WorkspaceId::of_root(root));
+    let workspace = (!all).then_some(&loaded.workspace);
     let mut out = Vec::new();
-    export(workspace.clone(), vectors, false, system, &mut out).await.unwrap();
+    export(workspace, vectors, false, system, &mut out).await.unwrap();
     let lines: Vec<Value> = out.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
 
     let mut array = Vec::new();
@@ -125,5 +128,48 @@ async fn an_export_is_in_the_order_of_ids_and_has_vectors_where_asked_for() {
     loaded.workspace = WorkspaceRef::Root("/elsewhere".into());
     assert_eq!(exported(false, false, &loaded, &handle).await.len(), 0);
     assert_eq!(exported(true, false, &loaded, &handle).await.len(), 3);
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn an_export_of_an_unknown_workspace_is_refused() {
+    let system = system().await;
+    let unknown = WorkspaceRef::Id("0123456789abcdef".parse().unwrap());
+    let mut out = Vec::new();
+    let refused = export(Some(&unknown), false, true, &system.handle(), &mut out).await.unwrap_err();
+    assert_eq!((refused.code, refused.exit.code()), ("workspace_unknown", 2));
+    assert_eq!(out, b"");
+    system.stop(Duration::from_secs(5)).await;
+}
+
+/// Breaks the store once something is written.
+struct Breaking(Arc<MemStore>, Vec<u8>);
+
+impl Write for Breaking {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.fail_with(Some(StoreError::Failed("the disk is gone".into())));
+        self.1.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn an_export_says_whether_it_failed_before_or_after_its_first_line() {
+    let store = Arc::new(MemStore::new());
+    let (system, loaded) = (system_over(Arc::clone(&store)).await, loaded());
+    let handle = system.handle();
+    record(record_args(STRATEGY), &loaded, &handle, a_minute()).await.unwrap();
+    record(record_args(WARNING), &loaded, &handle, a_minute()).await.unwrap();
+
+    let mut out = Breaking(store, Vec::new());
+    let later = export(None, true, true, &handle, &mut out).await.unwrap_err();
+    assert!(later.is_after_output, "{later:?}");
+    assert!(out.1.starts_with(b"[{"));
+    let mut out = Vec::new();
+    let at_once = export(None, true, true, &handle, &mut out).await.unwrap_err();
+    assert!(!at_once.is_after_output && out.is_empty(), "{at_once:?}");
     system.stop(Duration::from_secs(5)).await;
 }
