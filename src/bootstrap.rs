@@ -98,7 +98,7 @@ fn model(settings: &Settings) -> Arc<dyn LanguageModel> {
     match settings.llm.provider {
         Provider::Simulated => Arc::new(Simulated::new(SimulatedSettings {
             seed: simulated.seed,
-            latency: Latency { base: Duration::from_millis(simulated.latency_ms), jitter: 0.0 },
+            latency: Latency { base: Duration::from_millis(simulated.latency_ms), jitter: simulated.jitter },
             failure_rate: simulated.failure_rate,
         })),
         // Commands that need a model have checked the provider before they come here.

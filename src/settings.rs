@@ -65,6 +65,7 @@ pub struct CacheSettings {
 #[serde(deny_unknown_fields)]
 pub struct SimulatedSettings {
     pub latency_ms: u64,
+    pub jitter: f64,
     pub failure_rate: f64,
     pub seed: u64,
 }

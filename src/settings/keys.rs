@@ -46,6 +46,7 @@ pub(super) const KEYS: &[Key] = &[
     key("llm.cache.max_entries", Whole(0, 100_000)),
     key("llm.cache.ttl_s", Whole(0, 2_592_000)),
     key("llm.simulated.latency_ms", Whole(0, 60_000)),
+    key("llm.simulated.jitter", Number(0.0, 1.0)),
     key("llm.simulated.failure_rate", Number(0.0, 1.0)),
     key("llm.simulated.seed", Whole(0, i64::MAX)),
     key("agent.max_iterations", Whole(1, 10)),

@@ -171,6 +171,7 @@ fn all_problems_of_all_layers_are_told_at_once() {
 #[case("mcp.toolsets = []", "must be a list of at least one of core, all, not []")]
 #[case("mcp.toolsets = ['core', 'admin']", "must be a list of at least one of core, all, not [\"core\", \"admin\"]")]
 #[case("llm.simulated.seed = -1", "must be a whole number of at least 0, not -1")]
+#[case("llm.simulated.jitter = 1.5", "must be a number from 0 to 1, not 1.5")]
 #[case("http.port = 80", "is no setting of this version")]
 fn a_bad_value_is_told_with_its_bound(#[case] line: &str, #[case] problem: &str) {
     let place = Place::new().user_file(line);
