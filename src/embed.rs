@@ -6,6 +6,7 @@
 mod builtin;
 mod chunking;
 mod encoder;
+mod heap;
 mod job;
 mod lanes;
 mod onnx;

@@ -87,6 +87,11 @@ impl Lanes {
         }
     }
 
+    pub(crate) fn idle(&self) -> bool {
+        let inner = self.lock();
+        inner.queries.is_empty() && inner.documents.is_empty()
+    }
+
     pub(crate) fn ready(&self) {
         self.lock().state = EmbedderState::Ready;
     }

@@ -5,6 +5,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::encoder::Encoder;
+use super::heap;
 use super::job::Job;
 use super::lanes::Lanes;
 
@@ -14,6 +15,7 @@ pub(crate) fn run<E: Encoder>(lanes: &Lanes, load: impl FnOnce() -> Result<E, St
         Ok(Err(reason)) | Err(reason) => return give_up(lanes, &reason),
     };
     lanes.ready();
+    heap::give_back();
     while let Some(job) = lanes.next() {
         if let Err(reason) = serve(lanes, &mut encoder, job) {
             return give_up(lanes, &reason);
@@ -33,7 +35,12 @@ fn serve(lanes: &Lanes, encoder: &mut impl Encoder, job: Job) -> Result<(), Stri
             }
         },
         Job::Documents(mut documents) => match catch(|| documents.step(encoder)) {
-            Ok(Ok(true)) => documents.finish(),
+            Ok(Ok(true)) => {
+                documents.finish();
+                if lanes.idle() {
+                    heap::give_back();
+                }
+            }
             Ok(Ok(false)) => lanes.resume(documents),
             Ok(Err(reason)) => Job::Documents(documents).fail(&reason),
             Err(reason) => {
