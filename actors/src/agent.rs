@@ -20,7 +20,7 @@ use crate::agents::AgentsMsg;
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
-use crate::memories::{MemoriesHandle, WorkspaceRef};
+use crate::memories::{Kept, MemoriesHandle};
 use crate::model::{Asked, ask};
 use crate::ports::{Completion, LanguageModel, ModelError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
@@ -40,7 +40,7 @@ pub struct SolveSettings {
     pub limits: Limits,
     /// In tokens, of one call, reasoning included.
     pub max_output_tokens: u32,
-    /// Of one call.
+    /// Of one call, from when it begins.
     pub call_timeout: Duration,
     /// Shown in traces; sent to models that reason.
     pub reasoning_effort: String,
@@ -92,6 +92,9 @@ pub(crate) struct AgentState {
 /// Kept back from the deadline to store what there is, and of that to answer.
 const STORE_RESERVE: Duration = Duration::from_secs(2);
 const ANSWER_RESERVE: Duration = Duration::from_millis(100);
+/// A solution does not wait longer than this for what may go wrong around it.
+const RECALL_LIMIT: Duration = Duration::from_secs(10);
+const STORE_LIMIT: Duration = Duration::from_secs(20);
 
 impl Actor for AgentActor {
     type Msg = AgentMsg;
@@ -165,9 +168,10 @@ impl AgentState {
     }
 
     fn recall(&mut self, myself: &ActorRef<AgentMsg>) {
-        let (memories, deadline) = (self.args.equipment.memories.clone(), self.args.deadline);
+        let memories = self.args.equipment.memories.clone();
+        let deadline = self.args.deadline.at_most(RECALL_LIMIT);
         let (task, domain) = (self.args.job.task.task.clone(), self.args.job.task.domain.clone());
-        let workspace = WorkspaceRef::Root(self.args.workspace.root.clone());
+        let workspace = self.args.workspace.clone();
         let recalled = async move { memories.recall_for_task(&task, domain, workspace, deadline).await };
         self.tasks.pipe(myself, recalled, |recalled| {
             let (injection, notes) = recalled.unwrap_or_else(|panicked| {
@@ -188,7 +192,7 @@ impl AgentState {
             input: prompt.input,
             max_output_tokens: settings.max_output_tokens,
         };
-        let deadline = self.args.deadline.at_most(settings.call_timeout);
+        let deadline = self.args.deadline;
         let (equipment, cancel) = (self.args.equipment.clone(), self.calls.clone());
         let asked = async move {
             match purpose {
@@ -209,7 +213,7 @@ impl AgentState {
         self.calls.cancel();
         let memories = self.args.equipment.memories.clone();
         let (workspace, trace_id) = (self.args.workspace.clone(), self.args.job.trace_id);
-        let deadline = self.args.deadline.leaving(ANSWER_RESERVE);
+        let deadline = self.args.deadline.leaving(ANSWER_RESERVE).at_most(STORE_LIMIT);
         let stored = async move {
             let kept = match conclusion.keep {
                 Some(keep) => Some(memories.keep(keep, workspace, deadline).await),
@@ -217,8 +221,13 @@ impl AgentState {
             };
             let mut report = conclusion.end.map_err(|failure| error_of(failure, conclusion.best))?;
             match kept {
-                Some(Ok(learnings)) => (report.trace_id, report.learnings) = (Some(trace_id), learnings),
-                Some(Err(error)) => report.warnings.push(format!("{}: nothing was stored: {error}", error.code())),
+                Some(Ok(Kept { learnings, notes })) => {
+                    (report.trace_id, report.learnings) = (Some(trace_id), learnings);
+                    report.warnings.extend(notes);
+                }
+                Some(Err(error)) => {
+                    report.warnings.push(format!("store_unavailable: the result may not have been stored: {error}"));
+                }
                 None => {}
             }
             Ok(report)
@@ -247,8 +256,6 @@ fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::BestSoF
         Failure::Cancelled => Error::Cancelled,
         Failure::AllDraftsFailed(CallFailure { code, message }) => match code {
             "llm_rejected_key" => Error::KeyRejected(message),
-            "deadline_exceeded" => Error::DeadlineExceeded,
-            "overloaded" => Error::Overloaded { retry_after: Duration::from_secs(1) },
             _ => Error::ModelFailed(message),
         },
     }

@@ -26,8 +26,8 @@ use uuid::Uuid;
 
 use crate::agent::{AgentActor, AgentArgs, AgentMsg, Equipment};
 use crate::error::Error;
-use crate::memories::WorkspaceRef;
-use crate::runtime::{ChildSpec, Deadline, Events, Gate, Slot, SystemEvent, Tasks};
+use crate::memories::{MemoriesHandle, WorkspaceRef};
+use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot, SystemEvent};
 use crate::workspaces::WorkspacesHandle;
 
 pub const MAX_TASK_CHARS: usize = 200_000;
@@ -54,6 +54,8 @@ pub struct AgentsHandle {
     slot: Slot<AgentsMsg>,
     gate: Gate,
     workspaces: WorkspacesHandle,
+    memories: MemoriesHandle,
+    events: Events,
     model: String,
     reasoning_effort: String,
     running: Arc<DashMap<TaskId, CancellationToken>>,
@@ -61,11 +63,13 @@ pub struct AgentsHandle {
 }
 
 impl AgentsHandle {
-    pub(crate) fn new(equipment: &Equipment, workspaces: WorkspacesHandle) -> Self {
+    pub(crate) fn new(equipment: &Equipment, workspaces: WorkspacesHandle, events: Events) -> Self {
         Self {
             slot: Slot::new(),
             gate: Gate::new(equipment.settings.concurrency),
             workspaces,
+            memories: equipment.memories.clone(),
+            events,
             model: equipment.model.name().to_owned(),
             reasoning_effort: equipment.settings.reasoning_effort.clone(),
             running: Arc::default(),
@@ -73,7 +77,8 @@ impl AgentsHandle {
         }
     }
 
-    pub(crate) fn child(&self, equipment: Equipment, events: Events) -> ChildSpec {
+    pub(crate) fn child(&self, equipment: Equipment) -> ChildSpec {
+        let events = self.events.clone();
         let arguments = move || AgentsArgs { equipment: equipment.clone(), events: events.clone() };
         ChildSpec::actor("agents", Restart::Permanent, &self.slot, move || (Agents, arguments()))
     }
@@ -82,7 +87,7 @@ impl AgentsHandle {
     pub async fn solve(&self, task: SolveTask, workspace: WorkspaceRef, call: Call) -> Result<SolveReport, Error> {
         let begun = Instant::now();
         check(&task)?;
-        let _inside = self.gate.enter()?;
+        let inside = self.gate.enter()?;
         let _tracked = self.tracker.token();
         let workspace = self.workspaces.resolve(&workspace, call.deadline).await?.workspace;
         let clean = scrub(&task.task);
@@ -98,15 +103,34 @@ impl AgentsHandle {
         };
         let cancel = call.cancel.child_token();
         let running = Running::begin(&self.running, task_id, cancel.clone());
-        let start = Start { task_id, job, workspace, deadline: call.deadline, cancel, progress: call.progress };
-        let solved = self.slot.call(|reply| AgentsMsg::Solve { start: Box::new(start), reply }, call.deadline).await;
+        let recorded = (job.clone(), workspace.clone());
+        let (deadline, progress) = (call.deadline, call.progress);
+        let start = Start { task_id, job, workspace, deadline, cancel, progress, inside };
+        let solved = self.slot.call(|reply| AgentsMsg::Solve { start: Box::new(start), reply }, deadline).await;
         drop(running);
+        if solved == Err(CallError::Dropped) {
+            let (job, workspace) = recorded;
+            self.record_lost(task_id, job, workspace);
+        }
         let mut report = solved??;
         if redactions > 0 {
             report.warnings.push(format!("redacted: {redactions} secrets were removed from the task"));
         }
         report.elapsed_ms = begun.elapsed().as_millis() as u64;
         Ok(report)
+    }
+
+    /// The agent died, or the actor above it: the trace says so.
+    fn record_lost(&self, task_id: TaskId, job: Job, workspace: Workspace) {
+        let (memories, events) = (self.memories.clone(), self.events.clone());
+        self.tracker.spawn(async move {
+            if job.task.store_result
+                && let Err(error) = memories.keep(failed_trace(job), workspace, Deadline::after(RECORD_LIMIT)).await
+            {
+                tracing::error!(%error, "the trace of a task whose agent died was not stored");
+            }
+            events.emit(|| SystemEvent::TaskFinished { task: task_id });
+        });
     }
 
     /// Tasks that are running.
@@ -191,6 +215,7 @@ pub(crate) struct Start {
     deadline: Deadline,
     cancel: CancellationToken,
     progress: Option<watch::Sender<Progress>>,
+    inside: Permit,
 }
 
 type Reply = RpcReplyPort<Result<SolveReport, Error>>;
@@ -223,15 +248,13 @@ impl crate::testkit::Panics for AgentsMsg {
 struct Pending {
     task_id: TaskId,
     agent: ActorRef<AgentMsg>,
-    job: Job,
-    workspace: Workspace,
     reply: Reply,
+    _inside: Permit,
 }
 
 pub(crate) struct AgentsState {
     args: AgentsArgs,
     pending: HashMap<ActorId, Pending>,
-    tasks: Tasks,
 }
 
 impl Actor for Agents {
@@ -240,7 +263,7 @@ impl Actor for Agents {
     type Arguments = AgentsArgs;
 
     async fn pre_start(&self, _: ActorRef<AgentsMsg>, args: AgentsArgs) -> Result<AgentsState, ActorProcessingErr> {
-        Ok(AgentsState { args, pending: HashMap::new(), tasks: Tasks::new("agents") })
+        Ok(AgentsState { args, pending: HashMap::new() })
     }
 
     async fn handle(
@@ -287,24 +310,20 @@ impl Actor for Agents {
             _ => return Ok(()),
         };
         if let Some(pending) = state.pending.remove(&agent.get_id()) {
-            state.lost(pending, &reason);
+            // Its handle hears of it, because the reply is dropped, and records it.
+            tracing::error!(task = %pending.task_id, reason, "the agent of a task died");
         }
-        Ok(())
-    }
-
-    async fn post_stop(&self, _: ActorRef<AgentsMsg>, state: &mut AgentsState) -> Result<(), ActorProcessingErr> {
-        state.tasks.finish(Deadline::after(RECORD_LIMIT)).await;
         Ok(())
     }
 }
 
 impl AgentsState {
     async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: Reply) {
-        let Start { task_id, job, workspace, deadline, cancel, progress } = start;
+        let Start { task_id, job, workspace, deadline, cancel, progress, inside } = start;
         let args = AgentArgs {
             task_id,
-            job: job.clone(),
-            workspace: workspace.clone(),
+            job,
+            workspace,
             deadline,
             cancel,
             progress,
@@ -314,30 +333,13 @@ impl AgentsState {
         match AgentActor::spawn_linked(None, AgentActor, args, myself.get_cell()).await {
             Ok((agent, _)) => {
                 self.args.events.emit(|| SystemEvent::TaskStarted { task: task_id });
-                let pending = Pending { task_id, agent: agent.clone(), job, workspace, reply };
+                let pending = Pending { task_id, agent: agent.clone(), reply, _inside: inside };
                 self.pending.insert(agent.get_id(), pending);
             }
             Err(error) => {
                 let _ = reply.send(Err(Error::internal(error)));
             }
         }
-    }
-
-    /// The agent died: its caller is told, and the trace says so.
-    fn lost(&mut self, pending: Pending, reason: &str) {
-        let error = Error::internal(format!("the agent of task {} died: {reason}", pending.task_id));
-        self.args.events.emit(|| SystemEvent::TaskFinished { task: pending.task_id });
-        let _ = pending.reply.send(Err(error));
-        if !pending.job.task.store_result {
-            return;
-        }
-        let memories = self.args.equipment.memories.clone();
-        self.tasks.spawn(async move {
-            let keep = failed_trace(pending.job);
-            if let Err(error) = memories.keep(keep, pending.workspace, Deadline::after(RECORD_LIMIT)).await {
-                tracing::error!(%error, "the trace of a task whose agent died was not stored");
-            }
-        });
     }
 }
 

@@ -84,6 +84,11 @@ impl CacheHandle {
         }
     }
 
+    /// For an answer that is not worth keeping.
+    pub(crate) async fn forget(&self, key: &CacheKey) {
+        self.cache.load_full().invalidate(key).await;
+    }
+
     pub(crate) fn bypassed(&self) {
         self.counters.bypassed.fetch_add(1, Ordering::Relaxed);
     }

@@ -11,10 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::model::{Asked, ask};
 use crate::ports::{Completion, LanguageModel};
-use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Slot, Tasks};
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 
-/// Questions that may wait for each that is being answered.
-const WAITING_PER_PLACE: usize = 16;
 const FINISH_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
@@ -25,9 +23,9 @@ pub(crate) struct JudgeHandle {
 }
 
 impl JudgeHandle {
-    /// `concurrency`: model calls at once, at least 1.
-    pub(crate) fn new(concurrency: usize) -> Self {
-        Self { slot: Slot::new(), gate: Gate::new(concurrency * WAITING_PER_PLACE), concurrency }
+    /// `concurrency`: model calls at once, at least 1; `limit`: of those and the questions that wait.
+    pub(crate) fn new(concurrency: usize, limit: usize) -> Self {
+        Self { slot: Slot::new(), gate: Gate::new(limit), concurrency }
     }
 
     pub(crate) fn child(&self, model: Arc<dyn LanguageModel>) -> ChildSpec {
@@ -42,8 +40,9 @@ impl JudgeHandle {
         deadline: Deadline,
         cancel: CancellationToken,
     ) -> Result<Asked, CallError> {
-        let _inside = self.gate.enter()?;
-        self.slot.call(|reply| JudgeMsg::Ask { request: Box::new(request), deadline, cancel, reply }, deadline).await
+        let inside = self.gate.enter()?;
+        let request = Box::new(request);
+        self.slot.call(|reply| JudgeMsg::Ask { request, deadline, cancel, reply, inside }, deadline).await
     }
 
     #[cfg(feature = "testkit")]
@@ -65,6 +64,7 @@ pub(crate) enum JudgeMsg {
         deadline: Deadline,
         cancel: CancellationToken,
         reply: RpcReplyPort<Asked>,
+        inside: Permit,
     },
     #[cfg(feature = "testkit")]
     Panic,
@@ -101,9 +101,10 @@ impl Actor for JudgeActor {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             JudgeMsg::Ask { reply, deadline, .. } if reply.is_closed() || deadline.passed() => {}
-            JudgeMsg::Ask { request, deadline, cancel, reply } => {
+            JudgeMsg::Ask { request, deadline, cancel, reply, inside } => {
                 let (model, places) = (Arc::clone(&state.model), Arc::clone(&state.places));
                 state.tasks.spawn_until(cancel.clone(), async move {
+                    let _inside = inside;
                     let Ok(_place) = places.acquire().await else { return };
                     if !reply.is_closed() {
                         let _ = reply.send(ask(&*model, *request, deadline, cancel).await);

@@ -16,10 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::model::{Asked, ask};
 use crate::ports::{Completion, LanguageModel};
-use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Slot};
-
-/// Drafts that may wait for each worker.
-const WAITING_PER_WORKER: usize = 16;
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot};
 
 #[derive(Clone)]
 pub(crate) struct MattsHandle {
@@ -34,13 +31,13 @@ pub(crate) struct Draft {
     deadline: Deadline,
     cancel: CancellationToken,
     reply: RpcReplyPort<Asked>,
+    _inside: Permit,
 }
 
 impl MattsHandle {
-    /// `workers`: drafts at once, at least 1.
-    pub(crate) fn new(workers: usize) -> Self {
-        let workers = workers.max(1);
-        Self { slot: Slot::new(), gate: Gate::new(workers * WAITING_PER_WORKER), workers }
+    /// `workers`: drafts at once, at least 1; `limit`: of those that are made and those that wait.
+    pub(crate) fn new(workers: usize, limit: usize) -> Self {
+        Self { slot: Slot::new(), gate: Gate::new(limit), workers: workers.max(1) }
     }
 
     pub(crate) fn child(&self, model: Arc<dyn LanguageModel>) -> ChildSpec {
@@ -74,9 +71,9 @@ impl MattsHandle {
         deadline: Deadline,
         cancel: CancellationToken,
     ) -> Result<Asked, CallError> {
-        let _inside = self.gate.enter()?;
+        let inside = self.gate.enter()?;
         let job = |reply| {
-            let msg = Draft { request: Box::new(request), deadline, cancel, reply };
+            let msg = Draft { request: Box::new(request), deadline, cancel, reply, _inside: inside };
             FactoryMessage::Dispatch(Job::builder().key(()).msg(msg).build())
         };
         self.slot.call(job, deadline).await
@@ -112,7 +109,7 @@ impl Worker for MattsWorker {
         job: Job<(), Draft>,
         model: &mut Arc<dyn LanguageModel>,
     ) -> Result<(), ActorProcessingErr> {
-        let Draft { request, deadline, cancel, reply } = job.msg;
+        let Draft { request, deadline, cancel, reply, _inside } = job.msg;
         if !reply.is_closed() && !deadline.passed() {
             let _ = reply.send(ask(&**model, *request, deadline, cancel).await);
         }

@@ -14,6 +14,8 @@ use reasoning_bank_domain::score::{Profile, ProfileName, Weights};
 use reasoning_bank_domain::view::MemoryView;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 
+pub(crate) use learn::Kept;
+
 use crate::error::Error;
 use crate::ports::{Embedder, MemoryRow, Visible};
 use crate::runtime::Deadline;

@@ -6,9 +6,11 @@ mod none;
 mod request;
 mod scrubbed;
 mod simulated;
+mod timed;
 
 pub use cached::Cached;
 pub use none::NoModel;
 pub use request::{Asked, ask};
 pub use scrubbed::Scrubbed;
 pub use simulated::{Latency, Simulated, SimulatedSettings};
+pub use timed::Timed;

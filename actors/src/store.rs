@@ -97,13 +97,15 @@ impl StoreHandle {
         deadline: Deadline,
         work: impl Fn(Arc<dyn MemoryStore>) -> BoxFuture<'static, Result<T, StoreError>> + Clone + Send + Sync + 'static,
     ) -> Result<T, Error> {
-        let _inside = self.gate.enter()?;
+        let inside = Arc::new(self.gate.enter()?);
         let once = || {
-            let work = work.clone();
+            let (work, inside) = (work.clone(), Arc::clone(&inside));
             self.slot.call(
                 move |reply| {
                     let request: Request = Box::new(move |store| {
                         async move {
+                            // The place is given back with the work, not with its caller.
+                            let _inside = inside;
                             if reply.is_closed() || deadline.passed() {
                                 return;
                             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use reasoning_bank_domain::matts::K_RANGE;
 use reasoning_bank_domain::restart::Limits;
 
 use crate::agent::{Equipment, SolveSettings};
@@ -12,7 +13,7 @@ use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
-use crate::model::{Cached, Scrubbed};
+use crate::model::{Cached, Scrubbed, Timed};
 use crate::ports::{Embedder, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::store::{StoreHandle, StoreOpener};
@@ -111,11 +112,14 @@ impl System {
         let store = StoreHandle::new();
         let cache = CacheHandle::new(settings.cache);
         let workspaces = WorkspacesHandle::new();
-        let matts = MattsHandle::new(settings.pool.matts_workers);
-        let judge = JudgeHandle::new(settings.pool.judge_concurrency);
-        let scrubbed: Arc<dyn LanguageModel> = Arc::new(Scrubbed::new(model));
+        // As many as the tasks that are admitted can ask for.
+        let calls = settings.solve.concurrency * *K_RANGE.end() as usize;
+        let matts = MattsHandle::new(settings.pool.matts_workers, calls);
+        let judge = JudgeHandle::new(settings.pool.judge_concurrency, calls);
+        let scrubbed = Arc::new(Scrubbed::new(model));
+        let timed: Arc<dyn LanguageModel> = Arc::new(Timed::new(scrubbed, settings.solve.call_timeout));
         let effort = &settings.solve.reasoning_effort;
-        let model: Arc<dyn LanguageModel> = Arc::new(Cached::new(scrubbed, cache.clone(), &provider, effort));
+        let model: Arc<dyn LanguageModel> = Arc::new(Cached::new(timed, cache.clone(), &provider, effort));
         let memories = MemoriesHandle::new(store.clone(), workspaces.clone(), embedder, settings.retrieval);
         let equipment = Equipment {
             model: Arc::clone(&model),
@@ -124,14 +128,14 @@ impl System {
             memories: memories.clone(),
             settings: settings.solve,
         };
-        let agents = AgentsHandle::new(&equipment, workspaces.clone());
+        let agents = AgentsHandle::new(&equipment, workspaces.clone(), events.clone());
         let children = vec![
             store.child(opener),
             cache.child(),
             workspaces.child(store.clone()),
             matts.child(Arc::clone(&model)),
             judge.child(model),
-            agents.child(equipment, events.clone()),
+            agents.child(equipment),
         ];
         let args = SupervisorArgs::new("root", children, Limits::default(), events.clone());
         let supervisor = SupervisorHandle::start(args).await?;

@@ -2,6 +2,7 @@
 //! starts and when an id is asked for that the map does not have (another process may have written it).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dashmap::DashMap;
 use jiff::Timestamp;
@@ -16,6 +17,7 @@ use crate::runtime::{ChildSpec, Deadline, Gate, Slot, Tasks};
 use crate::store::StoreHandle;
 
 const GATE: usize = 64;
+const READ_LIMIT: Duration = Duration::from_secs(30);
 /// More workspaces than this are not held in memory.
 const MOST: usize = 10_000;
 
@@ -115,8 +117,14 @@ impl Actor for WorkspaceRegistry {
         _: ActorRef<WorkspacesMsg>,
         args: WorkspacesArgs,
     ) -> Result<WorkspacesState, ActorProcessingErr> {
-        args.known.clear();
-        Ok(WorkspacesState { args, tasks: Tasks::new("workspaces") })
+        let mut tasks = Tasks::new("workspaces");
+        let (store, known) = (args.store.clone(), Arc::clone(&args.known));
+        tasks.spawn(async move {
+            if let Err(error) = reread(&store, &known, Deadline::after(READ_LIMIT)).await {
+                tracing::warn!(%error, "the workspaces were not read; each is looked up when it is asked for");
+            }
+        });
+        Ok(WorkspacesState { args, tasks })
     }
 
     async fn handle(

@@ -134,6 +134,8 @@ pub struct AgentLoop {
     phase: Phase,
     injection: Injection,
     memories: String,
+    /// The same for every attempt.
+    think_prompt: Option<Prompt>,
     attempts: Vec<Attempt>,
     /// Index into `attempts` of the chosen one.
     selected: usize,
@@ -167,6 +169,7 @@ impl AgentLoop {
             phase: Phase::Recalling,
             injection: Injection::default(),
             memories: String::new(),
+            think_prompt: None,
             selected: 0,
             best: None,
             candidate: None,
@@ -217,7 +220,7 @@ impl AgentLoop {
         now: Timestamp,
     ) -> Vec<Effect> {
         self.progress.completed = (self.progress.completed + 1).min(self.progress.total);
-        self.spend(spent);
+        self.usage += spent;
         let index = attempt.map_or(0, |number| number as usize - 1);
         let effects = match (self.phase, purpose) {
             (Phase::Drafting, Purpose::Think) if index < self.attempts.len() => self.drafted(index, result, now),
@@ -248,9 +251,15 @@ impl AgentLoop {
 
     fn think(&mut self, index: usize, now: Timestamp) -> Effect {
         self.attempts[index].started = Some(now);
+        if let Some(prompt) = self.think_prompt.clone() {
+            return Effect::Call(Call { purpose: Purpose::Think, attempt: Some(index as u32 + 1), prompt });
+        }
         let memories = std::mem::take(&mut self.memories);
         let effect = self.call(Purpose::Think, Some(index), &[("memories", &memories)]);
         self.memories = memories;
+        if let Effect::Call(call) = &effect {
+            self.think_prompt = Some(call.prompt.clone());
+        }
         effect
     }
 
@@ -404,17 +413,6 @@ impl AgentLoop {
             self.warnings.push(format!("truncated: a {} prompt was over its budget", purpose.as_str()));
         }
         Effect::Call(Call { purpose, attempt: attempt.map(|index| index as u32 + 1), prompt })
-    }
-
-    fn spend(&mut self, spent: SolveUsage) {
-        self.usage.input_tokens += spent.input_tokens;
-        self.usage.output_tokens += spent.output_tokens;
-        self.usage.reasoning_tokens += spent.reasoning_tokens;
-        self.usage.llm_calls += spent.llm_calls;
-        self.usage.cache_hits += spent.cache_hits;
-        if let Some(cost) = spent.cost_usd {
-            self.usage.cost_usd = Some(self.usage.cost_usd.unwrap_or(0.0) + cost);
-        }
     }
 
     fn warn(&mut self, during: &str, failure: &CallFailure) {

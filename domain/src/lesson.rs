@@ -125,7 +125,8 @@ fn check(lesson: &Lesson, task: &str, warnings_only: bool) -> Result<(), Refused
         return Err(Refused::NoErrorContext);
     }
     let (content, task) = (normalised(&lesson.content), normalised(task));
-    if content == task || (task.len() >= 80 && content.contains(&task)) || content.contains(FENCE) {
+    let fenced = texts.iter().any(|(text, _)| text.to_lowercase().contains(FENCE));
+    if content == task || (task.len() >= 80 && content.contains(&task)) || fenced {
         return Err(Refused::EchoesPrompt);
     }
     Ok(())
@@ -177,9 +178,9 @@ impl Lesson {
         let trust = injected.iter().map(|entry| entry.memory.trust).min().unwrap_or(Trust::Model).min(Trust::Model);
         let domain = tidy(self.domain_category).or_else(|| tidy(origin.domain.clone()));
         let outcome = match (origin.outcome, &self.error_context) {
-            (Outcome::Partial, _) => MemoryOutcome::Mixed,
+            (Outcome::Partial, _) | (Outcome::Failure, None) => MemoryOutcome::Mixed,
             (_, Some(_)) => MemoryOutcome::Failure,
-            (_, None) => MemoryOutcome::Success,
+            (Outcome::Success, None) => MemoryOutcome::Success,
         };
         Memory {
             id,

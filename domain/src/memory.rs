@@ -281,7 +281,6 @@ pub struct Facts {
     pub prior: f64,
     pub pinned: bool,
     pub created_at: Timestamp,
-    pub trace_id: Option<TraceId>,
     pub text_key: String,
 }
 
@@ -296,7 +295,6 @@ impl From<&Memory> for Facts {
             prior: memory.prior,
             pinned: memory.pinned,
             created_at: memory.created_at,
-            trace_id: memory.trace_id,
             text_key: memory.text_key(),
         }
     }

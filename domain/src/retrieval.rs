@@ -119,13 +119,14 @@ pub struct Recalled {
 
 impl Recalled {
     /// Whether absolute evidence speaks for it; a normalised score would not do, the best of any list is near 1.
-    /// `floor` is a cosine. Strong words may make up for a cosine of half of it, or for a vector that is missing.
-    pub fn above_floor(&self, floor: f64) -> bool {
+    /// `floor` is a cosine. Strong words make up for a cosine of half of it; they decide where there was no vector to
+    /// search with (`by_words_alone`). Without a cosine although there was one, its vector is among the farther ones.
+    pub fn above_floor(&self, floor: f64, by_words_alone: bool) -> bool {
         let why = &self.score.why;
         let strong_words = why.text_score.is_some_and(|score| score / (score + TEXT_SATURATION) >= 0.5);
         let similar = match why.cosine {
             Some(cosine) => cosine >= floor || (cosine >= floor / 2.0 && strong_words),
-            None => strong_words,
+            None => by_words_alone && strong_words,
         };
         similar || self.score.error_context >= 1.0
     }
@@ -148,11 +149,11 @@ impl Injection {
 
     /// At most the items of the best trace (a memory without one is its own) plus directly matching warnings, all
     /// above the floor. `recalled` is best first. Empty when nothing is good enough: more memory is not better memory.
-    pub fn choose(recalled: Vec<Recalled>, floor: f64) -> Self {
+    pub fn choose(recalled: Vec<Recalled>, floor: f64, by_words_alone: bool) -> Self {
         let mut injection = Self::default();
-        let mut left = Self::MAX_TOKENS;
+        let mut chosen = String::new();
         let mut best: Option<(Option<TraceId>, MemoryId)> = None;
-        for entry in recalled.into_iter().filter(|entry| entry.above_floor(floor)) {
+        for entry in recalled.into_iter().filter(|entry| entry.above_floor(floor, by_words_alone)) {
             let (trace, id) = (entry.memory.trace_id, entry.memory.id);
             let (best_trace, best_id) = *best.get_or_insert((trace, id));
             let of_best_trace = id == best_id || (trace.is_some() && trace == best_trace);
@@ -165,9 +166,9 @@ impl Injection {
             if list.len() == room || !(of_best_trace || warning) {
                 continue;
             }
-            let tokens = tokens::estimate(&entry.memory.format_for_prompt());
-            if tokens <= left {
-                left -= tokens;
+            let with_it = format!("{chosen}{}", entry.memory.format_for_prompt());
+            if tokens::fits(&with_it, Self::MAX_TOKENS) {
+                chosen = with_it;
                 list.push(entry);
             }
         }

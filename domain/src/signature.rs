@@ -14,9 +14,9 @@ impl Signature {
     /// `raw` is an error type (`std::io::Error`, `requests.Timeout`), a raw message (`ValueError: bad literal`) or a
     /// signature (`valueerror|parsing`); a domain inside a signature counts only where `domain` gives none.
     pub fn of(raw: &str, domain: Option<&str>) -> Self {
-        let (error, own_domain) = match raw.split_once('|') {
-            Some((error, own)) => (error, Some(own)),
-            None => (raw, None),
+        let (error, own_domain) = match raw.rsplit_once('|') {
+            Some((error, own)) if is_signature(error, own) => (error, Some(own)),
+            _ => (raw, None),
         };
         let domain = domain.map(str::trim).filter(|d| !d.is_empty()).or(own_domain).unwrap_or_default();
         Self(format!("{}|{}", error_name(error), domain.trim().to_lowercase()))
@@ -49,6 +49,12 @@ impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// A message may hold a bar of its own: `TypeError: unsupported operand type(s) for |: 'int' and 'str'`.
+fn is_signature(error: &str, domain: &str) -> bool {
+    let is_label = |c: char| c.is_alphanumeric() || "_-./ ".contains(c);
+    !error.contains(": ") && domain.chars().all(is_label)
 }
 
 /// `std::num::ParseIntError` -> `parseinterror`; `ValueError: invalid literal` -> `valueerror`;
@@ -98,6 +104,8 @@ mod tests {
     #[case("valueerror|parsing", None, "valueerror|parsing")]
     #[case("valueerror|parsing", Some("cli"), "valueerror|cli")]
     #[case("off by one", None, "off by one|")]
+    #[case("off by one|algorithms", None, "off by one|algorithms")]
+    #[case("TypeError: unsupported operand type(s) for |: 'int' and 'str'", Some("python"), "typeerror|python")]
     #[case("", None, "|")]
     fn everything_that_names_an_error_becomes_one_signature(
         #[case] raw: &str,

@@ -77,6 +77,19 @@ pub struct SolveUsage {
     pub cost_usd: Option<f64>,
 }
 
+impl std::ops::AddAssign for SolveUsage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.reasoning_tokens += other.reasoning_tokens;
+        self.llm_calls += other.llm_calls;
+        self.cache_hits += other.cache_hits;
+        if let Some(cost) = other.cost_usd {
+            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
+        }
+    }
+}
+
 impl SolveUsage {
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens + self.output_tokens

@@ -1,5 +1,6 @@
 //! Token counts and the prompt budget.
 
+use std::panic::catch_unwind;
 use std::sync::LazyLock;
 
 use tiktoken_rs::CoreBPE;
@@ -10,21 +11,15 @@ static O200K: LazyLock<Option<CoreBPE>> = LazyLock::new(|| tiktoken_rs::o200k_ba
 
 /// How many tokens a text has, about.
 pub fn estimate(text: &str) -> usize {
-    match &*O200K {
-        Some(bpe) => bpe.encode_ordinary(text).len(),
-        None => text.chars().count().div_ceil(4),
-    }
+    // The tokenizer panics where its regular expressions give up on a text.
+    let counted = O200K.as_ref().and_then(|bpe| catch_unwind(|| bpe.encode_ordinary(text).len()).ok());
+    counted.unwrap_or_else(|| text.chars().count().div_ceil(4))
 }
 
 /// Whether a text has at most `budget` tokens. Cheap for short texts: a token has at least one byte, so the vocabulary
 /// is loaded only when the length leaves it open.
 pub fn fits(text: &str, budget: usize) -> bool {
     text.len() <= budget || estimate(text) <= budget
-}
-
-/// An upper bound that is cheap for short texts.
-pub fn at_most(text: &str) -> usize {
-    if text.len() <= 4_000 { text.len() } else { estimate(text) }
 }
 
 const MARKER: &str = "\n\n... [content truncated] ...\n\n";

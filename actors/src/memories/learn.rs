@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use reasoning_bank_domain::agent_loop::Keep;
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
 use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::lesson::{Lesson, Origin};
 use reasoning_bank_domain::memory::{Memory, Scope, normalised};
+use reasoning_bank_domain::retrieval::Injection;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::Learned;
 use reasoning_bank_domain::workspace::Workspace;
@@ -24,6 +26,14 @@ const SAME_OVERLAP: f64 = 0.8;
 const RELATED_COSINE: f64 = 0.85;
 const NEIGHBOURS: usize = 5;
 
+/// What was kept of a solve.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Kept {
+    pub(crate) learnings: Vec<Learned>,
+    /// What was not, each starting with an error code.
+    pub(crate) notes: Vec<String>,
+}
+
 /// A memory that is ready to be committed, or the existing one that it confirms.
 pub(super) enum ToLearn {
     New { memory: Box<Memory>, passages: Vec<Passage> },
@@ -36,6 +46,11 @@ impl ToLearn {
             Self::New { .. } => None,
             Self::Same { existing, .. } => Some(*existing),
         }
+    }
+
+    fn learned(&self) -> Learned {
+        let (Self::New { memory, .. } | Self::Same { memory, .. }) = self;
+        Learned { id: self.reinforces().unwrap_or(memory.id), title: memory.title.clone() }
     }
 
     pub(super) fn into_record(self, now: Timestamp) -> Record {
@@ -52,44 +67,27 @@ impl ToLearn {
 }
 
 impl MemoriesHandle {
-    /// Stores what a solve leaves: the trace, the lessons, the evidence about injected memories; all or nothing.
-    pub(crate) async fn keep(
-        &self,
-        keep: Keep,
-        workspace: Workspace,
-        deadline: Deadline,
-    ) -> Result<Vec<Learned>, Error> {
+    /// Stores what a solve leaves: the trace, the lessons, the evidence about injected memories; all or nothing. A
+    /// lesson that cannot be stored does not take the others with it; the notes say so.
+    pub(crate) async fn keep(&self, keep: Keep, workspace: Workspace, deadline: Deadline) -> Result<Kept, Error> {
         let now = keep.origin.at;
+        let (memories, mut notes) = memories_of(keep.lessons, &keep.origin, &keep.injected);
+        let to_learn = self.to_learn(memories, deadline.halfway()).await.unwrap_or_else(|error| {
+            notes.push(format!("{}: the lessons were not stored: {error}", error.code()));
+            Vec::new()
+        });
+        let mut learnings: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
         let mut trace = keep.trace;
         trace.scrub();
-        let mut batch = vec![Record::Workspace(workspace.clone())];
-        let (mut learnings, mut is_new, mut lessons) = (Vec::new(), Vec::new(), Vec::new());
-        for lesson in keep.lessons {
-            let mut memory = lesson.into_memory(Uuid::now_v7().into(), &keep.origin, &keep.injected);
-            memory.scrub();
-            memory.validate()?;
-            let (id, title) = (memory.id, memory.title.clone());
-            let learned = self.to_learn(memory, deadline).await?;
-            let existing = learned.reinforces();
-            learnings.push(Learned { id: existing.unwrap_or(id), title });
-            is_new.push(existing.is_none());
-            lessons.push(learned.into_record(now));
-        }
         trace.memory_items = learnings.iter().map(|learned| learned.id).collect();
-        let signals = keep.signals.into_iter().map(|(memory_id, kind)| {
-            Record::Signal(Signal {
-                id: SignalId::from(Uuid::now_v7()),
-                memory_id,
-                workspace_id: workspace.id.clone(),
-                kind,
-                at: now,
-                trace_id: Some(keep.origin.trace_id),
-                comment: None,
-            })
-        });
-        batch.push(Record::Trace(trace));
-        batch.extend(lessons);
-        batch.extend(signals);
+        let mut batch = vec![Record::Workspace(workspace.clone()), Record::Trace(trace)];
+        let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
+        batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
+        batch.extend(keep.signals.into_iter().map(|(memory_id, kind)| {
+            let (id, trace_id) = (SignalId::from(Uuid::now_v7()), Some(keep.origin.trace_id));
+            let workspace_id = workspace.id.clone();
+            Record::Signal(Signal { id, memory_id, workspace_id, kind, at: now, trace_id, comment: None })
+        }));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
         // The store may have found an exact duplicate that was written meanwhile.
@@ -97,13 +95,34 @@ impl MemoriesHandle {
         for (learned, commit) in new.zip(committed.memories) {
             learned.id = commit.id();
         }
-        Ok(learnings)
+        Ok(Kept { learnings, notes })
     }
 
-    /// Embeds a memory and compares it with its nearest neighbours of the same readers. The comparison is best effort:
-    /// without vectors only exact duplicates are found, by the store.
-    pub(super) async fn to_learn(&self, mut memory: Memory, deadline: Deadline) -> Result<ToLearn, Error> {
-        let passages = self.passages(&mut memory, deadline).await?;
+    /// Embeds memories, all learned from the same task, and compares them with their nearest neighbours of the same
+    /// readers. The comparison is best effort: without vectors only exact duplicates are found, by the store.
+    pub(super) async fn to_learn(&self, memories: Vec<Memory>, deadline: Deadline) -> Result<Vec<ToLearn>, Error> {
+        let Some(first) = memories.first() else { return Ok(Vec::new()) };
+        let contents = memories.iter().map(Memory::content_text);
+        let texts: Vec<String> = std::iter::once(first.task.clone()).chain(contents).collect();
+        let (embedder, mut chunks) = match self.embedder.embed_documents(texts.clone(), deadline).await {
+            Ok(chunks) => (Some(self.embedder.fingerprint().to_string()), chunks),
+            // For good: memories are found by their words alone.
+            Err(EmbedError::Failed(_)) => (None, texts.into_iter().map(whole).collect()),
+            Err(error) => return Err(error.into()),
+        };
+        let contents = chunks.split_off(1);
+        let task = passages(PassageKind::Task, chunks.pop().unwrap_or_default());
+        let mut learned = Vec::new();
+        for (mut memory, content) in memories.into_iter().zip(contents) {
+            memory.embedder.clone_from(&embedder);
+            let passages: Vec<Passage> =
+                task.clone().into_iter().chain(passages(PassageKind::Content, content)).collect();
+            learned.push(self.compare(memory, passages, deadline).await);
+        }
+        Ok(learned)
+    }
+
+    async fn compare(&self, mut memory: Memory, passages: Vec<Passage>, deadline: Deadline) -> ToLearn {
         let vector =
             passages.iter().find(|p| p.kind == PassageKind::Content && p.n == 0).and_then(|p| p.vector.clone());
         let neighbours = match vector {
@@ -112,39 +131,15 @@ impl MemoriesHandle {
         };
         for (cosine, row) in neighbours {
             if cosine >= SAME_COSINE && overlap(&memory, &row.memory) >= SAME_OVERLAP {
-                return Ok(ToLearn::Same { existing: row.memory.id, memory: Box::new(memory) });
+                return ToLearn::Same { existing: row.memory.id, memory: Box::new(memory) };
             }
             if cosine >= RELATED_COSINE && !memory.derived_from.contains(&row.memory.id) {
                 memory.derived_from.push(row.memory.id);
                 memory.evolution_stage = memory.evolution_stage.max(row.memory.evolution_stage + 1);
+                memory.trust = memory.trust.min(row.memory.trust);
             }
         }
-        Ok(ToLearn::New { memory: Box::new(memory), passages })
-    }
-
-    async fn passages(&self, memory: &mut Memory, deadline: Deadline) -> Result<Vec<Passage>, Error> {
-        let texts = vec![memory.task.clone(), memory.content_text()];
-        let embedded = self.embedder.embed_documents(texts.clone(), deadline).await;
-        let chunks = match embedded {
-            Ok(chunks) => {
-                memory.embedder = Some(self.embedder.fingerprint().to_string());
-                chunks
-            }
-            // For good: the memory is found by its words alone.
-            Err(EmbedError::Failed(_)) => {
-                let whole =
-                    |text: String| if text.trim().is_empty() { vec![] } else { vec![Chunk { text, vector: None }] };
-                texts.into_iter().map(whole).collect()
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let kinds = [PassageKind::Task, PassageKind::Content];
-        let passages = kinds.into_iter().zip(chunks).flat_map(|(kind, chunks)| {
-            let passage =
-                move |(n, chunk): (usize, Chunk)| Passage { kind, n: n as u32, text: chunk.text, vector: chunk.vector };
-            chunks.into_iter().enumerate().map(passage)
-        });
-        Ok(passages.collect())
+        ToLearn::New { memory: Box::new(memory), passages }
     }
 
     async fn neighbours(
@@ -187,6 +182,30 @@ fn signal(
 ) -> Signal {
     let (id, workspace_id) = (SignalId::from(Uuid::now_v7()), learned.workspace_id.clone());
     Signal { id, memory_id, workspace_id, kind, at, trace_id, comment: None }
+}
+
+/// The memories that are valid, each once, and notes on the others.
+fn memories_of(lessons: Vec<Lesson>, origin: &Origin, injected: &Injection) -> (Vec<Memory>, Vec<String>) {
+    let (mut memories, mut notes, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    for lesson in lessons {
+        let mut memory = lesson.into_memory(Uuid::now_v7().into(), origin, injected);
+        memory.scrub();
+        match memory.validate() {
+            Err(invalid) => notes.push(format!("memory_invalid: a lesson was not stored: {invalid}")),
+            Ok(()) if seen.insert(memory.duplicate_key()) => memories.push(memory),
+            Ok(()) => {}
+        }
+    }
+    (memories, notes)
+}
+
+fn whole(text: String) -> Vec<Chunk> {
+    if text.trim().is_empty() { Vec::new() } else { vec![Chunk { text, vector: None }] }
+}
+
+fn passages(kind: PassageKind, chunks: Vec<Chunk>) -> Vec<Passage> {
+    let passage = |(n, chunk): (usize, Chunk)| Passage { kind, n: n as u32, text: chunk.text, vector: chunk.vector };
+    chunks.into_iter().enumerate().map(passage).collect()
 }
 
 /// The share of words that two lessons have in common (Jaccard).

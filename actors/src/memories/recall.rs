@@ -8,6 +8,7 @@ use reasoning_bank_domain::retrieval::{Injection, Recalled, cut, over_fetch, ran
 use reasoning_bank_domain::score::Asked;
 use reasoning_bank_domain::signature::{Signature, mentions_error};
 use reasoning_bank_domain::view::{RecalledView, Retrieved, SearchMode};
+use reasoning_bank_domain::workspace::Workspace;
 use tokio::time::Instant;
 
 use super::{MemoriesHandle, Reach, RetrieveRequest, WorkspaceRef, visible};
@@ -34,7 +35,8 @@ impl MemoriesHandle {
         let begun = Instant::now();
         check(&request)?;
         let now = Timestamp::now();
-        let found = self.find(request, now, deadline).await?;
+        let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
+        let found = self.find(request, workspace, now, deadline).await?;
         Ok(Retrieved {
             memories: found.recalled.into_iter().map(|recalled| RecalledView::new(recalled, now)).collect(),
             mode: found.mode,
@@ -49,25 +51,31 @@ impl MemoriesHandle {
         &self,
         task: &str,
         domain: Option<String>,
-        workspace: WorkspaceRef,
+        workspace: Workspace,
         deadline: Deadline,
     ) -> (Injection, Vec<String>) {
-        let request =
-            RetrieveRequest { domain, ..RetrieveRequest::new(gist(task), workspace, self.settings.n_results) };
-        match self.find(request, Timestamp::now(), deadline).await {
-            Ok(found) => (Injection::choose(found.recalled, self.settings.relevance_floor), found.notes),
+        let named = WorkspaceRef::Id(workspace.id.clone());
+        let request = RetrieveRequest { domain, ..RetrieveRequest::new(gist(task), named, self.settings.n_results) };
+        match self.find(request, workspace, Timestamp::now(), deadline).await {
+            Ok(found) => {
+                let by_words_alone = found.mode == SearchMode::Keyword;
+                (Injection::choose(found.recalled, self.settings.relevance_floor, by_words_alone), found.notes)
+            }
             Err(error) => (Injection::default(), vec![format!("{}: no memories were recalled: {error}", error.code())]),
         }
     }
 
-    async fn find(&self, request: RetrieveRequest, now: Timestamp, deadline: Deadline) -> Result<Found, Error> {
-        let resolve = self.workspaces.resolve(&request.workspace, deadline);
-        let embed = self.embedder.embed_query(request.query.clone(), deadline);
-        let (workspace, embedded) = tokio::join!(resolve, embed);
-        let workspace = workspace?.workspace;
-        let (vector, mode, mut notes) = match embedded {
-            Ok(vector) => (Some(vector), SearchMode::Hybrid, Vec::new()),
-            Err(error) => (None, SearchMode::Keyword, vec![keyword_note(&error)]),
+    async fn find(
+        &self,
+        request: RetrieveRequest,
+        workspace: Workspace,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Found, Error> {
+        // A slow embedder leaves time to search by words.
+        let (vector, mut notes) = match self.embedder.embed_query(request.query.clone(), deadline.halfway()).await {
+            Ok(vector) => (Some(vector), Vec::new()),
+            Err(error) => (None, vec![keyword_note(&error)]),
         };
         let visible = visible(&workspace, request.reach);
         let partial = visible == Visible::default();
@@ -87,6 +95,11 @@ impl MemoriesHandle {
             limit: over_fetch(request.n_results),
         };
         let candidates = self.store.candidates(recall, deadline).await?;
+        let mode = match (&candidates.vector, &candidates.text) {
+            (Some(_), None) => SearchMode::Vector,
+            (Some(_), Some(_)) => SearchMode::Hybrid,
+            (None, _) => SearchMode::Keyword,
+        };
         let asked = Asked {
             now,
             signature: request.error_signature.as_deref().map(|raw| Signature::of(raw, request.domain.as_deref())),

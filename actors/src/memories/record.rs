@@ -28,9 +28,11 @@ impl MemoriesHandle {
             batch.push(Record::Workspace(resolved.workspace.clone()));
         }
         let facts = Facts::from(&memory);
-        let learned = self.to_learn(memory, deadline).await?;
-        let near = learned.reinforces();
-        batch.push(learned.into_record(now));
+        let mut near = None;
+        for learned in self.to_learn(vec![memory], deadline).await? {
+            near = learned.reinforces();
+            batch.push(learned.into_record(now));
+        }
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(resolved.workspace);
         let existing = near.or(match committed.memories.first() {
@@ -47,7 +49,8 @@ impl MemoriesHandle {
                 confidence,
             });
         };
-        let row = self.store.get(vec![id], deadline).await?.pop();
+        // It is stored, whatever becomes of this question.
+        let row = self.store.get(vec![id], deadline).await.ok().and_then(|mut rows| rows.pop());
         let confidence = row.map_or(facts.prior, |row| confidence(&Facts::from(&row.memory), &row.evidence, now));
         Ok(Recorded { id, status: RecordStatus::Reinforced, duplicate_of: Some(id), redactions, confidence })
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use reasoning_bank_domain::answer::read;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
@@ -65,12 +66,18 @@ impl LanguageModel for Cached {
         let key = self.key(&request);
         let cancelled = cancel.clone();
         async move {
-            // Who asks second waits for the first; a first that is cancelled leaves the flight to the next.
+            // Who asks second waits for the first; a first that is cancelled or out of time leaves it to the next.
             loop {
                 let flight = self.inner.complete(request.clone(), deadline, cancel.clone());
-                match self.cache.get_or_ask(key, flight).await {
-                    Err(ModelError::Cancelled) if !cancelled.is_cancelled() && !deadline.passed() => {}
-                    answer => return answer,
+                let answer = self.cache.get_or_ask(key, flight).await;
+                match &answer {
+                    Err(ModelError::Cancelled | ModelError::TimedOut)
+                        if !cancelled.is_cancelled() && !deadline.passed() => {}
+                    Ok(reply) if read(request.purpose, &reply.text).is_err() => {
+                        self.cache.forget(&key).await;
+                        return answer;
+                    }
+                    _ => return answer,
                 }
             }
         }

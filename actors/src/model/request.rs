@@ -72,12 +72,13 @@ fn count(spent: &mut SolveUsage, reply: Option<&CompletionReply>) {
     match reply {
         Some(reply) if reply.cached => spent.cache_hits += 1,
         Some(CompletionReply { usage, .. }) => {
-            spent.llm_calls += 1;
-            spent.input_tokens += usage.input_tokens;
-            spent.output_tokens += usage.output_tokens;
-            spent.reasoning_tokens += usage.reasoning_tokens;
-            if let Some(cost) = usage.cost_usd {
-                spent.cost_usd = Some(spent.cost_usd.unwrap_or(0.0) + cost);
+            *spent += SolveUsage {
+                llm_calls: 1,
+                cache_hits: 0,
+                input_tokens: usage.input_tokens,
+                output_tokens: usage.output_tokens,
+                reasoning_tokens: usage.reasoning_tokens,
+                cost_usd: usage.cost_usd,
             }
         }
         None => spent.llm_calls += 1,

@@ -34,9 +34,12 @@ impl LanguageModel for Scrubbed {
     ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
         request.input = scrub(&request.input).text.into_owned();
         async move {
-            let mut reply = self.inner.complete(request, deadline, cancel).await?;
-            reply.text = scrub(&reply.text).text.into_owned();
-            Ok(reply)
+            // Providers quote requests, and keys, in what they refuse.
+            let scrubbed = |text: String| scrub(&text).text.into_owned();
+            match self.inner.complete(request, deadline, cancel).await {
+                Ok(reply) => Ok(CompletionReply { text: scrubbed(reply.text), ..reply }),
+                Err(error) => Err(error.map_text(scrubbed)),
+            }
         }
         .boxed()
     }

@@ -33,18 +33,6 @@ pub struct Usage {
     pub cost_usd: Option<f64>,
 }
 
-impl std::ops::AddAssign for Usage {
-    fn add_assign(&mut self, other: Self) {
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.reasoning_tokens += other.reasoning_tokens;
-        self.cost_usd = match (self.cost_usd, other.cost_usd) {
-            (None, None) => None,
-            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
-        };
-    }
-}
-
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompletionReply {
     pub text: String,
@@ -72,6 +60,19 @@ pub enum ModelError {
     /// No model is configured (`llm.provider = "none"`).
     #[error("no language model is configured")]
     NoModel,
+}
+
+impl ModelError {
+    /// With what the provider said changed by `change`.
+    pub fn map_text(self, change: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Transient { message, retry_after } => Self::Transient { message: change(message), retry_after },
+            Self::Refused(message) => Self::Refused(change(message)),
+            Self::KeyRejected(message) => Self::KeyRejected(change(message)),
+            Self::InvalidOutput(message) => Self::InvalidOutput(change(message)),
+            Self::TimedOut | Self::Cancelled | Self::NoModel => self,
+        }
+    }
 }
 
 pub trait LanguageModel: Send + Sync + 'static {

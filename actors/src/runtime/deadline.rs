@@ -19,6 +19,11 @@ impl Deadline {
         Self(instant)
     }
 
+    /// In the middle of what remains.
+    pub fn halfway(self) -> Self {
+        Self::after(self.remaining() / 2)
+    }
+
     pub fn instant(self) -> Instant {
         self.0
     }

@@ -7,6 +7,7 @@ use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::ports::{Filter, MemoryStore, Page, Scanned, StoreError};
+use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::testkit::Faults;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
@@ -85,7 +86,7 @@ async fn a_task_whose_agent_dies_is_reported_and_recorded_and_not_run_again(#[va
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_draft_that_dies_with_its_pool_is_a_failed_attempt_and_not_a_failed_task() {
+async fn evaluations_that_die_with_the_judge_leave_attempts_without_a_score() {
     let model = good_model();
     let held = model.hold(Purpose::Evaluate);
     let world = world(model.clone()).await;
@@ -97,6 +98,54 @@ async fn a_draft_that_dies_with_its_pool_is_a_failed_attempt_and_not_a_failed_ta
     let report = solving.await.unwrap().unwrap();
     assert!(report.attempts.iter().all(|attempt| attempt.score.is_none()));
     assert!(report.warnings.iter().any(|warning| warning.starts_with("internal: evaluate")), "{:?}", report.warnings);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn drafts_that_die_with_their_pool_are_failed_attempts_and_are_not_made_again() {
+    let model = good_model();
+    let _held = model.hold(Purpose::Think);
+    let world = world(model.clone()).await;
+    let agents = world.handle.agents.clone();
+    let solving = tokio::spawn(async move { agents.solve(task("x y z", 3), project(), call()).await });
+    assert!(model.begun(3, soon()).await);
+    assert!(world.handle.faults_of_pool().kill().await);
+    assert_eq!(solving.await.unwrap().unwrap_err().code(), "llm_failed");
+    assert_eq!(model.calls(Purpose::Think), 3);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_whose_model_panics_loses_its_attempt_and_no_other() {
+    let model = good_model();
+    model.answer(Purpose::Think, |request| {
+        assert_ne!(request.attempt, Some(2), "the second attempt panics");
+        Ok("draft".into())
+    });
+    let world = world(model.clone()).await;
+    let report = world.handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap();
+    let failed: Vec<u32> = report.attempts.iter().filter(|a| a.error.is_some()).map(|a| a.index).collect();
+    assert_eq!((failed, report.outcome), (vec![2], Outcome::Success));
+    world.stop().await;
+}
+
+#[rstest]
+#[tokio::test(start_paused = true)]
+async fn tasks_that_die_with_the_actor_above_them_are_reported_and_recorded(#[values(false, true)] by_panic: bool) {
+    let model = good_model();
+    let _held = model.hold(Purpose::Think);
+    let world = world(model.clone()).await;
+    let mut events = world.handle.events.subscribe();
+    let agents = world.handle.agents.clone();
+    let solving = tokio::spawn(async move { agents.solve(task("x y z", 1), project(), call()).await });
+    assert!(model.begun(1, soon()).await);
+    crash(world.handle.agents.faults(), by_panic).await;
+    assert!(matches!(solving.await.unwrap(), Err(Error::Internal(_))));
+    let finished = |event: &SystemEvent| matches!(event, SystemEvent::TaskFinished { .. });
+    assert!(events.wait_for(finished, soon()).await.is_some());
+    let all = Filter::Traces { workspace: None };
+    let traces = world.handle.store.scan(all, Page { after: None, limit: 9 }, soon()).await.unwrap();
+    assert!(matches!(traces, Scanned::Traces(traces) if traces.len() == 1 && traces[0].outcome == Outcome::Failure));
     world.stop().await;
 }
 

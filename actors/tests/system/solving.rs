@@ -186,9 +186,53 @@ async fn without_a_store_or_an_embedder_the_task_is_still_solved() {
     let world = world(good_model()).await;
     world.embedder.set_state(EmbedderState::Loading);
     world.store.fail_with(Some(StoreError::Unusable("no space".into())));
+    let begun = Instant::now();
     let report = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(30), "nothing around it holds a solution back for long");
     assert_eq!((&*report.solution, report.trace_id), ("draft 1", None));
     assert!(report.warnings.iter().any(|warning| warning.starts_with("store_unavailable")), "{:?}", report.warnings);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_provider_says_of_a_refusal_is_scrubbed() {
+    let model = good_model();
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let quoted = secret.clone();
+    model.answer(Purpose::Judge, move |_| Err(ModelError::Refused(format!("bad request: {quoted}"))));
+    let world = world(model).await;
+    let report = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
+    let said = report.warnings.join(" ");
+    assert!(said.contains("bad request") && !said.contains(&secret), "{said}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_could_not_be_read_is_not_kept_for_the_next_task() {
+    let model = good_model();
+    model.answer(Purpose::Think, |_| Ok("the same draft".into()));
+    model.reply(Purpose::Evaluate, "no").reply(Purpose::Evaluate, "still no");
+    let world = world(model.clone()).await;
+    let solve = || world.handle.agents.solve(task("x y z", 1), project(), call());
+    assert_eq!(solve().await.unwrap().score, None);
+    assert_eq!(solve().await.unwrap().score, Some(0.9));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_takes_longer_than_its_limit_fails_and_waiting_for_a_place_does_not_count() {
+    let mut settings = SystemSettings::default();
+    settings.pool.matts_workers = 1;
+    settings.solve.call_timeout = Duration::from_secs(3);
+    let model = good_model();
+    model.latency(Duration::from_secs(2));
+    let world = world_with(model.clone(), settings).await;
+    let report = world.handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap();
+    assert!(report.attempts.iter().all(|attempt| attempt.error.is_none()), "{:?}", report.attempts);
+    model.latency(Duration::from_secs(4));
+    let error = world.handle.agents.solve(task("z y x", 2), project(), call()).await.unwrap_err();
+    assert_eq!(error.code(), "llm_failed");
+    assert!(error.to_string().contains("no answer within 3 s"), "{error}");
     world.stop().await;
 }
 

@@ -102,7 +102,11 @@ impl AgentLoop {
         };
         let keep = own.filter(|_| self.job.task.store_result).map(|(code, message)| {
             let lesson = lesson::from_own_failure(code, &message);
-            self.keep_all(vec![lesson], Outcome::Failure, now)
+            let mut keep = self.keep_all(vec![lesson], Outcome::Failure, now);
+            // The solver failed by itself: that says nothing about the memories, and nobody judged the outcome.
+            keep.signals.retain(|(_, kind)| *kind == SignalKind::Injected);
+            keep.trace.verdict_source = VerdictSource::None;
+            keep
         });
         let best = self.best_so_far();
         vec![super::Effect::Conclude(Box::new(Conclusion { end: Err(failure), best, keep }))]

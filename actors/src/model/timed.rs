@@ -1,0 +1,50 @@
+//! No single call takes longer than a limit, counted from when it begins: waiting for a place does not use it up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio::time::timeout_at;
+use tokio_util::sync::CancellationToken;
+
+use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::runtime::Deadline;
+
+pub struct Timed {
+    inner: Arc<dyn LanguageModel>,
+    limit: Duration,
+}
+
+impl Timed {
+    pub fn new(inner: Arc<dyn LanguageModel>, limit: Duration) -> Self {
+        Self { inner, limit }
+    }
+}
+
+impl LanguageModel for Timed {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn complete(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+        async move {
+            let own = deadline.at_most(self.limit);
+            let call = self.inner.complete(request, own, cancel);
+            match timeout_at(own.instant(), call).await.unwrap_or(Err(ModelError::TimedOut)) {
+                // A slow model, not a caller out of time: another attempt may be faster.
+                Err(ModelError::TimedOut) if !deadline.passed() => {
+                    let message = format!("no answer within {} s", self.limit.as_secs());
+                    Err(ModelError::Transient { message, retry_after: None })
+                }
+                answer => answer,
+            }
+        }
+        .boxed()
+    }
+}
