@@ -124,7 +124,8 @@ impl LanceStore {
     pub async fn close(&self, deadline: Deadline) -> Result<(), StoreError> {
         within(deadline, async {
             let guard = self.shared.lock.acquire(deadline).await?;
-            checkpoint::checkpoint(&self.shared, &guard).await
+            checkpoint::checkpoint(&self.shared, &guard).await?;
+            self.shared.journal.remove_empty().map_err(failed)
         })
         .await
     }

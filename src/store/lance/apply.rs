@@ -1,33 +1,36 @@
-//! Applying frames to the tables, and replaying journals.
+//! Applying frames to the tables: once when they are new, or again when journals are replayed.
 
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatchIterator;
-use lancedb::Table;
 use reasoning_bank_actors::ports::{Batch, EraseScope, Record, StoreError};
 use reasoning_bank_domain::memory::Scope;
 
 use super::journal::{self, Erasures, Frame};
 use super::rows::{self, Rows};
 use super::tables::Tables;
-use super::{Shared, blocking, failed};
+use super::{Shared, blocking, failed, resolve};
 
-/// Inserts what is not there yet. The order of the tables is such that a reader never meets a passage without its
-/// memory.
-pub(super) async fn apply(tables: &Tables, rows: Vec<Rows>) -> Result<(), StoreError> {
+/// Adds rows of which none is there yet, which is known because the write lock has been held since it was looked up.
+/// The order of the tables is such that a reader never meets a passage without its memory.
+pub(super) async fn append(tables: &Tables, rows: Vec<Rows>) -> Result<(), StoreError> {
     for rows in rows {
-        insert_absent(tables.get(rows.table), rows).await?;
+        tables.get(rows.table).add(rows.batch).execute().await.map_err(failed)?;
     }
     Ok(())
 }
 
-async fn insert_absent(table: &Table, rows: Rows) -> Result<(), StoreError> {
-    let mut merge = table.merge_insert(&["id"]);
-    // through an index on the key the check against a writer that inserts the same key at the same time is skipped
-    merge.when_not_matched_insert_all().use_index(false);
-    let schema = rows.batch.schema();
-    let reader = RecordBatchIterator::new([Ok(rows.batch)], schema);
-    merge.execute(Box::new(reader)).await.map(drop).map_err(failed)
+/// Adds the rows that are not there yet. Several times the work of [`append`].
+async fn insert_absent(tables: &Tables, rows: Vec<Rows>) -> Result<(), StoreError> {
+    for rows in rows {
+        let mut merge = tables.get(rows.table).merge_insert(&["id"]);
+        // through an index on the key the check against a writer that inserts the same key at the same time is skipped
+        merge.when_not_matched_insert_all().use_index(false);
+        let schema = rows.batch.schema();
+        let reader = RecordBatchIterator::new([Ok(rows.batch)], schema);
+        merge.execute(Box::new(reader)).await.map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Applies all frames of these journals, except what was erased after they were written.
@@ -38,7 +41,7 @@ pub(super) async fn replay(shared: &Shared, journals: Vec<PathBuf>) -> Result<us
         let frames = blocking(move || read_if_there(&path)).await?.map_err(failed)?;
         replayed += frames.len();
         let batch = frames.into_iter().flat_map(|frame| surviving(frame, &erasures)).collect::<Batch>();
-        apply(&shared.tables, rows::encode(&without_repeats(batch), shared.dims)?).await?;
+        insert_absent(&shared.tables, rows::encode(&resolve::without_repeats(batch), shared.dims)?).await?;
     }
     Ok(replayed)
 }
@@ -66,16 +69,4 @@ fn concerns(scope: &EraseScope, record: &Record) -> bool {
         (EraseScope::Workspace(id), Record::Trace(trace)) => trace.metadata.workspace_id == *id,
         (EraseScope::Workspace(id), Record::Workspace(workspace)) => workspace.id == *id,
     }
-}
-
-/// The first record of each id: an insert of several rows with one id would insert them all.
-pub(super) fn without_repeats(batch: Batch) -> Batch {
-    let mut seen = std::collections::HashSet::new();
-    let key = |record: &Record| match record {
-        Record::Workspace(workspace) => (0, workspace.id.to_string()),
-        Record::Trace(trace) => (1, trace.trace_id.to_string()),
-        Record::Memory { memory, .. } => (2, memory.id.to_string()),
-        Record::Signal(signal) => (3, signal.id.to_string()),
-    };
-    batch.into_iter().filter(|record| seen.insert(key(record))).collect()
 }

@@ -106,7 +106,7 @@ pub(super) async fn commit(shared: &Arc<Shared>, batch: Batch, deadline: Deadlin
         if shared.queue.push(Waiting { batch, deadline, reply, _place: place }) {
             tokio::spawn(serve(Arc::clone(shared)));
         }
-        answer.await.unwrap_or_else(|_| Err(StoreError::TimedOut))
+        answer.await.unwrap_or(Err(StoreError::TimedOut))
     })
     .await
 }
@@ -153,7 +153,6 @@ async fn commit_waiting(shared: Arc<Shared>, mut guard: WriteGuard) {
 async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> Result<Vec<Committed>, StoreError> {
     let erasures = settle(shared, guard).await?;
     let (committed, batch) = resolve::resolve(&shared.tables, batches).await?;
-    let batch = apply::without_repeats(batch);
     if batch.is_empty() {
         return Ok(committed);
     }
@@ -161,7 +160,7 @@ async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> 
     let frame = Frame { erasures: erasures.count, batch }.encode()?;
     guard.begin(&shared.journal.name(&shared.layout).await?)?;
     shared.journal.append(frame).await?;
-    apply::apply(&shared.tables, rows).await?;
+    apply::append(&shared.tables, rows).await?;
     guard.finish()?;
     Ok(committed)
 }

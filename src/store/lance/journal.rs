@@ -130,6 +130,15 @@ impl JournalSlot {
         }
         Ok(())
     }
+
+    /// Leaves nothing to whoever opens the directory next. The next write begins a new journal.
+    pub(super) fn remove_empty(&self) -> io::Result<()> {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match slot.take_if(|journal| journal.bytes == 0) {
+            Some(journal) => fs::remove_file(journal.path),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Journal {
@@ -154,12 +163,13 @@ impl Journal {
     }
 }
 
-/// The journals of processes that are no more. Their locks are held until the list is dropped.
+/// The journals that processes which are no more left behind. Their locks are held until the list is dropped.
 pub(super) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan>> {
     let mut orphans = Vec::new();
     for path in journals(layout)? {
         let file = File::open(&path)?;
         match file.try_lock() {
+            Ok(()) if file.metadata()?.len() == 0 => fs::remove_file(path)?,
             Ok(()) => orphans.push(Orphan { path, _lock: file }),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(error),

@@ -1,32 +1,31 @@
 //! What becomes of the memories of a batch: new, already stored, or the same as one that is. Decided while the write
 //! lock is held, over the batch and the newest version of the table, so that two writers never both add the same.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use futures::future::try_join_all;
 use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
 use reasoning_bank_domain::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::{Memory, Status};
 
-use super::tables::Tables;
+use super::tables::{TableName, Tables};
 use super::{failed, filter, read, rows};
 
 /// Memories that are stored, or will be by the batches resolved so far.
 #[derive(Default)]
 struct Known {
-    ids: std::collections::HashSet<MemoryId>,
+    ids: HashSet<MemoryId>,
     /// Of active memories.
     by_duplicate_key: HashMap<String, MemoryId>,
 }
 
-/// For every batch what it comes to, and all records that are to be inserted.
-pub(super) async fn resolve(
-    tables: &Tables,
-    batches: impl IntoIterator<Item = Batch>,
-) -> Result<(Vec<Committed>, Batch), StoreError> {
-    let batches: Vec<Batch> = batches.into_iter().collect();
-    let mut known = Known::read(tables, batches.iter().flatten()).await?;
+/// For every batch what it comes to, and all records that are not stored yet, each once.
+pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec<Committed>, Batch), StoreError> {
+    let asked = || batches.iter().flatten();
+    let (mut known, mut stored) = tokio::try_join!(Known::read(tables, asked()), stored_ids(tables, asked()))?;
     let mut records = Vec::new();
+    let mut confirmations = Vec::new();
     let mut committed = Vec::new();
     for batch in batches {
         let mut outcome = Committed::default();
@@ -35,31 +34,61 @@ pub(super) async fn resolve(
                 records.push(record);
                 continue;
             };
-            let commit = known.decide(&memory);
-            outcome.memories.push(commit.what);
-            match commit.what {
-                MemoryCommit::Created(_) if commit.stored_before => {}
+            let (what, stored_before) = known.decide(&memory);
+            outcome.memories.push(what);
+            match what {
+                MemoryCommit::Created(_) if stored_before => {}
                 MemoryCommit::Created(_) => records.push(Record::Memory { memory, passages, confirm }),
                 MemoryCommit::Reinforced(existing) => {
-                    records.push(Record::Signal(confirmation(confirm, existing, &memory)));
+                    confirmations.push(Record::Signal(confirmation(confirm, existing, &memory)));
                 }
             }
         }
         committed.push(outcome);
     }
+    stored.extend(stored_ids(tables, confirmations.iter()).await?);
+    records.append(&mut confirmations);
+    records.retain(|record| stored.insert(key(record)));
     Ok((committed, records))
 }
 
-struct Decision {
-    what: MemoryCommit,
-    stored_before: bool,
+/// Ids are unique within a table.
+type Key = (TableName, String);
+
+fn key(record: &Record) -> Key {
+    match record {
+        Record::Workspace(workspace) => (TableName::Workspaces, workspace.id.to_string()),
+        Record::Trace(trace) => (TableName::Traces, trace.trace_id.to_string()),
+        Record::Memory { memory, .. } => (TableName::Memories, memory.id.to_string()),
+        Record::Signal(signal) => (TableName::Signals, signal.id.to_string()),
+    }
+}
+
+/// The first record of each id: an insert of several rows with one id would insert them all.
+pub(super) fn without_repeats(mut batch: Batch) -> Batch {
+    let mut seen = HashSet::new();
+    batch.retain(|record| seen.insert(key(record)));
+    batch
+}
+
+/// Which of these records are stored, memories aside.
+async fn stored_ids(tables: &Tables, records: impl Iterator<Item = &Record>) -> Result<HashSet<Key>, StoreError> {
+    let mut asked: HashMap<TableName, Vec<String>> = HashMap::new();
+    for (table, id) in records.map(key).filter(|(table, _)| *table != TableName::Memories) {
+        asked.entry(table).or_default().push(id);
+    }
+    let find = async |(table, ids): (TableName, Vec<String>)| {
+        let found = read::select(tables.get(table), Some(filter::one_of("id", ids)), &["id"]).await?;
+        Ok::<_, StoreError>(rows::text_column(&found, "id").map(|id| (table, id.to_owned())).collect::<Vec<_>>())
+    };
+    Ok(try_join_all(asked.into_iter().map(find)).await?.into_iter().flatten().collect())
 }
 
 impl Known {
     async fn read<'a>(tables: &Tables, records: impl Iterator<Item = &'a Record>) -> Result<Self, StoreError> {
         let mut known = Self::default();
         let memories: Vec<&Memory> =
-            records.filter_map(|r| if let Record::Memory { memory, .. } = r { Some(&*memory) } else { None }).collect();
+            records.filter_map(|r| if let Record::Memory { memory, .. } = r { Some(memory) } else { None }).collect();
         if memories.is_empty() {
             return Ok(known);
         }
@@ -81,17 +110,18 @@ impl Known {
         }
     }
 
-    fn decide(&mut self, memory: &Memory) -> Decision {
+    /// What comes of it, and whether it was stored before.
+    fn decide(&mut self, memory: &Memory) -> (MemoryCommit, bool) {
         if self.ids.contains(&memory.id) {
-            return Decision { what: MemoryCommit::Created(memory.id), stored_before: true };
+            return (MemoryCommit::Created(memory.id), true);
         }
         let active = memory.status == Status::Active;
         let key = memory.duplicate_key();
         if let Some(existing) = self.by_duplicate_key.get(&key).filter(|_| active) {
-            return Decision { what: MemoryCommit::Reinforced(*existing), stored_before: true };
+            return (MemoryCommit::Reinforced(*existing), false);
         }
         self.add(memory.id, key, active);
-        Decision { what: MemoryCommit::Created(memory.id), stored_before: false }
+        (MemoryCommit::Created(memory.id), false)
     }
 }
 

@@ -15,8 +15,11 @@ use super::tables::{self, TEXT_INDEX, TableName};
 use super::write_lock::WriteGuard;
 use super::{Shared, checkpoint, commit, failed, within};
 
-/// Fragments of this many rows are never rewritten again, so a pass costs no more than this many rows.
+/// Small fragments are merged into ones of this many rows, many of those into full ones, which are never rewritten: a row
+/// is rewritten few times, however large the bank becomes.
+const FRAGMENT_ROWS: usize = 1_024;
 const FULL_FRAGMENT_ROWS: usize = 16_384;
+const FRAGMENTS_WORTH_A_FULL_ONE: usize = 24;
 const SLICE_BYTES: u64 = 128 << 20;
 /// Fewer are not worth a rewrite.
 const FRAGMENTS_WORTH_COMPACTING: usize = 8;
@@ -26,7 +29,8 @@ const INDEX_SEGMENTS: usize = 8;
 const ROWS_WORTH_A_VECTOR_INDEX: usize = 5_000;
 /// Readers that began on a version have long finished when it is this old; those that have not try again.
 const KEEP_VERSIONS: Duration = Duration::from_secs(5);
-const LOCK_PATIENCE: Duration = Duration::from_millis(100);
+/// Others write for milliseconds; who writes for longer is doing upkeep.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const BACKGROUND_SLICE: Duration = Duration::from_secs(60);
 /// Fragments are counted once in this many commits.
 const COMMITS_BETWEEN_LOOKS: u64 = 8;
@@ -62,12 +66,13 @@ impl Drop for Running<'_> {
 }
 
 async fn slice_if_needed(shared: &Shared) -> Result<(), StoreError> {
+    let mut needed = index_lags(&shared.tables.passages).await?;
     for (_, table) in shared.tables.each() {
-        if fragments(table).await? >= shared.options.compact_at_fragments {
-            let done = slice(shared, Deadline::after(BACKGROUND_SLICE)).await?;
-            tracing::debug!(?done, "upkeep");
-            return Ok(());
-        }
+        needed |= small_fragments(table).await? >= shared.options.compact_at_fragments;
+    }
+    if needed {
+        let done = slice(shared, Deadline::after(BACKGROUND_SLICE)).await?;
+        tracing::debug!(?done, "upkeep");
     }
     Ok(())
 }
@@ -82,10 +87,10 @@ pub(super) async fn maintain(shared: &Arc<Shared>, deadline: Deadline) -> Result
 async fn slice(shared: &Shared, deadline: Deadline) -> Result<Maintained, StoreError> {
     let mut done = Maintained::default();
     for (name, table) in shared.tables.each() {
-        if fragments(table).await? >= FRAGMENTS_WORTH_COMPACTING {
+        if small_fragments(table).await? >= FRAGMENTS_WORTH_COMPACTING {
             let Some(_guard) = lock(shared, deadline).await? else { return Ok(busy(done)) };
             done.fragments_removed += compact(table).await?;
-            done.more |= fragments(table).await? >= shared.options.compact_at_fragments;
+            done.more |= small_fragments(table).await? >= shared.options.compact_at_fragments;
         }
         if name == TableName::Passages && index_lags(table).await? {
             let Some(_guard) = lock(shared, deadline).await? else { return Ok(busy(done)) };
@@ -116,29 +121,31 @@ async fn lock(shared: &Shared, deadline: Deadline) -> Result<Option<WriteGuard>,
     }
 }
 
-async fn fragments(table: &Table) -> Result<usize, StoreError> {
+async fn small_fragments(table: &Table) -> Result<usize, StoreError> {
     match table.as_native() {
-        Some(table) => table.count_fragments().await.map_err(failed),
+        Some(table) => table.num_small_files(FRAGMENT_ROWS).await.map_err(failed),
         None => Ok(0),
     }
 }
 
 /// How many fragments fewer there are.
 async fn compact(table: &Table) -> Result<u64, StoreError> {
-    run_compaction(table, CompactionOptions { max_source_bytes: Some(SLICE_BYTES), ..compaction() }).await
+    let Some(native) = table.as_native() else { return Ok(0) };
+    let medium = native.num_small_files(FULL_FRAGMENT_ROWS).await.map_err(failed)?;
+    let medium = medium.saturating_sub(small_fragments(table).await?);
+    let rows = if medium >= FRAGMENTS_WORTH_A_FULL_ONE { FULL_FRAGMENT_ROWS } else { FRAGMENT_ROWS };
+    run_compaction(table, CompactionOptions { max_source_bytes: Some(SLICE_BYTES), ..compaction(rows) }).await
 }
 
 /// Rewrites every fragment that has deleted rows, without them.
 pub(super) async fn drop_deleted_rows(table: &Table) -> Result<(), StoreError> {
-    run_compaction(table, CompactionOptions { materialize_deletions_threshold: 0.0, ..compaction() }).await.map(drop)
+    run_compaction(table, CompactionOptions { materialize_deletions_threshold: 0.0, ..compaction(FRAGMENT_ROWS) })
+        .await
+        .map(drop)
 }
 
-fn compaction() -> CompactionOptions {
-    CompactionOptions {
-        target_rows_per_fragment: FULL_FRAGMENT_ROWS,
-        num_threads: Some(1),
-        ..CompactionOptions::default()
-    }
+fn compaction(rows: usize) -> CompactionOptions {
+    CompactionOptions { target_rows_per_fragment: rows, num_threads: Some(1), ..CompactionOptions::default() }
 }
 
 async fn run_compaction(table: &Table, options: CompactionOptions) -> Result<u64, StoreError> {
