@@ -39,7 +39,7 @@ impl Default for RetrievalSettings {
             profile: ProfileName::Composite,
             weights: Weights::COMPOSITE,
             half_life_days: 30.0,
-            relevance_floor: 0.3,
+            relevance_floor: 0.4,
             n_results: 5,
         }
     }

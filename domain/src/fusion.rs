@@ -1,18 +1,27 @@
 //! Fusion of the vector list and the full-text list into one similarity per memory, in 0..1.
 //!
-//! An even min-max score fusion (relative score fusion): on ten public retrieval sets it beat reciprocal ranks with
-//! k = 60 on eight. Min-max alone would give the best of any list 1 and the worst 0, however good they are; so the
-//! lower end is the list's smallest score only when the list was cut off (an unseen memory then scores at most that),
-//! else zero, and the upper end is at least the score of a good match.
+//! A min-max score fusion (relative score fusion) whose weight follows the query: the list whose scores fall off faster
+//! is surer of its best and counts more. Measured against single lists, reciprocal ranks and even weights on public
+//! retrieval sets; the numbers are in docs/adr/0005-fusion-and-floor.md.
+//!
+//! Min-max alone would give the best of any list 1 and the worst 0, however good they are; so the lower end is the
+//! list's smallest score only when the list was cut off (an unseen memory then scores at most that), else zero, and the
+//! upper end is at least the score of a good match.
 
 use std::collections::BTreeMap;
 
 use crate::ids::MemoryId;
 
 /// A cosine that good matches reach with sentence-transformer models of this size.
-const GOOD_COSINE: f64 = 0.5;
-/// A BM25 score that good matches reach in a small bank.
-const GOOD_TEXT: f64 = 2.0;
+const GOOD_COSINE: f64 = 0.4;
+/// A BM25 score that good matches reach.
+const GOOD_TEXT: f64 = 5.0;
+/// The share of the vector list when both lists are equally decisive, how fast it moves, and where it ends.
+const VECTOR_SHARE: f64 = 0.6;
+const SHARE_SLOPE: f64 = 0.75;
+const SHARE_RANGE: (f64, f64) = (0.2, 0.8);
+/// Decisiveness compares the best score with this one.
+const DECISIVE_RANK: usize = 10;
 
 /// Scores of one retrieval list, best first or not: order does not matter.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -34,17 +43,26 @@ pub struct Fused {
 
 /// `None` stands for a list that could not be made, as opposed to one that is empty: the other then counts alone.
 pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<MemoryId, Fused> {
+    let vector = vector.map(best_scores);
+    let text = text.map(best_scores);
+    let vector_share = match (&vector, &text) {
+        (Some(vector), Some(text)) => {
+            let surer = decisiveness(&vector.scores) - decisiveness(&text.scores);
+            (VECTOR_SHARE + SHARE_SLOPE * surer).clamp(SHARE_RANGE.0, SHARE_RANGE.1)
+        }
+        (Some(_), None) => 1.0,
+        (None, _) => 0.0,
+    };
     let mut fused: BTreeMap<MemoryId, Fused> = BTreeMap::new();
-    let share = 1.0 / f64::from(u8::from(vector.is_some()) + u8::from(text.is_some())).max(1.0);
-    for (id, (score, relative)) in vector.map(|list| relative_scores(list, GOOD_COSINE)).unwrap_or_default() {
+    for (id, score, relative) in vector.iter().flat_map(|list| list.relative(GOOD_COSINE)) {
         let entry = fused.entry(id).or_default();
         entry.cosine = Some(score);
-        entry.similarity += share * relative;
+        entry.similarity += vector_share * relative;
     }
-    for (id, (score, relative)) in text.map(|list| relative_scores(list, GOOD_TEXT)).unwrap_or_default() {
+    for (id, score, relative) in text.iter().flat_map(|list| list.relative(GOOD_TEXT)) {
         let entry = fused.entry(id).or_default();
         entry.text = Some(score);
-        entry.similarity += share * relative;
+        entry.similarity += (1.0 - vector_share) * relative;
     }
     for entry in fused.values_mut() {
         entry.similarity = entry.similarity.clamp(0.0, 1.0);
@@ -52,18 +70,44 @@ pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<
     fused
 }
 
-/// Score and relative score by memory; a memory with several passages counts by its best one.
-fn relative_scores(list: &RankedList, good: f64) -> BTreeMap<MemoryId, (f64, f64)> {
-    let mut best: BTreeMap<MemoryId, f64> = BTreeMap::new();
+/// A list in which a memory with several passages counts by its best one.
+struct BestScores {
+    scores: BTreeMap<MemoryId, f64>,
+    truncated: bool,
+}
+
+fn best_scores(list: &RankedList) -> BestScores {
+    let mut scores: BTreeMap<MemoryId, f64> = BTreeMap::new();
     for (id, score) in &list.hits {
         let score = if score.is_finite() { score.max(0.0) } else { 0.0 };
-        let entry = best.entry(*id).or_insert(score);
+        let entry = scores.entry(*id).or_insert(score);
         *entry = entry.max(score);
     }
-    let top = best.values().copied().fold(good, f64::max);
-    let floor = if list.truncated { best.values().copied().fold(f64::INFINITY, f64::min).min(good) } else { 0.0 };
-    let span = (top - floor).max(f64::EPSILON);
-    best.into_iter().map(|(id, score)| (id, (score, (score - floor).max(0.0) / span))).collect()
+    BestScores { scores, truncated: list.truncated }
+}
+
+impl BestScores {
+    /// Every memory with its score and its place between the ends of the list, in 0..1.
+    fn relative(&self, good: f64) -> impl Iterator<Item = (MemoryId, f64, f64)> {
+        let scores = || self.scores.values().copied();
+        let top = scores().fold(good, f64::max);
+        let floor = if self.truncated { scores().fold(f64::INFINITY, f64::min).min(good) } else { 0.0 };
+        let span = (top - floor).max(f64::EPSILON);
+        self.scores.iter().map(move |(id, score)| (*id, *score, (score - floor).max(0.0) / span))
+    }
+}
+
+/// How far the scores fall from the best to the tenth (the last, where there are fewer), in 0..1; 1 for a single hit,
+/// 0 where nothing was hit.
+fn decisiveness(scores: &BTreeMap<MemoryId, f64>) -> f64 {
+    let mut sorted: Vec<f64> = scores.values().copied().collect();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    match sorted[..sorted.len().min(DECISIVE_RANK)] {
+        [] => 0.0,
+        [top] => f64::from(u8::from(top > 0.0)),
+        [top, .., tenth] if top > 0.0 => 1.0 - tenth / top,
+        _ => 0.0,
+    }
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ impl Recalled {
 }
 
 /// The BM25 score that counts half of the most there is.
-const TEXT_SATURATION: f64 = 6.0;
+const TEXT_SATURATION: f64 = 12.0;
 
 /// What the solver is told of the past.
 #[derive(Debug, Clone, PartialEq, Default)]

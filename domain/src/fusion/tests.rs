@@ -31,15 +31,29 @@ fn with_one_list_that_list_alone_counts() {
 #[test]
 fn an_empty_list_is_no_missing_list() {
     let fused = fuse(Some(&list(&[(1, 0.8)])), Some(&list(&[])));
-    assert!(close(similarity(&fused, 1), 0.5), "the words were searched, and said nothing for it");
+    assert!(close(similarity(&fused, 1), SHARE_RANGE.1), "the words were searched, and said nothing for it");
 }
 
 #[test]
-fn both_lists_count_evenly() {
+fn lists_that_are_equally_decisive_have_their_measured_shares() {
     let fused = fuse(Some(&list(&[(1, 0.8), (2, 0.4)])), Some(&list(&[(2, 8.0), (3, 4.0)])));
-    assert!(close(similarity(&fused, 1), 0.5));
-    assert!(close(similarity(&fused, 2), 0.25 + 0.5));
-    assert!(close(similarity(&fused, 3), 0.25));
+    assert!(close(similarity(&fused, 1), VECTOR_SHARE));
+    assert!(close(similarity(&fused, 2), VECTOR_SHARE / 2.0 + (1.0 - VECTOR_SHARE)));
+    assert!(close(similarity(&fused, 3), (1.0 - VECTOR_SHARE) / 2.0));
+}
+
+#[test]
+fn the_list_whose_best_stands_out_counts_more() {
+    let flat = list(&[(1, 0.8), (2, 0.8)]);
+    let steep = list(&[(3, 20.0), (4, 1.0)]);
+    let by_words = fuse(Some(&flat), Some(&steep));
+    assert!(close(similarity(&by_words, 1), SHARE_RANGE.0), "0.6 - 0.75 * 0.95 is below the least share");
+    assert!(close(similarity(&by_words, 3), 1.0 - SHARE_RANGE.0));
+    let steep = list(&[(1, 0.8), (2, 0.04)]);
+    let flat = list(&[(3, 9.0), (4, 9.0)]);
+    let by_vectors = fuse(Some(&steep), Some(&flat));
+    assert!(close(similarity(&by_vectors, 1), SHARE_RANGE.1));
+    assert!(close(similarity(&by_vectors, 4), 1.0 - SHARE_RANGE.1));
 }
 
 #[test]
@@ -59,16 +73,17 @@ fn a_memory_with_several_passages_counts_by_its_best() {
 #[test]
 fn the_best_of_a_poor_list_is_still_poor() {
     let fused = fuse(Some(&list(&[(1, 0.1)])), Some(&list(&[(1, 0.5)])));
-    assert!(close(similarity(&fused, 1), 0.5 * (0.1 / GOOD_COSINE) + 0.5 * (0.5 / GOOD_TEXT)));
+    let expected = VECTOR_SHARE * (0.1 / GOOD_COSINE) + (1.0 - VECTOR_SHARE) * (0.5 / GOOD_TEXT);
+    assert!(close(similarity(&fused, 1), expected));
 }
 
 #[test]
 fn the_last_of_a_list_that_was_cut_off_counts_nothing_for_what_was_not_seen_is_no_worse() {
-    let scores = [(1, 0.9), (2, 0.7), (3, 0.5)];
+    let scores = [(1, 0.8), (2, 0.6), (3, 0.4)];
     let cut = fuse(Some(&truncated(&scores)), None);
     assert!(close(similarity(&cut, 3), 0.0) && close(similarity(&cut, 2), 0.5) && close(similarity(&cut, 1), 1.0));
     let whole = fuse(Some(&list(&scores)), None);
-    assert!(close(similarity(&whole, 3), 0.5 / 0.9));
+    assert!(close(similarity(&whole, 3), 0.4 / 0.8));
 }
 
 #[test]
