@@ -100,8 +100,8 @@ def measure_start_up(binary, top):
         server.record(number)
     server.stop()
     warm = [start_up(binary, f"{top}/warm", f"{top}/project", f"{top}/home") for _ in range(20)]
-    print(f"start to tools/list, empty directory: {statistics.median(empty):.0f} ms median, {max(empty):.0f} ms worst of 20")
-    print(f"start to tools/list, with 10 memories:     {statistics.median(warm):.0f} ms median, {max(warm):.0f} ms worst of 20")
+    print(f"start to tools/list, empty directory:  {statistics.median(empty):.0f} ms median, {max(empty):.0f} ms worst of 20")
+    print(f"start to tools/list, with 10 memories: {statistics.median(warm):.0f} ms median, {max(warm):.0f} ms worst of 20")
 
 
 def measure_memory(binary, top):

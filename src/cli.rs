@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Parser;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::trace::Outcome;
+use tokio_util::sync::CancellationToken;
 
 use crate::settings::{self, Loaded, LogLevel, Provider, Sources};
 use crate::telemetry;
@@ -20,6 +21,7 @@ mod memory;
 mod output;
 mod render;
 mod session;
+mod signals;
 mod solve;
 #[cfg(test)]
 mod testing;
@@ -123,8 +125,16 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
         },
     };
     with_bank(settings, async |system| {
+        let asked_to_end = signals::asked_to_end().map_err(Failure::signals)?;
+        let end = CancellationToken::new();
+        let signalled = end.clone();
+        tokio::spawn(async move {
+            let signal = asked_to_end.await;
+            tracing::info!(signal, "asked to end");
+            signalled.cancel();
+        });
         tokio::select! {
-            served = serve_stdio(system.clone(), options) => served.map_err(Failure::session),
+            served = serve_stdio(system.clone(), options, end) => served.map_err(Failure::session),
             ended = system.ended() => Err(Failure::gave_up(&ended)),
         }
     })

@@ -18,10 +18,16 @@ pub use session::SessionError;
 pub use tools::ToolDefaults;
 
 use reasoning_bank_actors::system::SystemHandle;
+use tokio_util::sync::CancellationToken;
 
-/// Serves the client at the other end of stdin and stdout until it closes its end. Starts answering at once: nothing
+/// Serves the client at the other end of stdin and stdout until it closes its end, or until `end` is cancelled, which
+/// counts as the same. Starts answering at once: nothing
 /// waits for the store, the embedding model or the language model before a call needs them.
-pub async fn serve_stdio(system: SystemHandle, options: McpOptions) -> Result<(), SessionError> {
+pub async fn serve_stdio(
+    system: SystemHandle,
+    options: McpOptions,
+    end: CancellationToken,
+) -> Result<(), SessionError> {
     let (read, write) = rmcp::transport::stdio_pipes();
-    session::run(server::Server::new(system, options), read, write).await
+    session::run(server::Server::new(system, options), read, write, end).await
 }

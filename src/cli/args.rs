@@ -77,7 +77,7 @@ pub(super) enum Command {
     /// Serve the memory to an agent: MCP over stdio
     #[command(
         long_about = "Serve the memory to an agent: MCP over stdio. stdout carries the protocol only, logs go to \
-            stderr or log.file. Ends when stdin does.",
+            stderr or log.file. Ends when stdin does, or with SIGTERM or SIGINT.",
         after_help = "Example, as a client is told of it:\n  \
             {\"command\": \"reasoning-bank\", \"args\": [\"--llm\", \"none\", \"mcp\"]}"
     )]

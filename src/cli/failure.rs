@@ -66,6 +66,10 @@ impl Failure {
         Self::new(Exit::Failed, "internal", format!("there are no threads to work with: {error}"))
     }
 
+    pub(super) fn signals(error: std::io::Error) -> Self {
+        Self::new(Exit::Failed, "internal", format!("signals cannot be handled: {error}"))
+    }
+
     pub(super) fn temporary(error: std::io::Error) -> Self {
         Self::new(Exit::Failed, "store_unavailable", format!("no temporary directory can be made: {error}"))
             .hint("name a directory with --data-dir, or a place for temporary files with TMPDIR")

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::{ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
 
 use super::transport::LineTransport;
 
@@ -20,14 +21,15 @@ pub enum SessionError {
     Failed(String),
 }
 
-/// Returns at the end of the input, once requests in flight are answered (rmcp waits 5 s for them, then cancels them).
-pub(super) async fn run<H, R, W>(handler: H, read: R, write: W) -> Result<(), SessionError>
+/// Returns at the end of the input, or when `end` is cancelled, once requests in flight are answered (rmcp waits 5 s for
+/// them, then cancels them).
+pub(super) async fn run<H, R, W>(handler: H, read: R, write: W, end: CancellationToken) -> Result<(), SessionError>
 where
     H: ServerHandler + Clone,
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let (transport, writing) = LineTransport::new(read, write);
+    let (transport, writing) = LineTransport::new(read, write, end);
     let writing = tokio::spawn(writing);
     let result = talk(handler, transport).await;
     match tokio::time::timeout(WRITE_GRACE, writing).await {

@@ -4,6 +4,7 @@ use rmcp::ServerHandler;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use super::session::{self, SessionError};
 
@@ -11,6 +12,8 @@ pub(super) struct TestClient {
     pub(super) input: DuplexStream,
     pub(super) output: BufReader<DuplexStream>,
     pub(super) session: JoinHandle<Result<(), SessionError>>,
+    /// Ends the session from the server's side.
+    pub(super) end: CancellationToken,
     last_id: u64,
 }
 
@@ -18,8 +21,9 @@ impl TestClient {
     pub(super) fn connect(handler: impl ServerHandler + Clone) -> Self {
         let (input, read) = tokio::io::duplex(1 << 16);
         let (write, output) = tokio::io::duplex(1 << 16);
-        let session = tokio::spawn(session::run(handler, read, write));
-        Self { input, output: BufReader::new(output), session, last_id: 100 }
+        let end = CancellationToken::new();
+        let session = tokio::spawn(session::run(handler, read, write, end.clone()));
+        Self { input, output: BufReader::new(output), session, end, last_id: 100 }
     }
 
     pub(super) async fn send(&mut self, mut message: Value) {

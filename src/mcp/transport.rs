@@ -3,6 +3,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use rmcp::RoleServer;
@@ -12,6 +13,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::codec::FramedRead;
+use tokio_util::sync::CancellationToken;
 
 use super::lines::{Line, LineDecoder};
 
@@ -22,41 +24,61 @@ pub(super) const MAX_LINE_BYTES: usize = 8 << 20;
 /// Answers that may wait for the client to read them. Beyond that nothing more is read from it.
 const WAITING_ANSWERS: usize = 64;
 
+/// How long the client may read nothing of what is written. While answers wait nothing is read, the end of the input
+/// neither: without a bound a client that is gone but whose streams are not would be waited for for ever.
+const WRITE_STALL: Duration = Duration::from_secs(30);
+
 const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Clones share the two streams: a session that failed to start leaves them for the next one.
 pub(super) struct LineTransport<R> {
     lines: Arc<Mutex<FramedRead<R, LineDecoder>>>,
     out: mpsc::Sender<Vec<u8>>,
+    end: CancellationToken,
 }
 
 impl<R> Clone for LineTransport<R> {
     fn clone(&self) -> Self {
-        Self { lines: Arc::clone(&self.lines), out: self.out.clone() }
+        Self { lines: Arc::clone(&self.lines), out: self.out.clone(), end: self.end.clone() }
     }
 }
 
 impl<R: AsyncRead + Unpin> LineTransport<R> {
-    /// The second part writes what the transport sends; it ends when every clone is gone and everything is written, or
-    /// when the writer fails.
-    pub(super) fn new<W>(read: R, write: W) -> (Self, impl Future<Output = io::Result<()>> + use<R, W>)
+    /// Cancelling `end` counts as the end of the input. The second part writes what the transport sends; it ends when
+    /// every clone is gone and everything is written, or when the writer fails or stalls for [`WRITE_STALL`].
+    pub(super) fn new<W>(
+        read: R,
+        write: W,
+        end: CancellationToken,
+    ) -> (Self, impl Future<Output = io::Result<()>> + use<R, W>)
     where
         W: AsyncWrite + Unpin,
     {
         let (out, waiting) = mpsc::channel(WAITING_ANSWERS);
         let lines = Arc::new(Mutex::new(FramedRead::new(read, LineDecoder::new(MAX_LINE_BYTES))));
-        (Self { lines, out }, write_lines(write, waiting))
+        (Self { lines, out, end }, write_lines(write, waiting))
     }
 }
 
 async fn write_lines<W: AsyncWrite + Unpin>(mut write: W, mut waiting: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
     while let Some(line) = waiting.recv().await {
-        write.write_all(&line).await?;
+        let mut rest = line.as_slice();
+        while !rest.is_empty() {
+            match in_time(write.write(rest)).await? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => rest = &rest[written..],
+            }
+        }
         if waiting.is_empty() {
-            write.flush().await?;
+            in_time(write.flush()).await?;
         }
     }
-    write.flush().await
+    in_time(write.flush()).await
+}
+
+async fn in_time<T>(writing: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    let stalled = |_elapsed| io::Error::new(io::ErrorKind::TimedOut, "the client does not read what is written");
+    tokio::time::timeout(WRITE_STALL, writing).await.map_err(stalled)?
 }
 
 impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
@@ -68,8 +90,25 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
     }
 
     /// `None` at the end of the input, or when answers can no longer be written. May be dropped at any time without
-    /// loss: a place for a refusal is had before the line is read.
+    /// loss.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        tokio::select! {
+            biased;
+            () = self.end.cancelled() => None,
+            () = self.out.closed() => None,
+            message = self.next() => message,
+        }
+    }
+
+    /// Nothing to do: the streams close with the last clone.
+    async fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<R: AsyncRead + Unpin> LineTransport<R> {
+    /// Loses nothing when dropped: a place for a refusal is had before the line is read.
+    async fn next(&self) -> Option<ClientJsonRpcMessage> {
         let mut lines = self.lines.lock().await;
         loop {
             let place = self.out.reserve().await.ok()?;
@@ -99,11 +138,6 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
                 }
             }
         }
-    }
-
-    /// Nothing to do: the streams close with the last clone.
-    async fn close(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

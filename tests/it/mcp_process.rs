@@ -1,7 +1,7 @@
 //! The real binary as an MCP client sees it: lines of JSON on its stdin and stdout, logs on its stderr.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ pub(crate) struct McpProcess {
     last_id: u64,
 }
 
-/// How the process ended after its input did.
+/// How the process ended after it was told to.
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stderr: String,
@@ -122,14 +122,27 @@ impl McpProcess {
     /// Closes the input and waits for the process to end by itself.
     #[track_caller]
     pub(crate) fn end(mut self) -> Ended {
-        let begun = Instant::now();
         self.close_input();
+        self.ended()
+    }
+
+    /// Sends a signal, such as `TERM`, and waits for the process to end by itself.
+    #[track_caller]
+    pub(crate) fn end_by(mut self, signal: &str) -> Ended {
+        let sent = Command::new("kill").args(["-s", signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        self.ended()
+    }
+
+    #[track_caller]
+    fn ended(&mut self) -> Ended {
+        let begun = Instant::now();
         // The end of stdout is the end of the process: nobody else holds it.
         loop {
             match self.stdout.recv_timeout(PATIENCE) {
                 Ok(_) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("still running {PATIENCE:?} after its input ended"),
+                Err(RecvTimeoutError::Timeout) => panic!("still running {PATIENCE:?} after it was told to end"),
             }
         }
         let status = self.child.wait().unwrap();

@@ -88,6 +88,25 @@ fn the_end_of_the_input_ends_the_process() {
     }
 }
 
+#[rstest]
+#[case::terminate("TERM")]
+#[case::interrupt("INT")]
+fn a_signal_ends_the_process_as_the_end_of_the_input_does(#[case] signal: &str) {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "[llm.simulated]\nlatency_ms = 60000\n");
+    let mut process = McpProcess::initialized(&place, &["--llm", "simulated"]);
+    let lesson = json!({"title": "t", "description": "d", "content": "c"});
+    process.call("record_memory", lesson);
+    let solve = json!({"name": "solve_coding_task", "arguments": {"task": "sort a list"}});
+    process.send(&json!({"id": 7, "method": "tools/call", "params": solve}));
+    process.request("ping", json!({}));
+    let ended = process.end_by(signal);
+    assert_eq!(ended.status.code(), Some(0), "{} {}", ended.status, ended.stderr);
+    assert!(ended.stderr.contains(&format!("SIG{signal}")), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("not closed cleanly"), "{}", ended.stderr);
+    assert!(ended.took < Duration::from_secs(30), "{:?}", ended.took);
+}
+
 #[test]
 fn what_was_asked_before_the_input_ended_is_answered() {
     let place = Place::new();

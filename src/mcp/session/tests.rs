@@ -80,3 +80,20 @@ async fn a_request_that_never_ends_does_not_keep_the_session_alive() {
     tokio::time::timeout(Duration::from_secs(10), session).await.unwrap().unwrap().unwrap();
     drop(output);
 }
+
+#[tokio::test]
+async fn what_ends_the_server_ends_sessions_as_the_end_of_their_input_does() {
+    let not_begun = connect(Slow::default());
+    not_begun.end.cancel();
+    not_begun.session.await.unwrap().unwrap();
+
+    let handler = Slow::default();
+    let mut client = connect(handler.clone());
+    client.initialize().await;
+    client.send(json!({"id": 1, "method": "tools/call", "params": {"name": "slow"}})).await;
+    handler.called.notified().await;
+    client.end.cancel();
+    handler.answer.notify_one();
+    assert_eq!(client.read().await["id"], 1, "a request in flight is answered");
+    client.session.await.unwrap().unwrap();
+}

@@ -1,7 +1,7 @@
 use rmcp::model::ServerResult;
 use rstest::rstest;
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, DuplexStream};
 use tokio::task::JoinHandle;
 
 use super::*;
@@ -19,7 +19,7 @@ struct Wire {
 fn wire() -> Wire {
     let (input, read) = tokio::io::duplex(1 << 16);
     let (write, output) = tokio::io::duplex(1 << 16);
-    let (transport, writing) = LineTransport::new(read, write);
+    let (transport, writing) = LineTransport::new(read, write, CancellationToken::new());
     Wire { transport, input, output: BufReader::new(output), writing: tokio::spawn(writing) }
 }
 
@@ -146,4 +146,34 @@ async fn a_client_that_no_longer_reads_ends_the_session() {
     assert!(writing.await.unwrap().is_err());
     assert!(transport.receive().await.is_none(), "though its input is still open");
     drop(input);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_stalls_for_long_ends_the_session_though_the_end_of_its_input_is_behind_its_answers() {
+    let Wire { mut transport, input, output, writing } = wire();
+    let answer = || ServerJsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(1));
+    // The clock stands while anything can still be done: it runs out when every answer waits.
+    while tokio::time::timeout(Duration::from_millis(1), transport.send(answer())).await.is_ok() {}
+    drop(input);
+    let received = tokio::time::timeout(WRITE_STALL * 2, transport.receive()).await;
+    assert!(matches!(received, Ok(None)), "{received:?}");
+    assert_eq!(writing.await.unwrap().unwrap_err().kind(), io::ErrorKind::TimedOut);
+    drop(output);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_slowly_is_written_to_for_as_long_as_it_takes() {
+    let (_input, read) = tokio::io::duplex(1 << 16);
+    let (write, mut output) = tokio::io::duplex(1);
+    let (mut transport, writing) = LineTransport::new(read, write, CancellationToken::new());
+    let writing = tokio::spawn(writing);
+    transport.send(ServerJsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(1))).await.unwrap();
+    drop(transport);
+    let (mut text, mut byte) = (Vec::new(), [0]);
+    while output.read(&mut byte).await.unwrap() > 0 {
+        text.extend(byte);
+        tokio::time::advance(WRITE_STALL / 2).await;
+    }
+    assert_eq!(text.last(), Some(&b'\n'));
+    writing.await.unwrap().unwrap();
 }
