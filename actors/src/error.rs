@@ -92,7 +92,7 @@ impl Error {
     pub fn hint(&self) -> Cow<'static, str> {
         match self {
             Self::InvalidArgument { .. } => "correct the argument and call again".into(),
-            Self::NotFound(_) => "check the id; `memory list` and `retrieve_memories` show what is there".into(),
+            Self::NotFound(_) => "check the id; `memory search` and `retrieve_memories` show what is there".into(),
             Self::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
             Self::ScopeDenied(_) => "record it with scope project".into(),
             Self::MemoryInvalid(_) => "give a title, a description (when to use it) and content, each within its bound".into(),

@@ -121,7 +121,7 @@ impl Actor for WorkspaceRegistry {
         let (store, known) = (args.store.clone(), Arc::clone(&args.known));
         tasks.spawn(async move {
             if let Err(error) = reread(&store, &known, Deadline::after(READ_LIMIT)).await {
-                tracing::warn!(%error, "the workspaces were not read; each is looked up when it is asked for");
+                tracing::debug!(%error, "the workspaces were not read; each is looked up when it is asked for");
             }
         });
         Ok(WorkspacesState { args, tasks })
