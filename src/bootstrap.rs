@@ -14,6 +14,7 @@ use reasoning_bank_actors::ports::{Embedder, EmbedderState, Fingerprint, Languag
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, PoolSettings, ShutdownReport, System, SystemHandle, SystemSettings};
+use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::agent_loop::Limits;
 use tokio::sync::Mutex;
 
@@ -36,7 +37,7 @@ type Opened = Arc<Mutex<Option<Arc<LanceStore>>>>;
 
 impl Bank {
     /// Returns at once: the store opens and the embedding model loads behind it.
-    pub async fn start(settings: &Settings) -> Result<Self, Error> {
+    pub async fn start(settings: &Settings, root_name: Option<RootName>) -> Result<Self, Error> {
         let embedder: Arc<dyn Embedder> = Arc::new(BuiltinEmbedder::new());
         let store = Opened::default();
         let parts = Parts {
@@ -44,7 +45,7 @@ impl Bank {
             embedder: Arc::clone(&embedder),
             model: model(settings),
             provider: settings.llm.provider.as_str().to_owned(),
-            settings: system_settings(settings),
+            settings: SystemSettings { root_name, ..system_settings(settings) },
         };
         Ok(Self { system: System::start(parts).await?, store, embedder })
     }
@@ -130,5 +131,6 @@ fn system_settings(settings: &Settings) -> SystemSettings {
         },
         cache: CacheSettings { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
         pool: PoolSettings { matts_workers: settings.matts.workers, judge_concurrency: settings.judge.concurrency },
+        root_name: None,
     }
 }

@@ -66,8 +66,7 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Memory(command) => memory_command(command, &loaded, output),
         Command::Solve(args) => {
             loaded.check_provider(false)?;
-            let report =
-                with_searching_bank(&loaded.settings, async |system| solve::solve(args, &loaded, &system).await)?;
+            let report = with_searching_bank(&loaded, async |system| solve::solve(args, &loaded, &system).await)?;
             output.answer(&report, render::solve)?;
             Ok(if report.outcome == Outcome::Failure { Exit::Failed } else { Exit::Ok })
         }
@@ -77,27 +76,25 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
 }
 
 fn memory_command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
-    let settings = &loaded.settings;
     let deadline = || Deadline::after(PATIENCE);
     match command {
         MemoryCommand::Search(args) => {
             let explain = args.explain;
             let found =
-                with_searching_bank(settings, async |system| memory::search(args, loaded, &system, deadline()).await)?;
+                with_searching_bank(loaded, async |system| memory::search(args, loaded, &system, deadline()).await)?;
             output.answer(&found, |found| render::retrieved(found, explain))
         }
         MemoryCommand::Record(args) => {
-            let recorded =
-                with_bank(settings, async |system| memory::record(*args, loaded, &system, deadline()).await)?;
+            let recorded = with_bank(loaded, async |system| memory::record(*args, loaded, &system, deadline()).await)?;
             output.answer(&recorded, render::recorded)
         }
         MemoryCommand::Get { id } => {
-            let found = with_bank(settings, async |system| memory::get(id, loaded, &system, deadline()).await)?;
+            let found = with_bank(loaded, async |system| memory::get(id, loaded, &system, deadline()).await)?;
             output.answer(&found, render::memory)
         }
         MemoryCommand::Export { all, vectors } => {
             let workspace = (!all).then_some(&loaded.workspace);
-            with_bank(settings, async |system| {
+            with_bank(loaded, async |system| {
                 let mut out = io::BufWriter::new(io::stdout().lock());
                 memory::export(workspace, vectors, output.json, &system, &mut out).await
             })
@@ -115,6 +112,7 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
         workspace: loaded.workspace.clone(),
         base: sources.directory.clone(),
         identity: settings.workspace.identity,
+        toolsets: settings.mcp.toolsets.clone(),
         can_solve: settings.llm.provider != Provider::None,
         solve_deadline: Duration::from_secs(settings.agent.deadline_s),
         defaults: ToolDefaults {
@@ -124,7 +122,7 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
             n_results: settings.retrieval.n_results,
         },
     };
-    with_bank(settings, async |system| {
+    with_bank(loaded, async |system| {
         let asked_to_end = signals::asked_to_end().map_err(Failure::signals)?;
         let end = CancellationToken::new();
         let signalled = end.clone();
@@ -144,11 +142,12 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
 fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<Exit, Failure> {
     let temporary = if keep { None } else { Some(tempfile::tempdir().map_err(Failure::temporary)?) };
     let directory = temporary.as_ref().map_or(loaded.settings.data_dir.as_path(), |temporary| temporary.path());
-    let settings = demo::settings(loaded.settings.clone(), directory);
+    let loaded = Loaded { settings: demo::settings(loaded.settings.clone(), directory), ..loaded.clone() };
+    let settings = &loaded.settings;
     let say = |text: &str| if output.json { Ok(()) } else { output::line(text) };
-    say(&demo::tour::opening(&settings, temporary.is_some()))?;
-    let tour = with_searching_bank(&settings, async |system| {
-        demo::run(&settings, &system, |number, stop| say(&demo::tour::stop(number, stop))).await
+    say(&demo::tour::opening(settings, temporary.is_some()))?;
+    let tour = with_searching_bank(&loaded, async |system| {
+        demo::run(settings, &system, |number, stop| say(&demo::tour::stop(number, stop))).await
     })?;
     output.answer(&tour, |tour| demo::tour::closing(tour, temporary.is_some()))
 }

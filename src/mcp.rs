@@ -15,7 +15,7 @@ mod transport;
 
 pub use server::McpOptions;
 pub use session::SessionError;
-pub use tools::ToolDefaults;
+pub use tools::{ToolDefaults, Toolset};
 
 use reasoning_bank_actors::system::SystemHandle;
 use tokio_util::sync::CancellationToken;

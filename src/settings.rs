@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use config::Config;
 use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::matts::MattsMode;
 use reasoning_bank_domain::score::{ProfileName, Weights};
 use serde::Deserialize;
 
+use crate::mcp::Toolset;
 use crate::project::{self, Identity};
 
 mod keys;
@@ -135,7 +137,7 @@ pub struct WorkspaceSettings {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct McpSettings {
-    pub toolsets: Vec<String>,
+    pub toolsets: Vec<Toolset>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -183,6 +185,14 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// What `workspace.name` calls the workspace of this invocation.
+    pub fn root_name(&self) -> Option<RootName> {
+        match (&self.workspace, self.settings.workspace.name.trim()) {
+            (WorkspaceRef::Id(_), _) | (_, "") => None,
+            (WorkspaceRef::Root(root), name) => Some(RootName { root: root.clone(), name: name.to_owned() }),
+        }
+    }
+
     /// Whether a key has its built-in value.
     pub fn is_default(&self, key: &str) -> bool {
         self.effective.iter().any(|entry| entry.key == key && entry.origin == layers::BUILT_IN)

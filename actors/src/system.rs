@@ -17,7 +17,7 @@ use crate::model::{Cached, Scrubbed, Timed};
 use crate::ports::{Embedder, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::store::{StoreHandle, StoreOpener};
-use crate::workspaces::WorkspacesHandle;
+use crate::workspaces::{RootName, WorkspacesHandle};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SystemSettings {
@@ -25,6 +25,7 @@ pub struct SystemSettings {
     pub retrieval: RetrievalSettings,
     pub cache: CacheSettings,
     pub pool: PoolSettings,
+    pub root_name: Option<RootName>,
 }
 
 /// Model calls at once.
@@ -111,7 +112,7 @@ impl System {
         let events = Events::default();
         let store = StoreHandle::new();
         let cache = CacheHandle::new(settings.cache);
-        let workspaces = WorkspacesHandle::new();
+        let workspaces = WorkspacesHandle::new(settings.root_name);
         // As many as the tasks that are admitted can ask for.
         let calls = settings.solve.concurrency * *K_RANGE.end() as usize;
         let matts = MattsHandle::new(settings.pool.matts_workers, calls);

@@ -29,16 +29,25 @@ pub struct Resolved {
     pub registered: bool,
 }
 
+/// What a root is called once it is registered, instead of after its directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootName {
+    pub root: String,
+    /// Not blank.
+    pub name: String,
+}
+
 #[derive(Clone)]
 pub struct WorkspacesHandle {
+    root_name: Option<Arc<RootName>>,
     slot: Slot<WorkspacesMsg>,
     gate: Gate,
     known: Arc<DashMap<WorkspaceId, Workspace>>,
 }
 
 impl WorkspacesHandle {
-    pub(crate) fn new() -> Self {
-        Self { slot: Slot::new(), gate: Gate::new(GATE), known: Arc::default() }
+    pub(crate) fn new(root_name: Option<RootName>) -> Self {
+        Self { root_name: root_name.map(Arc::new), slot: Slot::new(), gate: Gate::new(GATE), known: Arc::default() }
     }
 
     pub(crate) fn child(&self, store: StoreHandle) -> ChildSpec {
@@ -58,7 +67,11 @@ impl WorkspacesHandle {
             return Ok(Resolved { workspace, registered: true });
         }
         if let WorkspaceRef::Root(root) = workspace {
-            return Ok(Resolved { workspace: Workspace::of_root(root, Timestamp::now()), registered: false });
+            let mut workspace = Workspace::of_root(root, Timestamp::now());
+            if let Some(named) = self.root_name.as_ref().filter(|named| named.root == *root) {
+                workspace.name.clone_from(&named.name);
+            }
+            return Ok(Resolved { workspace, registered: false });
         }
         let _inside = self.gate.enter()?;
         self.slot.call(|reply| WorkspacesMsg::Reread { deadline, reply }, deadline).await??;

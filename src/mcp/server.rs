@@ -23,7 +23,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::arguments::extract;
-use super::tools::{ToolDefaults, ToolKind, record, retrieve, solve};
+use super::tools::{ToolDefaults, ToolKind, Toolset, record, retrieve, solve};
 use super::{failure, progress};
 use crate::project::{self, Identity};
 
@@ -37,6 +37,8 @@ pub struct McpOptions {
     /// What relative paths in calls are relative to.
     pub base: PathBuf,
     pub identity: Identity,
+    /// Whose tools are listed; at least one.
+    pub toolsets: Vec<Toolset>,
     /// Whether there is a model; without one `solve_coding_task` does not exist.
     pub can_solve: bool,
     pub solve_deadline: Duration,
@@ -54,7 +56,8 @@ struct Inner {
 
 impl Server {
     pub(super) fn new(system: SystemHandle, options: McpOptions) -> Self {
-        let kinds = ToolKind::ALL.into_iter().filter(|kind| options.can_solve || *kind != ToolKind::Solve);
+        let kinds = ToolKind::ALL.into_iter().filter(|kind| kind.is_in(&options.toolsets));
+        let kinds = kinds.filter(|kind| options.can_solve || *kind != ToolKind::Solve);
         let tools = kinds.map(|kind| (kind, kind.definition(&options.defaults))).collect();
         Self(Arc::new(Inner { system, options, tools }))
     }

@@ -6,6 +6,7 @@ pub(super) mod solve;
 
 use reasoning_bank_domain::matts::MattsMode;
 use rmcp::model::{JsonObject, Tool};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// What the configuration says about arguments that a caller leaves out.
@@ -25,6 +26,15 @@ impl Default for ToolDefaults {
     }
 }
 
+/// A group of tools that the configuration can have listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Toolset {
+    Core,
+    /// Every tool.
+    All,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolKind {
     Solve,
@@ -35,6 +45,14 @@ pub(super) enum ToolKind {
 impl ToolKind {
     /// In the order they are listed.
     pub(super) const ALL: [Self; 3] = [Self::Solve, Self::Retrieve, Self::Record];
+
+    /// Whether one of these groups has it.
+    pub(super) fn is_in(self, toolsets: &[Toolset]) -> bool {
+        let own = match self {
+            Self::Solve | Self::Retrieve | Self::Record => Toolset::Core,
+        };
+        toolsets.iter().any(|toolset| *toolset == Toolset::All || *toolset == own)
+    }
 
     pub(super) fn definition(self, defaults: &ToolDefaults) -> Tool {
         match self {

@@ -229,8 +229,9 @@ fn the_workspace_file_may_set_what_a_checkout_is_trusted_with_and_nothing_else()
     let allowed = "workspace.name = 'shop'\nmcp.toolsets = ['all']\n[retrieval]\nn_results = 9\nprofile = 'paper'\n\
                    weights.similarity = 2";
     let loaded = Place::new().workspace_file(allowed).load();
-    assert_eq!(loaded.settings.workspace.name, "shop");
-    assert_eq!(loaded.settings.mcp.toolsets, ["all"]);
+    let WorkspaceRef::Root(root) = loaded.workspace.clone() else { panic!("no root") };
+    assert_eq!(loaded.root_name(), Some(RootName { root, name: "shop".into() }));
+    assert_eq!(loaded.settings.mcp.toolsets, [Toolset::All]);
     assert_eq!(loaded.settings.retrieval.weights.similarity, 2.0);
 
     for key in keys::KEYS.iter().filter(|key| !key.in_workspace_file) {
@@ -321,4 +322,10 @@ fn home_as_workspace_and_names_this_version_does_not_follow_are_warned_of() {
     place.sources.directory = place.path("");
     let warnings = place.load().warnings;
     assert!(warnings[0].contains("home directory") && warnings[1].contains("REASONING_BANK_TRACES"), "{warnings:?}");
+}
+
+#[test]
+fn a_blank_name_names_nothing() {
+    assert_eq!(Place::new().load().root_name(), None);
+    assert_eq!(Place::new().user_file("workspace.name = '  '").load().root_name(), None);
 }

@@ -1,7 +1,11 @@
 //! Memories by hand, through the real binary on a real store.
 
+use reasoning_bank::embed::BuiltinEmbedder;
+use reasoning_bank::store::{LanceStore, Options};
+use reasoning_bank_actors::ports::{Embedder, Filter, MemoryStore, Page, Scanned};
 use serde_json::{Value, json};
 
+use crate::store_fixtures::soon;
 use crate::support::{Place, Ran};
 
 const RETRIES: &[&str] = &[
@@ -154,4 +158,18 @@ fn memories_need_no_key_and_no_model() {
     for provider in ["none", "openrouter", "simulated"] {
         place.run(&["--llm", provider, "memory", "search", "q"]).ok();
     }
+}
+
+#[tokio::test]
+async fn a_workspace_is_registered_under_the_name_that_its_file_gives_it() {
+    let place = Place::new();
+    place.write("project/.reasoning-bank.toml", "workspace.name = 'shop'\n");
+    recorded(&place, RETRIES);
+    let embedder = BuiltinEmbedder::new();
+    let store = LanceStore::open(&place.path("data"), embedder.fingerprint(), Options::default()).await.unwrap();
+    let page = Page { after: None, limit: 10 };
+    let Scanned::Workspaces(stored) = store.scan(Filter::Workspaces, page, soon()).await.unwrap() else {
+        panic!("no workspaces")
+    };
+    assert_eq!(stored.iter().map(|workspace| workspace.name.as_str()).collect::<Vec<_>>(), ["shop"]);
 }

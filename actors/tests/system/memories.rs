@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use reasoning_bank_actors::memories::{Reach, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::EmbedderState;
+use reasoning_bank_actors::ports::{EmbedderState, Filter, MemoryStore, Page, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemSettings;
+use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::memory::ErrorContext;
 use reasoning_bank_domain::view::{RecordStatus, SearchMode};
 use reasoning_bank_domain::workspace::WorkspaceId;
@@ -162,5 +164,23 @@ async fn a_scope_that_the_workspace_does_not_have_is_said_to_be_missing() {
     let found = world.handle.memories.retrieve(request, soon()).await.unwrap();
     assert!(found.partial && found.memories.is_empty());
     assert_eq!(found.notes, ["scope_denied: this workspace has no team"]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_root_with_a_name_is_registered_under_it() {
+    let WorkspaceRef::Root(root) = project() else { panic!("no root") };
+    let root_name = Some(RootName { root, name: "shop".into() });
+    let world = world_with(good_model(), SystemSettings { root_name, ..SystemSettings::default() }).await;
+    world.handle.memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap();
+    let Scanned::Workspaces(stored) =
+        world.store.scan(Filter::Workspaces, Page { after: None, limit: 10 }, soon()).await.unwrap()
+    else {
+        panic!("no workspaces")
+    };
+    assert_eq!(stored.iter().map(|workspace| workspace.name.as_str()).collect::<Vec<_>>(), ["shop"]);
+    let other = WorkspaceRef::Root("/home/me/other".into());
+    let other = world.handle.workspaces.resolve(&other, soon()).await.unwrap();
+    assert_eq!((other.workspace.name.as_str(), other.registered), ("other", false));
     world.stop().await;
 }

@@ -42,6 +42,7 @@ async fn world_with(can_solve: bool) -> World {
         workspace: WorkspaceRef::Root("/home/me/project".into()),
         base: PathBuf::from("/"),
         identity: Identity::Path,
+        toolsets: vec![Toolset::Core],
         can_solve,
         solve_deadline: Duration::from_secs(60),
         defaults: ToolDefaults::default(),

@@ -142,3 +142,11 @@ fn the_list_of_tools_costs_an_agent_little() {
         whole - answers
     );
 }
+
+#[test]
+fn the_tools_of_a_group_are_those_it_has() {
+    let listed = |toolsets: &[Toolset]| ToolKind::ALL.into_iter().filter(|kind| kind.is_in(toolsets)).count();
+    assert_eq!(listed(&[Toolset::Core]), 3, "this version has no others");
+    assert_eq!(listed(&[Toolset::Core, Toolset::All]), 3);
+    assert_eq!(listed(&[]), 0);
+}
