@@ -6,6 +6,7 @@ use arrow_array::RecordBatchIterator;
 use reasoning_bank_actors::ports::{Batch, EraseScope, Record, StoreError};
 use reasoning_bank_domain::memory::Scope;
 
+use super::format::Layout;
 use super::journal::{self, Erasures, Frame};
 use super::rows::{self, Rows};
 use super::tables::Tables;
@@ -38,7 +39,8 @@ pub(super) async fn replay(shared: &Shared, journals: Vec<PathBuf>) -> Result<us
     let erasures = Erasures::read(&shared.layout).await?;
     let mut replayed = 0;
     for path in journals {
-        let frames = blocking(move || read_if_there(&path)).await?.map_err(failed)?;
+        let layout = shared.layout.clone();
+        let frames = blocking(move || read_if_there(&layout, &path)).await?.map_err(failed)?;
         replayed += frames.len();
         let batch = frames.into_iter().flat_map(|frame| surviving(frame, &erasures)).collect::<Batch>();
         insert_absent(&shared.tables, rows::encode(&resolve::without_repeats(batch), shared.dims)?).await?;
@@ -46,8 +48,8 @@ pub(super) async fn replay(shared: &Shared, journals: Vec<PathBuf>) -> Result<us
     Ok(replayed)
 }
 
-fn read_if_there(path: &Path) -> std::io::Result<Vec<Frame>> {
-    if path.exists() { journal::read(path) } else { Ok(Vec::new()) }
+fn read_if_there(layout: &Layout, path: &Path) -> std::io::Result<Vec<Frame>> {
+    if path.exists() { journal::read(layout, path) } else { Ok(Vec::new()) }
 }
 
 fn surviving(frame: Frame, erasures: &Erasures) -> Batch {

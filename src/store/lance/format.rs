@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::ports::{Fingerprint, StoreError};
@@ -24,7 +25,7 @@ impl Layout {
         let created = layout.clone();
         blocking(move || {
             for dir in [&created.root, &created.tables(), &created.journals()] {
-                fs::create_dir_all(dir).map_err(|error| unusable(dir, &error))?;
+                create_dir(dir).map_err(|error| unusable(dir, &error))?;
             }
             Ok(())
         })
@@ -63,6 +64,11 @@ impl Layout {
     fn fingerprint(&self) -> PathBuf {
         self.tables().join("fingerprint.json")
     }
+}
+
+/// With its parents; nobody but the user may look into what is created.
+pub(super) fn create_dir(dir: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 /// "no permission" and the like, with the path that it is about.

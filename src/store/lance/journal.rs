@@ -11,7 +11,7 @@ use reasoning_bank_actors::ports::{Batch, EraseScope, StoreError};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::format::{Layout, write_synced};
+use super::format::{Layout, create_dir, write_synced};
 use super::{blocking, failed};
 
 const HEADER_BYTES: usize = 8;
@@ -40,38 +40,64 @@ impl Frame {
     }
 }
 
-/// The frames of a journal; a torn end, which nobody was promised, is left out.
-pub(super) fn read(path: &Path) -> io::Result<Vec<Frame>> {
+/// What a journal holds; a torn end, which nobody was promised, is left out.
+pub(super) struct Contents {
+    pub(super) frames: Vec<Frame>,
+    /// Whole frames with the right checksum that this version cannot decode.
+    undecodable: usize,
+    /// Up to the end of the last whole frame.
+    bytes: u64,
+}
+
+/// Reads all frames. A journal with frames that cannot be decoded is kept in `set-aside/` as well.
+pub(super) fn read(layout: &Layout, path: &Path) -> io::Result<Vec<Frame>> {
+    let contents = contents(path)?;
+    if contents.undecodable > 0 {
+        let dir = layout.set_aside();
+        create_dir(&dir)?;
+        let copy = dir.join(format!("{}-{}", Uuid::now_v7(), path.file_name().unwrap_or_default().to_string_lossy()));
+        fs::copy(path, &copy)?;
+        tracing::error!(
+            journal = %path.display(), copy = %copy.display(), frames = contents.undecodable,
+            "frames of the journal cannot be decoded; they are left out and the journal is kept"
+        );
+    }
+    Ok(contents.frames)
+}
+
+fn contents(path: &Path) -> io::Result<Contents> {
     let mut file = File::open(path)?;
     let mut left = file.metadata()?.len();
-    let mut frames = Vec::new();
-    while let Some(frame) = read_frame(&mut file, &mut left)? {
-        frames.push(frame);
+    let mut contents = Contents { frames: Vec::new(), undecodable: 0, bytes: 0 };
+    while let Some(body) = read_body(&mut file, left)? {
+        let bytes = (HEADER_BYTES + body.len()) as u64;
+        (left, contents.bytes) = (left - bytes, contents.bytes + bytes);
+        match serde_json::from_slice(&body) {
+            Ok(frame) => contents.frames.push(frame),
+            Err(_) => contents.undecodable += 1,
+        }
     }
     if left > 0 {
         tracing::warn!(journal = %path.display(), bytes = left, "the journal ends in a torn frame, which is dropped");
     }
-    Ok(frames)
+    Ok(contents)
 }
 
-fn read_frame(file: &mut File, left: &mut u64) -> io::Result<Option<Frame>> {
+/// The body of the next whole frame. Zeros, which a power loss leaves at the end of a file, are none.
+fn read_body(file: &mut File, left: u64) -> io::Result<Option<Vec<u8>>> {
     let mut header = [0; HEADER_BYTES];
-    if *left < HEADER_BYTES as u64 {
+    if left < HEADER_BYTES as u64 {
         return Ok(None);
     }
     file.read_exact(&mut header)?;
     let [a, b, c, d, e, f, g, h] = header;
     let (length, checksum) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
-    if u64::from(length) > *left - HEADER_BYTES as u64 {
+    if length == 0 || u64::from(length) > left - HEADER_BYTES as u64 {
         return Ok(None);
     }
     let mut body = vec![0; length as usize];
     file.read_exact(&mut body)?;
-    if crc32fast::hash(&body) != checksum {
-        return Ok(None);
-    }
-    *left -= HEADER_BYTES as u64 + u64::from(length);
-    serde_json::from_slice(&body).map(Some).map_err(io::Error::from)
+    Ok((crc32fast::hash(&body) == checksum).then_some(body))
 }
 
 /// The journal of this instance: created by its first write, locked while it lives, so that others know not to take it
@@ -152,10 +178,12 @@ impl Journal {
     }
 
     fn append(&mut self, frame: &[u8]) -> io::Result<()> {
+        // not `self.bytes`: an erasure by another process may have emptied the file
+        let before = self.file.metadata()?.len();
         let written = self.file.write_all(frame).and_then(|()| self.file.sync_data());
         if written.is_err() {
             // best effort: recovery drops a torn end anyway
-            let _ = self.file.set_len(self.bytes);
+            let _ = self.file.set_len(before);
         }
         written?;
         self.bytes += frame.len() as u64;
@@ -217,8 +245,14 @@ fn move_to_history(layout: &Layout, journal: &Path) -> io::Result<()> {
         fs::rename(&history, layout.journals().join(OLDER_HISTORY))?;
     }
     let mut history = OpenOptions::new().append(true).create(true).open(history)?;
-    io::copy(&mut File::open(journal)?, &mut history)?;
-    Ok(())
+    let before = history.metadata()?.len();
+    // a torn end would hide all that is appended after it
+    let whole = contents(journal)?.bytes;
+    let copied = io::copy(&mut File::open(journal)?.take(whole), &mut history);
+    if copied.is_err() {
+        history.set_len(before)?;
+    }
+    copied.map(drop)
 }
 
 /// Empties every journal and the history, those of other processes too: nothing of what was erased stays readable.
@@ -284,7 +318,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal");
         fs::write(&path, Frame { erasures: 3, batch: batch.clone() }.encode().unwrap()).unwrap();
-        assert_eq!(read(&path).unwrap()[0].batch, batch);
+        assert_eq!(contents(&path).unwrap().frames[0].batch, batch);
     }
 
     fn frame(erasures: u64) -> Vec<u8> {
@@ -292,7 +326,7 @@ mod tests {
     }
 
     fn numbers(path: &Path) -> Vec<u64> {
-        read(path).unwrap().iter().map(|frame| frame.erasures).collect()
+        contents(path).unwrap().frames.iter().map(|frame| frame.erasures).collect()
     }
 
     #[test]
@@ -311,6 +345,42 @@ mod tests {
         assert_eq!(numbers(&path), [1, 2]);
         fs::write(&path, [whole, frame(3)].concat()).unwrap();
         assert_eq!(numbers(&path), [1, 2, 3]);
+    }
+
+    #[test]
+    fn zeros_after_a_power_loss_end_the_journal() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal");
+        for zeros in [1, 8, 4096] {
+            fs::write(&path, [frame(1), vec![0; zeros]].concat()).unwrap();
+            assert_eq!(numbers(&path), [1], "{zeros} zeros");
+            fs::write(&path, vec![0; zeros]).unwrap();
+            assert!(numbers(&path).is_empty(), "{zeros} zeros");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_torn_end_does_not_get_into_the_history() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::prepare(dir.path()).await.unwrap();
+        let journal = dir.path().join("torn");
+        fs::write(&journal, [frame(1), frame(2)[..10].to_vec()].concat()).unwrap();
+        move_to_history(&layout, &journal).unwrap();
+        fs::write(&journal, frame(3)).unwrap();
+        move_to_history(&layout, &journal).unwrap();
+        assert_eq!(numbers(&history(&layout)[0]), [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn a_journal_that_another_process_emptied_gets_no_zeros_from_a_failed_append() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::prepare(dir.path()).await.unwrap();
+        let mut journal = Journal::create(&layout.journals()).unwrap();
+        journal.append(&frame(1)).unwrap();
+        scrub(&layout, &JournalSlot::default()).unwrap();
+        journal.file = OpenOptions::new().read(true).open(&journal.path).unwrap();
+        journal.append(&frame(2)).unwrap_err();
+        assert_eq!(fs::metadata(&journal.path).unwrap().len(), 0);
     }
 
     #[tokio::test]

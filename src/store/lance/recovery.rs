@@ -13,7 +13,7 @@ use lance::index::DatasetIndexExt;
 use lancedb::{Connection, Table};
 use reasoning_bank_actors::ports::StoreError;
 
-use super::format::Layout;
+use super::format::{Layout, create_dir};
 use super::tables::{self, TableName, Tables};
 use super::write_lock::WriteGuard;
 use super::{Shared, apply, blocking, checkpoint, commit, failed, journal};
@@ -233,7 +233,7 @@ async fn replace(
 /// Nothing is deleted that somebody may want to look at.
 fn set_aside(layout: &Layout, name: TableName, path: &Path) -> io::Result<()> {
     let dir = layout.set_aside();
-    fs::create_dir_all(&dir)?;
+    create_dir(&dir)?;
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
     fs::rename(path, dir.join(format!("{}-{}-{file_name}", uuid::Uuid::now_v7(), name.as_str())))
 }
