@@ -12,7 +12,7 @@ use lancedb::{DistanceType, Table};
 use reasoning_bank_actors::ports::{Recall, StoreError, Visible};
 use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Facts, Memory, Scope, Status};
+use reasoning_bank_domain::memory::{Facts, Memory, Status};
 use reasoning_bank_domain::retrieval::Candidates;
 
 use super::read::{self, with_retry};
@@ -142,21 +142,13 @@ async fn complete(
     let ids: BTreeSet<MemoryId> = hits(&vector).into_iter().chain(hits(&text)).map(|(id, _)| id).collect();
     let ids: Vec<MemoryId> = ids.into_iter().collect();
     let (memories, mut evidence) = tokio::try_join!(read::memories(tables, &ids), read::evidence(tables, &ids))?;
-    let memories: Vec<Memory> = memories.into_iter().filter(|memory| may_be_read(visible, memory)).collect();
+    // checked on the memory itself as well: the passages only carry copies of these columns
+    let may_be_read = |memory: &Memory| visible.contains(memory) && memory.status == Status::Active;
+    let memories: Vec<Memory> = memories.into_iter().filter(may_be_read).collect();
     let known: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     for list in [&mut vector, &mut text].into_iter().flatten() {
         list.hits.retain(|(id, _)| known.contains(id));
     }
     let facts = memories.iter().map(|m| (Facts::from(m), evidence.remove(&m.id).unwrap_or_default())).collect();
     Ok(Candidates { vector, text, facts })
-}
-
-/// Checked on the memory itself as well: the passages only carry copies of these columns.
-fn may_be_read(visible: &Visible, memory: &Memory) -> bool {
-    let readable = match memory.scope {
-        Scope::Project => visible.workspace.as_ref() == Some(&memory.workspace_id),
-        Scope::Team => visible.team.is_some() && visible.team == memory.team,
-        Scope::Org => visible.org.is_some() && visible.org == memory.org,
-    };
-    readable && memory.status == Status::Active
 }
