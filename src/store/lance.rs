@@ -9,7 +9,7 @@
 //! DIR/journal/UUID.log        frames of a process since its last checkpoint, locked while it lives
 //! DIR/journal/history*.log    frames from before, bounded: what damaged tables are repaired from
 //! DIR/journal/erasures.json   how many erasures there were, and the one under way
-//! DIR/set-aside/              manifests that did not open
+//! DIR/set-aside/              manifests that did not open, tables and journals that could not be read whole
 //! ```
 
 mod apply;
@@ -120,14 +120,20 @@ impl LanceStore {
         Ok(Self { shared })
     }
 
-    /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed.
+    /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed. Does nothing when
+    /// nothing was written since the last one. Goes on to the end by itself when the deadline passes.
     pub async fn close(&self, deadline: Deadline) -> Result<(), StoreError> {
-        within(deadline, async {
-            let guard = self.shared.lock.acquire(deadline).await?;
-            checkpoint::checkpoint(&self.shared, &guard).await?;
-            self.shared.journal.remove_empty().map_err(failed)
-        })
-        .await
+        if self.shared.queue.is_idle() && self.shared.journal.bytes() == 0 {
+            return self.shared.journal.remove_empty().map_err(failed);
+        }
+        let shared = Arc::clone(&self.shared);
+        let work = tokio::spawn(async move {
+            let mut guard = shared.lock.acquire(deadline).await?;
+            commit::settle(&shared, &mut guard).await?;
+            checkpoint::checkpoint(&shared, &guard).await?;
+            shared.journal.remove_empty().map_err(failed)
+        });
+        within(deadline, async { work.await.map_err(failed)? }).await
     }
 }
 

@@ -95,6 +95,10 @@ fn cut(path: &Path, bytes: u64) {
 }
 
 fn frame(batch: &[Record]) -> Vec<u8> {
+    frame_of(json!(batch))
+}
+
+fn frame_of(batch: serde_json::Value) -> Vec<u8> {
     let body = serde_json::to_vec(&json!({ "erasures": 0, "batch": batch })).unwrap();
     let header = [(body.len() as u32).to_le_bytes(), crc32fast::hash(&body).to_le_bytes()].concat();
     [header, body].concat()
@@ -135,6 +139,68 @@ async fn a_commit_that_broke_off_is_finished_by_the_next_writer() {
     commit_each(&store, &memories[1..]).await;
     assert_whole(&store, &memories).await;
     assert_eq!(fs::read(dir.path().join("lance/.write.lock")).unwrap(), b"");
+}
+
+#[tokio::test]
+async fn frames_that_cannot_be_decoded_are_kept_aside_and_the_rest_is_replayed() {
+    let dir = tempfile::tempdir().unwrap();
+    let memories = numbered(2);
+    drop(open(dir.path()).await);
+    let foreign = frame_of(json!([{ "of another version": 1 }]));
+    let journal = [frame(&full_batch(&memories[0])), foreign, frame(&full_batch(&memories[1])), vec![0; 4096]].concat();
+    let name = leave_journal(dir.path(), &journal);
+    for _ in 0..2 {
+        assert_whole(&open(dir.path()).await, &memories).await;
+        let [kept] = &files(&dir.path().join("set-aside"))[..] else { panic!("one copy") };
+        assert!(kept.to_string_lossy().ends_with(&name));
+        assert_eq!(fs::read(kept).unwrap(), journal);
+    }
+}
+
+#[rstest]
+#[case::while_the_table_is_broken(true)]
+#[case::when_the_table_is_back(false)]
+#[tokio::test]
+async fn a_commit_that_failed_between_tables_outlives_the_close(#[case] broken: bool) {
+    let dir = tempfile::tempdir().unwrap();
+    let memories = numbered(2);
+    let options = Options { checkpoint_bytes: 1, ..Options::default() };
+    let store = LanceStore::open(dir.path(), &fingerprint(), options).await.unwrap();
+    commit_each(&store, &memories[..1]).await;
+    let [table, away] = ["lance/passages.lance", "passages"].map(|name| dir.path().join(name));
+    fs::rename(&table, &away).unwrap();
+    fs::write(&table, "no table").unwrap();
+    store.commit(full_batch(&memories[1]), soon()).await.unwrap_err();
+    if broken {
+        store.close(soon()).await.unwrap_err();
+    }
+    fs::remove_file(&table).unwrap();
+    fs::rename(&away, &table).unwrap();
+    if !broken {
+        store.close(soon()).await.unwrap();
+    }
+    drop(store);
+    assert_whole(&open(dir.path()).await, &memories).await;
+}
+
+#[tokio::test]
+async fn a_reader_closes_while_another_process_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let reader = open(dir.path()).await;
+    let lock = fs::File::open(dir.path().join("lance/.write.lock")).unwrap();
+    lock.lock().unwrap();
+    reader.close(soon()).await.unwrap();
+}
+
+#[tokio::test]
+async fn nobody_else_may_look_into_the_directories() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    drop(open(&data).await);
+    for created in [data.clone(), data.join("lance"), data.join("journal")] {
+        assert_eq!(fs::metadata(created).unwrap().permissions().mode() & 0o777, 0o700);
+    }
 }
 
 #[rstest]

@@ -50,6 +50,11 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether no commit waits or is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.state().served
+    }
+
     /// Whether the caller must start a task to serve it.
     fn push(&self, waiting: Waiting) -> bool {
         let mut state = self.state();
@@ -79,6 +84,16 @@ impl Queue {
             taken.extend(next.filter(|next| !next.reply.is_closed() && !next.deadline.passed()));
         }
         taken
+    }
+
+    /// Those that came while others ran out of time have time left.
+    fn time_out(&self) {
+        let mut state = self.state();
+        let waiting = std::mem::take(&mut state.waiting).into_iter();
+        let (late, in_time) = waiting.partition::<VecDeque<_>, _>(|waiting| waiting.deadline.passed());
+        state.waiting = in_time;
+        drop(state);
+        reply(late, Err(StoreError::TimedOut));
     }
 
     fn fail_all(&self, error: &StoreError) {
@@ -115,6 +130,7 @@ pub(super) async fn commit(shared: &Arc<Shared>, batch: Batch, deadline: Deadlin
 async fn serve(shared: Arc<Shared>) {
     while let Some(deadline) = shared.queue.patience() {
         match shared.lock.acquire(deadline).await {
+            Err(StoreError::TimedOut) => shared.queue.time_out(),
             Err(error) => shared.queue.fail_all(&error),
             Ok(guard) => {
                 let commit = tokio::spawn(commit_waiting(Arc::clone(&shared), guard));
@@ -140,7 +156,8 @@ async fn commit_waiting(shared: Arc<Shared>, mut guard: WriteGuard) {
         }
         Err(error) => {
             tracing::warn!(%error, "a commit failed");
-            reply(waiting, Err(error));
+            // its frame may not be in the tables yet, so the journal stays
+            return reply(waiting, Err(error));
         }
     }
     if checkpoint::due(&shared)
@@ -174,4 +191,25 @@ pub(super) async fn settle(shared: &Shared, guard: &mut WriteGuard) -> Result<Er
     }
     let erasures = Erasures::read(&shared.layout).await?;
     if erasures.pending.is_some() { erase::finish(shared, guard, erasures).await.map(|(_, e)| e) } else { Ok(erasures) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_those_whose_time_is_over_are_told_so_when_the_lock_was_not_had() {
+        let queue = Queue::default();
+        let push = |patience| {
+            let (reply, answer) = oneshot::channel();
+            let place = Arc::clone(&queue.places).try_acquire_owned().unwrap();
+            queue.push(Waiting { batch: Batch::new(), deadline: Deadline::after(patience), reply, _place: place });
+            answer
+        };
+        let (mut late, mut in_time) = (push(Duration::ZERO), push(Duration::from_secs(60)));
+        queue.time_out();
+        assert_eq!(late.try_recv().unwrap(), Err(StoreError::TimedOut));
+        assert_eq!(in_time.try_recv(), Err(oneshot::error::TryRecvError::Empty));
+        assert!(queue.patience().is_some());
+    }
 }
