@@ -9,6 +9,7 @@
 //! DIR/journal/UUID.log        frames of a process since its last checkpoint, locked while it lives
 //! DIR/journal/history*.log    frames from before, bounded: what damaged tables are repaired from
 //! DIR/journal/erasures.json   how many erasures there were, and the one under way
+//! DIR/repairing               there while a repair of damaged tables is under way
 //! DIR/set-aside/              manifests that did not open, tables and journals that could not be read whole
 //! ```
 

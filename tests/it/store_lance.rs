@@ -251,6 +251,64 @@ async fn a_table_of_which_no_version_is_whole_keeps_what_can_be_read() {
     assert_eq!(store.get(memories.iter().map(|memory| memory.id).collect(), soon()).await.unwrap().len(), 20);
 }
 
+#[rstest]
+#[case::zeros(0)]
+#[case::ones(0xff)]
+#[case::text(b'a')]
+#[tokio::test]
+async fn a_manifest_with_an_intact_end_that_makes_no_sense_is_set_aside(#[case] byte: u8) {
+    let dir = tempfile::tempdir().unwrap();
+    let memories = numbered(2);
+    let store = open(dir.path()).await;
+    commit_each(&store, &memories).await;
+    drop(store);
+    for table in TABLES {
+        let manifest = newest(table_files(dir.path(), table, "_versions"));
+        let length = fs::metadata(&manifest).unwrap().len() as usize;
+        fs::write(&manifest, [vec![byte; length - 4], b"LANC".to_vec()].concat()).unwrap();
+    }
+    assert_whole(&open(dir.path()).await, &memories).await;
+}
+
+#[tokio::test]
+async fn a_repair_that_broke_off_is_done_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let memories = numbered(3);
+    let store = open(dir.path()).await;
+    commit_each(&store, &memories).await;
+    store.close(soon()).await.unwrap();
+    drop(store);
+    cut(&newest(table_files(dir.path(), "memories", "_versions")), 0);
+    let [history, away] = ["journal/history.log", "history"].map(|name| dir.path().join(name));
+    fs::rename(&history, &away).unwrap();
+    fs::create_dir(&history).unwrap();
+    let options = Options::default();
+    assert!(LanceStore::open(dir.path(), &fingerprint(), options).await.is_err(), "the history cannot be read");
+    fs::remove_dir(&history).unwrap();
+    fs::rename(&away, &history).unwrap();
+    assert_whole(&open(dir.path()).await, &memories).await;
+    assert!(!dir.path().join("repairing").exists());
+}
+
+#[tokio::test]
+async fn a_replacement_is_taken_only_when_the_old_table_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let memories = numbered(2);
+    let store = open(dir.path()).await;
+    commit_each(&store, &memories).await;
+    store.close(soon()).await.unwrap();
+    drop(store);
+    let [table, replacement] =
+        ["passages", "passages-replacement"].map(|name| dir.path().join(format!("lance/{name}.lance")));
+    fs::create_dir(&replacement).unwrap();
+    fs::write(replacement.join("half"), "half").unwrap();
+    assert_whole(&open(dir.path()).await, &memories).await;
+    assert!(!replacement.exists());
+    fs::rename(&table, &replacement).unwrap();
+    assert_whole(&open(dir.path()).await, &memories).await;
+    assert!(!replacement.exists());
+}
+
 #[tokio::test]
 async fn a_damaged_index_is_built_again() {
     let dir = tempfile::tempdir().unwrap();

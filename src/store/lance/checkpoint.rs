@@ -54,6 +54,10 @@ pub(super) async fn checkpoint(shared: &Shared, _guard: &WriteGuard) -> Result<(
     Ok(())
 }
 
+pub(super) fn sync_all(dir: &Path) -> io::Result<()> {
+    sync_tree(dir, &mut Synced::new())
+}
+
 fn sync_tree(dir: &Path, synced: &mut Synced) -> io::Result<()> {
     let mut present = Synced::new();
     sync_dir(dir, synced, &mut present)?;

@@ -57,6 +57,11 @@ impl Layout {
         self.root.join("set-aside")
     }
 
+    /// There while a repair of tables is under way.
+    pub(super) fn repairing(&self) -> PathBuf {
+        self.root.join("repairing")
+    }
+
     fn format_version(&self) -> PathBuf {
         self.root.join("format_version")
     }

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use futures::TryStreamExt;
 use lance::Dataset;
+use lance::dataset::builder::DatasetBuilder;
 use lance::index::DatasetIndexExt;
 use lancedb::{Connection, Table};
 use reasoning_bank_actors::ports::StoreError;
 
-use super::format::{Layout, create_dir};
+use super::format::{Layout, create_dir, write_synced};
 use super::tables::{self, TableName, Tables};
 use super::write_lock::WriteGuard;
 use super::{Shared, apply, blocking, checkpoint, commit, failed, journal};
@@ -23,10 +24,12 @@ const MAGIC: &[u8; 4] = b"LANC";
 
 /// The tables, and whether one had to be repaired. The write lock must be held.
 pub(super) async fn open_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), StoreError> {
+    // of a repair that broke off nobody remembers what it moved aside: all is replayed again
+    let resumed = layout.repairing().try_exists().map_err(failed)?;
     let (tables, damaged) = repair_tables(layout, dims).await?;
     // the caches of a session that saw the damage may hold versions that are no more
     let tables = if damaged { repair_tables(layout, dims).await?.0 } else { tables };
-    Ok((tables, damaged))
+    Ok((tables, damaged || resumed))
 }
 
 async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), StoreError> {
@@ -68,63 +71,107 @@ pub(super) async fn replay(shared: &Shared, mut guard: WriteGuard, damaged: bool
     tracing::info!(frames, damaged, "replayed the journals of earlier processes");
     checkpoint::checkpoint(shared, &guard).await?;
     let layout = shared.layout.clone();
-    blocking(move || orphans.into_iter().try_for_each(|orphan| orphan.remove(&layout))).await?.map_err(failed)
+    blocking(move || {
+        orphans.into_iter().try_for_each(|orphan| orphan.remove(&layout))?;
+        match fs::remove_file(layout.repairing()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    })
+    .await?
+    .map_err(failed)
 }
 
 async fn open_table(
     layout: &Layout,
-    mut connection: Connection,
+    connection: Connection,
     name: TableName,
     dims: usize,
 ) -> Result<(Table, bool), StoreError> {
-    let mut damaged = false;
+    let dir = layout.table(name.as_str());
+    adopt_replacement(layout, name).map_err(failed)?;
+    let manifests = manifests(&dir).map_err(failed)?;
     let mut best_of_the_bad = None;
-    loop {
-        let dir = layout.table(name.as_str());
-        let Some(manifest) = newest_manifest(&dir).map_err(failed)? else {
-            let rows = match best_of_the_bad {
-                Some(dataset) => intact_rows(&dir, &dataset).await?,
-                None => Vec::new(),
-            };
-            return Ok((replace(layout, &connection, name, dims, rows).await?, damaged));
-        };
-        if ends_with_magic(&manifest).map_err(failed)? {
-            let table =
-                connection.open_table(name.as_str()).execute().await.map_err(|error| {
-                    StoreError::Unusable(format!("{} cannot be opened: {error}", manifest.display()))
-                })?;
-            let dataset = dataset(&table).await?;
-            match broken_file(&dir, &dataset)? {
-                None => {
-                    damaged |= repair_indexes(&dir, name, &table, &dataset).await?;
-                    return Ok((table, damaged));
-                }
-                Some(file) => tracing::warn!(table = name.as_str(), file = %file.display(), "a data file is damaged"),
-            }
+    for (n, manifest) in manifests.iter().enumerate() {
+        let Some(dataset) = load(&dir, manifest).await? else { continue };
+        if let Some(file) = broken_file(&dir, &dataset)? {
+            tracing::warn!(table = name.as_str(), file = %file.display(), "a data file is damaged");
             best_of_the_bad.get_or_insert(dataset);
-        } else {
-            tracing::warn!(manifest = %manifest.display(), "the manifest is torn");
+            continue;
         }
-        set_aside(layout, name, &manifest).map_err(failed)?;
-        damaged = true;
-        connection = tables::connect(layout).await?;
+        for bad in &manifests[..n] {
+            set_aside(layout, name, &bad.path).map_err(failed)?;
+        }
+        let table = connection.open_table(name.as_str()).execute().await.map_err(failed)?;
+        let repaired = repair_indexes(&dir, name, &table, &dataset).await?;
+        return Ok((table, n > 0 || repaired));
     }
+    let rows = match best_of_the_bad {
+        Some(dataset) => intact_rows(&dir, &dataset).await?,
+        None => Vec::new(),
+    };
+    let damaged = dir.exists();
+    Ok((replace(layout, &connection, name, dims, rows).await?, damaged))
 }
 
-async fn dataset(table: &Table) -> Result<Dataset, StoreError> {
-    let wrapper = table.dataset().ok_or_else(|| StoreError::Failed("not a table on disk".into()))?;
-    wrapper.get().await.map(|dataset| (*dataset).clone()).map_err(failed)
+struct Manifest {
+    path: PathBuf,
+    version: u64,
 }
 
-/// Newer versions have names that sort first.
-fn newest_manifest(table: &Path) -> io::Result<Option<PathBuf>> {
+/// Newest first.
+fn manifests(table: &Path) -> io::Result<Vec<Manifest>> {
     let entries = match fs::read_dir(table.join("_versions")) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
-    Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "manifest")).min())
+    let manifest = |path: PathBuf| {
+        let stem = path.file_stem()?.to_str()?.parse::<u64>().ok()?;
+        // the names count down, so that newer versions sort first
+        path.extension().is_some_and(|e| e == "manifest").then_some(Manifest { path, version: u64::MAX - stem })
+    };
+    let mut manifests: Vec<Manifest> = paths.into_iter().filter_map(manifest).collect();
+    manifests.sort_by_key(|manifest| std::cmp::Reverse(manifest.version));
+    Ok(manifests)
+}
+
+/// `None` when the manifest is torn or spoilt.
+async fn load(table: &Path, Manifest { path, version }: &Manifest) -> Result<Option<Dataset>, StoreError> {
+    if !ends_with_magic(path).map_err(failed)? {
+        tracing::warn!(manifest = %path.display(), "the manifest is torn");
+        return Ok(None);
+    }
+    let builder = DatasetBuilder::from_uri(table.to_string_lossy()).with_version(*version);
+    // a task of its own, because LanceDB panics at some spoilt manifests
+    match tokio::spawn(builder.load()).await {
+        Ok(Ok(dataset)) => Ok(Some(dataset)),
+        Ok(Err(error)) if !is_spoilt(&error) => {
+            Err(StoreError::Unusable(format!("{} cannot be opened: {error}", path.display())))
+        }
+        Ok(Err(error)) => {
+            tracing::warn!(manifest = %path.display(), %error, "the manifest is spoilt");
+            Ok(None)
+        }
+        Err(error) => {
+            tracing::warn!(manifest = %path.display(), %error, "the manifest is spoilt");
+            Ok(None)
+        }
+    }
+}
+
+/// Whether it is about what a manifest says; not about how it is read, nor about features of newer versions.
+fn is_spoilt(error: &lance::Error) -> bool {
+    let mut causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    match error {
+        lance::Error::CorruptFile { .. }
+        | lance::Error::VersionNotFound { .. }
+        | lance::Error::InvalidInput { .. }
+        | lance::Error::Internal { .. } => true,
+        lance::Error::IO { .. } => !causes.any(|cause| cause.is::<io::Error>()),
+        _ => false,
+    }
 }
 
 fn ends_with_magic(path: &Path) -> io::Result<bool> {
@@ -211,7 +258,8 @@ async fn intact_rows(dir: &Path, dataset: &Dataset) -> Result<Vec<RecordBatch>, 
     Ok(rows)
 }
 
-/// A new table with these rows, in the place of what is there.
+/// A new table with these rows, in the place of what is there. It is made beside the old one, which moves away only when
+/// the new one is on disk.
 async fn replace(
     layout: &Layout,
     connection: &Connection,
@@ -220,18 +268,41 @@ async fn replace(
     rows: Vec<RecordBatch>,
 ) -> Result<Table, StoreError> {
     let dir = layout.table(name.as_str());
-    if dir.exists() {
-        set_aside(layout, name, &dir).map_err(failed)?;
+    if !dir.exists() {
+        return tables::create(connection, name, name.as_str(), dims).await;
     }
-    let table = tables::create(connection, name, dims).await?;
+    let table = tables::create(connection, name, &replacement(name), dims).await?;
     if !rows.is_empty() {
         table.add(rows).execute().await.map_err(failed)?;
     }
-    Ok(table)
+    drop(table);
+    checkpoint::sync_all(&layout.tables()).map_err(failed)?;
+    set_aside(layout, name, &dir).map_err(failed)?;
+    adopt_replacement(layout, name).map_err(failed)?;
+    connection.open_table(name.as_str()).execute().await.map_err(failed)
 }
 
-/// Nothing is deleted that somebody may want to look at.
+fn replacement(name: TableName) -> String {
+    format!("{}-replacement", name.as_str())
+}
+
+/// Finishes a replacement that broke off: it is whole if the old table is gone already, otherwise it is made again.
+fn adopt_replacement(layout: &Layout, name: TableName) -> io::Result<()> {
+    let (table, replacement) = (layout.table(name.as_str()), layout.table(&replacement(name)));
+    if !replacement.try_exists()? {
+        Ok(())
+    } else if table.try_exists()? {
+        fs::remove_dir_all(replacement)
+    } else {
+        fs::rename(replacement, table)
+    }
+}
+
+/// Nothing is deleted that somebody may want to look at. From then on a repair is under way, also for the next process.
 fn set_aside(layout: &Layout, name: TableName, path: &Path) -> io::Result<()> {
+    if !layout.repairing().try_exists()? {
+        write_synced(&layout.repairing(), b"")?;
+    }
     let dir = layout.set_aside();
     create_dir(&dir)?;
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -136,8 +136,14 @@ pub(super) async fn connect(layout: &Layout) -> Result<Connection, StoreError> {
     lancedb::connect(uri).session(session).read_consistency_interval(Duration::ZERO).execute().await.map_err(failed)
 }
 
-pub(super) async fn create(connection: &Connection, name: TableName, dims: usize) -> Result<Table, StoreError> {
-    let table = connection.create_empty_table(name.as_str(), name.schema(dims)).execute().await.map_err(failed)?;
+/// The directory is called `file_stem`, which is the table's own name unless it is a replacement.
+pub(super) async fn create(
+    connection: &Connection,
+    name: TableName,
+    file_stem: &str,
+    dims: usize,
+) -> Result<Table, StoreError> {
+    let table = connection.create_empty_table(file_stem, name.schema(dims)).execute().await.map_err(failed)?;
     if name == TableName::Passages {
         build_text_index(&table).await?;
     }
