@@ -14,4 +14,5 @@ mod mcp_tools;
 mod store_contract;
 mod store_fixtures;
 mod store_lance;
+mod store_recovery;
 mod support;

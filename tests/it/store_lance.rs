@@ -1,5 +1,5 @@
-//! What only the store on disk can do: crashes, power loss, several processes, refusals. Processes stand in as instances
-//! of their own on one directory: locks and files cannot tell the difference.
+//! What only the store on disk can do: broken-off commits, several processes, refusals. Processes stand in as instances of
+//! their own on one directory: locks and files cannot tell the difference. Damaged tables are in `store_recovery`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,20 +18,19 @@ use uuid::Uuid;
 
 use crate::store_fixtures::*;
 
-const TABLES: [&str; 4] = ["memories", "passages", "traces", "signals"];
-const AXIS: [f32; DIMS] = [1.0, 0.0, 0.0, 0.0];
+pub(crate) const AXIS: [f32; DIMS] = [1.0, 0.0, 0.0, 0.0];
 
 /// A memory with a trace and a signal, so that every table is written.
-fn full_batch(memory: &Memory) -> Vec<Record> {
+pub(crate) fn full_batch(memory: &Memory) -> Vec<Record> {
     let tried = trace(&memory.workspace_id, &memory.title);
     vec![Record::Trace(tried), record(memory, Some(AXIS)), Record::Signal(signal(memory, SignalKind::Injected, now()))]
 }
 
-fn numbered(count: usize) -> Vec<Memory> {
+pub(crate) fn numbered(count: usize) -> Vec<Memory> {
     (0..count).map(|n| memory(&workspace("/here"), &format!("Title {n}"), "common words")).collect()
 }
 
-async fn commit_each(store: &LanceStore, memories: &[Memory]) {
+pub(crate) async fn commit_each(store: &LanceStore, memories: &[Memory]) {
     for memory in memories {
         let committed = store.commit(full_batch(memory), soon()).await.unwrap();
         assert_eq!(committed.memories, [MemoryCommit::Created(memory.id)]);
@@ -39,7 +38,7 @@ async fn commit_each(store: &LanceStore, memories: &[Memory]) {
 }
 
 /// Every memory is there once and whole: body, evidence, passage with its vector, trace, and both searches find it.
-async fn assert_whole(store: &LanceStore, memories: &[Memory]) {
+pub(crate) async fn assert_whole(store: &LanceStore, memories: &[Memory]) {
     let expected: Vec<MemoryId> = sorted(memories.iter().map(|memory| memory.id).collect());
     let all = Filter::Memories { workspace: None, status: None, scope: None };
     let Scanned::Memories(rows) = store.scan(all, everything(), soon()).await.unwrap() else { panic!() };
@@ -76,22 +75,11 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn table_files(dir: &Path, table: &str, part: &str) -> Vec<PathBuf> {
+pub(crate) fn table_files(dir: &Path, table: &str, part: &str) -> Vec<PathBuf> {
     let mut files = files(&dir.join("lance").join(format!("{table}.lance")).join(part));
     files.retain(|path| path.extension().is_some_and(|extension| extension != "json"));
     files.sort();
     files
-}
-
-fn newest(mut files: Vec<PathBuf>) -> PathBuf {
-    files.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
-    files.pop().unwrap()
-}
-
-fn cut(path: &Path, bytes: u64) {
-    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
-    assert!(file.metadata().unwrap().len() > bytes);
-    file.set_len(bytes).unwrap();
 }
 
 fn frame(batch: &[Record]) -> Vec<u8> {
@@ -201,131 +189,6 @@ async fn nobody_else_may_look_into_the_directories() {
     for created in [data.clone(), data.join("lance"), data.join("journal")] {
         assert_eq!(fs::metadata(created).unwrap().permissions().mode() & 0o777, 0o700);
     }
-}
-
-#[rstest]
-#[case::never(false)]
-#[case::just_before(true)]
-#[tokio::test]
-async fn torn_manifests_and_short_data_files_are_repaired_at_open(#[case] checkpoint: bool) {
-    let dir = tempfile::tempdir().unwrap();
-    let memories = numbered(5);
-    let store = open(dir.path()).await;
-    commit_each(&store, &memories).await;
-    if checkpoint {
-        store.close(soon()).await.unwrap();
-    }
-    drop(store);
-    for table in TABLES {
-        cut(&newest(table_files(dir.path(), table, "_versions")), 0);
-    }
-    assert_whole(&open(dir.path()).await, &memories).await;
-    for table in TABLES {
-        let file = newest(table_files(dir.path(), table, "data"));
-        cut(&file, fs::metadata(&file).unwrap().len() / 2);
-    }
-    assert_whole(&open(dir.path()).await, &memories).await;
-    assert_whole(&open(dir.path()).await, &memories).await;
-}
-
-#[tokio::test]
-async fn a_table_of_which_no_version_is_whole_keeps_what_can_be_read() {
-    let dir = tempfile::tempdir().unwrap();
-    let memories = numbered(20);
-    let (lost, kept) = memories.split_at(16);
-    let store = open(dir.path()).await;
-    commit_each(&store, lost).await;
-    // leaves one fragment, one version and no journal
-    store.erase(EraseScope::Memory(Uuid::now_v7().into()), soon()).await.unwrap();
-    let [compacted] = &table_files(dir.path(), "memories", "data")[..] else { panic!("several data files") };
-    commit_each(&store, kept).await;
-    drop(store);
-    cut(compacted, 10);
-    let store = open(dir.path()).await;
-    let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(rows) = store.scan(all, everything(), soon()).await.unwrap() else { panic!() };
-    assert_eq!(rows.into_iter().map(|row| row.memory).collect::<Vec<_>>(), kept);
-    let found = store.candidates(by_text(&workspace("/here"), "words"), soon()).await.unwrap();
-    assert_eq!(sorted(ids(&found.text)), sorted(kept.iter().map(|memory| memory.id).collect()));
-    commit_each(&store, lost).await;
-    assert_eq!(store.get(memories.iter().map(|memory| memory.id).collect(), soon()).await.unwrap().len(), 20);
-}
-
-#[rstest]
-#[case::zeros(0)]
-#[case::ones(0xff)]
-#[case::text(b'a')]
-#[tokio::test]
-async fn a_manifest_with_an_intact_end_that_makes_no_sense_is_set_aside(#[case] byte: u8) {
-    let dir = tempfile::tempdir().unwrap();
-    let memories = numbered(2);
-    let store = open(dir.path()).await;
-    commit_each(&store, &memories).await;
-    drop(store);
-    for table in TABLES {
-        let manifest = newest(table_files(dir.path(), table, "_versions"));
-        let length = fs::metadata(&manifest).unwrap().len() as usize;
-        fs::write(&manifest, [vec![byte; length - 4], b"LANC".to_vec()].concat()).unwrap();
-    }
-    assert_whole(&open(dir.path()).await, &memories).await;
-}
-
-#[tokio::test]
-async fn a_repair_that_broke_off_is_done_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let memories = numbered(3);
-    let store = open(dir.path()).await;
-    commit_each(&store, &memories).await;
-    store.close(soon()).await.unwrap();
-    drop(store);
-    cut(&newest(table_files(dir.path(), "memories", "_versions")), 0);
-    let [history, away] = ["journal/history.log", "history"].map(|name| dir.path().join(name));
-    fs::rename(&history, &away).unwrap();
-    fs::create_dir(&history).unwrap();
-    let options = Options::default();
-    assert!(LanceStore::open(dir.path(), &fingerprint(), options).await.is_err(), "the history cannot be read");
-    fs::remove_dir(&history).unwrap();
-    fs::rename(&away, &history).unwrap();
-    assert_whole(&open(dir.path()).await, &memories).await;
-    assert!(!dir.path().join("repairing").exists());
-}
-
-#[tokio::test]
-async fn a_replacement_is_taken_only_when_the_old_table_is_gone() {
-    let dir = tempfile::tempdir().unwrap();
-    let memories = numbered(2);
-    let store = open(dir.path()).await;
-    commit_each(&store, &memories).await;
-    store.close(soon()).await.unwrap();
-    drop(store);
-    let [table, replacement] =
-        ["passages", "passages-replacement"].map(|name| dir.path().join(format!("lance/{name}.lance")));
-    fs::create_dir(&replacement).unwrap();
-    fs::write(replacement.join("half"), "half").unwrap();
-    assert_whole(&open(dir.path()).await, &memories).await;
-    assert!(!replacement.exists());
-    fs::rename(&table, &replacement).unwrap();
-    assert_whole(&open(dir.path()).await, &memories).await;
-    assert!(!replacement.exists());
-}
-
-#[tokio::test]
-async fn a_damaged_index_is_built_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let memories = numbered(300);
-    let store = open(dir.path()).await;
-    let batch = memories.iter().flat_map(full_batch).collect();
-    store.commit(batch, soon()).await.unwrap();
-    store.maintain(soon()).await.unwrap();
-    store.close(soon()).await.unwrap();
-    drop(store);
-    let indexes = table_files(dir.path(), "passages", "_indices");
-    assert!(!indexes.is_empty());
-    for file in indexes {
-        let length = fs::metadata(&file).unwrap().len();
-        cut(&file, length / 2);
-    }
-    assert_whole(&open(dir.path()).await, &memories).await;
 }
 
 #[tokio::test]
