@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn the_id_is_the_start_of_the_sha256_of_the_root() {
-        // printf %s /home/me/project | sha256sum
-        assert_eq!(WorkspaceId::of_root("/home/me/project").as_str(), &hex(&Sha256::digest(b"/home/me/project"))[..16]);
+        // printf %s /home/me/project | sha256sum | cut -c1-16
+        assert_eq!(WorkspaceId::of_root("/home/me/project").as_str(), "225df3094012a213");
         assert_eq!(WorkspaceId::of_root("").as_str(), "e3b0c44298fc1c14");
     }
 
