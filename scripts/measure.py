@@ -11,6 +11,7 @@ network, retrieval quality.
 
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -18,6 +19,12 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+
+WORDS = """retry cache lock queue parse index merge branch commit test mock timeout stream buffer thread socket header
+token query table column schema patch build deploy config secret error panic trace metric signal batch shard page cursor
+node edge graph path file folder link path route proxy server client request answer field value bound limit range order
+sort search filter group count sum mean first last before after between under above while until because unless should must
+never always often small large empty single double broken whole early late fast slow cheap safe strict loose""".split()
 
 INITIALIZE = {
     "protocolVersion": "2025-11-25",
@@ -64,14 +71,16 @@ class Server:
         return result["structuredContent"]
 
     def record(self, number):
-        return self.tool(
+        recorded = self.tool(
             "record_memory",
             {
                 "title": f"Lesson {number} of this measurement",
                 "description": "When the number of the lesson is asked for.",
-                "content": f"Number {number}: " + " ".join(f"word{(number * 31 + i * 7) % 997}" for i in range(40)),
+                "content": f"Number {number}: " + " ".join(random.Random(number).choices(WORDS, k=60)),
             },
         )
+        assert recorded["status"] == "created", recorded
+        return recorded
 
     def resident_mb(self):
         status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -134,7 +143,7 @@ def measure_writers(binary, top, processes=8, writes=25):
     for server in servers:
         server.tool("retrieve_memories", {"query": "warm"})
     for n, server in enumerate(servers):
-        server.record(-1 - n)
+        server.record(100_000 + n)
 
     def write(n):
         for i in range(writes):

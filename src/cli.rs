@@ -9,6 +9,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::trace::Outcome;
 use tokio_util::sync::CancellationToken;
 
+use crate::heap;
 use crate::settings::{self, Loaded, LogLevel, Provider, Sources};
 use crate::telemetry;
 
@@ -37,6 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Runs the command that the process was started with and returns its exit code: 0 ok, 1 the work failed, 2 wrong use
 /// or configuration.
 pub fn run() -> i32 {
+    heap::limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return output::usage(&error).code(),

@@ -6,7 +6,6 @@
 mod builtin;
 mod chunking;
 mod encoder;
-mod heap;
 mod job;
 mod lanes;
 mod onnx;

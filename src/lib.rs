@@ -6,6 +6,7 @@
 pub mod bootstrap;
 pub mod cli;
 pub mod embed;
+mod heap;
 pub mod mcp;
 pub mod project;
 pub mod settings;

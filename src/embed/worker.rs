@@ -5,9 +5,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::encoder::Encoder;
-use super::heap;
 use super::job::Job;
 use super::lanes::Lanes;
+use crate::heap;
 
 pub(crate) fn run<E: Encoder>(lanes: &Lanes, load: impl FnOnce() -> Result<E, String>) {
     let mut encoder = match catch(load) {
