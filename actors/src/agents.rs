@@ -8,15 +8,13 @@ use std::time::Duration;
 use dashmap::DashMap;
 use jiff::Timestamp;
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
-use reasoning_bank_domain::agent_loop::{Job, Keep};
+use reasoning_bank_domain::agent_loop::Job;
 use reasoning_bank_domain::ids::{TaskId, TraceId};
-use reasoning_bank_domain::lesson::Origin;
 use reasoning_bank_domain::matts::K_RANGE;
 use reasoning_bank_domain::restart::Restart;
-use reasoning_bank_domain::retrieval::Injection;
 use reasoning_bank_domain::secrets::scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveTask};
-use reasoning_bank_domain::trace::{Outcome, Trace, TraceMetadata, VerdictSource};
+use reasoning_bank_domain::trace::Outcome;
 use reasoning_bank_domain::workspace::Workspace;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -123,9 +121,10 @@ impl AgentsHandle {
     /// The agent died, or the actor above it: the trace says so.
     fn record_lost(&self, task_id: TaskId, job: Job, workspace: Workspace) {
         let (memories, events) = (self.memories.clone(), self.events.clone());
+        let (now, deadline) = (Timestamp::now(), Deadline::after(RECORD_LIMIT));
         self.tracker.spawn(async move {
             if job.task.store_result
-                && let Err(error) = memories.keep(failed_trace(job), workspace, Deadline::after(RECORD_LIMIT)).await
+                && let Err(error) = memories.keep(job.keep(Outcome::Failure, now, now), workspace, deadline).await
             {
                 tracing::error!(%error, "the trace of a task whose agent died was not stored");
             }
@@ -341,42 +340,4 @@ impl AgentsState {
             }
         }
     }
-}
-
-fn failed_trace(job: Job) -> Keep {
-    let now = Timestamp::now();
-    let task = job.task;
-    let trace = Trace {
-        trace_id: job.trace_id,
-        task: task.task.clone(),
-        trajectory: Vec::new(),
-        outcome: Outcome::Failure,
-        final_score: None,
-        verdict_source: VerdictSource::None,
-        evidence: None,
-        memory_items: Vec::new(),
-        memories_used: Vec::new(),
-        metadata: TraceMetadata {
-            model: job.model,
-            reasoning_effort: job.reasoning_effort,
-            matts_enabled: task.k > 1,
-            matts_k: task.k,
-            matts_mode: task.mode,
-            total_iterations: 0,
-            total_tokens: 0,
-            workspace_id: job.workspace_id.clone(),
-            source_session: None,
-        },
-        parent_trace_id: None,
-        created_at: now,
-    };
-    let origin = Origin {
-        task: task.task,
-        domain: task.domain,
-        workspace_id: job.workspace_id,
-        trace_id: job.trace_id,
-        outcome: Outcome::Failure,
-        at: now,
-    };
-    Keep { trace, lessons: Vec::new(), origin, injected: Injection::default(), signals: Vec::new() }
 }

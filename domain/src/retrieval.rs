@@ -123,7 +123,7 @@ impl Recalled {
     /// search with (`by_words_alone`). Without a cosine although there was one, its vector is among the farther ones.
     pub fn above_floor(&self, floor: f64, by_words_alone: bool) -> bool {
         let why = &self.score.why;
-        let strong_words = why.text_score.is_some_and(|score| score / (score + TEXT_SATURATION) >= 0.5);
+        let strong_words = why.text_score.is_some_and(|score| score >= STRONG_TEXT);
         let similar = match why.cosine {
             Some(cosine) => cosine >= floor || (cosine >= floor / 2.0 && strong_words),
             None => by_words_alone && strong_words,
@@ -132,8 +132,8 @@ impl Recalled {
     }
 }
 
-/// The BM25 score that counts half of the most there is.
-const TEXT_SATURATION: f64 = 12.0;
+/// The BM25 score from which words are strong.
+const STRONG_TEXT: f64 = 12.0;
 
 /// What the solver is told of the past.
 #[derive(Debug, Clone, PartialEq, Default)]

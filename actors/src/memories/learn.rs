@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use reasoning_bank_domain::agent_loop::Keep;
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
-use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::lesson::{Lesson, Origin};
 use reasoning_bank_domain::memory::{Memory, Scope, normalised};
 use reasoning_bank_domain::retrieval::Injection;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::Learned;
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use uuid::Uuid;
 
 use super::MemoriesHandle;
@@ -59,8 +59,7 @@ impl ToLearn {
                 Record::Memory { memory: *memory, passages, confirm: SignalId::from(Uuid::now_v7()) }
             }
             Self::Same { existing, memory } => {
-                let (kind, trace_id) = (SignalKind::Confirmed, memory.trace_id);
-                Record::Signal(signal(existing, kind, &memory, trace_id, now))
+                signal(existing, memory.workspace_id, SignalKind::Confirmed, memory.trace_id, now)
             }
         }
     }
@@ -83,11 +82,11 @@ impl MemoriesHandle {
         let mut batch = vec![Record::Workspace(workspace.clone()), Record::Trace(trace)];
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
-        batch.extend(keep.signals.into_iter().map(|(memory_id, kind)| {
-            let (id, trace_id) = (SignalId::from(Uuid::now_v7()), Some(keep.origin.trace_id));
-            let workspace_id = workspace.id.clone();
-            Record::Signal(Signal { id, memory_id, workspace_id, kind, at: now, trace_id, comment: None })
-        }));
+        batch.extend(
+            keep.signals.into_iter().map(|(memory_id, kind)| {
+                signal(memory_id, workspace.id.clone(), kind, Some(keep.origin.trace_id), now)
+            }),
+        );
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
         // The store may have found an exact duplicate that was written meanwhile.
@@ -175,13 +174,13 @@ impl MemoriesHandle {
 
 fn signal(
     memory_id: MemoryId,
+    workspace_id: WorkspaceId,
     kind: SignalKind,
-    learned: &Memory,
-    trace_id: Option<reasoning_bank_domain::ids::TraceId>,
+    trace_id: Option<TraceId>,
     at: Timestamp,
-) -> Signal {
-    let (id, workspace_id) = (SignalId::from(Uuid::now_v7()), learned.workspace_id.clone());
-    Signal { id, memory_id, workspace_id, kind, at, trace_id, comment: None }
+) -> Record {
+    let id = SignalId::from(Uuid::now_v7());
+    Record::Signal(Signal { id, memory_id, workspace_id, kind, at, trace_id, comment: None })
 }
 
 /// The memories that are valid, each once, and notes on the others.

@@ -15,10 +15,6 @@ impl Deadline {
         Self(Instant::now() + duration.min(FARTHEST))
     }
 
-    pub fn at(instant: Instant) -> Self {
-        Self(instant)
-    }
-
     /// In the middle of what remains.
     pub fn halfway(self) -> Self {
         Self::after(self.remaining() / 2)

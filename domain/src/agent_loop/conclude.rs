@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{AgentLoop, CallFailure, Lesson, Phase, SolveReport, Trace};
+use super::{AgentLoop, CallFailure, Job, Lesson, Phase, SolveReport, Trace};
 use crate::answer::Verdict;
 use crate::confidence::SignalKind;
 use crate::ids::MemoryId;
@@ -42,6 +42,46 @@ pub struct Keep {
     pub origin: Origin,
     pub injected: Injection,
     pub signals: Vec<(MemoryId, SignalKind)>,
+}
+
+impl Job {
+    /// What is kept of a run that ended before it did anything, for instance because its agent died.
+    pub fn keep(&self, outcome: Outcome, started: Timestamp, now: Timestamp) -> Keep {
+        let task = &self.task;
+        let trace = Trace {
+            trace_id: self.trace_id,
+            task: task.task.clone(),
+            trajectory: Vec::new(),
+            outcome,
+            final_score: None,
+            verdict_source: VerdictSource::None,
+            evidence: None,
+            memory_items: Vec::new(),
+            memories_used: Vec::new(),
+            metadata: TraceMetadata {
+                model: self.model.clone(),
+                reasoning_effort: self.reasoning_effort.clone(),
+                matts_enabled: task.k > 1,
+                matts_k: task.k,
+                matts_mode: task.mode,
+                total_iterations: 0,
+                total_tokens: 0,
+                workspace_id: self.workspace_id.clone(),
+                source_session: None,
+            },
+            parent_trace_id: None,
+            created_at: started,
+        };
+        let origin = Origin {
+            task: task.task.clone(),
+            domain: task.domain.clone(),
+            workspace_id: self.workspace_id.clone(),
+            trace_id: self.trace_id,
+            outcome,
+            at: now,
+        };
+        Keep { trace, lessons: Vec::new(), origin, injected: Injection::default(), signals: Vec::new() }
+    }
 }
 
 impl AgentLoop {
@@ -121,40 +161,14 @@ impl AgentLoop {
         };
         let kinds = std::iter::once(SignalKind::Injected).chain(task_went);
         let signals = kinds.flat_map(|kind| injected.iter().map(move |id| (*id, kind))).collect();
-        let task = &self.job.task;
-        let trace = Trace {
-            trace_id: self.job.trace_id,
-            task: task.task.clone(),
-            trajectory: self.trajectory.clone(),
-            outcome,
-            final_score: self.best.as_ref().and_then(|best| best.score),
-            verdict_source: self.verdict_source(),
-            evidence: None,
-            memory_items: Vec::new(),
-            memories_used: injected,
-            metadata: TraceMetadata {
-                model: self.job.model.clone(),
-                reasoning_effort: self.job.reasoning_effort.clone(),
-                matts_enabled: task.k > 1,
-                matts_k: task.k,
-                matts_mode: task.mode,
-                total_iterations: self.iteration,
-                total_tokens: self.usage.total_tokens(),
-                workspace_id: self.job.workspace_id.clone(),
-                source_session: None,
-            },
-            parent_trace_id: None,
-            created_at: self.started,
-        };
-        let origin = Origin {
-            task: task.task.clone(),
-            domain: task.domain.clone(),
-            workspace_id: self.job.workspace_id.clone(),
-            trace_id: self.job.trace_id,
-            outcome,
-            at: now,
-        };
-        Keep { trace, lessons, origin, injected: self.injection.clone(), signals }
+        let mut keep = self.job.keep(outcome, self.started, now);
+        keep.trace.trajectory.clone_from(&self.trajectory);
+        keep.trace.final_score = self.best.as_ref().and_then(|best| best.score);
+        keep.trace.verdict_source = self.verdict_source();
+        keep.trace.memories_used = injected;
+        keep.trace.metadata.total_iterations = self.iteration;
+        keep.trace.metadata.total_tokens = self.usage.total_tokens();
+        Keep { lessons, injected: self.injection.clone(), signals, ..keep }
     }
 
     fn verdict_source(&self) -> VerdictSource {
