@@ -44,8 +44,6 @@ pub enum Error {
     DeadlineExceeded,
     #[error("cancelled")]
     Cancelled,
-    #[error("changed by someone else meanwhile: {0}")]
-    Conflict(String),
     /// A bug. The details are in the log under this event id.
     #[error("something went wrong inside; the log has it under {0}")]
     Internal(uuid::Uuid),
@@ -73,6 +71,7 @@ impl Error {
             Self::MemoryInvalid(_) => "memory_invalid",
             Self::Store(StoreError::OtherEmbedder { .. }) => "embedder_mismatch",
             Self::Store(StoreError::TimedOut) => "deadline_exceeded",
+            Self::Store(StoreError::Conflict(_)) => "conflict",
             Self::Store(_) => "store_unavailable",
             Self::Embedding(_) => "embedding_unavailable",
             Self::ModelUnavailable(_) => "llm_unavailable",
@@ -83,7 +82,6 @@ impl Error {
             Self::Overloaded { .. } => "overloaded",
             Self::DeadlineExceeded => "deadline_exceeded",
             Self::Cancelled => "cancelled",
-            Self::Conflict(_) => "conflict",
             Self::Internal(_) => "internal",
         }
     }
@@ -104,6 +102,7 @@ impl Error {
                 "use the embedder the directory was written with, or another --data-dir; `reembed` rewrites the vectors".into()
             }
             Self::Store(StoreError::TimedOut) => "search for it before you write it again: it may have been stored".into(),
+            Self::Store(StoreError::Conflict(_)) => "read it again and repeat the change".into(),
             Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
             Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
             Self::ModelUnavailable(_) => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
@@ -114,7 +113,6 @@ impl Error {
             Self::Overloaded { retry_after } => format!("call again after {} ms", retry_after.as_millis()).into(),
             Self::DeadlineExceeded => "call again; raise agent.deadline_s if the work is that long".into(),
             Self::Cancelled => "nothing to do: the caller cancelled".into(),
-            Self::Conflict(_) => "read it again and repeat the change".into(),
             Self::Internal(_) => "this is a bug; report it with the log entry".into(),
         }
     }
@@ -123,13 +121,12 @@ impl Error {
     pub fn retryable(&self) -> bool {
         matches!(
             self,
-            Self::Store(StoreError::TimedOut | StoreError::Failed(_))
+            Self::Store(StoreError::TimedOut | StoreError::Conflict(_) | StoreError::Failed(_))
                 | Self::Embedding(_)
                 | Self::ModelUnavailable(_)
                 | Self::ModelFailed(_)
                 | Self::Overloaded { .. }
                 | Self::DeadlineExceeded
-                | Self::Conflict(_)
         )
     }
 }
@@ -138,6 +135,7 @@ impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Transient { message, .. } => Self::ModelUnavailable(message),
+            ModelError::CircuitOpen { .. } => Self::ModelUnavailable(error.to_string()),
             ModelError::Refused(message) => Self::ModelFailed(message),
             ModelError::KeyRejected(message) => Self::KeyRejected(message),
             ModelError::InvalidOutput(message) => Self::ModelOutputInvalid(message),

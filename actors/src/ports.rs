@@ -9,5 +9,5 @@ pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 pub use model::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
 pub use store::{
     Batch, Committed, Conditions, EraseScope, Erased, Filter, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
-    Passage, PassageKind, Recall, Record, Scanned, StoreError, Visible,
+    Passage, PassageKind, Recall, Record, Scanned, StoreError, Summary, Visible,
 };

@@ -161,7 +161,7 @@ impl Actor for WorkspaceRegistry {
 }
 
 async fn reread(store: &StoreHandle, known: &DashMap<WorkspaceId, Workspace>, deadline: Deadline) -> Result<(), Error> {
-    let page = Page { after: None, limit: MOST };
+    let page = Page::first(MOST);
     if let Scanned::Workspaces(workspaces) = store.scan(Filter::Workspaces, page, deadline).await? {
         for workspace in workspaces {
             known.insert(workspace.id.clone(), workspace);

@@ -9,7 +9,7 @@ use crate::matts::MattsMode;
 use crate::workspace::WorkspaceId;
 
 /// How a task went. `Partial`: a solution exists but could not be judged, or the run was cut short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     Success,

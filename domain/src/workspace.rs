@@ -68,8 +68,11 @@ impl fmt::Debug for WorkspaceId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workspace {
     pub id: WorkspaceId,
+    /// Counts edits; 0 as registered.
+    #[serde(default)]
+    pub revision: u32,
     pub name: String,
-    /// Canonical path of the project root.
+    /// Canonical path of the project root. After a move no longer the one that the id was derived from.
     pub root: String,
     /// The team and the organisation whose memories this workspace also reads, once trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +85,15 @@ pub struct Workspace {
 impl Workspace {
     pub fn of_root(root: &str, now: Timestamp) -> Self {
         let name = root.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(root).to_owned();
-        Self { id: WorkspaceId::of_root(root), name, root: root.to_owned(), team: None, org: None, created_at: now }
+        Self {
+            id: WorkspaceId::of_root(root),
+            revision: 0,
+            name,
+            root: root.to_owned(),
+            team: None,
+            org: None,
+            created_at: now,
+        }
     }
 }
 

@@ -167,7 +167,7 @@ async fn a_workspace_is_registered_under_the_name_that_its_file_gives_it() {
     recorded(&place, RETRIES);
     let embedder = BuiltinEmbedder::new();
     let store = LanceStore::open(&place.path("data"), embedder.fingerprint(), Options::default()).await.unwrap();
-    let page = Page { after: None, limit: 10 };
+    let page = Page::first(10);
     let Scanned::Workspaces(stored) = store.scan(Filter::Workspaces, page, soon()).await.unwrap() else {
         panic!("no workspaces")
     };

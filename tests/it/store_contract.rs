@@ -393,7 +393,7 @@ async fn pages_cover_everything_once_and_in_order(#[values(InMemory, Lance)] bac
     let filter = Filter::Memories { workspace: Some(here.clone()), status: Some(Status::Active), scope: None };
     let mut seen = Vec::new();
     loop {
-        let page = Page { after: seen.last().map(|id: &MemoryId| id.uuid()), limit: 6 };
+        let page = Page { after: seen.last().map(|id: &MemoryId| id.uuid()), ..Page::first(6) };
         let page = memories(&opened.store, filter.clone(), page).await;
         assert!(page.len() <= 6);
         if page.is_empty() {
@@ -417,7 +417,7 @@ async fn descendants_are_found_by_parent_and_by_source(#[values(InMemory, Lance)
     child.parent_memory_id = Some(root.id);
     mixed.derived_from = vec![other.id, root.id];
     add(&opened.store, &[&root, &child, &mixed, &other].map(Memory::clone)).await;
-    let descendants = async |id| memories(&opened.store, Filter::DerivedFrom(id), everything()).await;
+    let descendants = async |id| memories(&opened.store, Filter::DerivedFrom(vec![id]), everything()).await;
     assert_eq!(descendants(root.id).await, sorted(vec![child.id, mixed.id]));
     assert_eq!(descendants(other.id).await, [mixed.id]);
     assert_eq!(descendants(child.id).await, []);

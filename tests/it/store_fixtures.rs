@@ -128,7 +128,7 @@ pub(crate) fn record(memory: &Memory, vector: Option<[f32; DIMS]>) -> Record {
 }
 
 pub(crate) fn record_with(memory: &Memory, passages: Vec<Passage>) -> Record {
-    Record::Memory { memory: memory.clone(), passages, confirm: Uuid::now_v7().into() }
+    Record::Memory { memory: memory.clone(), passages, confirm: Some(Uuid::now_v7().into()) }
 }
 
 pub(crate) fn passage(kind: PassageKind, n: u32, text: &str, vector: [f32; DIMS]) -> Passage {
@@ -196,7 +196,7 @@ pub(crate) fn by_vector(workspace: &WorkspaceId, vector: [f32; DIMS]) -> Recall 
 
 /// The whole of whatever is scanned.
 pub(crate) fn everything() -> Page {
-    Page { after: None, limit: 10_000 }
+    Page::first(10_000)
 }
 
 pub(crate) fn ids(list: &Option<RankedList>) -> Vec<MemoryId> {

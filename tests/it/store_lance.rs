@@ -390,6 +390,6 @@ async fn a_large_bank_gets_a_vector_index_and_answers_the_same() {
     assert_eq!(ids(&store.candidates(near(&few), soon()).await.unwrap().vector), [mine.id]);
     let indexes = table_files(dir.path(), "passages", "_indices");
     assert!(indexes.iter().any(|path| path.ends_with("auxiliary.idx") || path.ends_with("index.idx")), "{indexes:?}");
-    let page = Page { after: None, limit: 1 };
-    assert!(matches!(store.scan(Filter::DerivedFrom(mine.id), page, soon()).await, Ok(Scanned::Memories(_))));
+    let page = Page::first(1);
+    assert!(matches!(store.scan(Filter::DerivedFrom(vec![mine.id]), page, soon()).await, Ok(Scanned::Memories(_))));
 }

@@ -56,7 +56,7 @@ impl ToLearn {
     pub(super) fn into_record(self, now: Timestamp) -> Record {
         match self {
             Self::New { memory, passages } => {
-                Record::Memory { memory: *memory, passages, confirm: SignalId::from(Uuid::now_v7()) }
+                Record::Memory { memory: *memory, passages, confirm: Some(SignalId::from(Uuid::now_v7())) }
             }
             Self::Same { existing, memory } => {
                 signal(existing, memory.workspace_id, SignalKind::Confirmed, memory.trace_id, now)

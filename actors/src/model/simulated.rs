@@ -142,7 +142,7 @@ impl LanguageModel for Simulated {
                 output_tokens: tokens(&text),
                 ..Usage::default()
             };
-            Ok(CompletionReply { text, usage, cached: false })
+            Ok(CompletionReply { text, usage, cached: false, cut_off: false })
         }
         .boxed()
     }

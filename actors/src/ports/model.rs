@@ -39,6 +39,8 @@ pub struct CompletionReply {
     pub usage: Usage,
     /// The answer came out of the cache: its usage was spent by an earlier call.
     pub cached: bool,
+    /// The answer ended at a limit (its tokens, a content filter) before the model was done; it may be empty.
+    pub cut_off: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +48,9 @@ pub enum ModelError {
     /// Worth another try: rate limit, server error, connection.
     #[error("the model is not available: {message}")]
     Transient { message: String, retry_after: Option<Duration> },
+    /// The provider has failed so often that it is not asked for a while.
+    #[error("the provider keeps failing and is left alone for {} ms", .retry_after.as_millis())]
+    CircuitOpen { retry_after: Duration },
     #[error("the model refused the request: {0}")]
     Refused(String),
     #[error("the provider rejected the key: {0}")]
@@ -70,7 +75,7 @@ impl ModelError {
             Self::Refused(message) => Self::Refused(change(message)),
             Self::KeyRejected(message) => Self::KeyRejected(change(message)),
             Self::InvalidOutput(message) => Self::InvalidOutput(change(message)),
-            Self::TimedOut | Self::Cancelled | Self::NoModel => self,
+            Self::CircuitOpen { .. } | Self::TimedOut | Self::Cancelled | Self::NoModel => self,
         }
     }
 }
@@ -78,6 +83,11 @@ impl ModelError {
 pub trait LanguageModel: Send + Sync + 'static {
     /// Shown in traces and answers, for example `google/gemini-2.5-pro` or `simulated`.
     fn name(&self) -> &str;
+
+    /// The model that answers calls of this purpose.
+    fn model_for(&self, _purpose: Purpose) -> &str {
+        self.name()
+    }
 
     /// Ends early, with its connection closed, when `cancel` fires.
     fn complete(

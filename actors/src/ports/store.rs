@@ -1,12 +1,15 @@
 //! The store port: six methods, whatever the backend. Contract: `tests/it/store_contract.rs` of the root package,
 //! which runs over every adapter.
 
+use std::collections::BTreeMap;
+
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use reasoning_bank_domain::confidence::{Evidence, Signal};
 use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::memory::{Memory, Scope, Status};
+use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::retrieval::Candidates;
-use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::trace::{Outcome, Trace};
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
@@ -38,21 +41,30 @@ pub struct Passage {
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::large_enum_variant, reason = "batches are short, and moved rather than copied")]
 pub enum Record {
+    /// Of the records of one workspace the one with the highest revision stays.
     Workspace(Workspace),
     Trace(Trace),
     /// Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that one is
-    /// confirmed by a signal with the id `confirm` and this one is not stored.
+    /// confirmed by a signal with the id `confirm` and this one is not stored. Without `confirm` it is stored in any
+    /// case.
     Memory {
         memory: Memory,
         passages: Vec<Passage>,
-        confirm: SignalId,
+        confirm: Option<SignalId>,
+    },
+    /// A memory that is stored, changed: the whole of it with all its passages, its revision one above the stored one.
+    /// With any other revision stored, or none, the batch is refused as [`StoreError::Conflict`]; what is stored
+    /// already exactly so is no conflict.
+    Revision {
+        memory: Memory,
+        passages: Vec<Passage>,
     },
     Signal(Signal),
 }
 
 pub type Batch = Vec<Record>;
 
-/// What became of the memories of a batch, in their order.
+/// What became of the memories of a batch, in their order; revisions are not among them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Committed {
     pub memories: Vec<MemoryCommit>,
@@ -131,8 +143,8 @@ pub enum Filter {
         status: Option<Status>,
         scope: Option<Scope>,
     },
-    /// Memories that name this one as parent or source.
-    DerivedFrom(MemoryId),
+    /// Memories that name one of these as parent or source.
+    DerivedFrom(Vec<MemoryId>),
     Traces {
         workspace: Option<WorkspaceId>,
     },
@@ -143,13 +155,49 @@ pub enum Filter {
     Workspaces,
     /// The passages of one memory: needed to copy its vectors.
     Passages(MemoryId),
+    /// How much there is, of all workspaces together.
+    Summary,
 }
 
-/// `after`: the last id of the page before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
+    /// The last id of the page before.
     pub after: Option<uuid::Uuid>,
     pub limit: usize,
+    /// From the highest id to the lowest, which for ids that hold the time of their making is from new to old.
+    pub newest_first: bool,
+}
+
+impl Page {
+    /// The first `limit` in id order.
+    pub fn first(limit: usize) -> Self {
+        Self { after: None, limit, newest_first: false }
+    }
+
+    /// The last `limit`, from the highest id to the lowest.
+    pub fn newest(limit: usize) -> Self {
+        Self { newest_first: true, ..Self::first(limit) }
+    }
+
+    /// The page after the one that ended with this id.
+    pub fn after(self, last: uuid::Uuid) -> Self {
+        Self { after: Some(last), ..self }
+    }
+}
+
+/// How much a store holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    pub traces: BTreeMap<Outcome, u64>,
+    pub memories_by_outcome: BTreeMap<MemoryOutcome, u64>,
+    pub memories_by_scope: BTreeMap<Scope, u64>,
+    pub memories_by_status: BTreeMap<Status, u64>,
+    /// Of all tables.
+    pub rows: u64,
+    pub fragments: u64,
+    pub bytes: u64,
+    /// Rows that are searched one by one because no index has them yet.
+    pub index_lag_rows: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -159,6 +207,7 @@ pub enum Scanned {
     Signals(Vec<Signal>),
     Workspaces(Vec<Workspace>),
     Passages(Vec<Passage>),
+    Summary(Summary),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,6 +218,8 @@ pub enum EraseScope {
     Workspace(WorkspaceId),
     /// One memory with its passages and signals.
     Memory(MemoryId),
+    /// Traces, those of one workspace or of all, made before this time; memories learned from them stay.
+    Traces { workspace: Option<WorkspaceId>, before: Timestamp },
 }
 
 /// What was physically removed.
@@ -204,6 +255,9 @@ pub enum StoreError {
     /// repeating it with the same ids is safe.
     #[error("the store did not finish before the deadline")]
     TimedOut,
+    /// The memory was changed or erased since it was read. Nothing of the batch is stored.
+    #[error("memory {0} was changed or erased since it was read")]
+    Conflict(MemoryId),
     #[error("the store failed: {0}")]
     Failed(String),
 }

@@ -16,7 +16,7 @@ use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 
 use crate::ports::{
     Batch, Committed, Conditions, EraseScope, Erased, Filter, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
-    Passage, Recall, Record, Scanned, StoreError,
+    Passage, Recall, Record, Scanned, StoreError, Summary,
 };
 use crate::runtime::Deadline;
 
@@ -58,7 +58,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl MemoryStore for MemStore {
     fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
-        self.answer(deadline, |data| data.commit(batch))
+        let committed = self.answer(deadline, |data| data.commit(batch));
+        async move { committed.await? }.boxed()
     }
 
     fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
@@ -97,12 +98,27 @@ struct Data {
 }
 
 impl Data {
-    fn commit(&mut self, batch: Batch) -> Committed {
+    fn commit(&mut self, batch: Batch) -> Result<Committed, StoreError> {
+        for record in &batch {
+            if let Record::Revision { memory, .. } = record {
+                let stored = self.memories.get(&memory.id).map(|stored| &stored.memory);
+                let fits = stored.is_some_and(|stored| stored.revision + 1 == memory.revision || stored == memory);
+                if !fits {
+                    return Err(StoreError::Conflict(memory.id));
+                }
+            }
+        }
         let mut committed = Committed::default();
         for record in batch {
             match record {
                 Record::Workspace(workspace) => {
-                    self.workspaces.entry(workspace.id.clone()).or_insert(workspace);
+                    let stored = self.workspaces.entry(workspace.id.clone()).or_insert_with(|| workspace.clone());
+                    if workspace.revision > stored.revision {
+                        *stored = workspace;
+                    }
+                }
+                Record::Revision { memory, passages } => {
+                    self.memories.insert(memory.id, Stored { memory, passages });
                 }
                 Record::Trace(trace) => {
                     self.traces.entry(trace.trace_id).or_insert(trace);
@@ -115,15 +131,17 @@ impl Data {
                 }
             }
         }
-        committed
+        Ok(committed)
     }
 
-    fn commit_memory(&mut self, memory: Memory, passages: Vec<Passage>, confirm: SignalId) -> MemoryCommit {
+    fn commit_memory(&mut self, memory: Memory, passages: Vec<Passage>, confirm: Option<SignalId>) -> MemoryCommit {
         let id = memory.id;
         if self.memories.contains_key(&id) {
             return MemoryCommit::Created(id);
         }
-        if let Some(existing) = self.duplicate_of(&memory) {
+        if let Some(confirm) = confirm
+            && let Some(existing) = self.duplicate_of(&memory)
+        {
             self.signals.entry(confirm).or_insert(Signal {
                 id: confirm,
                 memory_id: existing,
@@ -188,9 +206,9 @@ impl Data {
                     && status.is_none_or(|status| memory.status == status)
                     && scope.is_none_or(|scope| memory.scope == scope)
             })),
-            Filter::DerivedFrom(id) => Scanned::Memories(
-                self.rows(page, |memory| memory.parent_memory_id == Some(id) || memory.derived_from.contains(&id)),
-            ),
+            Filter::DerivedFrom(ids) => Scanned::Memories(self.rows(page, |memory| {
+                memory.parent_memory_id.iter().chain(&memory.derived_from).any(|source| ids.contains(source))
+            })),
             Filter::Traces { workspace } => Scanned::Traces(
                 paged(
                     &self.traces,
@@ -216,6 +234,21 @@ impl Data {
             Filter::Passages(id) => {
                 Scanned::Passages(self.memories.get(&id).map(|stored| stored.passages.clone()).unwrap_or_default())
             }
+            Filter::Summary => Scanned::Summary(self.summary()),
+        }
+    }
+
+    fn summary(&self) -> Summary {
+        let memories = || self.memories.values().map(|stored| &stored.memory);
+        let passages: usize = self.memories.values().map(|stored| stored.passages.len()).sum();
+        let rows = self.memories.len() + passages + self.traces.len() + self.signals.len() + self.workspaces.len();
+        Summary {
+            traces: counted(self.traces.values().map(|trace| trace.outcome)),
+            memories_by_outcome: counted(memories().map(|memory| memory.outcome)),
+            memories_by_scope: counted(memories().map(|memory| memory.scope)),
+            memories_by_status: counted(memories().map(|memory| memory.status)),
+            rows: rows as u64,
+            ..Summary::default()
         }
     }
 
@@ -229,6 +262,7 @@ impl Data {
         let doomed = |memory: &Memory| match scope {
             EraseScope::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
             EraseScope::Memory(id) => memory.id == *id,
+            EraseScope::Traces { .. } => false,
         };
         let mut erased = Erased::default();
         self.memories.retain(|_, stored| {
@@ -242,13 +276,28 @@ impl Data {
         erased.signals = remove(&mut self.signals, |signal| match scope {
             EraseScope::Workspace(id) => signal.workspace_id == *id,
             EraseScope::Memory(id) => signal.memory_id == *id,
+            EraseScope::Traces { .. } => false,
+        });
+        erased.traces = remove(&mut self.traces, |trace| match scope {
+            EraseScope::Workspace(id) => trace.metadata.workspace_id == *id,
+            EraseScope::Memory(_) => false,
+            EraseScope::Traces { workspace, before } => {
+                workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id) && trace.created_at < *before
+            }
         });
         if let EraseScope::Workspace(id) = scope {
-            erased.traces = remove(&mut self.traces, |trace| trace.metadata.workspace_id == *id);
             self.workspaces.remove(id);
         }
         erased
     }
+}
+
+fn counted<T: Ord>(things: impl Iterator<Item = T>) -> BTreeMap<T, u64> {
+    let mut counts = BTreeMap::new();
+    for thing in things {
+        *counts.entry(thing).or_default() += 1;
+    }
+    counts
 }
 
 fn remove<K: Ord, V>(map: &mut BTreeMap<K, V>, doomed: impl Fn(&V) -> bool) -> u64 {
@@ -263,11 +312,12 @@ fn paged<'a, K, V>(
     uuid: impl Fn(&K) -> uuid::Uuid,
     keep: impl Fn(&V) -> bool,
 ) -> impl Iterator<Item = &'a V> {
-    let after = page.after;
-    map.iter()
-        .filter(move |(key, value)| after.is_none_or(|after| uuid(key) > after) && keep(value))
-        .map(|(_, value)| value)
-        .take(page.limit)
+    let beyond = move |id: uuid::Uuid, after| if page.newest_first { id < after } else { id > after };
+    let on_page = move |(key, value): &(&K, &V)| page.after.is_none_or(|after| beyond(uuid(key), after)) && keep(value);
+    let ascending = (!page.newest_first).then(|| map.iter());
+    let descending = page.newest_first.then(|| map.iter().rev());
+    let entries = ascending.into_iter().flatten().chain(descending.into_iter().flatten());
+    entries.filter(on_page).map(|(_, value)| value).take(page.limit)
 }
 
 fn holds(conditions: &Conditions, memory: &Memory) -> bool {

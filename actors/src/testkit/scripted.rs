@@ -151,7 +151,7 @@ impl Scripted {
             output_tokens: words(&text),
             ..Usage::default()
         };
-        Ok(CompletionReply { text, usage, cached: false })
+        Ok(CompletionReply { text, usage, cached: false, cut_off: false })
     }
 
     fn next_answer(&self, request: &Completion) -> Result<String, ModelError> {

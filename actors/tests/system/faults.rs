@@ -77,7 +77,7 @@ async fn a_task_whose_agent_dies_is_reported_and_recorded_and_not_run_again(#[va
     assert_eq!(model.calls(Purpose::Think), 2, "it was not run again");
     let recorded = reasoning_bank_actors::testkit::eventually(&mut events, soon(), async || {
         let all = Filter::Traces { workspace: None };
-        let traces = world.handle.store.scan(all, Page { after: None, limit: 9 }, soon()).await.unwrap();
+        let traces = world.handle.store.scan(all, Page::first(9), soon()).await.unwrap();
         matches!(traces, Scanned::Traces(traces) if traces.len() == 1 && traces[0].outcome == Outcome::Failure)
     })
     .await;
@@ -144,7 +144,7 @@ async fn tasks_that_die_with_the_actor_above_them_are_reported_and_recorded(#[va
     let finished = |event: &SystemEvent| matches!(event, SystemEvent::TaskFinished { .. });
     assert!(events.wait_for(finished, soon()).await.is_some());
     let all = Filter::Traces { workspace: None };
-    let traces = world.handle.store.scan(all, Page { after: None, limit: 9 }, soon()).await.unwrap();
+    let traces = world.handle.store.scan(all, Page::first(9), soon()).await.unwrap();
     assert!(matches!(traces, Scanned::Traces(traces) if traces.len() == 1 && traces[0].outcome == Outcome::Failure));
     world.stop().await;
 }

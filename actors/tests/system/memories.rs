@@ -173,8 +173,7 @@ async fn a_root_with_a_name_is_registered_under_it() {
     let root_name = Some(RootName { root, name: "shop".into() });
     let world = world_with(good_model(), SystemSettings { root_name, ..SystemSettings::default() }).await;
     world.handle.memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap();
-    let Scanned::Workspaces(stored) =
-        world.store.scan(Filter::Workspaces, Page { after: None, limit: 10 }, soon()).await.unwrap()
+    let Scanned::Workspaces(stored) = world.store.scan(Filter::Workspaces, Page::first(10), soon()).await.unwrap()
     else {
         panic!("no workspaces")
     };

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use crate::support::*;
 
 async fn trace(world: &World, id: TraceId) -> Trace {
-    let page = Page { after: None, limit: 1 };
+    let page = Page::first(1);
     let scanned = world.handle.store.scan(Filter::Trace(id), page, soon()).await.unwrap();
     let Scanned::Traces(mut traces) = scanned else { unreachable!("traces were asked for") };
     traces.remove(0)
@@ -125,7 +125,7 @@ async fn cancelling_stops_the_calls_in_flight_and_stores_nothing() {
     assert_eq!(solving.await.unwrap(), Err(Error::Cancelled));
     assert!(model.idle(soon()).await && model.abandoned() == 3);
     let all = Filter::Traces { workspace: None };
-    let traces = world.handle.store.scan(all, Page { after: None, limit: 9 }, soon()).await.unwrap();
+    let traces = world.handle.store.scan(all, Page::first(9), soon()).await.unwrap();
     assert_eq!(traces, Scanned::Traces(vec![]));
     world.stop().await;
 }

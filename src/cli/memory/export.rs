@@ -85,7 +85,7 @@ impl Stream {
         if self.ended || !self.page.is_empty() {
             return Ok(());
         }
-        let page = Page { after: self.after, limit: PAGE };
+        let page = Page { after: self.after, ..Page::first(PAGE) };
         let scanned = system.store.scan(self.filter.clone(), page, Deadline::after(PATIENCE)).await?;
         self.page = lines(scanned)?;
         self.ended = self.page.len() < PAGE;
@@ -110,7 +110,7 @@ fn lines(scanned: Scanned) -> Result<VecDeque<Line>, Failure> {
         }
         Scanned::Traces(traces) => traces.iter().map(|trace| line("trace", trace.trace_id.uuid(), trace)).collect(),
         Scanned::Signals(signals) => signals.iter().map(|signal| line("signal", signal.id.uuid(), signal)).collect(),
-        Scanned::Workspaces(_) | Scanned::Passages(_) => Ok(VecDeque::new()),
+        Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Summary(_) => Ok(VecDeque::new()),
     }
 }
 
@@ -130,7 +130,7 @@ async fn with_vectors(line: &mut Line, vectors: bool, system: &SystemHandle) -> 
         line.fields.remove("embedder");
         return Ok(());
     }
-    let page = Page { after: None, limit: PAGE };
+    let page = Page::first(PAGE);
     let scanned = system.store.scan(Filter::Passages(line.id.into()), page, Deadline::after(PATIENCE)).await?;
     if let Scanned::Passages(passages) = scanned {
         let passages = serde_json::to_value(passages).map_err(|error| Failure::from(Error::internal(error)))?;

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use reasoning_bank_actors::ports::{EmbedError, StoreError};
+use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{FieldProblem, MemoryInvalid, Scope};
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ fn every_failure_says_what_happened_and_what_to_do() {
         Error::Overloaded { retry_after: Duration::from_millis(250) },
         Error::DeadlineExceeded,
         Error::Cancelled,
-        Error::Conflict("memory 7".into()),
+        Error::Store(StoreError::Conflict(MemoryId::from(uuid::Uuid::nil()))),
         Error::Internal(uuid::Uuid::nil()),
     ];
     let documents: Vec<Value> = errors

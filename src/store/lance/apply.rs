@@ -61,12 +61,16 @@ fn surviving(frame: Frame, erasures: &Erasures) -> Batch {
 /// Whether an erasure removes this record.
 fn concerns(scope: &EraseScope, record: &Record) -> bool {
     match (scope, record) {
-        (EraseScope::Memory(id), Record::Memory { memory, .. }) => memory.id == *id,
+        (EraseScope::Memory(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => memory.id == *id,
         (EraseScope::Memory(id), Record::Signal(signal)) => signal.memory_id == *id,
         (EraseScope::Memory(_), Record::Workspace(_) | Record::Trace(_)) => false,
-        (EraseScope::Workspace(id), Record::Memory { memory, .. }) => {
+        (EraseScope::Workspace(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => {
             memory.workspace_id == *id && memory.scope == Scope::Project
         }
+        (EraseScope::Traces { workspace, before }, Record::Trace(trace)) => {
+            workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id) && trace.created_at < *before
+        }
+        (EraseScope::Traces { .. }, _) => false,
         (EraseScope::Workspace(id), Record::Signal(signal)) => signal.workspace_id == *id,
         (EraseScope::Workspace(id), Record::Trace(trace)) => trace.metadata.workspace_id == *id,
         (EraseScope::Workspace(id), Record::Workspace(workspace)) => workspace.id == *id,

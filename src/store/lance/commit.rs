@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reasoning_bank_actors::ports::{Batch, Committed, StoreError};
+use reasoning_bank_actors::ports::{Batch, Committed, Record, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -112,6 +112,9 @@ fn reply(waiting: impl IntoIterator<Item = Waiting>, answer: Result<Committed, S
 pub(super) async fn commit(shared: &Arc<Shared>, batch: Batch, deadline: Deadline) -> Result<Committed, StoreError> {
     if batch.is_empty() {
         return Ok(Committed::default());
+    }
+    if batch.iter().any(|record| matches!(record, Record::Revision { .. })) {
+        return Err(StoreError::Failed("this store cannot change what it holds".into()));
     }
     // refused here, it spoils no other commit of the same batch
     rows::check(&batch, shared.dims)?;

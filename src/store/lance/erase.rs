@@ -16,6 +16,9 @@ use super::{Shared, blocking, checkpoint, commit, failed, filter, tables, upkeep
 
 /// Goes on to the end by itself when the deadline passes.
 pub(super) async fn erase(shared: &Arc<Shared>, scope: EraseScope, deadline: Deadline) -> Result<Erased, StoreError> {
+    if matches!(scope, EraseScope::Traces { .. }) {
+        return Err(StoreError::Failed("this store cannot erase traces alone".into()));
+    }
     let shared = Arc::clone(shared);
     let work = tokio::spawn(async move {
         let mut guard = shared.lock.acquire(deadline).await?;
@@ -64,6 +67,7 @@ async fn delete_rows(tables: &Tables, scope: &EraseScope) -> Result<Erased, Stor
                 TableName::Passages | TableName::Signals => Some(filter::equals("memory_id", id.to_string())),
                 TableName::Traces | TableName::Workspaces => None,
             },
+            EraseScope::Traces { .. } => None,
             EraseScope::Workspace(id) => Some(match table {
                 TableName::Memories | TableName::Passages => {
                     filter::equals("workspace", id.as_str()).and(filter::equals("scope", Scope::Project.as_str()))

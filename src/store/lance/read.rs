@@ -36,9 +36,10 @@ where
 struct Slice {
     after: Option<uuid::Uuid>,
     limit: Option<usize>,
+    newest_first: bool,
 }
 
-const WHOLE: Slice = Slice { after: None, limit: None };
+const WHOLE: Slice = Slice { after: None, limit: None, newest_first: false };
 
 /// The columns of all rows for which the condition holds.
 pub(super) async fn select(
@@ -55,7 +56,8 @@ async fn slice(
     columns: &[&str],
     slice: &Slice,
 ) -> Result<Vec<RecordBatch>, StoreError> {
-    let after = slice.after.map(|after| col("id").gt(lit(after.to_string())));
+    let beyond = |id: DfExpr| if slice.newest_first { col("id").lt(id) } else { col("id").gt(id) };
+    let after = slice.after.map(|after| beyond(lit(after.to_string())));
     let condition = filter::all([condition, after]);
     with_retry(table, || async {
         let mut query = table.query().select(Select::columns(columns));
@@ -63,7 +65,9 @@ async fn slice(
             query = query.only_if_expr(condition.clone());
         }
         if let Some(limit) = slice.limit {
-            query = query.order_by(Some(vec![ColumnOrdering::asc_nulls_first("id".into())])).limit(limit);
+            let order =
+                if slice.newest_first { ColumnOrdering::desc_nulls_last } else { ColumnOrdering::asc_nulls_first };
+            query = query.order_by(Some(vec![order("id".into())])).limit(limit);
         }
         query.execute().await?.try_collect().await
     })
@@ -116,7 +120,7 @@ pub(super) async fn get(tables: &Tables, ids: Vec<MemoryId>) -> Result<Vec<Memor
 }
 
 pub(super) async fn scan(tables: &Tables, asked: Filter, page: Page) -> Result<Scanned, StoreError> {
-    let page = Slice { after: page.after, limit: Some(page.limit) };
+    let page = Slice { after: page.after, limit: Some(page.limit), newest_first: page.newest_first };
     let workspace_is = |id: Option<&str>| id.map(|id| filter::equals("workspace", id));
     match asked {
         Filter::Memories { workspace, status, scope } => {
@@ -128,8 +132,10 @@ pub(super) async fn scan(tables: &Tables, asked: Filter, page: Page) -> Result<S
             let memories = records(&tables.memories, condition, &page).await?;
             Ok(Scanned::Memories(with_evidence(tables, memories).await?))
         }
-        Filter::DerivedFrom(id) => {
-            let child = filter::equals("parent", id.to_string()).or(filter::has("derived_from", id));
+        Filter::DerivedFrom(ids) => {
+            let named = ids.iter().map(|id| filter::has("derived_from", id)).reduce(|a, b| a.or(b));
+            let Some(named) = named else { return Ok(Scanned::Memories(Vec::new())) };
+            let child = filter::one_of("parent", ids.iter().map(MemoryId::to_string)).or(named);
             let memories = records(&tables.memories, Some(child), &page).await?;
             Ok(Scanned::Memories(with_evidence(tables, memories).await?))
         }
@@ -150,6 +156,7 @@ pub(super) async fn scan(tables: &Tables, asked: Filter, page: Page) -> Result<S
             workspaces.sort_by(|a: &reasoning_bank_domain::workspace::Workspace, b| a.id.cmp(&b.id));
             Ok(Scanned::Workspaces(workspaces))
         }
+        Filter::Summary => Err(StoreError::Failed("this store does not count what it holds".into())),
         Filter::Passages(id) => {
             let condition = filter::equals("memory_id", id.to_string());
             let columns = ["kind", "n", "text", "vector"];

@@ -34,13 +34,14 @@ pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec
                 records.push(record);
                 continue;
             };
-            let (what, stored_before) = known.decide(&memory);
+            let (what, stored_before) = known.decide(&memory, confirm.is_some());
             outcome.memories.push(what);
             match what {
                 MemoryCommit::Created(_) if stored_before => {}
                 MemoryCommit::Created(_) => records.push(Record::Memory { memory, passages, confirm }),
                 MemoryCommit::Reinforced(existing) => {
-                    confirmations.push(Record::Signal(confirmation(confirm, existing, &memory)));
+                    let confirmation = confirm.map(|id| Record::Signal(confirmation(id, existing, &memory)));
+                    confirmations.extend(confirmation);
                 }
             }
         }
@@ -59,7 +60,7 @@ fn key(record: &Record) -> Key {
     match record {
         Record::Workspace(workspace) => (TableName::Workspaces, workspace.id.to_string()),
         Record::Trace(trace) => (TableName::Traces, trace.trace_id.to_string()),
-        Record::Memory { memory, .. } => (TableName::Memories, memory.id.to_string()),
+        Record::Memory { memory, .. } | Record::Revision { memory, .. } => (TableName::Memories, memory.id.to_string()),
         Record::Signal(signal) => (TableName::Signals, signal.id.to_string()),
     }
 }
@@ -111,13 +112,13 @@ impl Known {
     }
 
     /// What comes of it, and whether it was stored before.
-    fn decide(&mut self, memory: &Memory) -> (MemoryCommit, bool) {
+    fn decide(&mut self, memory: &Memory, may_confirm: bool) -> (MemoryCommit, bool) {
         if self.ids.contains(&memory.id) {
             return (MemoryCommit::Created(memory.id), true);
         }
         let active = memory.status == Status::Active;
         let key = memory.duplicate_key();
-        if let Some(existing) = self.by_duplicate_key.get(&key).filter(|_| active) {
+        if let Some(existing) = self.by_duplicate_key.get(&key).filter(|_| active && may_confirm) {
             return (MemoryCommit::Reinforced(*existing), false);
         }
         self.add(memory.id, key, active);
