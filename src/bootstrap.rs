@@ -131,6 +131,6 @@ fn system_settings(settings: &Settings) -> SystemSettings {
         },
         cache: CacheSettings { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
         pool: PoolSettings { matts_workers: settings.matts.workers, judge_concurrency: settings.judge.concurrency },
-        root_name: None,
+        ..SystemSettings::default()
     }
 }

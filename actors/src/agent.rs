@@ -241,12 +241,24 @@ impl AgentState {
 type Answered = Result<reasoning_bank_domain::answer::Answer, CallFailure>;
 
 fn outcome(asked: Result<Result<Asked, CallError>, Panicked>) -> (Answered, SolveUsage) {
-    let failure = |error: Error| CallFailure { code: error.code(), message: error.to_string() };
     match asked {
-        Ok(Ok(Asked { result, spent })) => (result.map_err(|error: ModelError| failure(error.into())), spent),
-        Ok(Err(error)) => (Err(failure(error.into())), SolveUsage::default()),
-        Err(panicked) => (Err(failure(Error::internal(panicked))), SolveUsage::default()),
+        Ok(Ok(Asked { result, spent })) => (result.map_err(|error: ModelError| failure_of(error.into())), spent),
+        Ok(Err(error)) => (Err(failure_of(error.into())), SolveUsage::default()),
+        Err(panicked) => (Err(failure_of(Error::internal(panicked))), SolveUsage::default()),
     }
+}
+
+/// The reason alone: what it is called, its code says.
+fn failure_of(error: Error) -> CallFailure {
+    let (code, retry_after) = (error.code(), error.retry_after());
+    let message = match error {
+        Error::ModelUnavailable { message, .. }
+        | Error::ModelFailed(message)
+        | Error::ModelOutputInvalid(message)
+        | Error::KeyRejected(message) => message,
+        other => other.to_string(),
+    };
+    CallFailure { code, message, retry_after }
 }
 
 fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::BestSoFar>) -> Error {
@@ -254,7 +266,8 @@ fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::BestSoF
         Failure::Budget { used, limit } => Error::TokenBudgetExceeded { used, limit, best: best.map(Box::new) },
         Failure::DeadlinePassed => Error::DeadlineExceeded,
         Failure::Cancelled => Error::Cancelled,
-        Failure::AllDraftsFailed(CallFailure { code, message }) => match code {
+        Failure::AllDraftsFailed(CallFailure { code, message, retry_after }) => match code {
+            "llm_unavailable" => Error::ModelUnavailable { message, retry_after },
             "llm_rejected_key" => Error::KeyRejected(message),
             _ => Error::ModelFailed(message),
         },

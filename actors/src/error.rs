@@ -26,9 +26,9 @@ pub enum Error {
     Store(#[from] StoreError),
     #[error(transparent)]
     Embedding(#[from] EmbedError),
-    /// The provider is down, or there is none.
-    #[error("the model is not available: {0}")]
-    ModelUnavailable(String),
+    /// The provider is down and left alone for a while, or there is none.
+    #[error("the model is not available: {message}")]
+    ModelUnavailable { message: String, retry_after: Option<Duration> },
     /// Every try failed; the underlying reason.
     #[error("no attempt succeeded: {0}")]
     ModelFailed(String),
@@ -74,7 +74,7 @@ impl Error {
             Self::Store(StoreError::Conflict(_)) => "conflict",
             Self::Store(_) => "store_unavailable",
             Self::Embedding(_) => "embedding_unavailable",
-            Self::ModelUnavailable(_) => "llm_unavailable",
+            Self::ModelUnavailable { .. } => "llm_unavailable",
             Self::ModelFailed(_) => "llm_failed",
             Self::ModelOutputInvalid(_) => "llm_output_invalid",
             Self::KeyRejected(_) => "llm_rejected_key",
@@ -105,7 +105,7 @@ impl Error {
             Self::Store(StoreError::Conflict(_)) => "read it again and repeat the change".into(),
             Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
             Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
-            Self::ModelUnavailable(_) => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
+            Self::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
             Self::ModelFailed(_) => "call again later, or with another model".into(),
             Self::ModelOutputInvalid(_) => "use a model that supports structured output".into(),
             Self::KeyRejected(_) => "check OPENROUTER_API_KEY; `--llm none` keeps the memory tools without a model".into(),
@@ -117,13 +117,22 @@ impl Error {
         }
     }
 
+    /// How long to wait before the same call is worth making again, where that is known.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Overloaded { retry_after } => Some(*retry_after),
+            Self::ModelUnavailable { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
     /// Whether the same call may succeed later.
     pub fn retryable(&self) -> bool {
         matches!(
             self,
             Self::Store(StoreError::TimedOut | StoreError::Conflict(_) | StoreError::Failed(_))
                 | Self::Embedding(_)
-                | Self::ModelUnavailable(_)
+                | Self::ModelUnavailable { .. }
                 | Self::ModelFailed(_)
                 | Self::Overloaded { .. }
                 | Self::DeadlineExceeded
@@ -134,14 +143,19 @@ impl Error {
 impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {
         match error {
-            ModelError::Transient { message, .. } => Self::ModelUnavailable(message),
-            ModelError::CircuitOpen { .. } => Self::ModelUnavailable(error.to_string()),
+            // Whoever made the call has tried as often as it should be tried.
+            ModelError::Transient { message, .. } | ModelError::RateLimited { message, .. } => {
+                Self::ModelFailed(message)
+            }
+            ModelError::CircuitOpen { retry_after } => {
+                Self::ModelUnavailable { message: error.to_string(), retry_after: Some(retry_after) }
+            }
             ModelError::Refused(message) => Self::ModelFailed(message),
             ModelError::KeyRejected(message) => Self::KeyRejected(message),
             ModelError::InvalidOutput(message) => Self::ModelOutputInvalid(message),
             ModelError::TimedOut => Self::DeadlineExceeded,
             ModelError::Cancelled => Self::Cancelled,
-            ModelError::NoModel => Self::ModelUnavailable("no language model is configured".into()),
+            ModelError::NoModel => Self::ModelUnavailable { message: error.to_string(), retry_after: None },
         }
     }
 }

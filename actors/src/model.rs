@@ -4,6 +4,7 @@
 mod cached;
 mod none;
 mod request;
+mod retried;
 mod scrubbed;
 mod simulated;
 mod timed;
@@ -11,6 +12,7 @@ mod timed;
 pub use cached::Cached;
 pub use none::NoModel;
 pub use request::{Asked, ask};
+pub use retried::RetrySettings;
 pub use scrubbed::Scrubbed;
 pub use simulated::{Latency, Simulated, SimulatedSettings};
 pub use timed::Timed;

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
-use crate::model::{Cached, Scrubbed, Timed};
+use crate::model::{Cached, RetrySettings, Scrubbed, Timed};
 use crate::ports::{Embedder, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::store::{StoreHandle, StoreOpener};
@@ -24,6 +24,9 @@ pub struct SystemSettings {
     pub solve: SolveSettings,
     pub retrieval: RetrievalSettings,
     pub cache: CacheSettings,
+    pub retry: RetrySettings,
+    /// Requests that go out to the provider, retries included; 0 is without limit.
+    pub requests_per_minute: u32,
     pub pool: PoolSettings,
     pub root_name: Option<RootName>,
 }

@@ -8,6 +8,7 @@ mod conclude;
 mod learn;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -79,6 +80,14 @@ pub struct CallFailure {
     /// The code a client would see: `llm_unavailable`, `llm_output_invalid`, …
     pub code: &'static str,
     pub message: String,
+    /// How long the provider is left alone, where that is why.
+    pub retry_after: Option<Duration>,
+}
+
+impl CallFailure {
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), retry_after: None }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -308,11 +317,17 @@ impl AgentLoop {
             return Vec::new();
         }
         if !self.take_best_attempt() {
-            let failure = self.attempts.iter().find_map(|attempt| attempt.error.clone());
-            return self.fail(Failure::AllDraftsFailed(failure.unwrap_or_else(no_answer)), now);
+            return self.fail(Failure::AllDraftsFailed(self.why_no_draft()), now);
         }
         self.early_exit = self.good_enough() && self.limits.max_iterations > 1;
         self.refine_or_judge(now)
+    }
+
+    /// The first failure that tells more than that the model was not available, if there is one.
+    fn why_no_draft(&self) -> CallFailure {
+        let mut failures = self.attempts.iter().filter_map(|attempt| attempt.error.as_ref());
+        let telling = failures.clone().find(|failure| failure.code != "llm_unavailable");
+        telling.or_else(|| failures.next()).cloned().unwrap_or_else(no_answer)
     }
 
     /// The best of the attempts that have a solution; false when none has.
@@ -438,12 +453,12 @@ fn draft_of(result: Result<Answer, CallFailure>) -> Result<String, CallFailure> 
 
 /// An answer of the wrong kind is as bad as none.
 fn failure_of(result: Result<Answer, CallFailure>) -> CallFailure {
-    let wrong = |_| CallFailure { code: "llm_output_invalid", message: "an answer of another kind".into() };
+    let wrong = |_| CallFailure::new("llm_output_invalid", "an answer of another kind");
     result.map_or_else(|failure| failure, wrong)
 }
 
 fn no_answer() -> CallFailure {
-    CallFailure { code: "llm_failed", message: "no attempt gave a solution".into() }
+    CallFailure::new("llm_failed", "no attempt gave a solution")
 }
 
 /// SHA-256 of the solution with white space collapsed.

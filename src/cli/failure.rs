@@ -37,6 +37,8 @@ pub(super) struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
     pub(super) retryable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) retry_after_ms: Option<u64>,
     /// The best solution there was when a solve ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) best: Option<Box<BestSoFar>>,
@@ -49,7 +51,9 @@ pub(super) struct Failure {
 
 impl Failure {
     fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, retryable: false, best: None, exit, is_after_output: false }
+        let message = message.into();
+        let (hint, retry_after_ms, best) = (None, None, None);
+        Self { code, message, hint, retryable: false, retry_after_ms, best, exit, is_after_output: false }
     }
 
     /// The call was wrong.
@@ -123,6 +127,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let mut failure = Self::new(exit_of(&error), error.code(), error.to_string()).hint(error.hint());
         failure.retryable = error.retryable();
+        failure.retry_after_ms = error.retry_after().and_then(|wait| u64::try_from(wait.as_millis()).ok());
         if let Error::TokenBudgetExceeded { best, .. } = error {
             failure.best = best;
         }

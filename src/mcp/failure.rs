@@ -33,10 +33,7 @@ pub(super) fn tool_error(error: &Error) -> CallToolResult {
         message: error.to_string(),
         hint: &error.hint(),
         retryable: error.retryable(),
-        retry_after_ms: match error {
-            Error::Overloaded { retry_after } => u64::try_from(retry_after.as_millis()).ok(),
-            _ => None,
-        },
+        retry_after_ms: error.retry_after().and_then(|wait| u64::try_from(wait.as_millis()).ok()),
         budget: match error {
             Error::TokenBudgetExceeded { used, limit, best } => {
                 Some(Budget { used: *used, limit: *limit, best: best.as_deref() })

@@ -45,9 +45,12 @@ pub struct CompletionReply {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// Worth another try: rate limit, server error, connection.
+    /// Worth another try: server error, connection, no answer in time. The provider is in trouble.
     #[error("the model is not available: {message}")]
     Transient { message: String, retry_after: Option<Duration> },
+    /// Worth another try after a while (429). The provider is well: it answers that too much is asked.
+    #[error("the provider limits the rate: {message}")]
+    RateLimited { message: String, retry_after: Option<Duration> },
     /// The provider has failed so often that it is not asked for a while.
     #[error("the provider keeps failing and is left alone for {} ms", .retry_after.as_millis())]
     CircuitOpen { retry_after: Duration },
@@ -72,6 +75,7 @@ impl ModelError {
     pub fn map_text(self, change: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Transient { message, retry_after } => Self::Transient { message: change(message), retry_after },
+            Self::RateLimited { message, retry_after } => Self::RateLimited { message: change(message), retry_after },
             Self::Refused(message) => Self::Refused(change(message)),
             Self::KeyRejected(message) => Self::KeyRejected(change(message)),
             Self::InvalidOutput(message) => Self::InvalidOutput(change(message)),

@@ -18,7 +18,7 @@ pub enum Failure {
         used: u64,
         limit: u64,
     },
-    /// The failure of the first attempt that failed.
+    /// `llm_unavailable` only if every attempt failed so; otherwise the first other failure.
     AllDraftsFailed(CallFailure),
     DeadlinePassed,
     Cancelled,

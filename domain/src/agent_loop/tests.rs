@@ -92,7 +92,7 @@ fn judgement(verdict: Verdict, learnings: Vec<Lesson>) -> Result<Answer, CallFai
 }
 
 fn broken(code: &'static str) -> Result<Answer, CallFailure> {
-    Err(CallFailure { code, message: "no".into() })
+    Err(CallFailure::new(code, "no"))
 }
 
 /// Answers with the given score for attempt n (or the refinement: 0) and a success verdict.

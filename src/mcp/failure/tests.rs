@@ -22,7 +22,7 @@ fn every_failure_says_what_happened_and_what_to_do() {
         Error::Store(StoreError::Failed("the disk is gone".into())),
         Error::Store(StoreError::TimedOut),
         Error::Embedding(EmbedError::Failed("no model".into())),
-        Error::ModelUnavailable("connection refused".into()),
+        Error::ModelUnavailable { message: "it keeps failing".into(), retry_after: Some(Duration::from_secs(4)) },
         Error::ModelFailed("429 four times".into()),
         Error::ModelOutputInvalid("no score".into()),
         Error::KeyRejected("401".into()),
