@@ -82,6 +82,9 @@ pub struct Signal {
     pub at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<TraceId>,
+    /// Which session of a client reported it: reports of one session count as one source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// Why, in the reporter's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,

@@ -143,6 +143,7 @@ pub(crate) fn signal(memory: &Memory, kind: SignalKind, at: Timestamp) -> Signal
         kind,
         at,
         trace_id: None,
+        session: None,
         comment: None,
     }
 }

@@ -180,7 +180,7 @@ fn signal(
     at: Timestamp,
 ) -> Record {
     let id = SignalId::from(Uuid::now_v7());
-    Record::Signal(Signal { id, memory_id, workspace_id, kind, at, trace_id, comment: None })
+    Record::Signal(Signal { id, memory_id, workspace_id, kind, at, trace_id, session: None, comment: None })
 }
 
 /// The memories that are valid, each once, and notes on the others.

@@ -149,6 +149,7 @@ impl Data {
                 kind: SignalKind::Confirmed,
                 at: memory.created_at,
                 trace_id: memory.trace_id,
+                session: None,
                 comment: None,
             });
             return MemoryCommit::Reinforced(existing);

@@ -143,6 +143,7 @@ fn signals() -> impl Strategy<Value = Vec<Signal>> {
             kind,
             at: now() - SignedDuration::from_hours(hours),
             trace_id: None,
+            session: None,
             comment: None,
         };
         kinds.into_iter().enumerate().map(signal).collect()

@@ -311,6 +311,7 @@ mod tests {
             kind: SignalKind::Helpful,
             at: Timestamp::UNIX_EPOCH,
             trace_id: None,
+            session: None,
             comment: Some("\u{1f980} \"quoted\"".into()),
         });
         let workspace = Record::Workspace(Workspace::of_root("/here", Timestamp::UNIX_EPOCH));

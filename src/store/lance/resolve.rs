@@ -134,6 +134,7 @@ fn confirmation(id: SignalId, existing: MemoryId, memory: &Memory) -> Signal {
         kind: SignalKind::Confirmed,
         at: memory.created_at,
         trace_id: memory.trace_id,
+        session: None,
         comment: None,
     }
 }
