@@ -10,16 +10,19 @@ use reasoning_bank_domain::trace::Outcome;
 use tokio_util::sync::CancellationToken;
 
 use crate::heap;
-use crate::settings::{self, Loaded, LogLevel, Provider, Sources};
+use crate::settings::{self, Loaded, LogLevel, Provider, SettingsError, Sources};
 use crate::telemetry;
 
 mod args;
+mod completions;
 mod config_show;
 mod demo;
+mod doctor;
 mod failure;
 mod input;
 mod memory;
 mod output;
+mod progress;
 mod render;
 mod session;
 mod signals;
@@ -28,6 +31,8 @@ mod solve;
 mod testing;
 
 use args::{Cli, Command, ConfigCommand, MemoryCommand};
+use completions::Completions;
+use doctor::Grade;
 use failure::{Exit, Failure};
 use output::Output;
 use session::{with_bank, with_searching_bank};
@@ -55,7 +60,13 @@ pub fn run() -> i32 {
 fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
     let sources = Sources::of_process(cli.global.flags())
         .map_err(|error| Failure::usage("the current directory cannot be read").caused_by(error))?;
-    let loaded = settings::load(&sources)?;
+    let loaded = settings::load(&sources);
+    match cli.command {
+        Command::Completions { shell } => return output.answer(&Completions::of(shell), Completions::text),
+        Command::Doctor => return diagnosis(&loaded, output),
+        _ => {}
+    }
+    let loaded = loaded?;
     telemetry::init(&loaded.settings.log, log_level(&cli.command, &loaded))?;
     match cli.command {
         Command::Mcp => loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}")),
@@ -68,13 +79,25 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Memory(command) => memory_command(command, &loaded, output),
         Command::Solve(args) => {
             loaded.check_provider(false)?;
-            let report = with_searching_bank(&loaded, async |system| solve::solve(args, &loaded, &system).await)?;
+            let report =
+                with_searching_bank(&loaded, async |system| solve::solve(args, &loaded, output, &system).await)?;
             output.answer(&report, render::solve)?;
             Ok(if report.outcome == Outcome::Failure { Exit::Failed } else { Exit::Ok })
         }
         Command::Mcp => mcp(&loaded, &sources),
         Command::Demo => demo(&loaded, sources.flags.data_dir.is_some(), output),
+        // Done above: they work without settings.
+        Command::Completions { .. } | Command::Doctor => Ok(Exit::Ok),
     }
+}
+
+fn diagnosis(loaded: &Result<Loaded, SettingsError>, output: Output) -> Result<Exit, Failure> {
+    if let Ok(loaded) = loaded {
+        telemetry::init(&loaded.settings.log, log_level(&Command::Doctor, loaded))?;
+    }
+    let diagnosis = doctor::diagnose(loaded)?;
+    output.answer(&diagnosis, render::diagnosis)?;
+    Ok(if diagnosis.status == Grade::Fail { Exit::Failed } else { Exit::Ok })
 }
 
 fn memory_command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {

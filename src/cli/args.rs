@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::memory::{MemoryOutcome, Scope};
-use reasoning_bank_domain::score::ProfileName;
+use clap::{ArgAction, Args, Parser, Subcommand};
+use clap_complete::Shell;
 
 use crate::settings::Flags;
+
+mod memory;
+mod words;
+
+pub(super) use memory::{ErrorArgs, Lesson, MemoryCommand, RecordArgs, SearchArgs};
+pub(super) use words::ModeArg;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -106,6 +109,25 @@ pub(super) enum Command {
     /// Settings: what is in force, and from where
     #[command(subcommand, arg_required_else_help = true)]
     Config(ConfigCommand),
+    /// Check the configuration, the key, the store, the embedding model and the disk
+    #[command(
+        long_about = "Check what a bank needs: the configuration, the key of the provider, the store, the embedding \
+            model and the space on the disk. One line each, ok, warn or fail, with what to do about it. Exits with 1 \
+            when a check fails.",
+        after_help = "Examples:\n  \
+            reasoning-bank doctor\n  \
+            reasoning-bank --llm none --data-dir ./bank doctor --json"
+    )]
+    Doctor,
+    /// Print the completions of a shell
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank completions bash > ~/.local/share/bash-completion/completions/reasoning-bank\n  \
+        reasoning-bank completions zsh > ~/.zfunc/_reasoning-bank\n  \
+        reasoning-bank completions fish > ~/.config/fish/completions/reasoning-bank.fish")]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -133,162 +155,12 @@ pub(super) struct SolveArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum MemoryCommand {
-    /// Find what was learned
-    #[command(after_help = "Examples:\n  \
-        reasoning-bank memory search \"binary search on a sorted list\" --explain\n  \
-        reasoning-bank memory search --errors-only --error-signature \"IndexError: list index out of range\" loop")]
-    Search(SearchArgs),
-    /// Keep a lesson
-    #[command(after_help = "Examples:\n  \
-        reasoning-bank memory record --title \"Bound retries\" --description \"Calling a flaky service\" \\\n    \
-            --content \"Retry at most three times with backoff and jitter.\"\n  \
-        reasoning-bank memory record --file lesson.json\n\n\
-        The file holds the arguments of the MCP tool record_memory, for example:\n  \
-        {\"title\": \"…\", \"description\": \"…\", \"content\": \"…\", \"error_context\":\n   \
-        {\"error_type\": \"…\", \"failure_pattern\": \"…\", \"corrective_guidance\": \"…\"}}")]
-    Record(Box<RecordArgs>),
-    /// Show a memory
-    #[command(after_help = "Example:\n  reasoning-bank memory get 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
-    Get {
-        /// The memory's id
-        id: MemoryId,
-    },
-    /// Write memories, traces and signals as JSON Lines to stdout
-    #[command(
-        long_about = "Write what the workspace has, as JSON Lines in id order to stdout: a line a thing, \
-            {\"kind\":\"memory\"|\"trace\"|\"signal\", …}.",
-        after_help = "Example:\n  reasoning-bank memory export --all --vectors > bank.jsonl"
-    )]
-    Export {
-        /// Of every workspace
-        #[arg(long)]
-        all: bool,
-        /// With vectors and the fingerprint of the embedder that made them
-        #[arg(long)]
-        vectors: bool,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(super) struct SearchArgs {
-    /// The task or the error at hand, in words
-    pub(super) query: String,
-    /// Only warnings about past failures
-    #[arg(long)]
-    pub(super) errors_only: bool,
-    /// An error type or message; ranks warnings about the same error higher
-    #[arg(long, value_name = "TEXT")]
-    pub(super) error_signature: Option<String>,
-    /// Such as rust or sql; ranks memories of this domain higher
-    #[arg(long)]
-    pub(super) domain: Option<String>,
-    /// Only memories with this tag; may be given again
-    #[arg(long = "tag", value_name = "TAG")]
-    pub(super) tags: Vec<String>,
-    /// How many at most, 1 to 50 [default: retrieval.n_results]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
-    pub(super) n: Option<u32>,
-    /// How memories are scored [default: retrieval.profile]
-    #[arg(long)]
-    pub(super) profile: Option<ProfileArg>,
-    /// Show how every score came about
-    #[arg(long)]
-    pub(super) explain: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct RecordArgs {
-    /// Read the lesson from a JSON file; `-` reads stdin
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["lesson", "error"])]
-    pub(super) file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) lesson: Lesson,
-    #[command(flatten)]
-    pub(super) error: ErrorArgs,
-}
-
-#[derive(Debug, Args)]
-#[group(id = "lesson", multiple = true)]
-pub(super) struct Lesson {
-    /// What it says, in a few words (at most 120 characters)
-    #[arg(long)]
-    pub(super) title: Option<String>,
-    /// One sentence: when to use it, when not (at most 400 characters)
-    #[arg(long)]
-    pub(super) description: Option<String>,
-    /// What to do, step by step
-    #[arg(long)]
-    pub(super) content: Option<String>,
-    /// How the experience went [default: failure with an error, else success]
-    #[arg(long)]
-    pub(super) outcome: Option<OutcomeArg>,
-    /// A tag; may be given again
-    #[arg(long = "tag", value_name = "TAG")]
-    pub(super) tags: Vec<String>,
-    /// Such as rust or sql
-    #[arg(long)]
-    pub(super) domain: Option<String>,
-    /// Such as easy or hard
-    #[arg(long)]
-    pub(super) difficulty: Option<String>,
-    /// Id of the memory it refines
-    #[arg(long, value_name = "ID")]
-    pub(super) parent: Option<MemoryId>,
-    /// Id of a memory it was derived from; may be given again
-    #[arg(long, value_name = "ID")]
-    pub(super) derived_from: Vec<MemoryId>,
-    /// Who may read it
-    #[arg(long, default_value = "project")]
-    pub(super) scope: ScopeArg,
-    /// The task it was learned from
-    #[arg(long)]
-    pub(super) task: Option<String>,
-}
-
-/// What went wrong, for a warning.
-#[derive(Debug, Args)]
-#[group(id = "error", multiple = true)]
-#[command(next_help_heading = "For a warning")]
-pub(super) struct ErrorArgs {
-    /// Such as IndexError
-    #[arg(long, value_name = "TYPE")]
-    pub(super) error_type: Option<String>,
-    /// What was done that failed
-    #[arg(long, value_name = "TEXT")]
-    pub(super) failure_pattern: Option<String>,
-    /// What to do instead
-    #[arg(long, value_name = "TEXT")]
-    pub(super) corrective_guidance: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
     /// Print every setting with its value and the layer it comes from; secrets are masked
     #[command(after_help = "Example:\n  reasoning-bank config show --json\n\n\
         Layers, later wins: built-in, the user's config.toml, .reasoning-bank.toml at the workspace root, --config,\n\
         environment (REASONING_BANK__SECTION__KEY), flags. The text printed can be read as a configuration file.")]
     Show,
-}
-
-/// The words of a domain enum as values of an argument.
-macro_rules! words {
-    ($($name:ident for $target:ident { $($variant:ident),+ })+) => {$(
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-        pub(super) enum $name { $($variant),+ }
-
-        impl From<$name> for $target {
-            fn from(word: $name) -> Self {
-                match word { $($name::$variant => Self::$variant),+ }
-            }
-        }
-    )+};
-}
-words! {
-    ModeArg for MattsMode { Parallel, Sequential }
-    ProfileArg for ProfileName { Composite, Paper, Cascade, Episodic }
-    OutcomeArg for MemoryOutcome { Success, Failure, Mixed }
-    ScopeArg for Scope { Project, Team, Org }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Where answers and failures go: stdout is for answers, or for exactly one JSON document; stderr for all else.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use serde::Serialize;
 
 use super::failure::{Exit, Failure};
+use super::render::clean;
+use super::render::style::{bad, bold, doubtful};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
@@ -26,7 +28,7 @@ impl Output {
 
     pub(super) fn warning(self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(io::stderr().lock(), "warning: {text}");
+            let _ = writeln!(anstream::stderr(), "{} {}", doubtful("warning:"), clean(text));
         }
     }
 
@@ -34,21 +36,21 @@ impl Output {
         if self.json && !failure.is_after_output {
             let _ = line(&serde_json::json!({ "error": failure }).to_string());
         }
-        let mut stderr = io::stderr().lock();
-        let _ = writeln!(stderr, "error: {}", failure.message);
+        let mut stderr = anstream::stderr().lock();
+        let _ = writeln!(stderr, "{} {}", bad("error:"), clean(&failure.message));
         if let Some(hint) = &failure.hint {
-            let _ = writeln!(stderr, "hint: {hint}");
+            let _ = writeln!(stderr, "{} {}", bold("hint:"), clean(hint));
         }
         if let (Some(best), false) = (&failure.best, self.json) {
-            let _ = line(&best.solution);
+            let _ = line(&clean(&best.solution));
         }
         failure.exit
     }
 }
 
-/// A line on stdout. That nobody reads it any more (`| head`) is no failure.
+/// A line on stdout, without colours where it is no terminal. That nobody reads it any more (`| head`) is no failure.
 pub(super) fn line(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = anstream::stdout().lock();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::output(error)),
         _ => Ok(()),
@@ -64,9 +66,8 @@ pub(super) fn usage(error: &clap::Error) -> Exit {
     let asks_for_json =
         std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
     let styled = error.render();
-    let said = if io::stderr().is_terminal() { styled.ansi().to_string() } else { styled.to_string() };
-    let said = said.replace("For more information, try ", "hint: for more information, try ");
-    let _ = write!(io::stderr().lock(), "{said}");
+    let said = styled.ansi().to_string().replace("For more information, try ", "hint: for more information, try ");
+    let _ = write!(anstream::stderr(), "{said}");
     if asks_for_json {
         let plain = styled.to_string();
         let message = plain.split("\n\n").next().unwrap_or(&plain).trim_start_matches("error: ").trim();

@@ -1,23 +1,29 @@
 //! `solve`: one task through the whole loop, with its progress on a terminal. An interrupt ends it in order.
 
-use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::solve::{Progress, SolveReport, SolveTask};
+use reasoning_bank_domain::solve::{Progress as Steps, SolveReport, SolveTask};
 use tokio::sync::watch;
 
 use super::args::SolveArgs;
 use super::failure::Failure;
 use super::input;
+use super::output::Output;
+use super::progress::Progress;
 use crate::settings::{Loaded, MattsSettings};
 
-pub(super) async fn solve(args: SolveArgs, loaded: &Loaded, system: &SystemHandle) -> Result<SolveReport, Failure> {
+pub(super) async fn solve(
+    args: SolveArgs,
+    loaded: &Loaded,
+    output: Output,
+    system: &SystemHandle,
+) -> Result<SolveReport, Failure> {
     let task = task(args, &loaded.settings.matts)?;
-    let (progress, shown) = watch::channel(Progress::default());
+    let (progress, shown) = watch::channel(Steps::default());
     let call = Call {
         progress: Some(progress),
         ..Call::until(Deadline::after(Duration::from_secs(loaded.settings.agent.deadline_s)))
@@ -27,13 +33,12 @@ pub(super) async fn solve(args: SolveArgs, loaded: &Loaded, system: &SystemHandl
     let mut work = std::pin::pin!(work);
     let solved = tokio::select! {
         solved = &mut work => solved,
-        () = show(shown) => work.await,
+        () = show(output.progress("model calls"), shown) => work.await,
         Ok(()) = tokio::signal::ctrl_c() => {
             cancel.cancel();
             work.await
         }
     };
-    clear();
     Ok(solved?)
 }
 
@@ -50,19 +55,12 @@ fn task(args: SolveArgs, matts: &MattsSettings) -> Result<SolveTask, Failure> {
     })
 }
 
-/// One line that is written over; ends with the work.
-async fn show(mut progress: watch::Receiver<Progress>) {
+/// Ends with the work.
+async fn show(bar: Progress, mut progress: watch::Receiver<Steps>) {
     while progress.changed().await.is_ok() {
-        let Progress { completed, total } = *progress.borrow_and_update();
-        if io::stderr().is_terminal() {
-            let _ = write!(io::stderr().lock(), "\r{completed} of at most {total} model calls\u{1b}[K");
-        }
-    }
-}
-
-fn clear() {
-    if io::stderr().is_terminal() {
-        let _ = write!(io::stderr().lock(), "\r\u{1b}[K");
+        let Steps { completed, total } = *progress.borrow_and_update();
+        bar.most(total.into());
+        bar.done(completed.into());
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod cli_config;
 mod cli_demo;
+mod cli_doctor;
 mod cli_memory;
 mod cli_solve;
 mod durability;
@@ -16,3 +17,4 @@ mod store_fixtures;
 mod store_lance;
 mod store_recovery;
 mod support;
+mod terminal;

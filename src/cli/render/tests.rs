@@ -2,12 +2,18 @@ use jiff::Timestamp;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Status, Trust};
 use reasoning_bank_domain::score::{Component, Factor, ProfileName, Why};
-use reasoning_bank_domain::solve::{Learned, SolveUsage};
-use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::solve::{AttemptReport, Learned, SolveReport, SolveUsage, UsedMemory};
+use reasoning_bank_domain::trace::VerdictSource;
+use reasoning_bank_domain::view::{MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode};
 use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
 
 use super::*;
+
+/// As it is printed where there is no terminal.
+fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
 
 fn id(n: u128) -> MemoryId {
     Uuid::from_u128(n).into()
@@ -92,12 +98,12 @@ fn answer(memories: Vec<RecalledView>) -> Retrieved {
 
 #[test]
 fn a_search_shows_strategies_and_warnings() {
-    insta::assert_snapshot!(retrieved(&answer(vec![found(strategy(), 0.714), found(warning(), 0.5)]), false));
+    insta::assert_snapshot!(plain(&retrieved(&answer(vec![found(strategy(), 0.714), found(warning(), 0.5)]), false)));
 }
 
 #[test]
 fn an_explained_search_shows_numbers_that_multiply_out() {
-    insta::assert_snapshot!(retrieved(&answer(vec![found(strategy(), 0.714)]), true));
+    insta::assert_snapshot!(plain(&retrieved(&answer(vec![found(strategy(), 0.714)]), true)));
 }
 
 #[test]
@@ -105,7 +111,7 @@ fn an_empty_search_says_so_and_why() {
     let mut empty = answer(Vec::new());
     empty.mode = SearchMode::Keyword;
     empty.notes = vec!["the embedding model is still loading".into()];
-    insta::assert_snapshot!(retrieved(&empty, false), @r"
+    insta::assert_snapshot!(plain(&retrieved(&empty, false)), @r"
     0 memories, by words only, 12 ms
     note: the embedding model is still loading
     ");
@@ -113,13 +119,15 @@ fn an_empty_search_says_so_and_why() {
 
 #[test]
 fn stored_text_does_not_steer_the_terminal() {
-    assert!(!retrieved(&answer(vec![found(warning(), 0.5)]), true).contains('\u{1b}'));
-    assert!(!memory(&warning()).contains('\u{1b}'));
+    let steers = |text: &str| text.contains("\u{1b}[31mred");
+    assert!(steers(&warning().title));
+    assert!(!steers(&retrieved(&answer(vec![found(warning(), 0.5)]), true)));
+    assert!(!steers(&memory(&warning())));
 }
 
 #[test]
 fn a_memory_is_shown_whole() {
-    insta::assert_snapshot!(memory(&strategy()));
+    insta::assert_snapshot!(plain(&memory(&strategy())));
 }
 
 #[test]
@@ -158,5 +166,5 @@ fn a_solve_shows_the_solution_and_how_it_came_about() {
         warnings: vec!["attempt 3 failed".into()],
         elapsed_ms: 612,
     };
-    insta::assert_snapshot!(solve(&report));
+    insta::assert_snapshot!(plain(&solve(&report)));
 }

@@ -1,0 +1,138 @@
+//! The arguments of `memory` and its commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use reasoning_bank_domain::ids::MemoryId;
+
+use super::words::{OutcomeArg, ProfileArg, ScopeArg};
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum MemoryCommand {
+    /// Find what was learned
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank memory search \"binary search on a sorted list\" --explain\n  \
+        reasoning-bank memory search --errors-only --error-signature \"IndexError: list index out of range\" loop")]
+    Search(SearchArgs),
+    /// Keep a lesson
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank memory record --title \"Bound retries\" --description \"Calling a flaky service\" \\\n    \
+            --content \"Retry at most three times with backoff and jitter.\"\n  \
+        reasoning-bank memory record --file lesson.json\n\n\
+        The file holds the arguments of the MCP tool record_memory, for example:\n  \
+        {\"title\": \"…\", \"description\": \"…\", \"content\": \"…\", \"error_context\":\n   \
+        {\"error_type\": \"…\", \"failure_pattern\": \"…\", \"corrective_guidance\": \"…\"}}")]
+    Record(Box<RecordArgs>),
+    /// Show a memory
+    #[command(after_help = "Example:\n  reasoning-bank memory get 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
+    Get {
+        /// The memory's id
+        id: MemoryId,
+    },
+    /// Write memories, traces and signals as JSON Lines to stdout
+    #[command(
+        long_about = "Write what the workspace has, as JSON Lines in id order to stdout: a line a thing, \
+            {\"kind\":\"memory\"|\"trace\"|\"signal\", …}.",
+        after_help = "Example:\n  reasoning-bank memory export --all --vectors > bank.jsonl"
+    )]
+    Export {
+        /// Of every workspace
+        #[arg(long)]
+        all: bool,
+        /// With vectors and the fingerprint of the embedder that made them
+        #[arg(long)]
+        vectors: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SearchArgs {
+    /// The task or the error at hand, in words
+    pub(in crate::cli) query: String,
+    /// Only warnings about past failures
+    #[arg(long)]
+    pub(in crate::cli) errors_only: bool,
+    /// An error type or message; ranks warnings about the same error higher
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) error_signature: Option<String>,
+    /// Such as rust or sql; ranks memories of this domain higher
+    #[arg(long)]
+    pub(in crate::cli) domain: Option<String>,
+    /// Only memories with this tag; may be given again
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(in crate::cli) tags: Vec<String>,
+    /// How many at most, 1 to 50 [default: retrieval.n_results]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub(in crate::cli) n: Option<u32>,
+    /// How memories are scored [default: retrieval.profile]
+    #[arg(long)]
+    pub(in crate::cli) profile: Option<ProfileArg>,
+    /// Show how every score came about
+    #[arg(long)]
+    pub(in crate::cli) explain: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RecordArgs {
+    /// Read the lesson from a JSON file; `-` reads stdin
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["lesson", "error"])]
+    pub(in crate::cli) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) lesson: Lesson,
+    #[command(flatten)]
+    pub(in crate::cli) error: ErrorArgs,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "lesson", multiple = true)]
+pub(in crate::cli) struct Lesson {
+    /// What it says, in a few words (at most 120 characters)
+    #[arg(long)]
+    pub(in crate::cli) title: Option<String>,
+    /// One sentence: when to use it, when not (at most 400 characters)
+    #[arg(long)]
+    pub(in crate::cli) description: Option<String>,
+    /// What to do, step by step
+    #[arg(long)]
+    pub(in crate::cli) content: Option<String>,
+    /// How the experience went [default: failure with an error, else success]
+    #[arg(long)]
+    pub(in crate::cli) outcome: Option<OutcomeArg>,
+    /// A tag; may be given again
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(in crate::cli) tags: Vec<String>,
+    /// Such as rust or sql
+    #[arg(long)]
+    pub(in crate::cli) domain: Option<String>,
+    /// Such as easy or hard
+    #[arg(long)]
+    pub(in crate::cli) difficulty: Option<String>,
+    /// Id of the memory it refines
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) parent: Option<MemoryId>,
+    /// Id of a memory it was derived from; may be given again
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) derived_from: Vec<MemoryId>,
+    /// Who may read it
+    #[arg(long, default_value = "project")]
+    pub(in crate::cli) scope: ScopeArg,
+    /// The task it was learned from
+    #[arg(long)]
+    pub(in crate::cli) task: Option<String>,
+}
+
+/// What went wrong, for a warning.
+#[derive(Debug, Args)]
+#[group(id = "error", multiple = true)]
+#[command(next_help_heading = "For a warning")]
+pub(in crate::cli) struct ErrorArgs {
+    /// Such as IndexError
+    #[arg(long, value_name = "TYPE")]
+    pub(in crate::cli) error_type: Option<String>,
+    /// What was done that failed
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) failure_pattern: Option<String>,
+    /// What to do instead
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) corrective_guidance: Option<String>,
+}

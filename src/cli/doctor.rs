@@ -1,0 +1,169 @@
+//! `doctor`: whether what the bank needs is there. Each check has a time of its own and says what to do; none changes
+//! anything, but for what opening a bank repairs.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::{Embedder, Filter, MemoryStore, Page, Scanned, StoreError};
+use reasoning_bank_actors::runtime::Deadline;
+use serde::Serialize;
+
+use super::failure::Failure;
+use crate::embed::BuiltinEmbedder;
+use crate::settings::{Loaded, SettingsError};
+use crate::store::{LanceStore, Options};
+
+mod disk;
+mod key;
+
+const OPEN_LIMIT: Duration = Duration::from_secs(5);
+const STORE_LIMIT: Duration = Duration::from_secs(20);
+const EMBEDDER_LIMIT: Duration = Duration::from_secs(20);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Grade {
+    Ok,
+    Warn,
+    Fail,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Check {
+    pub(super) name: &'static str,
+    pub(super) status: Grade,
+    /// What was found.
+    pub(super) detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<String>,
+}
+
+impl Check {
+    fn new(name: &'static str, status: Grade, detail: impl Into<String>) -> Self {
+        Self { name, status, detail: detail.into(), hint: None }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Diagnosis {
+    /// The worst of the checks.
+    pub(super) status: Grade,
+    pub(super) checks: Vec<Check>,
+}
+
+/// Runs all checks that the settings allow.
+pub(super) fn diagnose(loaded: &Result<Loaded, SettingsError>) -> Result<Diagnosis, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+    let checks = runtime.block_on(async {
+        let embedder = BuiltinEmbedder::new();
+        match loaded {
+            Ok(loaded) => {
+                let dir = &loaded.settings.data_dir;
+                let (key, store, embeds) = tokio::join!(key::check(loaded), store(dir, &embedder), embeds(&embedder));
+                vec![configuration(loaded), key, store, embeds, disk::check(dir)]
+            }
+            Err(error) => {
+                let unknown = |name| Check::new(name, Grade::Warn, "not checked: the configuration comes first");
+                vec![misconfigured(error), unknown("key"), unknown("store"), embeds(&embedder).await, unknown("disk")]
+            }
+        }
+    });
+    runtime.shutdown_background();
+    let status = checks.iter().map(|check| check.status).max().unwrap_or(Grade::Ok);
+    Ok(Diagnosis { status, checks })
+}
+
+fn configuration(loaded: &Loaded) -> Check {
+    match loaded.warnings.as_slice() {
+        [] => {
+            let is_own = |key: &str| key != "data_dir" && !loaded.is_default(key);
+            let own = loaded.effective.iter().filter(|entry| is_own(&entry.key)).count();
+            Check::new("configuration", Grade::Ok, format!("read, values that are not built in: {own}"))
+        }
+        warnings => Check::new("configuration", Grade::Warn, warnings.join("; "))
+            .hint("`config show` prints what is in force and from where"),
+    }
+}
+
+fn misconfigured(error: &SettingsError) -> Check {
+    let problems: Vec<String> = error.problems.iter().map(ToString::to_string).collect();
+    Check::new("configuration", Grade::Fail, problems.join("; ")).hint("correct or remove what is named")
+}
+
+/// Whether the bank opens, can be written to, and holds what this version and its embedder can read.
+async fn store(dir: &Path, embedder: &BuiltinEmbedder) -> Check {
+    let shown = dir.display();
+    if !dir.join("format_version").exists() {
+        return match disk::may_write(dir) {
+            true => Check::new("store", Grade::Ok, format!("nothing is kept in {shown} yet")),
+            false => failed_store(&StoreError::Unusable(format!("{shown} cannot be written to"))),
+        };
+    }
+    let opened = async {
+        let options = Options { open_timeout: OPEN_LIMIT, ..Options::default() };
+        let store = LanceStore::open(dir, embedder.fingerprint(), options).await?;
+        let scanned = store.scan(Filter::Workspaces, Page::first(1), Deadline::after(STORE_LIMIT)).await;
+        store.close(Deadline::after(OPEN_LIMIT)).await?;
+        scanned
+    };
+    match tokio::time::timeout(STORE_LIMIT, opened).await {
+        Ok(Ok(Scanned::Workspaces(workspaces))) => {
+            let count = workspaces.len();
+            let found = format!("{shown} opens and can be written to, workspaces: {count}");
+            set_aside(dir).unwrap_or_else(|| Check::new("store", Grade::Ok, found))
+        }
+        Ok(Ok(_)) => failed_store(&StoreError::Failed("it answered something else than was asked".into())),
+        Ok(Err(StoreError::TimedOut)) | Err(_) => Check::new(
+            "store",
+            Grade::Fail,
+            format!("{shown} was not opened: another process holds it or the disk is slow"),
+        )
+        .hint("see which process writes there, for example with `fuser`, and try again"),
+        Ok(Err(error)) => failed_store(&error),
+    }
+}
+
+fn failed_store(error: &StoreError) -> Check {
+    let error = Error::from(error.clone());
+    Check::new("store", Grade::Fail, error.to_string()).hint(error.hint())
+}
+
+/// What recovery could not read is kept there.
+fn set_aside(dir: &Path) -> Option<Check> {
+    let aside = dir.join("set-aside");
+    let count = std::fs::read_dir(&aside).ok()?.count();
+    (count > 0).then(|| {
+        let detail = format!("it opens, but {count} damaged parts were moved to {}", aside.display());
+        Check::new("store", Grade::Warn, detail).hint("compare with a backup or an export, then remove that directory")
+    })
+}
+
+async fn embeds(embedder: &BuiltinEmbedder) -> Check {
+    let begun = Instant::now();
+    let text = vec!["a sentence to be embedded".to_owned()];
+    let embedded = embedder.embed_documents(text, Deadline::after(EMBEDDER_LIMIT)).await;
+    let fingerprint = embedder.fingerprint();
+    let vector = match &embedded {
+        Ok(chunks) => chunks.first().and_then(|chunks| chunks.first()).and_then(|chunk| chunk.vector.as_ref()),
+        Err(error) => {
+            return Check::new("embedder", Grade::Fail, error.to_string())
+                .hint("memories are found by their words alone; free memory, or reinstall reasoning-bank");
+        }
+    };
+    match vector.is_some_and(|vector| vector.len() == fingerprint.dims) {
+        true => Check::new(
+            "embedder",
+            Grade::Ok,
+            format!("{}, {} dimensions, in {} ms", fingerprint.name, fingerprint.dims, begun.elapsed().as_millis()),
+        ),
+        false => Check::new("embedder", Grade::Fail, "it answered without a vector").hint("reinstall reasoning-bank"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

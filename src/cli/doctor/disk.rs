@@ -1,0 +1,60 @@
+//! The space that is left where the memories are, and who may write there.
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::{Check, Grade};
+
+const MIB: u64 = 1 << 20;
+/// Compaction writes a table anew before it removes the old one.
+const ENOUGH: u64 = 1024 * MIB;
+const LEAST: u64 = 100 * MIB;
+
+pub(super) fn check(dir: &Path) -> Check {
+    match free_bytes(existing(dir)) {
+        Ok(free) => graded(free, dir),
+        Err(error) => Check::new("disk", Grade::Warn, format!("the space at {} is not known: {error}", dir.display())),
+    }
+}
+
+pub(super) fn graded(free: u64, dir: &Path) -> Check {
+    let status = match free {
+        _ if free < LEAST => Grade::Fail,
+        _ if free < ENOUGH => Grade::Warn,
+        _ => Grade::Ok,
+    };
+    let check = Check::new("disk", status, format!("{} MiB free at {}", free / MIB, dir.display()));
+    if status == Grade::Ok { check } else { check.hint("free space there, or choose another --data-dir") }
+}
+
+/// Whether this process may create files in a directory, or make the directory.
+pub(super) fn may_write(dir: &Path) -> bool {
+    let existing = existing(dir);
+    let Ok(path) = c_path(existing) else { return false };
+    // SAFETY: the path is a C string that lives through the call.
+    existing.is_dir() && unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) } == 0
+}
+
+/// The directory, or the nearest of its parents that there is.
+fn existing(dir: &Path) -> &Path {
+    dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"))
+}
+
+fn free_bytes(path: &Path) -> io::Result<u64> {
+    let path = c_path(path)?;
+    // SAFETY: all zeroes is a value of this plain struct; the path is a C string that lives through the call.
+    let (returned, found) = unsafe {
+        let mut found: libc::statvfs = std::mem::zeroed();
+        (libc::statvfs(path.as_ptr(), &mut found), found)
+    };
+    if returned != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+fn c_path(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from)
+}

@@ -1,0 +1,53 @@
+use super::*;
+use crate::settings::{self, Flags, Sources};
+
+/// The grades by name, and the diagnosis.
+fn of(sources: &Sources) -> (Vec<(&'static str, Grade)>, Diagnosis) {
+    let diagnosis = diagnose(&settings::load(sources)).unwrap();
+    (diagnosis.checks.iter().map(|check| (check.name, check.status)).collect(), diagnosis)
+}
+
+fn sources(dir: &Path, provider: &str) -> Sources {
+    let flags = Flags { llm: Some(provider.into()), data_dir: Some(dir.join("data")), ..Flags::default() };
+    Sources { directory: dir.to_owned(), flags, ..Sources::default() }
+}
+
+#[test]
+fn a_machine_that_has_everything_is_told_so_and_nothing_is_created() {
+    let temp = tempfile::tempdir().unwrap();
+    let (grades, diagnosis) = of(&sources(temp.path(), "none"));
+    let names: Vec<&str> = grades.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["configuration", "key", "store", "embedder", "disk"]);
+    assert_ne!(diagnosis.status, Grade::Fail, "{diagnosis:?}");
+    assert!(diagnosis.checks[2].detail.contains("nothing is kept"), "{diagnosis:?}");
+    assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_wrong_configuration_fails_and_the_rest_is_not_guessed() {
+    let temp = tempfile::tempdir().unwrap();
+    let (grades, diagnosis) = of(&sources(temp.path(), "gpt"));
+    assert_eq!(grades[0], ("configuration", Grade::Fail));
+    assert_eq!(grades[2], ("store", Grade::Warn));
+    assert_eq!(diagnosis.status, Grade::Fail);
+    assert!(diagnosis.checks[0].detail.contains("llm.provider") && diagnosis.checks[0].hint.is_some());
+}
+
+#[test]
+fn a_missing_key_and_a_directory_that_is_none_fail_with_a_hint() {
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::write(temp.path().join("data"), "a file").unwrap();
+    let (grades, diagnosis) = of(&sources(temp.path(), "openrouter"));
+    assert_eq!((grades[1], grades[2]), (("key", Grade::Fail), ("store", Grade::Fail)));
+    assert!(diagnosis.checks[1].detail.contains("OPENROUTER_API_KEY"));
+    assert!(diagnosis.checks.iter().filter(|check| check.status == Grade::Fail).all(|check| check.hint.is_some()));
+}
+
+#[test]
+fn little_space_is_a_warning_and_almost_none_a_failure() {
+    let status = |mib: u64| disk::graded(mib << 20, Path::new("/d")).status;
+    assert_eq!(
+        [status(99), status(100), status(1023), status(1024)],
+        [Grade::Fail, Grade::Warn, Grade::Warn, Grade::Ok]
+    );
+}

@@ -1,0 +1,134 @@
+//! Memories: what was found, recorded, shown.
+
+use std::fmt::Write;
+
+use reasoning_bank_domain::view::{MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode};
+
+use super::style::{bold, dim};
+use super::{clean, counted, kind};
+
+pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
+    let mut out = String::new();
+    for entry in &answer.memories {
+        out.push_str(&recalled(entry, explain));
+        out.push('\n');
+    }
+    let mode = match answer.mode {
+        SearchMode::Hybrid => "by meaning and words",
+        SearchMode::Keyword => "by words only",
+        SearchMode::Vector => "by meaning only",
+    };
+    let partial = if answer.partial { ", not all scopes could be read" } else { "" };
+    let _ = writeln!(
+        out,
+        "{}, {mode}, {} ms{partial}",
+        counted(answer.memories.len(), "memory", "memories"),
+        answer.took_ms
+    );
+    for note in &answer.notes {
+        let _ = writeln!(out, "note: {}", clean(note));
+    }
+    out
+}
+
+fn recalled(entry: &RecalledView, explain: bool) -> String {
+    let memory = &entry.memory;
+    let mut out = format!("{:.3}  {}  {}\n", entry.composite_score, kind(memory.warning), bold(clean(&memory.title)));
+    let _ = writeln!(out, "       {}  confidence {:.2}", dim(memory.id), memory.confidence);
+    out.push_str(&lesson(memory, 5));
+    if explain {
+        let _ = writeln!(out, "       score  {}", why(entry, 14));
+    }
+    out
+}
+
+/// How a score came about, in two lines that can be multiplied out; both begin at `column`.
+pub(in crate::cli) fn why(entry: &RecalledView, column: usize) -> String {
+    let RecalledView { why, base_score, composite_score, .. } = entry;
+    let parts: Vec<String> =
+        why.components.iter().map(|part| format!("{}·{:.3} {}", part.weight, part.value, part.name)).collect();
+    let weights: f64 = why.components.iter().map(|part| part.weight).sum();
+    let (sum, parts) = match (weights - 1.0).abs() < 1e-9 {
+        true => (String::new(), parts.join(" + ")),
+        false => (format!(" / {weights:.3}"), format!("({})", parts.join(" + "))),
+    };
+    let factors: String = why.factors.iter().map(|factor| format!(" × {:.3} {}", factor.value, factor.name)).collect();
+    let evidence = [
+        why.cosine.map(|cosine| format!(", cosine {cosine:.3}")),
+        why.text_score.map(|text| format!(", text match {text:.2}")),
+    ];
+    let evidence: String = evidence.into_iter().flatten().collect();
+    format!(
+        "{composite_score:.3} = {base_score:.3} base{factors}{evidence}\n{:column$}{base_score:.3} = {parts}{sum}",
+        ""
+    )
+}
+
+/// `width`: of the names of the fields.
+fn lesson(memory: &MemoryView, width: usize) -> String {
+    let mut out = String::new();
+    let mut field = |name: &str, text: &str| {
+        let text = clean(text).replace('\n', &format!("\n{:1$}", "", width + 9));
+        let _ = writeln!(out, "       {name:<width$}  {text}");
+    };
+    field("when", &memory.description);
+    if let Some(error) = &memory.error_context {
+        field("error", &error.error_type);
+        field("cause", &error.failure_pattern);
+        field("do", &error.corrective_guidance);
+    }
+    field("how", &memory.content);
+    if !memory.pattern_tags.is_empty() {
+        field("tags", &memory.pattern_tags.join(", "));
+    }
+    out
+}
+
+pub(in crate::cli) fn memory(memory: &MemoryView) -> String {
+    let mut out = format!("{}  {}\n", kind(memory.warning), bold(clean(&memory.title)));
+    let _ = writeln!(out, "       {}  revision {}", dim(memory.id), memory.revision);
+    out.push_str(&lesson(memory, 10));
+    let mut field = |name: &str, text: String| {
+        let _ = writeln!(out, "       {name:<10}  {}", clean(&text));
+    };
+    field("outcome", memory.outcome.as_str().into());
+    field("confidence", format!("{:.2}", memory.confidence));
+    field("used", counted(usize::try_from(memory.usage_count).unwrap_or(usize::MAX), "time", "times"));
+    field("status", memory.status.as_str().into());
+    field("scope", format!("{} {}", memory.scope.as_str(), memory.workspace_id));
+    field("source", format!("{}, trusted as {}", memory.source_type.as_str(), memory.trust.as_str()));
+    let optional = [("domain", &memory.domain_category), ("difficulty", &memory.difficulty_level)];
+    for (name, value) in optional {
+        if let Some(value) = value {
+            field(name, value.clone());
+        }
+    }
+    if let Some(parent) = memory.parent_memory_id {
+        field("parent", parent.to_string());
+    }
+    if !memory.derived_from.is_empty() {
+        let ids: Vec<String> = memory.derived_from.iter().map(ToString::to_string).collect();
+        field("from", format!("{} (stage {})", ids.join(", "), memory.evolution_stage));
+    }
+    if let Some(trace) = memory.trace_id {
+        field("trace", trace.to_string());
+    }
+    field("created", memory.created_at.to_string());
+    if let Some(used) = memory.last_used_at {
+        field("last used", used.to_string());
+    }
+    out
+}
+
+pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
+    let mut out = match answer.status {
+        RecordStatus::Created => format!("recorded {}", answer.id),
+        RecordStatus::Reinforced => format!("already there, confirmed {}", answer.id),
+    };
+    let _ = writeln!(out, "  confidence {:.2}", answer.confidence);
+    if answer.redactions > 0 {
+        let secrets = counted(answer.redactions as usize, "secret was", "secrets were");
+        let _ = writeln!(out, "{secrets} replaced before it was stored");
+    }
+    out
+}

@@ -1,0 +1,76 @@
+//! A solve: the solution, and how it came about.
+
+use std::fmt::Write;
+
+use reasoning_bank_domain::solve::{AttemptReport, SolveReport, UsedMemory};
+use reasoning_bank_domain::trace::VerdictSource;
+
+use super::{clean, counted, kind, outcome, score};
+
+pub(in crate::cli) fn solve(report: &SolveReport) -> String {
+    let mut out = clean(report.solution.trim_end());
+    out.push_str("\n\n");
+    out.push_str(&verdict(report));
+    out.push_str(&attempts(report));
+    for memory in &report.memories_used {
+        let _ = writeln!(out, "used      {}", used(memory));
+    }
+    for learned in &report.learnings {
+        let _ = writeln!(out, "learned   {}  {}", clean(&learned.title), learned.id);
+    }
+    if let Some(trace) = report.trace_id {
+        let _ = writeln!(out, "trace     {trace}");
+    }
+    let usage = &report.usage;
+    let cost = usage.cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
+    let _ = writeln!(
+        out,
+        "tokens    {} in, {} out; {}, {} from the cache{cost}",
+        usage.input_tokens,
+        usage.output_tokens,
+        counted(usize::try_from(usage.llm_calls).unwrap_or(usize::MAX), "model call", "model calls"),
+        usage.cache_hits,
+    );
+    for warning in &report.warnings {
+        let _ = writeln!(out, "warning: {}", clean(warning));
+    }
+    out
+}
+
+/// One line: how it went.
+pub(in crate::cli) fn verdict(report: &SolveReport) -> String {
+    let by = match report.verdict_source {
+        VerdictSource::Judge => ", by the judge",
+        VerdictSource::Evidence => ", by evidence",
+        VerdictSource::None => ", not judged",
+    };
+    let rounds = counted(report.iterations as usize, "round", "rounds");
+    let ended = match (report.early_exit, report.loop_detected) {
+        (_, true) => ", ended as it went in circles",
+        (true, false) => ", good enough early",
+        (false, false) => "",
+    };
+    format!(
+        "outcome   {}{by}, score {}, {rounds}{ended}, {} ms\n",
+        outcome(report.outcome),
+        score(report.score),
+        report.elapsed_ms
+    )
+}
+
+/// One line: every attempt with its score, the chosen one marked.
+pub(in crate::cli) fn attempts(report: &SolveReport) -> String {
+    let one = |attempt: &AttemptReport| {
+        let mark = if attempt.index == report.selected { "*" } else { "" };
+        match &attempt.error {
+            Some(error) => format!("{}{mark} failed ({})", attempt.index, clean(error)),
+            None => format!("{}{mark} {} ({} ms)", attempt.index, score(attempt.score), attempt.latency_ms),
+        }
+    };
+    let all: Vec<String> = report.attempts.iter().map(one).collect();
+    format!("attempts  {}\n", all.join("  "))
+}
+
+fn used(memory: &UsedMemory) -> String {
+    format!("{:.3}  {}  {}  {}", memory.composite_score, kind(memory.warning), clean(&memory.title), memory.id)
+}
