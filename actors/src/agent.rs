@@ -11,6 +11,7 @@ use reasoning_bank_domain::agent_loop::{
 };
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveUsage};
 use reasoning_bank_domain::workspace::Workspace;
 use tokio::sync::watch;
@@ -22,7 +23,7 @@ use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{Kept, MemoriesHandle};
 use crate::model::{Asked, ask};
-use crate::ports::{Completion, LanguageModel, ModelError};
+use crate::ports::{Completion, LanguageModel, ModelError, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
 
 /// What every agent works with.
@@ -69,6 +70,7 @@ pub(crate) struct AgentArgs {
     pub(crate) deadline: Deadline,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Option<watch::Sender<Progress>>,
+    pub(crate) verifier: Option<Arc<dyn Verifier>>,
     pub(crate) equipment: Equipment,
     pub(crate) agents: ActorRef<AgentsMsg>,
 }
@@ -162,6 +164,7 @@ impl AgentState {
             match effect {
                 Effect::Recall => self.recall(myself),
                 Effect::Call(call) => self.call(myself, call),
+                Effect::Verify { solution } => self.verify(myself, solution),
                 Effect::Conclude(conclusion) => self.conclude(myself, *conclusion),
             }
         }
@@ -206,6 +209,21 @@ impl AgentState {
         self.tasks.pipe(myself, asked, move |asked| {
             let (result, spent) = outcome(asked);
             AgentMsg::Input(Input::Answered { purpose, attempt, result, spent })
+        });
+    }
+
+    fn verify(&mut self, myself: &ActorRef<AgentMsg>, solution: String) {
+        let (verifier, cancel) = (self.args.verifier.clone(), self.calls.clone());
+        let deadline = self.args.deadline.leaving(STORE_RESERVE);
+        let observed = async move {
+            let verifier = verifier.ok_or_else(|| VerifyError::NotRun("there is none".into()))?;
+            let mut observed = verifier.verify(solution, deadline, cancel).await?;
+            observed.detail.scrub();
+            Ok::<_, VerifyError>(observed)
+        };
+        self.tasks.pipe(myself, observed, |observed| {
+            let observed = observed.unwrap_or_else(|panicked| Err(VerifyError::NotRun(panicked.to_string())));
+            AgentMsg::Input(Input::Verified(observed.map_err(|error| error.to_string())))
         });
     }
 

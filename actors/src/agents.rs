@@ -25,6 +25,7 @@ use uuid::Uuid;
 use crate::agent::{AgentActor, AgentArgs, AgentMsg, Equipment};
 use crate::error::Error;
 use crate::memories::{MemoriesHandle, WorkspaceRef};
+use crate::ports::Verifier;
 use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot, SystemEvent};
 use crate::workspaces::WorkspacesHandle;
 
@@ -39,11 +40,13 @@ pub struct Call {
     pub deadline: Deadline,
     pub cancel: CancellationToken,
     pub progress: Option<watch::Sender<Progress>>,
+    /// Checks the chosen solution; what it observes wins over the judge.
+    pub verifier: Option<Arc<dyn Verifier>>,
 }
 
 impl Call {
     pub fn until(deadline: Deadline) -> Self {
-        Self { deadline, cancel: CancellationToken::new(), progress: None }
+        Self { deadline, cancel: CancellationToken::new(), progress: None, verifier: None }
     }
 }
 
@@ -98,12 +101,13 @@ impl AgentsHandle {
             workspace_id: workspace.id.clone(),
             model: self.model.clone(),
             reasoning_effort: self.reasoning_effort.clone(),
+            verify: call.verifier.is_some(),
         };
         let cancel = call.cancel.child_token();
         let running = Running::begin(&self.running, task_id, cancel.clone());
         let recorded = (job.clone(), workspace.clone());
-        let (deadline, progress) = (call.deadline, call.progress);
-        let start = Start { task_id, job, workspace, deadline, cancel, progress, inside };
+        let Call { deadline, progress, verifier, .. } = call;
+        let start = Start { task_id, job, workspace, deadline, cancel, progress, verifier, inside };
         let solved = self.slot.call(|reply| AgentsMsg::Solve { start: Box::new(start), reply }, deadline).await;
         drop(running);
         if solved == Err(CallError::Dropped) {
@@ -214,6 +218,7 @@ pub(crate) struct Start {
     deadline: Deadline,
     cancel: CancellationToken,
     progress: Option<watch::Sender<Progress>>,
+    verifier: Option<Arc<dyn Verifier>>,
     inside: Permit,
 }
 
@@ -318,7 +323,7 @@ impl Actor for Agents {
 
 impl AgentsState {
     async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: Reply) {
-        let Start { task_id, job, workspace, deadline, cancel, progress, inside } = start;
+        let Start { task_id, job, workspace, deadline, cancel, progress, verifier, inside } = start;
         let args = AgentArgs {
             task_id,
             job,
@@ -326,6 +331,7 @@ impl AgentsState {
             deadline,
             cancel,
             progress,
+            verifier,
             equipment: self.args.equipment.clone(),
             agents: myself.clone(),
         };

@@ -1,9 +1,10 @@
-//! What the system needs from outside: a store, an embedder, a language model. Adapters are in the root package,
-//! fakes in `testkit`.
+//! What the system needs from outside: a store, an embedder, a language model, and where a caller has one a check of solutions.
+//! Adapters are in the root package, fakes in `testkit`.
 
 mod embedder;
 mod model;
 mod store;
+mod verifier;
 
 pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 pub use model::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
@@ -11,3 +12,4 @@ pub use store::{
     Batch, Committed, Conditions, EraseScope, Erased, Filter, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
     Passage, PassageKind, Recall, Record, Scanned, StoreError, Summary, Visible,
 };
+pub use verifier::{Verifier, VerifyError};

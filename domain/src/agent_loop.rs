@@ -1,11 +1,13 @@
 //! The agent loop as a state machine: inputs in, effects out; it performs nothing itself.
 //!
 //! recall → k drafts, each evaluated as it arrives → the best is refined while it is below the threshold → the best of
-//! all is judged → what can be learned is asked for → conclusion. The MaTTS round is iteration 1. What follows a judgement
-//! is in `learn`, how a run ends in `conclude`; this file holds how it gets there.
+//! all is checked, where the caller has a check, and judged → what can be learned is asked for → conclusion. The MaTTS
+//! round is iteration 1. What follows the choice is in `verify`, what follows a judgement in `learn`, how a run ends in
+//! `conclude`; this file holds how it gets there.
 
 mod conclude;
 mod learn;
+mod verify;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::answer::{Answer, Judgement, Purpose};
+use crate::feedback::Observed;
 use crate::ids::{MemoryId, TraceId};
 use crate::lesson::Lesson;
 use crate::matts::{MattsMode, select};
@@ -53,6 +56,8 @@ pub struct Job {
     /// Shown in the trace.
     pub model: String,
     pub reasoning_effort: String,
+    /// The caller has a check for the chosen solution, which wins over the judge.
+    pub verify: bool,
 }
 
 /// A model call to make.
@@ -70,6 +75,8 @@ pub enum Effect {
     Recall,
     /// Make a model call; answer with [`Input::Answered`].
     Call(Call),
+    /// Check the chosen solution; answer with [`Input::Verified`].
+    Verify { solution: String },
     /// The run is over: stop what still runs, store what is to be stored, reply.
     Conclude(Box<Conclusion>),
 }
@@ -103,6 +110,8 @@ pub enum Input {
         result: Result<Answer, CallFailure>,
         spent: SolveUsage,
     },
+    /// What the check observed, or why it could not be made.
+    Verified(Result<Observed, String>),
     DeadlinePassed,
     Cancelled,
 }
@@ -112,6 +121,7 @@ enum Phase {
     Recalling,
     Drafting,
     Refining,
+    Verifying,
     Judging,
     Learning,
     Concluded,
@@ -155,6 +165,7 @@ pub struct AgentLoop {
     seen: BTreeSet<[u8; 32]>,
     early_exit: bool,
     loop_detected: bool,
+    observed: Option<Observed>,
     judgement: Option<Judgement>,
     usage: SolveUsage,
     progress: Progress,
@@ -186,6 +197,7 @@ impl AgentLoop {
             seen: BTreeSet::new(),
             early_exit: false,
             loop_detected: false,
+            observed: None,
             judgement: None,
             usage: SolveUsage::default(),
             truncated: false,
@@ -215,6 +227,8 @@ impl AgentLoop {
             }
             Input::Recalled { .. } => Vec::new(),
             Input::Answered { purpose, attempt, result, spent } => self.answered(purpose, attempt, result, spent, now),
+            Input::Verified(result) if self.phase == Phase::Verifying => self.verified(result, now),
+            Input::Verified(_) => Vec::new(),
             Input::DeadlinePassed => self.cut_short(now),
             Input::Cancelled => self.fail(Failure::Cancelled, now),
         }
@@ -355,7 +369,7 @@ impl AgentLoop {
         let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
         let scored = best.score.is_some();
         if !scored || self.good_enough() || self.loop_detected || self.iteration >= self.limits.max_iterations {
-            return self.judge(now);
+            return self.verify_or_judge(now);
         }
         if self.phase != Phase::Refining {
             self.seen.insert(loop_hash(&best.solution));
@@ -376,13 +390,13 @@ impl AgentLoop {
             Ok(solution) => solution,
             Err(failure) => {
                 self.warn("refine", &failure);
-                return self.judge(now);
+                return self.verify_or_judge(now);
             }
         };
         self.step(Action::Refine, None, now).content = Some(solution.clone());
         if !self.seen.insert(loop_hash(&solution)) {
             self.loop_detected = true;
-            return self.judge(now);
+            return self.verify_or_judge(now);
         }
         let effect = self.call(Purpose::Evaluate, None, &[("solution", &solution)]);
         self.candidate = Some(solution);
@@ -395,7 +409,7 @@ impl AgentLoop {
             Ok(Answer::Evaluation(evaluation)) => evaluation,
             other => {
                 self.warn("evaluate", &failure_of(other));
-                return self.judge(now);
+                return self.verify_or_judge(now);
             }
         };
         let step = self.step(Action::Evaluate, None, now);
@@ -407,14 +421,6 @@ impl AgentLoop {
             self.early_exit = self.good_enough() && self.iteration < self.limits.max_iterations;
         }
         self.refine_or_judge(now)
-    }
-
-    // ---- judgement ----
-
-    fn judge(&mut self, now: Timestamp) -> Vec<Effect> {
-        let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
-        self.phase = Phase::Judging;
-        vec![self.call(Purpose::Judge, None, &[("solution", &best.solution)])]
     }
 
     // ---- helpers ----

@@ -4,6 +4,7 @@
 pub mod agent_loop;
 pub mod answer;
 pub mod confidence;
+pub mod feedback;
 pub mod fusion;
 pub mod ids;
 pub mod lesson;

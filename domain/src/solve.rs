@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::feedback::Observed;
 use crate::ids::{MemoryId, TraceId};
 use crate::matts::MattsMode;
 use crate::retrieval::{Injection, Recalled};
@@ -103,6 +104,10 @@ pub struct SolveReport {
     /// The evaluation of the solution, in 0..1; null when it could not be evaluated.
     pub score: Option<f64>,
     pub verdict_source: VerdictSource,
+    /// What the caller's check of the solution observed, where the caller has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub evidence: Option<Observed>,
     pub iterations: u32,
     pub attempts: Vec<AttemptReport>,
     /// The index of the chosen attempt.

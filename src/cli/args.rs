@@ -89,10 +89,11 @@ pub(super) enum Command {
     #[command(
         long_about = "Solve a task: recall what was learned before, make several attempts at once, choose the best by \
             its evaluation, refine it while it is not good enough, judge it, keep what was learned.\n\n\
-            Exits with 1 when the solution is judged a failure.",
+            Exits with 1 when the solution is judged a failure, or --verify finds it to be one.",
         after_help = "Examples:\n  \
             reasoning-bank --llm simulated solve \"Write a function that parses ISO dates\"\n  \
-            git diff | reasoning-bank --llm simulated solve --matts-k 3 -"
+            git diff | reasoning-bank --llm simulated solve --matts-k 3 -\n  \
+            reasoning-bank --llm simulated solve --verify 'python3 -m py_compile \"$REASONING_BANK_SOLUTION\"' \"…\""
     )]
     Solve(SolveArgs),
     /// Memories by hand: search, record, get, export
@@ -152,6 +153,15 @@ pub(super) struct SolveArgs {
     /// Such as rust or sql; ranks lessons of this domain higher
     #[arg(long)]
     pub(super) domain: Option<String>,
+    /// Check the chosen solution with this command: exit code 0 means that it passed, whatever the judge says
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        long_help = "Check the chosen solution with this command: exit code 0 means that it passed, whatever the judge \
+            says.\n\nA shell runs it in the current directory, with the solution on stdin and in the file that \
+            REASONING_BANK_SOLUTION names. It runs what a model wrote: use a sandbox where that matters."
+    )]
+    pub(super) verify: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,9 +1,11 @@
 //! `solve`: one task through the whole loop, with its progress on a terminal. An interrupt ends it in order.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::ports::Verifier;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::solve::{Progress as Steps, SolveReport, SolveTask};
@@ -16,16 +18,22 @@ use super::output::Output;
 use super::progress::Progress;
 use crate::settings::{Loaded, MattsSettings};
 
+mod verify;
+
+use verify::ShellCheck;
+
 pub(super) async fn solve(
     args: SolveArgs,
     loaded: &Loaded,
     output: Output,
     system: &SystemHandle,
 ) -> Result<SolveReport, Failure> {
+    let verifier = args.verify.clone().map(check).transpose()?;
     let task = task(args, &loaded.settings.matts)?;
     let (progress, shown) = watch::channel(Steps::default());
     let call = Call {
         progress: Some(progress),
+        verifier,
         ..Call::until(Deadline::after(Duration::from_secs(loaded.settings.agent.deadline_s)))
     };
     let cancel = call.cancel.clone();
@@ -40,6 +48,14 @@ pub(super) async fn solve(
         }
     };
     Ok(solved?)
+}
+
+fn check(command: String) -> Result<Arc<dyn Verifier>, Failure> {
+    if command.trim().is_empty() {
+        return Err(Failure::usage("--verify: the command is blank"));
+    }
+    // The directory the process was started in.
+    Ok(Arc::new(ShellCheck { command, directory: PathBuf::from(".") }))
 }
 
 fn task(args: SolveArgs, matts: &MattsSettings) -> Result<SolveTask, Failure> {

@@ -77,7 +77,7 @@ impl Server {
                 let task = arguments.into_task(&options.defaults);
                 let (sender, progress) = watch::channel(Progress::default());
                 let deadline = Deadline::after(options.solve_deadline);
-                let call = Call { deadline, cancel: context.ct.clone(), progress: Some(sender) };
+                let call = Call { deadline, cancel: context.ct.clone(), progress: Some(sender), verifier: None };
                 let work = system.agents.solve(task, workspace, call);
                 document(&progress::reported(work, progress, context.meta.get_progress_token(), &context.peer).await?)
             }

@@ -65,3 +65,27 @@ fn a_provider_that_cannot_be_used_ends_the_start_at_once_with_the_alternatives()
     assert!(!format!("{ran:?}").contains("secret"));
     assert_eq!(place.run(&["--llm", "none", "solve", "task"]).exits(2).stdout, "");
 }
+
+#[test]
+fn a_check_by_command_decides_over_the_judge_and_the_trace_says_so() {
+    let place = place();
+    place.write("project/expected.txt", "the directory is the current one");
+    let check = "test -s \"$REASONING_BANK_SOLUTION\" && test -f expected.txt && cat > seen.txt";
+    let solve = |check: &str, task: &str| {
+        place.run(&["--llm", "simulated", "--json", "solve", "--matts-k", "1", "--verify", check, task])
+    };
+    let passed = solve(check, "Say something impossible [fail]").ok().json();
+    assert_eq!((&passed["outcome"], &passed["verdict_source"]), (&"success".into(), &"evidence".into()), "{passed}");
+    assert_eq!(std::fs::read_to_string(place.path("project/seen.txt")).unwrap(), passed["solution"].as_str().unwrap());
+
+    let failed = solve("echo 1 test failed; exit 7", "Write a sort").exits(1).json();
+    assert_eq!((&failed["outcome"], &failed["verdict_source"]), (&"failure".into(), &"evidence".into()));
+    assert_eq!(failed["evidence"]["detail"], "exit code 7\n1 test failed");
+    let exported = place.run(&["memory", "export"]).ok().stdout;
+    assert!(exported.contains("exit_code failed: exit code 7"), "{exported}");
+
+    let unclear = solve("no-such-command-anywhere", "Write a sort").ok().json();
+    assert_eq!(unclear["verdict_source"], "judge");
+    assert!(unclear["warnings"].to_string().contains("not_verified"), "{unclear}");
+    assert_eq!(solve(" ", "Write a sort").exits(2).json()["error"]["code"], "invalid_argument");
+}

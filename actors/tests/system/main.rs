@@ -7,3 +7,4 @@ mod memories;
 mod shutdown;
 mod solving;
 mod support;
+mod verifying;

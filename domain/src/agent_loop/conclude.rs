@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::{AgentLoop, CallFailure, Job, Lesson, Phase, SolveReport, Trace};
 use crate::answer::Verdict;
 use crate::confidence::SignalKind;
+use crate::feedback::Observed;
 use crate::ids::MemoryId;
 use crate::lesson::{self, Origin};
 use crate::retrieval::Injection;
@@ -87,9 +88,9 @@ impl Job {
 impl AgentLoop {
     pub(super) fn conclude(&mut self, lessons: Vec<Lesson>, now: Timestamp) -> Vec<super::Effect> {
         self.phase = Phase::Concluded;
-        let outcome = match &self.judgement {
-            Some(judgement) if judgement.verdict == Verdict::Success => Outcome::Success,
-            Some(_) => Outcome::Failure,
+        let outcome = match self.verdict() {
+            Some(Verdict::Success) => Outcome::Success,
+            Some(Verdict::Failure) => Outcome::Failure,
             None => Outcome::Partial,
         };
         let best = self.best_so_far();
@@ -98,6 +99,7 @@ impl AgentLoop {
             outcome,
             score: best.as_ref().and_then(|best| best.score),
             verdict_source: self.verdict_source(),
+            evidence: self.observed.clone(),
             iterations: self.iteration,
             attempts: self.attempt_reports(),
             selected: self.selected as u32 + 1,
@@ -165,14 +167,11 @@ impl AgentLoop {
         keep.trace.trajectory.clone_from(&self.trajectory);
         keep.trace.final_score = self.best.as_ref().and_then(|best| best.score);
         keep.trace.verdict_source = self.verdict_source();
+        keep.trace.evidence = self.observed.as_ref().map(Observed::words);
         keep.trace.memories_used = injected;
         keep.trace.metadata.total_iterations = self.iteration;
         keep.trace.metadata.total_tokens = self.usage.total_tokens();
         Keep { lessons, injected: self.injection.clone(), signals, ..keep }
-    }
-
-    fn verdict_source(&self) -> VerdictSource {
-        if self.judgement.is_some() { VerdictSource::Judge } else { VerdictSource::None }
     }
 
     fn best_so_far(&self) -> Option<BestSoFar> {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{AgentLoop, CallFailure, Effect, Failure, Phase, failure_of};
-use crate::answer::{Answer, Judgement, Purpose, Verdict};
+use crate::answer::{Answer, Purpose, Verdict};
 use crate::lesson::{self, Lesson, MAX_FROM_CONTRAST, MAX_FROM_ONE};
 use crate::tokens;
 use crate::trace::Action;
@@ -31,6 +31,7 @@ impl AgentLoop {
             return vec![self.contrast()];
         }
         let nothing_offered = self.judgement.as_ref().is_some_and(|judgement| judgement.learnings.is_empty());
+        let nothing_offered = nothing_offered && !self.judge_was_wrong();
         let kept = self.kept_of_judgement();
         if kept.is_empty() && !nothing_offered { vec![self.extract()] } else { self.conclude(kept, now) }
     }
@@ -78,22 +79,26 @@ impl AgentLoop {
     }
 
     fn verdict_text(&self) -> (String, String) {
-        match &self.judgement {
-            Some(Judgement { verdict: Verdict::Success, reasoning, .. }) => ("success".into(), reasoning.clone()),
-            Some(Judgement { verdict: Verdict::Failure, reasoning, .. }) => ("failure".into(), reasoning.clone()),
-            None => ("unknown: it could not be judged".into(), String::new()),
-        }
+        let verdict = match self.verdict() {
+            Some(Verdict::Success) => "success",
+            Some(Verdict::Failure) => "failure",
+            None => "unknown: it could not be judged",
+        };
+        let evidence = self.observed.as_ref().map(|observed| format!("Evidence: {}", observed.words()));
+        let reasoning = self.judgement.as_ref().filter(|_| !self.judge_was_wrong()).map(|j| j.reasoning.clone());
+        (verdict.into(), evidence.into_iter().chain(reasoning).collect::<Vec<_>>().join("\n"))
     }
 
     pub(super) fn kept_of_judgement(&mut self) -> Vec<Lesson> {
-        let learnings = self.judgement.as_ref().map(|judgement| judgement.learnings.clone()).unwrap_or_default();
+        let sound = self.judgement.as_ref().filter(|_| !self.judge_was_wrong());
+        let learnings = sound.map(|judgement| judgement.learnings.clone()).unwrap_or_default();
         self.keep(learnings)
     }
 
     /// The lessons fit to keep; the reasons for the others become a warning.
     fn keep(&mut self, lessons: Vec<Lesson>) -> Vec<Lesson> {
         let several = self.attempts.len() > 1;
-        let failed = self.judgement.as_ref().is_some_and(|judgement| judgement.verdict == Verdict::Failure);
+        let failed = self.verdict() == Some(Verdict::Failure);
         let max = if several { MAX_FROM_CONTRAST } else { MAX_FROM_ONE };
         let kept = lesson::keep(lessons, &self.job.task.task, failed && !several, max);
         if !kept.refused.is_empty() {

@@ -11,6 +11,9 @@ pub(in crate::cli) fn solve(report: &SolveReport) -> String {
     let mut out = clean(report.solution.trim_end());
     out.push_str("\n\n");
     out.push_str(&verdict(report));
+    if let Some(evidence) = &report.evidence {
+        let _ = writeln!(out, "evidence  {}", clean(&evidence.words()).replace('\n', "\n          "));
+    }
     out.push_str(&attempts(report));
     for memory in &report.memories_used {
         let _ = writeln!(out, "used      {}", used(memory));

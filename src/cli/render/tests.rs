@@ -149,6 +149,7 @@ fn a_solve_shows_the_solution_and_how_it_came_about() {
         outcome: Outcome::Success,
         score: Some(0.86),
         verdict_source: VerdictSource::Judge,
+        evidence: None,
         iterations: 1,
         attempts: vec![
             AttemptReport { index: 1, score: Some(0.6), latency_ms: 410, error: None },

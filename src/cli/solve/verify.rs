@@ -1,0 +1,197 @@
+//! `--verify COMMAND`: the caller's own check of a solution. A shell runs the command in the current directory with the
+//! solution on stdin and in a file; its exit code is the evidence.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_actors::ports::{Verifier, VerifyError};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::feedback::{DETAIL_MAX_CHARS, EvidenceKind, Observed};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+use tokio_util::sync::CancellationToken;
+
+/// Names the file that holds the solution.
+pub(super) const SOLUTION: &str = "REASONING_BANK_SOLUTION";
+/// What a shell answers when the command cannot be run at all, which says nothing about the solution.
+const NOT_EXECUTABLE: i32 = 126;
+const NOT_FOUND: i32 = 127;
+/// The end of what the command prints: that is where tests say what failed.
+const TAIL_BYTES: usize = 3 * 1024;
+
+#[derive(Debug, Clone)]
+pub(super) struct ShellCheck {
+    pub(super) command: String,
+    pub(super) directory: PathBuf,
+}
+
+impl Verifier for ShellCheck {
+    fn verify(
+        &self,
+        solution: String,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<Observed, VerifyError>> {
+        async move {
+            tokio::select! {
+                observed = self.run(&solution) => observed.map_err(|error| VerifyError::NotRun(error.to_string()))?,
+                () = cancel.cancelled() => Err(VerifyError::Cancelled),
+                () = tokio::time::sleep_until(deadline.instant()) => Err(VerifyError::TimedOut),
+            }
+        }
+        .boxed()
+    }
+}
+
+impl ShellCheck {
+    async fn run(&self, solution: &str) -> io::Result<Result<Observed, VerifyError>> {
+        let mut file = tempfile::NamedTempFile::with_prefix("solution-")?;
+        file.write_all(solution.as_bytes())?;
+        file.flush()?;
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&self.command).current_dir(&self.directory).env(SOLUTION, file.path());
+        // The command runs code that a model wrote: keys are none of its business.
+        for secret in ["OPENROUTER_API_KEY", "OPENROUTER_API_KEY_FILE", "REASONING_BANK__LLM__API_KEY"] {
+            command.env_remove(secret);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut group = Group::of(command.spawn()?);
+        let child = &mut group.child;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let feed = async {
+            if let Some(mut stdin) = stdin {
+                // A command that does not read it is no failure.
+                let _ = stdin.write_all(solution.as_bytes()).await;
+            }
+        };
+        let end = async {
+            let status = group.child.wait().await;
+            // What it left running would keep its output open.
+            group.kill();
+            status
+        };
+        let ((), said, complained, status) = tokio::join!(feed, tail(stdout), tail(stderr), end);
+        Ok(observed(status?, &said, &complained))
+    }
+}
+
+fn observed(status: ExitStatus, said: &str, complained: &str) -> Result<Observed, VerifyError> {
+    use std::os::unix::process::ExitStatusExt;
+    let ended = match (status.code(), status.signal()) {
+        (Some(code @ (NOT_EXECUTABLE | NOT_FOUND)), _) => {
+            return Err(VerifyError::NotRun(format!("exit code {code}: {}", complained.trim())));
+        }
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) => "ended in an unknown way".to_owned(),
+    };
+    let parts = [ended.as_str(), said.trim(), complained.trim()];
+    let detail = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+    let detail = detail.chars().take(DETAIL_MAX_CHARS).collect();
+    Ok(Observed { kind: EvidenceKind::ExitCode, passed: status.success(), detail: Some(detail) })
+}
+
+/// The last of what a stream says; all of it is read, so that the command is never held up.
+async fn tail(stream: Option<impl AsyncRead + Unpin>) -> String {
+    let Some(mut stream) = stream else { return String::new() };
+    let (mut kept, mut chunk, mut cut) = (Vec::new(), vec![0; 8 * 1024], false);
+    while let Ok(read @ 1..) = stream.read(&mut chunk).await {
+        kept.extend_from_slice(&chunk[..read]);
+        if kept.len() > TAIL_BYTES {
+            cut = true;
+            kept.drain(..kept.len() - TAIL_BYTES);
+        }
+    }
+    let text = String::from_utf8_lossy(&kept);
+    if cut { format!("… {}", text.trim_start_matches('\u{fffd}')) } else { text.into_owned() }
+}
+
+/// A command and what it started; killed together, at the latest when this is dropped.
+struct Group {
+    child: Child,
+    id: Option<i32>,
+}
+
+impl Group {
+    /// The child must lead a process group of its own.
+    fn of(child: Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self { child, id }
+    }
+
+    fn kill(&mut self) {
+        if let Some(id) = self.id.take() {
+            // SAFETY: takes no pointer.
+            unsafe {
+                libc::kill(-id, libc::SIGKILL);
+            }
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    async fn check(command: &str, limit: Duration) -> Result<Observed, VerifyError> {
+        let directory = tempfile::tempdir().unwrap();
+        let check = ShellCheck { command: command.into(), directory: directory.path().to_owned() };
+        check.verify("let it = 1;".into(), Deadline::after(limit), CancellationToken::new()).await
+    }
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    #[tokio::test]
+    async fn the_solution_is_on_stdin_and_in_a_file_and_the_exit_code_decides() {
+        let passed = check("grep -q 'it = 1' && test \"$(cat $REASONING_BANK_SOLUTION)\" = 'let it = 1;'", SOON).await;
+        assert!(passed.unwrap().passed);
+        let failed = check("echo out; echo problem >&2; exit 3", SOON).await.unwrap();
+        assert!(!failed.passed && failed.kind == EvidenceKind::ExitCode);
+        assert_eq!(failed.detail.as_deref(), Some("exit code 3\nout\nproblem"));
+        let left_running = check("sleep 600 & exit 0", SOON).await.unwrap();
+        assert!(left_running.passed);
+        let killed = check("kill -9 $$", SOON).await.unwrap();
+        assert_eq!((killed.passed, killed.detail.as_deref()), (false, Some("ended by signal 9")));
+    }
+
+    #[tokio::test]
+    async fn a_command_that_cannot_be_run_says_nothing_about_the_solution() {
+        let error = check("no-such-command-anywhere", SOON).await.unwrap_err();
+        assert!(matches!(&error, VerifyError::NotRun(reason) if reason.contains("127")), "{error}");
+    }
+
+    #[tokio::test]
+    async fn much_output_and_unread_input_neither_block_nor_grow() {
+        let seen = check("yes line | head -c 3000000; echo the end; exit 1", SOON).await.unwrap();
+        let detail = seen.detail.unwrap();
+        assert!(detail.ends_with("the end") && detail.chars().count() <= DETAIL_MAX_CHARS, "{}", detail.len());
+    }
+
+    #[tokio::test]
+    async fn at_the_deadline_the_command_is_killed_with_what_it_started() {
+        let temp = tempfile::tempdir().unwrap();
+        let pid_file = temp.path().join("pid");
+        let command = format!("sleep 600 & echo $! > {}; wait", pid_file.display());
+        let ended = check(&command, Duration::from_millis(500)).await;
+        assert_eq!(ended, Err(VerifyError::TimedOut));
+        let pid: i32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
+        let gone = async {
+            // An orphan is reaped by whoever adopts it; until then it is a zombie.
+            while std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(SOON, gone).await.unwrap();
+    }
+}
