@@ -173,6 +173,11 @@ impl Memory {
         self.error_context.is_some()
     }
 
+    /// Whether this is the next revision of what is stored.
+    pub fn follows(&self, stored: &Self) -> bool {
+        self.id == stored.id && stored.revision.checked_add(1) == Some(self.revision)
+    }
+
     /// The text whose vector stands for the lesson itself.
     pub fn content_text(&self) -> String {
         format!("{}\n{}\n{}", self.title, self.description, self.content)

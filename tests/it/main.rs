@@ -16,5 +16,6 @@ mod store_contract;
 mod store_fixtures;
 mod store_lance;
 mod store_recovery;
+mod store_revisions;
 mod support;
 mod terminal;

@@ -116,19 +116,35 @@ pub(crate) fn warning(mut memory: Memory) -> Memory {
     memory
 }
 
-/// The memory with one passage: its text, and this vector.
+/// The memory with one passage: its text, and this vector. It confirms what says the same.
 pub(crate) fn record(memory: &Memory, vector: Option<[f32; DIMS]>) -> Record {
-    let passage = Passage {
-        kind: PassageKind::Content,
-        n: 0,
-        text: memory.content_text(),
-        vector: vector.map(|vector| vector.to_vec()),
-    };
-    record_with(memory, vec![passage])
+    record_with(memory, vec![whole_text(memory, vector)])
 }
 
 pub(crate) fn record_with(memory: &Memory, passages: Vec<Passage>) -> Record {
     Record::Memory { memory: memory.clone(), passages, confirm: Some(Uuid::now_v7().into()) }
+}
+
+/// Stored whatever else says the same.
+pub(crate) fn as_it_is(memory: &Memory, vector: Option<[f32; DIMS]>) -> Record {
+    Record::Memory { memory: memory.clone(), passages: vec![whole_text(memory, vector)], confirm: None }
+}
+
+/// The memory as it is now, instead of what is stored.
+pub(crate) fn change(memory: &Memory, vector: Option<[f32; DIMS]>) -> Record {
+    Record::Revision { memory: memory.clone(), passages: vec![whole_text(memory, vector)] }
+}
+
+/// The next revision, with this change.
+pub(crate) fn next(memory: &Memory, change: impl FnOnce(&mut Memory)) -> Memory {
+    let mut next = Memory { revision: memory.revision + 1, ..memory.clone() };
+    change(&mut next);
+    next
+}
+
+fn whole_text(memory: &Memory, vector: Option<[f32; DIMS]>) -> Passage {
+    let vector = vector.map(|vector| vector.to_vec());
+    Passage { kind: PassageKind::Content, n: 0, text: memory.content_text(), vector }
 }
 
 pub(crate) fn passage(kind: PassageKind, n: u32, text: &str, vector: [f32; DIMS]) -> Passage {

@@ -75,6 +75,12 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// How many files of a directory have this text in them.
+pub(crate) fn holding(dir: &Path, text: &str) -> usize {
+    let holds = |path: &PathBuf| fs::read(path).unwrap().windows(text.len()).any(|w| w == text.as_bytes());
+    files(dir).iter().filter(|path| holds(path)).count()
+}
+
 pub(crate) fn table_files(dir: &Path, table: &str, part: &str) -> Vec<PathBuf> {
     let mut files = files(&dir.join("lance").join(format!("{table}.lance")).join(part));
     files.retain(|path| path.extension().is_some_and(|extension| extension != "json"));
@@ -82,7 +88,7 @@ pub(crate) fn table_files(dir: &Path, table: &str, part: &str) -> Vec<PathBuf> {
     files
 }
 
-fn frame(batch: &[Record]) -> Vec<u8> {
+pub(crate) fn frame(batch: &[Record]) -> Vec<u8> {
     frame_of(json!(batch))
 }
 
@@ -93,7 +99,7 @@ fn frame_of(batch: serde_json::Value) -> Vec<u8> {
 }
 
 /// The journal of a process that was killed.
-fn leave_journal(dir: &Path, content: &[u8]) -> String {
+pub(crate) fn leave_journal(dir: &Path, content: &[u8]) -> String {
     let name = format!("{}.log", Uuid::now_v7());
     fs::write(dir.join("journal").join(&name), content).unwrap();
     name
@@ -320,11 +326,7 @@ async fn what_was_erased_is_in_no_file_any_more() {
     commit_each(&other_process, std::slice::from_ref(&doomed)).await;
     commit_each(&store, &memories).await;
     store.maintain(soon()).await.unwrap();
-    let holding = |part: &str| {
-        let found = files(&dir.path().join(part)).into_iter();
-        let holds = |path: &PathBuf| fs::read(path).unwrap().windows(secret.len()).any(|w| w == secret.as_bytes());
-        found.filter(holds).count()
-    };
+    let holding = |part: &str| holding(&dir.path().join(part), secret);
     assert!(holding("lance") > 0 && holding("journal") > 0, "otherwise this test shows nothing");
     let erased = store.erase(EraseScope::Memory(doomed.id), soon()).await.unwrap();
     assert_eq!((erased.memories, erased.passages, erased.signals), (1, 1, 1));

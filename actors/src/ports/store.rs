@@ -39,7 +39,6 @@ pub struct Passage {
 /// One thing to be stored. Every record carries its own id; committing the same id again changes nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(clippy::large_enum_variant, reason = "batches are short, and moved rather than copied")]
 pub enum Record {
     /// Of the records of one workspace the one with the highest revision stays.
     Workspace(Workspace),
@@ -53,8 +52,8 @@ pub enum Record {
         confirm: Option<SignalId>,
     },
     /// A memory that is stored, changed: the whole of it with all its passages, its revision one above the stored one.
-    /// With any other revision stored, or none, the batch is refused as [`StoreError::Conflict`]; what is stored
-    /// already exactly so is no conflict.
+    /// With any other revision stored before the batch, or none, the batch is refused as [`StoreError::Conflict`], and
+    /// so is one with two different revisions of a memory; what is stored already exactly so is no conflict.
     Revision {
         memory: Memory,
         passages: Vec<Passage>,

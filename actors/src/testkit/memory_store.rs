@@ -99,13 +99,18 @@ struct Data {
 
 impl Data {
     fn commit(&mut self, batch: Batch) -> Result<Committed, StoreError> {
+        let mut revised: HashMap<MemoryId, &Memory> = HashMap::new();
         for record in &batch {
-            if let Record::Revision { memory, .. } = record {
-                let stored = self.memories.get(&memory.id).map(|stored| &stored.memory);
-                let fits = stored.is_some_and(|stored| stored.revision + 1 == memory.revision || stored == memory);
-                if !fits {
-                    return Err(StoreError::Conflict(memory.id));
+            let Record::Revision { memory, .. } = record else { continue };
+            let fits = match revised.insert(memory.id, memory) {
+                Some(other) => other == memory,
+                None => {
+                    let stored = self.memories.get(&memory.id).map(|stored| &stored.memory);
+                    stored.is_some_and(|stored| memory.follows(stored) || stored == memory)
                 }
+            };
+            if !fits {
+                return Err(StoreError::Conflict(memory.id));
             }
         }
         let mut committed = Committed::default();

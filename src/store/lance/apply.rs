@@ -1,78 +1,127 @@
-//! Applying frames to the tables: once when they are new, or again when journals are replayed.
-
-use std::path::{Path, PathBuf};
+//! Applying records to the tables: once when they are new, or again when journals are replayed (`replay`). The order of
+//! the tables is such that a reader never meets a passage without its memory.
 
 use arrow_array::RecordBatchIterator;
-use reasoning_bank_actors::ports::{Batch, EraseScope, Record, StoreError};
-use reasoning_bank_domain::memory::Scope;
+use lancedb::expr::DfExpr;
+use lancedb::table::merge::MergeInsertBuilder;
+use reasoning_bank_actors::ports::{Passage, Record, StoreError};
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::Memory;
 
-use super::format::Layout;
-use super::journal::{self, Erasures, Frame};
+use super::revisions::{Standing, Stored};
 use super::rows::{self, Rows};
-use super::tables::Tables;
-use super::{Shared, blocking, failed, resolve};
+use super::tables::{TableName, Tables};
+use super::{failed, filter};
 
-/// Adds rows of which none is there yet, which is known because the write lock has been held since it was looked up.
-/// The order of the tables is such that a reader never meets a passage without its memory.
-pub(super) async fn append(tables: &Tables, rows: Vec<Rows>) -> Result<(), StoreError> {
-    for rows in rows {
-        tables.get(rows.table).add(rows.batch).execute().await.map_err(failed)?;
+/// Memories whose passages are looked through at once.
+const REVISED_AT_ONCE: usize = 256;
+
+/// Everything a frame does to the tables. What could be wrong with its records shows when it is made.
+pub(super) struct Plan {
+    replaced: Vec<Rows>,
+    appended: Vec<Rows>,
+    revised: Vec<Revised>,
+}
+
+/// A memory and the passages it has now.
+struct Revised {
+    memory: MemoryId,
+    passages: Vec<String>,
+}
+
+impl Revised {
+    fn of(memory: &Memory, passages: &[Passage]) -> Self {
+        Self { memory: memory.id, passages: passages.iter().map(|passage| rows::passage_id(memory, passage)).collect() }
+    }
+}
+
+impl Plan {
+    /// For records of which it is known what is stored, because the write lock has been held since it was looked up.
+    pub(super) fn new(batch: &[Record], dims: usize) -> Result<Self, StoreError> {
+        let all: Vec<&Record> = batch.iter().collect();
+        let (changed, new): (Vec<&Record>, Vec<&Record>) =
+            batch.iter().partition(|record| matches!(record, Record::Revision { .. }));
+        let encode = |parts: &[(TableName, &[&Record])]| -> Result<Vec<Rows>, StoreError> {
+            let rows = parts.iter().map(|(table, records)| rows::encode(*table, records, dims));
+            rows.filter_map(Result::transpose).collect()
+        };
+        Ok(Self {
+            replaced: encode(&[(TableName::Workspaces, &all), (TableName::Memories, &changed)])?,
+            appended: encode(&[
+                (TableName::Traces, &all),
+                (TableName::Memories, &new),
+                (TableName::Passages, &all),
+                (TableName::Signals, &all),
+            ])?,
+            revised: revised(&changed),
+        })
+    }
+
+    pub(super) async fn apply(self, tables: &Tables) -> Result<(), StoreError> {
+        for rows in self.replaced {
+            replace(tables, rows).await?;
+        }
+        for rows in self.appended {
+            tables.get(rows.table).add(rows.batch).execute().await.map_err(failed)?;
+        }
+        remove_stale_passages(tables, &self.revised).await
+    }
+}
+
+fn revised(records: &[&Record]) -> Vec<Revised> {
+    let memories = records.iter().filter_map(|record| rows::stored_memory(record));
+    memories.map(|(memory, passages)| Revised::of(memory, passages)).collect()
+}
+
+/// Applies records of which some may be in some of the tables. Changes nothing where all are. Several times the work of
+/// a plan.
+pub(super) async fn apply_again(tables: &Tables, batch: &[Record], dims: usize) -> Result<(), StoreError> {
+    let stored = Stored::read(tables, batch).await?;
+    let standing = |record: &&Record| stored.standing(record);
+    let current: Vec<&Record> = batch.iter().filter(|record| standing(record) != Standing::Outdated).collect();
+    let ahead: Vec<&Record> = current.iter().copied().filter(|record| standing(record) == Standing::Ahead).collect();
+    for table in [TableName::Workspaces, TableName::Memories] {
+        if let Some(rows) = rows::encode(table, &ahead, dims)? {
+            replace(tables, rows).await?;
+        }
+    }
+    for table in TableName::ALL {
+        if let Some(rows) = rows::encode(table, &current, dims)? {
+            insert_absent(tables, rows).await?;
+        }
+    }
+    remove_stale_passages(tables, &revised(&current)).await
+}
+
+async fn insert_absent(tables: &Tables, rows: Rows) -> Result<(), StoreError> {
+    let mut merge = tables.get(rows.table).merge_insert(&["id"]);
+    merge.when_not_matched_insert_all();
+    run(merge, rows).await
+}
+
+/// Inserts those that are absent, too.
+async fn replace(tables: &Tables, rows: Rows) -> Result<(), StoreError> {
+    let mut merge = tables.get(rows.table).merge_insert(&["id"]);
+    merge.when_matched_update_all(None).when_not_matched_insert_all();
+    run(merge, rows).await
+}
+
+async fn run(mut merge: MergeInsertBuilder, rows: Rows) -> Result<(), StoreError> {
+    // through an index on the key the check against a writer that inserts the same key at the same time is skipped
+    merge.use_index(false);
+    let schema = rows.batch.schema();
+    let reader = RecordBatchIterator::new([Ok(rows.batch)], schema);
+    merge.execute(Box::new(reader)).await.map(drop).map_err(failed)
+}
+
+/// Removes the passages of earlier revisions. Those of the new one are there already, so a search finds the memory all
+/// the time.
+async fn remove_stale_passages(tables: &Tables, revised: &[Revised]) -> Result<(), StoreError> {
+    for revised in revised.chunks(REVISED_AT_ONCE) {
+        let of_these = filter::one_of("memory_id", revised.iter().map(|revised| revised.memory.to_string()));
+        let current: Vec<String> = revised.iter().flat_map(|revised| revised.passages.iter().cloned()).collect();
+        let stale: DfExpr = if current.is_empty() { of_these } else { of_these.and(!filter::one_of("id", current)) };
+        tables.passages.delete(&stale).await.map_err(failed)?;
     }
     Ok(())
-}
-
-/// Adds the rows that are not there yet. Several times the work of [`append`].
-async fn insert_absent(tables: &Tables, rows: Vec<Rows>) -> Result<(), StoreError> {
-    for rows in rows {
-        let mut merge = tables.get(rows.table).merge_insert(&["id"]);
-        // through an index on the key the check against a writer that inserts the same key at the same time is skipped
-        merge.when_not_matched_insert_all().use_index(false);
-        let schema = rows.batch.schema();
-        let reader = RecordBatchIterator::new([Ok(rows.batch)], schema);
-        merge.execute(Box::new(reader)).await.map_err(failed)?;
-    }
-    Ok(())
-}
-
-/// Applies all frames of these journals, except what was erased after they were written.
-pub(super) async fn replay(shared: &Shared, journals: Vec<PathBuf>) -> Result<usize, StoreError> {
-    let erasures = Erasures::read(&shared.layout).await?;
-    let mut replayed = 0;
-    for path in journals {
-        let layout = shared.layout.clone();
-        let frames = blocking(move || read_if_there(&layout, &path)).await?.map_err(failed)?;
-        replayed += frames.len();
-        let batch = frames.into_iter().flat_map(|frame| surviving(frame, &erasures)).collect::<Batch>();
-        insert_absent(&shared.tables, rows::encode(&resolve::without_repeats(batch), shared.dims)?).await?;
-    }
-    Ok(replayed)
-}
-
-fn read_if_there(layout: &Layout, path: &Path) -> std::io::Result<Vec<Frame>> {
-    if path.exists() { journal::read(layout, path) } else { Ok(Vec::new()) }
-}
-
-fn surviving(frame: Frame, erasures: &Erasures) -> Batch {
-    let erased = erasures.pending.as_ref().filter(|_| frame.erasures < erasures.count);
-    let survives = |record: &Record| erased.is_none_or(|scope| !concerns(scope, record));
-    frame.batch.into_iter().filter(survives).collect()
-}
-
-/// Whether an erasure removes this record.
-fn concerns(scope: &EraseScope, record: &Record) -> bool {
-    match (scope, record) {
-        (EraseScope::Memory(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => memory.id == *id,
-        (EraseScope::Memory(id), Record::Signal(signal)) => signal.memory_id == *id,
-        (EraseScope::Memory(_), Record::Workspace(_) | Record::Trace(_)) => false,
-        (EraseScope::Workspace(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => {
-            memory.workspace_id == *id && memory.scope == Scope::Project
-        }
-        (EraseScope::Traces { workspace, before }, Record::Trace(trace)) => {
-            workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id) && trace.created_at < *before
-        }
-        (EraseScope::Traces { .. }, _) => false,
-        (EraseScope::Workspace(id), Record::Signal(signal)) => signal.workspace_id == *id,
-        (EraseScope::Workspace(id), Record::Trace(trace)) => trace.metadata.workspace_id == *id,
-        (EraseScope::Workspace(id), Record::Workspace(workspace)) => workspace.id == *id,
-    }
 }

@@ -5,13 +5,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reasoning_bank_actors::ports::{Batch, Committed, Record, StoreError};
+use reasoning_bank_actors::ports::{Batch, Committed, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+use super::apply::Plan;
 use super::journal::{Erasures, Frame};
+use super::resolve::{self, Answer};
 use super::write_lock::WriteGuard;
-use super::{Shared, apply, checkpoint, erase, failed, resolve, rows, upkeep, within};
+use super::{Shared, checkpoint, erase, failed, replay, rows, upkeep, within};
 
 /// Commits that wait; further callers wait for a place, to their deadlines.
 const WAITING: usize = 1024;
@@ -113,9 +115,6 @@ pub(super) async fn commit(shared: &Arc<Shared>, batch: Batch, deadline: Deadlin
     if batch.is_empty() {
         return Ok(Committed::default());
     }
-    if batch.iter().any(|record| matches!(record, Record::Revision { .. })) {
-        return Err(StoreError::Failed("this store cannot change what it holds".into()));
-    }
     // refused here, it spoils no other commit of the same batch
     rows::check(&batch, shared.dims)?;
     within(deadline, async {
@@ -152,9 +151,9 @@ async fn commit_waiting(shared: Arc<Shared>, mut guard: WriteGuard) {
     let mut waiting = shared.queue.take();
     let batches: Vec<Batch> = waiting.iter_mut().map(|waiting| std::mem::take(&mut waiting.batch)).collect();
     match write(&shared, &mut guard, batches).await {
-        Ok(committed) => {
-            for (waiting, committed) in waiting.into_iter().zip(committed) {
-                let _ = waiting.reply.send(Ok(committed));
+        Ok(answers) => {
+            for (waiting, answer) in waiting.into_iter().zip(answers) {
+                let _ = waiting.reply.send(answer);
             }
         }
         Err(error) => {
@@ -170,26 +169,26 @@ async fn commit_waiting(shared: Arc<Shared>, mut guard: WriteGuard) {
     }
 }
 
-async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> Result<Vec<Committed>, StoreError> {
+async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> Result<Vec<Answer>, StoreError> {
     let erasures = settle(shared, guard).await?;
-    let (committed, batch) = resolve::resolve(&shared.tables, batches).await?;
+    let (answers, batch) = resolve::resolve(&shared.tables, batches).await?;
     if batch.is_empty() {
-        return Ok(committed);
+        return Ok(answers);
     }
-    let rows = rows::encode(&batch, shared.dims)?;
+    let plan = Plan::new(&batch, shared.dims)?;
     let frame = Frame { erasures: erasures.count, batch }.encode()?;
     guard.begin(&shared.journal.name(&shared.layout).await?)?;
     shared.journal.append(frame).await?;
-    apply::append(&shared.tables, rows).await?;
+    plan.apply(&shared.tables).await?;
     guard.finish()?;
-    Ok(committed)
+    Ok(answers)
 }
 
 /// Finishes what the last holder of the write lock began and could not finish.
 pub(super) async fn settle(shared: &Shared, guard: &mut WriteGuard) -> Result<Erasures, StoreError> {
     if let Some(journal) = guard.unapplied()? {
         tracing::info!(journal, "finishing a commit that broke off");
-        apply::replay(shared, vec![shared.layout.journals().join(journal)]).await?;
+        replay::replay(shared, vec![shared.layout.journals().join(journal)]).await?;
         guard.finish()?;
     }
     let erasures = Erasures::read(&shared.layout).await?;

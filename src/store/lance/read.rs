@@ -11,6 +11,7 @@ use reasoning_bank_actors::ports::{Filter, MemoryRow, Page, Scanned, StoreError}
 use reasoning_bank_domain::confidence::{Evidence, Signal};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::de::DeserializeOwned;
 
 use super::tables::Tables;
@@ -103,6 +104,17 @@ pub(super) async fn memories(tables: &Tables, ids: &[MemoryId]) -> Result<Vec<Me
     records(&tables.memories, Some(these), &WHOLE).await
 }
 
+pub(super) async fn workspaces(
+    tables: &Tables,
+    ids: impl IntoIterator<Item = &WorkspaceId>,
+) -> Result<Vec<Workspace>, StoreError> {
+    let ids: Vec<String> = ids.into_iter().map(WorkspaceId::to_string).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    records(&tables.workspaces, Some(filter::one_of("id", ids)), &WHOLE).await
+}
+
 async fn with_evidence(tables: &Tables, memories: Vec<Memory>) -> Result<Vec<MemoryRow>, StoreError> {
     let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     let mut evidence = evidence(tables, &ids).await?;
@@ -153,13 +165,13 @@ pub(super) async fn scan(tables: &Tables, asked: Filter, page: Page) -> Result<S
         }
         Filter::Workspaces => {
             let mut workspaces: Vec<_> = records(&tables.workspaces, None, &WHOLE).await?;
-            workspaces.sort_by(|a: &reasoning_bank_domain::workspace::Workspace, b| a.id.cmp(&b.id));
+            workspaces.sort_by(|a: &Workspace, b| a.id.cmp(&b.id));
             Ok(Scanned::Workspaces(workspaces))
         }
         Filter::Summary => Err(StoreError::Failed("this store does not count what it holds".into())),
         Filter::Passages(id) => {
             let condition = filter::equals("memory_id", id.to_string());
-            let columns = ["kind", "n", "text", "vector"];
+            let columns = ["id", "kind", "n", "text", "vector"];
             Ok(Scanned::Passages(rows::decode_passages(&select(&tables.passages, Some(condition), &columns).await?)?))
         }
     }

@@ -17,7 +17,7 @@ use reasoning_bank_actors::ports::StoreError;
 use super::format::{Layout, create_dir, write_synced};
 use super::tables::{self, TableName, Tables};
 use super::write_lock::WriteGuard;
-use super::{Shared, apply, blocking, checkpoint, commit, failed, journal};
+use super::{Shared, blocking, checkpoint, commit, failed, journal, replay};
 
 /// What every file of LanceDB ends with.
 const MAGIC: &[u8; 4] = b"LANC";
@@ -67,7 +67,7 @@ pub(super) async fn replay(shared: &Shared, mut guard: WriteGuard, damaged: bool
     if journals.is_empty() && !damaged {
         return Ok(());
     }
-    let frames = apply::replay(shared, journals).await?;
+    let frames = replay::replay(shared, journals).await?;
     tracing::info!(frames, damaged, "replayed the journals of earlier processes");
     checkpoint::checkpoint(shared, &guard).await?;
     let layout = shared.layout.clone();

@@ -1,7 +1,8 @@
-//! What becomes of the memories of a batch: new, already stored, or the same as one that is. Decided while the write
-//! lock is held, over the batch and the newest version of the table, so that two writers never both add the same.
+//! What becomes of the records of a batch: new, a change of what is stored, stored already, or the same as a memory that
+//! is. Decided while the write lock is held, over the batches and the newest version of the tables, so that two writers
+//! never both add the same, and a change never overwrites another one that its author did not know.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use futures::future::try_join_all;
 use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
@@ -9,73 +10,68 @@ use reasoning_bank_domain::confidence::{Signal, SignalKind};
 use reasoning_bank_domain::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::{Memory, Status};
 
+use super::revisions::{Key, key, newest, workspace_revisions};
 use super::tables::{TableName, Tables};
 use super::{failed, filter, read, rows};
 
-/// Memories that are stored, or will be by the batches resolved so far.
-#[derive(Default)]
-struct Known {
-    ids: HashSet<MemoryId>,
-    /// Of active memories.
-    by_duplicate_key: HashMap<String, MemoryId>,
-}
+/// What each batch comes to by itself; of one that is refused nothing is stored.
+pub(super) type Answer = Result<Committed, StoreError>;
 
-/// For every batch what it comes to, and all records that are not stored yet, each once.
-pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec<Committed>, Batch), StoreError> {
+/// For every batch its answer, and all that has to be written, one record of each id.
+pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec<Answer>, Batch), StoreError> {
     let asked = || batches.iter().flatten();
-    let (mut known, mut stored) = tokio::try_join!(Known::read(tables, asked()), stored_ids(tables, asked()))?;
+    let (mut known, mut stored, workspaces) = tokio::try_join!(
+        Known::read(tables, asked()),
+        stored_ids(tables, asked()),
+        workspace_revisions(tables, asked())
+    )?;
     let mut records = Vec::new();
     let mut confirmations = Vec::new();
-    let mut committed = Vec::new();
+    let mut answers = Vec::new();
     for batch in batches {
+        if let Err(conflict) = known.check_revisions(&batch) {
+            answers.push(Err(conflict));
+            continue;
+        }
         let mut outcome = Committed::default();
         for record in batch {
-            let Record::Memory { memory, passages, confirm } = record else {
-                records.push(record);
-                continue;
-            };
-            let (what, stored_before) = known.decide(&memory, confirm.is_some());
-            outcome.memories.push(what);
-            match what {
-                MemoryCommit::Created(_) if stored_before => {}
-                MemoryCommit::Created(_) => records.push(Record::Memory { memory, passages, confirm }),
-                MemoryCommit::Reinforced(existing) => {
-                    let confirmation = confirm.map(|id| Record::Signal(confirmation(id, existing, &memory)));
-                    confirmations.extend(confirmation);
+            match record {
+                Record::Memory { memory, passages, confirm } => {
+                    let (what, is_new) = known.decide(&memory, confirm.is_some());
+                    outcome.memories.push(what);
+                    match (what, confirm) {
+                        (MemoryCommit::Reinforced(existing), Some(id)) => {
+                            confirmations.push(Record::Signal(confirmation(id, existing, &memory)));
+                        }
+                        _ if is_new => records.push(Record::Memory { memory, passages, confirm }),
+                        _ => {}
+                    }
                 }
+                Record::Revision { memory, passages } => {
+                    if known.revise(&memory) {
+                        records.push(Record::Revision { memory, passages });
+                    }
+                }
+                Record::Workspace(workspace) => {
+                    if workspaces.get(&workspace.id).is_none_or(|stored| workspace.revision > *stored) {
+                        records.push(Record::Workspace(workspace));
+                    }
+                }
+                Record::Trace(_) | Record::Signal(_) => records.push(record),
             }
         }
-        committed.push(outcome);
+        answers.push(Ok(outcome));
     }
     stored.extend(stored_ids(tables, confirmations.iter()).await?);
     records.append(&mut confirmations);
-    records.retain(|record| stored.insert(key(record)));
-    Ok((committed, records))
+    records.retain(|record| !stored.contains(&key(record)));
+    Ok((answers, newest(records)))
 }
 
-/// Ids are unique within a table.
-type Key = (TableName, String);
-
-fn key(record: &Record) -> Key {
-    match record {
-        Record::Workspace(workspace) => (TableName::Workspaces, workspace.id.to_string()),
-        Record::Trace(trace) => (TableName::Traces, trace.trace_id.to_string()),
-        Record::Memory { memory, .. } | Record::Revision { memory, .. } => (TableName::Memories, memory.id.to_string()),
-        Record::Signal(signal) => (TableName::Signals, signal.id.to_string()),
-    }
-}
-
-/// The first record of each id: an insert of several rows with one id would insert them all.
-pub(super) fn without_repeats(mut batch: Batch) -> Batch {
-    let mut seen = HashSet::new();
-    batch.retain(|record| seen.insert(key(record)));
-    batch
-}
-
-/// Which of these records are stored, memories aside.
+/// Which of these traces and signals are stored.
 async fn stored_ids(tables: &Tables, records: impl Iterator<Item = &Record>) -> Result<HashSet<Key>, StoreError> {
     let mut asked: HashMap<TableName, Vec<String>> = HashMap::new();
-    for (table, id) in records.map(key).filter(|(table, _)| *table != TableName::Memories) {
+    for (table, id) in records.map(key).filter(|(table, _)| matches!(table, TableName::Traces | TableName::Signals)) {
         asked.entry(table).or_default().push(id);
     }
     let find = async |(table, ids): (TableName, Vec<String>)| {
@@ -85,45 +81,115 @@ async fn stored_ids(tables: &Tables, records: impl Iterator<Item = &Record>) -> 
     Ok(try_join_all(asked.into_iter().map(find)).await?.into_iter().flatten().collect())
 }
 
+/// Memories that are stored, or will be by the batches resolved so far.
+#[derive(Default)]
+struct Known {
+    /// With their duplicate keys where they are active.
+    memories: HashMap<MemoryId, Option<String>>,
+    /// Active memories by what they say.
+    by_duplicate_key: HashMap<String, BTreeSet<MemoryId>>,
+    /// Ids that a revision is asked for, and the whole of those that there are.
+    revised: HashMap<MemoryId, Option<Memory>>,
+}
+
 impl Known {
-    async fn read<'a>(tables: &Tables, records: impl Iterator<Item = &'a Record>) -> Result<Self, StoreError> {
-        let mut known = Self::default();
-        let memories: Vec<&Memory> =
-            records.filter_map(|r| if let Record::Memory { memory, .. } = r { Some(memory) } else { None }).collect();
-        if memories.is_empty() {
-            return Ok(known);
+    async fn read<'a>(tables: &Tables, records: impl Iterator<Item = &'a Record> + Clone) -> Result<Self, StoreError> {
+        let revised = records
+            .clone()
+            .filter_map(|r| if let Record::Revision { memory, .. } = r { Some(memory.id) } else { None });
+        let new = records.filter_map(|r| if let Record::Memory { memory, .. } = r { Some(memory) } else { None });
+        let (revised, new): (HashSet<MemoryId>, Vec<&Memory>) = (revised.collect(), new.collect());
+        let mut known = Self { revised: revised.iter().map(|id| (*id, None)).collect(), ..Self::default() };
+        let revised: Vec<MemoryId> = revised.into_iter().collect();
+        let (revised, similar) = tokio::try_join!(read::memories(tables, &revised), similar(tables, &new))?;
+        for memory in revised {
+            known.add(&memory);
         }
-        let same_id = filter::one_of("id", memories.iter().map(|memory| memory.id.to_string()));
-        let same_text = filter::one_of("duplicate_key", memories.iter().map(|memory| memory.duplicate_key()));
-        let columns = ["id", "duplicate_key", "status"];
-        let found = read::select(&tables.memories, Some(same_id.or(same_text)), &columns).await?;
-        let keys = rows::text_column(&found, "duplicate_key").zip(rows::text_column(&found, "status"));
-        for (id, (key, status)) in rows::text_column(&found, "id").zip(keys) {
-            known.add(id.parse().map_err(failed)?, key.to_owned(), status == Status::Active.as_str());
+        for (id, key) in similar {
+            known.insert(id, key);
         }
         Ok(known)
     }
 
-    fn add(&mut self, id: MemoryId, duplicate_key: String, active: bool) {
-        self.ids.insert(id);
-        if active {
-            self.by_duplicate_key.entry(duplicate_key).or_insert(id);
+    fn insert(&mut self, id: MemoryId, duplicate_key: Option<String>) {
+        if let Some(old) = self.memories.insert(id, duplicate_key.clone()).flatten()
+            && let Some(same) = self.by_duplicate_key.get_mut(&old)
+        {
+            same.remove(&id);
+        }
+        if let Some(key) = duplicate_key {
+            self.by_duplicate_key.entry(key).or_default().insert(id);
         }
     }
 
-    /// What comes of it, and whether it was stored before.
-    fn decide(&mut self, memory: &Memory, may_confirm: bool) -> (MemoryCommit, bool) {
-        if self.ids.contains(&memory.id) {
-            return (MemoryCommit::Created(memory.id), true);
+    fn add(&mut self, memory: &Memory) {
+        self.insert(memory.id, (memory.status == Status::Active).then(|| memory.duplicate_key()));
+        if let Some(whole) = self.revised.get_mut(&memory.id) {
+            *whole = Some(memory.clone());
         }
-        let active = memory.status == Status::Active;
-        let key = memory.duplicate_key();
-        if let Some(existing) = self.by_duplicate_key.get(&key).filter(|_| active && may_confirm) {
-            return (MemoryCommit::Reinforced(*existing), false);
-        }
-        self.add(memory.id, key, active);
-        (MemoryCommit::Created(memory.id), false)
     }
+
+    /// What comes of a new memory, and whether it has to be written.
+    fn decide(&mut self, memory: &Memory, may_confirm: bool) -> (MemoryCommit, bool) {
+        if self.memories.contains_key(&memory.id) {
+            return (MemoryCommit::Created(memory.id), false);
+        }
+        if may_confirm && memory.status == Status::Active {
+            let same = self.by_duplicate_key.get(&memory.duplicate_key());
+            if let Some(existing) = same.and_then(|same| same.first()) {
+                return (MemoryCommit::Reinforced(*existing), false);
+            }
+        }
+        self.add(memory);
+        (MemoryCommit::Created(memory.id), true)
+    }
+
+    /// The memory as stored before this batch, if a revision of it is asked for.
+    fn whole(&self, id: MemoryId) -> Option<&Memory> {
+        self.revised.get(&id)?.as_ref()
+    }
+
+    /// Each must follow what is stored or be it, and a batch may hold one revision of a memory only.
+    fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
+        let mut seen: HashMap<MemoryId, &Memory> = HashMap::new();
+        for record in batch {
+            let Record::Revision { memory, .. } = record else { continue };
+            let fits = match seen.insert(memory.id, memory) {
+                Some(other) => other == memory,
+                None => self.whole(memory.id).is_some_and(|stored| memory.follows(stored) || stored == memory),
+            };
+            if !fits {
+                return Err(StoreError::Conflict(memory.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is something to write.
+    fn revise(&mut self, memory: &Memory) -> bool {
+        let is_new = self.whole(memory.id) != Some(memory);
+        if is_new {
+            self.add(memory);
+        }
+        is_new
+    }
+}
+
+/// Stored memories with the id or the text of one of these; the key of those that are active.
+async fn similar(tables: &Tables, memories: &[&Memory]) -> Result<Vec<(MemoryId, Option<String>)>, StoreError> {
+    if memories.is_empty() {
+        return Ok(Vec::new());
+    }
+    let same_id = filter::one_of("id", memories.iter().map(|memory| memory.id.to_string()));
+    let same_text = filter::one_of("duplicate_key", memories.iter().map(|memory| memory.duplicate_key()));
+    let columns = ["id", "duplicate_key", "status"];
+    let found = read::select(&tables.memories, Some(same_id.or(same_text)), &columns).await?;
+    let keys = rows::text_column(&found, "duplicate_key").zip(rows::text_column(&found, "status"));
+    let entry = |(id, (key, status)): (&str, (&str, &str))| {
+        let active = status == Status::Active.as_str();
+        Ok((id.parse().map_err(failed)?, active.then(|| key.to_owned())))
+    };
+    rows::text_column(&found, "id").zip(keys).map(entry).collect()
 }
 
 fn confirmation(id: SignalId, existing: MemoryId, memory: &Memory) -> Signal {

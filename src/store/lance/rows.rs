@@ -42,25 +42,35 @@ pub(super) struct Rows {
     pub(super) batch: RecordBatch,
 }
 
-/// The rows of a batch, in the order in which they are applied. Tables that get none are left out.
+/// The rows of these records in one table; `None` when there are none.
 ///
 /// # Errors
 /// A vector of another length than `dims`, or with a number that is not finite.
-pub(super) fn encode(batch: &[Record], dims: usize) -> Result<Vec<Rows>, StoreError> {
-    let mut rows = Vec::new();
-    for table in TableName::ALL {
-        let columns = match table {
-            TableName::Workspaces => workspaces(batch),
-            TableName::Traces => traces(batch),
-            TableName::Memories => memories(batch),
-            TableName::Passages => passages(batch, dims),
-            TableName::Signals => signals(batch),
-        }?;
-        if columns.first().is_some_and(|ids| !ids.is_empty()) {
-            rows.push(Rows { table, batch: record_batch(table.schema(dims), columns)? });
-        }
+pub(super) fn encode(table: TableName, records: &[&Record], dims: usize) -> Result<Option<Rows>, StoreError> {
+    let columns = match table {
+        TableName::Workspaces => workspaces(records),
+        TableName::Traces => traces(records),
+        TableName::Memories => memories(records),
+        TableName::Passages => passages(records, dims),
+        TableName::Signals => signals(records),
+    }?;
+    if columns.first().is_none_or(|ids| ids.is_empty()) {
+        return Ok(None);
     }
-    Ok(rows)
+    Ok(Some(Rows { table, batch: record_batch(table.schema(dims), columns)? }))
+}
+
+/// Of another revision of the memory all passages are others.
+pub(super) fn passage_id(memory: &Memory, passage: &Passage) -> String {
+    format!("{}/{}/{}/{}", memory.id, memory.revision, kind_text(passage.kind), passage.n)
+}
+
+/// The memory that a record stores, new or changed, and its passages.
+pub(super) fn stored_memory(record: &Record) -> Option<(&Memory, &[Passage])> {
+    match record {
+        Record::Memory { memory, passages, .. } | Record::Revision { memory, passages } => Some((memory, passages)),
+        Record::Workspace(_) | Record::Trace(_) | Record::Signal(_) => None,
+    }
 }
 
 fn record_batch(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch, StoreError> {
@@ -80,13 +90,14 @@ fn bodies<'a, T: Serialize + 'a>(values: impl IntoIterator<Item = &'a T>) -> Res
     Ok(text(bodies.map_err(failed)?))
 }
 
-fn workspaces(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
-    let all = || batch.iter().filter_map(|r| if let Record::Workspace(workspace) = r { Some(workspace) } else { None });
+fn workspaces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all =
+        || records.iter().filter_map(|r| if let Record::Workspace(workspace) = r { Some(workspace) } else { None });
     Ok(vec![text(all().map(|workspace| workspace.id.as_str())), bodies(all())?])
 }
 
-fn traces(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
-    let all = || batch.iter().filter_map(|r| if let Record::Trace(trace) = r { Some(trace) } else { None });
+fn traces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|r| if let Record::Trace(trace) = r { Some(trace) } else { None });
     Ok(vec![
         text(all().map(|trace| trace.trace_id.to_string())),
         text(all().map(|trace| trace.metadata.workspace_id.as_str())),
@@ -94,8 +105,8 @@ fn traces(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
     ])
 }
 
-fn memories(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
-    let all = || batch.iter().filter_map(|r| if let Record::Memory { memory, .. } = r { Some(memory) } else { None });
+fn memories(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|record| Some(stored_memory(record)?.0));
     Ok(vec![
         text(all().map(|memory| memory.id.to_string())),
         text(all().map(|memory| memory.workspace_id.as_str())),
@@ -108,15 +119,15 @@ fn memories(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
     ])
 }
 
-fn passages(batch: &[Record], dims: usize) -> Result<Vec<ArrayRef>, StoreError> {
-    let all: Vec<(&Memory, &Passage)> = batch
+fn passages(records: &[&Record], dims: usize) -> Result<Vec<ArrayRef>, StoreError> {
+    let all: Vec<(&Memory, &Passage)> = records
         .iter()
-        .filter_map(|r| if let Record::Memory { memory, passages, .. } = r { Some((memory, passages)) } else { None })
+        .filter_map(|record| stored_memory(record))
         .flat_map(|(memory, passages)| passages.iter().map(move |passage| (memory, passage)))
         .collect();
     let of_memory = |value: fn(&Memory) -> &str| text(all.iter().map(|(memory, _)| value(memory)));
     Ok(vec![
-        text(all.iter().map(|(memory, p)| format!("{}/{}/{}", memory.id, kind_text(p.kind), p.n))),
+        text(all.iter().map(|(memory, passage)| passage_id(memory, passage))),
         text(all.iter().map(|(memory, _)| memory.id.to_string())),
         of_memory(|memory| memory.workspace_id.as_str()),
         of_memory(|memory| memory.scope.as_str()),
@@ -144,8 +155,7 @@ fn vectors<'a>(vectors: impl Iterator<Item = Option<&'a [f32]>> + Clone, dims: u
 
 /// Refuses what [`encode`] would refuse.
 pub(super) fn check(batch: &[Record], dims: usize) -> Result<(), StoreError> {
-    let passages =
-        batch.iter().filter_map(|r| if let Record::Memory { passages, .. } = r { Some(passages) } else { None });
+    let passages = batch.iter().filter_map(|record| Some(stored_memory(record)?.1));
     let mut vectors = passages.flatten().filter_map(|passage| passage.vector.as_deref());
     vectors.try_for_each(|vector| check_vector(vector, dims))
 }
@@ -164,8 +174,8 @@ fn check_vector(vector: &[f32], dims: usize) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn signals(batch: &[Record]) -> Result<Vec<ArrayRef>, StoreError> {
-    let all = || batch.iter().filter_map(|r| if let Record::Signal(signal) = r { Some(signal) } else { None });
+fn signals(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|r| if let Record::Signal(signal) = r { Some(signal) } else { None });
     Ok(vec![
         text(all().map(|signal| signal.id.to_string())),
         text(all().map(|signal| signal.memory_id.to_string())),
@@ -206,10 +216,12 @@ pub(super) fn decode_bodies<T: DeserializeOwned>(batches: &[RecordBatch]) -> Res
     text_column(batches, "body").map(|body| serde_json::from_str(body).map_err(failed)).collect()
 }
 
+/// The passages of one memory: those of its newest revision, since earlier ones may not have been removed yet.
 pub(super) fn decode_passages(batches: &[RecordBatch]) -> Result<Vec<Passage>, StoreError> {
     let mut passages = Vec::new();
     for batch in batches {
         let missing = || StoreError::Failed("the passages table lacks a column".into());
+        let ids = batch.column_by_name("id").and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing)?;
         let kinds = batch.column_by_name("kind").and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing)?;
         let numbers = batch.column_by_name("n").and_then(|c| c.as_any().downcast_ref::<UInt32Array>());
         let numbers = numbers.ok_or_else(missing)?;
@@ -218,14 +230,23 @@ pub(super) fn decode_passages(batches: &[RecordBatch]) -> Result<Vec<Passage>, S
         for row in 0..batch.num_rows() {
             let vector = vectors.is_valid(row).then(|| vectors.value(row));
             let vector = vector.and_then(|v| Some(v.as_primitive_opt::<Float32Type>()?.values().to_vec()));
-            passages.push(Passage {
+            let passage = Passage {
                 kind: if kinds.value(row) == "task" { PassageKind::Task } else { PassageKind::Content },
                 n: numbers.value(row),
                 text: texts.value(row).to_owned(),
                 vector,
-            });
+            };
+            passages.push((revision_of(ids.value(row)), passage));
         }
     }
+    let newest = passages.iter().map(|(revision, _)| *revision).max();
+    passages.retain(|(revision, _)| Some(*revision) == newest);
+    let mut passages: Vec<Passage> = passages.into_iter().map(|(_, passage)| passage).collect();
     passages.sort_by_key(|passage| (passage.kind == PassageKind::Content, passage.n));
     Ok(passages)
+}
+
+/// Of the memory that a passage belongs to, from its [`passage_id`]; 0 where the id is of the first format.
+fn revision_of(passage_id: &str) -> u32 {
+    passage_id.split('/').nth(1).and_then(|revision| revision.parse().ok()).unwrap_or_default()
 }

@@ -1,0 +1,121 @@
+//! Commits: whole, once, and without exact duplicates.
+
+use super::*;
+
+#[rstest]
+#[tokio::test]
+async fn what_was_committed_is_read_back_whole(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let mut kept = warning(memory(&here, "Quote \"it\" 'all'", "line one\nline two\t\u{1f980} NUL-free"));
+    kept.pattern_tags = vec!["a,b".into(), "c\"d".into()];
+    kept.domain_category = Some("Parsing".into());
+    let passages = vec![
+        passage(PassageKind::Task, 0, "the task", [0.1, 0.2, 0.3, 0.4]),
+        passage(PassageKind::Content, 0, "first", [0.5, 0.25, 0.125, 1.0 / 3.0]),
+        passage(PassageKind::Content, 1, "second", [1.0, 0.0, 0.0, 0.0]),
+    ];
+    let helped = signal(&kept, SignalKind::Helpful, now());
+    let tried = trace(&here, "the task");
+    let batch = vec![
+        workspace_record("/here"),
+        Record::Trace(tried.clone()),
+        record_with(&kept, passages.clone()),
+        Record::Signal(helped.clone()),
+    ];
+    assert_eq!(commit(store, batch).await.memories, [MemoryCommit::Created(kept.id)]);
+
+    let rows = store.get(vec![kept.id], soon()).await.unwrap();
+    assert_eq!(rows[0].memory, kept);
+    assert_eq!(rows[0].evidence.count(SignalKind::Helpful), 1);
+    let scan = async |filter| store.scan(filter, everything(), soon()).await.unwrap();
+    assert_eq!(scan(Filter::Traces { workspace: Some(here.clone()) }).await, Scanned::Traces(vec![tried.clone()]));
+    assert_eq!(scan(Filter::Trace(tried.trace_id)).await, Scanned::Traces(vec![tried]));
+    assert_eq!(scan(Filter::Signals { workspace: None }).await, Scanned::Signals(vec![helped]));
+    assert_eq!(scan(Filter::Passages(kept.id)).await, Scanned::Passages(passages));
+    let Scanned::Workspaces(workspaces) = scan(Filter::Workspaces).await else { panic!("no workspaces") };
+    assert_eq!(workspaces.iter().map(|w| w.id.clone()).collect::<Vec<_>>(), [here]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_retried_batch_changes_nothing(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let kept = memory(&here, "Bounds", "use an exclusive upper bound");
+    let batch = vec![
+        workspace_record("/here"),
+        Record::Trace(trace(&here, "task")),
+        record(&kept, Some([1.0, 0.0, 0.0, 0.0])),
+        Record::Signal(signal(&kept, SignalKind::Injected, now())),
+    ];
+    let first = commit(store, batch.clone()).await;
+    assert_eq!(commit(store, batch.clone()).await, first);
+    let twice = [batch.clone(), batch].concat();
+    assert_eq!(commit(store, twice).await.memories, [first.memories[0], first.memories[0]]);
+
+    assert_eq!(memories(store, ALL, everything()).await, [kept.id]);
+    let row = &store.get(vec![kept.id], soon()).await.unwrap()[0];
+    assert_eq!((row.evidence.usage_count(), row.evidence.count(SignalKind::Confirmed)), (1, 0));
+    let Scanned::Passages(passages) = store.scan(Filter::Passages(kept.id), everything(), soon()).await.unwrap() else {
+        panic!("no passages")
+    };
+    assert_eq!(passages.len(), 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let first = memory(&here, "Retry with backoff", "wait 1, 2, 4 seconds");
+    let same = memory(&here, "  retry WITH backoff ", "wait 1, 2,  4 seconds");
+    let again = record(&same, None);
+    assert_eq!(commit(store, vec![record(&first, None)]).await.memories, [MemoryCommit::Created(first.id)]);
+    for _ in 0..2 {
+        let committed = commit(store, vec![again.clone()]).await;
+        assert_eq!(committed.memories, [MemoryCommit::Reinforced(first.id)]);
+    }
+    let row = &store.get(vec![first.id], soon()).await.unwrap()[0];
+    assert_eq!(row.evidence.count(SignalKind::Confirmed), 1, "a retry confirms once");
+    assert!(store.get(vec![same.id], soon()).await.unwrap().is_empty());
+
+    let mut team = memory(&here, "Retry with backoff", "wait 1, 2, 4 seconds");
+    (team.scope, team.team) = (Scope::Team, Some("red".into()));
+    let elsewhere = memory(&workspace("/elsewhere"), "Retry with backoff", "wait 1, 2, 4 seconds");
+    let mut retired = memory(&here, "Retry with backoff", "wait 1, 2, 4 seconds");
+    retired.status = Status::Archived;
+    let others = [team, elsewhere, retired];
+    let committed = commit(store, others.iter().map(|m| record(m, None)).collect()).await;
+    assert_eq!(committed.memories, others.map(|m| MemoryCommit::Created(m.id)));
+}
+
+#[rstest]
+#[tokio::test]
+async fn duplicates_within_a_batch_are_found_and_retired_memories_take_no_confirmation(
+    #[values(InMemory, Lance)] backend: Backend,
+) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let mut retired = memory(&here, "Same", "words");
+    retired.status = Status::Superseded;
+    let [a, b] = [memory(&here, "Same", "words"), memory(&here, "Same", "words")];
+    let batch = [&retired, &a, &b].map(|m| record(m, None)).to_vec();
+    let expected = [MemoryCommit::Created(retired.id), MemoryCommit::Created(a.id), MemoryCommit::Reinforced(a.id)];
+    assert_eq!(commit(&opened.store, batch).await.memories, expected);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_call_whose_deadline_has_passed_does_nothing(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let late = || Deadline::after(Duration::ZERO);
+    let kept = memory(&here, "late", "words");
+    assert_eq!(opened.store.commit(vec![record(&kept, None)], late()).await, Err(StoreError::TimedOut));
+    assert_eq!(opened.store.get(vec![kept.id], late()).await, Err(StoreError::TimedOut));
+    assert!(opened.store.get(vec![kept.id], soon()).await.unwrap().is_empty());
+}

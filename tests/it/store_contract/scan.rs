@@ -1,0 +1,108 @@
+//! Reading by id and in pages, evidence with it.
+
+use super::*;
+
+#[rstest]
+#[tokio::test]
+async fn get_answers_in_the_order_asked_and_leaves_out_what_it_does_not_know(
+    #[values(InMemory, Lance)] backend: Backend,
+) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let stored: Vec<Memory> = (0..5).map(|n| memory(&here, &format!("Title {n}"), "content")).collect();
+    add(&opened.store, &stored).await;
+    let asked = vec![stored[3].id, uuid::Uuid::now_v7().into(), stored[0].id, stored[4].id];
+    let rows = opened.store.get(asked, soon()).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.memory.id).collect::<Vec<_>>(), [stored[3].id, stored[0].id, stored[4].id]);
+    assert!(opened.store.get(Vec::new(), soon()).await.unwrap().is_empty());
+}
+
+#[rstest]
+#[tokio::test]
+async fn evidence_is_the_fold_of_all_signals_wherever_it_is_read(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let [used, idle] = ["used", "idle"].map(|title| memory(&here, title, "common words"));
+    add(store, &[used.clone(), idle.clone()]).await;
+    let later = now() + Duration::from_secs(3600);
+    let signals = [
+        signal(&used, SignalKind::Helpful, later),
+        signal(&used, SignalKind::Helpful, now()),
+        signal(&used, SignalKind::NotHelpful, later + Duration::from_secs(60)),
+        signal(&used, SignalKind::Injected, later + Duration::from_secs(90)),
+    ];
+    for signal in &signals {
+        commit(store, vec![Record::Signal(signal.clone())]).await;
+    }
+    commit(store, signals.iter().cloned().map(Record::Signal).collect()).await;
+
+    let candidates = store.candidates(by_text(&here, "words"), soon()).await.unwrap();
+    let got = store.get(vec![used.id, idle.id], soon()).await.unwrap();
+    let Scanned::Memories(scanned) = store.scan(ALL, everything(), soon()).await.unwrap() else { panic!() };
+    let of = |id| candidates.facts.iter().find(|(facts, _)| facts.id == id).unwrap().1.clone();
+    for evidence in [of(used.id), got[0].evidence.clone(), scanned[0].evidence.clone()] {
+        assert_eq!(evidence.count(SignalKind::Helpful), 2);
+        assert_eq!(evidence.count(SignalKind::NotHelpful), 1);
+        assert_eq!(evidence.usage_count(), 1);
+        assert_eq!(evidence.last_used_at, Some(later));
+    }
+    assert_eq!(of(idle.id), Default::default());
+}
+
+#[rstest]
+#[tokio::test]
+async fn pages_cover_everything_once_and_in_order(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let stored: Vec<Memory> =
+        (0..25).map(|n| memory(if n % 5 == 0 { &there } else { &here }, &format!("Title {n}"), "content")).collect();
+    add(&opened.store, &stored).await;
+    let filter = Filter::Memories { workspace: Some(here.clone()), status: Some(Status::Active), scope: None };
+    let mut seen = Vec::new();
+    loop {
+        let page = Page { after: seen.last().map(|id: &MemoryId| id.uuid()), ..Page::first(6) };
+        let page = memories(&opened.store, filter.clone(), page).await;
+        assert!(page.len() <= 6);
+        if page.is_empty() {
+            break;
+        }
+        seen.extend(page);
+    }
+    let expected = sorted(stored.iter().filter(|m| m.workspace_id == here).map(|m| m.id).collect());
+    assert_eq!(seen, expected);
+    let teams = Filter::Memories { workspace: None, status: None, scope: Some(Scope::Team) };
+    assert_eq!(memories(&opened.store, teams, everything()).await, []);
+}
+
+#[rstest]
+#[tokio::test]
+async fn descendants_are_found_by_parent_and_by_source(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let [root, mut child, mut mixed, other] =
+        ["root", "child", "mixed", "other"].map(|title| memory(&here, title, "content"));
+    child.parent_memory_id = Some(root.id);
+    mixed.derived_from = vec![other.id, root.id];
+    add(&opened.store, &[&root, &child, &mixed, &other].map(Memory::clone)).await;
+    let descendants = async |id| memories(&opened.store, Filter::DerivedFrom(vec![id]), everything()).await;
+    assert_eq!(descendants(root.id).await, sorted(vec![child.id, mixed.id]));
+    assert_eq!(descendants(other.id).await, [mixed.id]);
+    assert_eq!(descendants(child.id).await, []);
+}
+
+#[rstest]
+#[tokio::test]
+async fn upkeep_changes_nothing_that_can_be_read(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let stored: Vec<Memory> = (0..12).map(|n| memory(&here, &format!("Title {n}"), "common words")).collect();
+    for memory in &stored {
+        add(&opened.store, std::slice::from_ref(memory)).await;
+    }
+    let before = sorted(found_by_text(&opened.store, by_text(&here, "words")).await);
+    opened.store.maintain(soon()).await.unwrap();
+    assert_eq!(sorted(found_by_text(&opened.store, by_text(&here, "words")).await), before);
+    assert_eq!(before.len(), stored.len());
+    assert_eq!(memories(&opened.store, ALL, everything()).await, before);
+}

@@ -1,0 +1,192 @@
+//! Candidates: who finds what, and in which order.
+
+use super::*;
+
+#[rstest]
+#[tokio::test]
+async fn vectors_rank_by_cosine_and_a_memory_counts_by_its_best_passage(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let [near, far, opposite, blind] =
+        ["near", "far", "opposite", "blind"].map(|title| memory(&here, title, "some content"));
+    let of = |m: &Memory, vectors: &[[f32; DIMS]]| {
+        let passages = vectors.iter().zip(0..).map(|(v, n)| passage(PassageKind::Content, n, &m.content_text(), *v));
+        record_with(m, passages.collect())
+    };
+    let batch = vec![
+        of(&near, &[[0.0, 0.0, 1.0, 0.0], [0.6, 0.8, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]),
+        of(&far, &[[0.28, 0.96, 0.0, 0.0]]),
+        of(&opposite, &[[-1.0, 0.0, 0.0, 0.0]]),
+        record(&blind, None),
+    ];
+    commit(&opened.store, batch).await;
+    let found = opened.store.candidates(by_vector(&here, [1.0, 0.0, 0.0, 0.0]), soon()).await.unwrap();
+    let list = found.vector.clone().unwrap();
+    assert_eq!(ids(&found.vector), [near.id, far.id, opposite.id]);
+    for ((_, score), expected) in list.hits.iter().zip([0.6, 0.28, -1.0]) {
+        assert!((score - expected).abs() < 1e-4, "{score} instead of {expected}");
+    }
+    assert!(!list.truncated && found.text.is_none());
+    assert_eq!(found.facts.len(), 3);
+
+    let two = Recall { limit: 2, ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
+    let found = opened.store.candidates(two, soon()).await.unwrap();
+    assert_eq!(ids(&found.vector), [near.id, far.id]);
+    assert!(found.vector.unwrap().truncated);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_memory_of_many_passages_does_not_crowd_out_the_others(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let long = memory(&here, "Long", "gauge");
+    let short = memory(&here, "Short", "gauge");
+    let chunks = (0..60).map(|n| passage(PassageKind::Content, n, "gauge gauge", [1.0, 0.001 * n as f32, 0.0, 0.0]));
+    let batch = vec![record_with(&long, chunks.collect()), record(&short, Some([0.5, 0.5, 0.0, 0.0]))];
+    commit(&opened.store, batch).await;
+    let both = Recall { limit: 2, text: Some("gauge".into()), ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
+    let found = opened.store.candidates(both, soon()).await.unwrap();
+    assert_eq!(ids(&found.vector), [long.id, short.id]);
+    assert_eq!(sorted(ids(&found.text)), sorted(vec![long.id, short.id]));
+}
+
+#[rstest]
+#[case("parseHttpHeader")]
+#[case("parse http header")]
+#[case("parse_http_header")]
+#[tokio::test]
+async fn identifiers_are_found_by_their_parts_however_they_are_written(
+    #[values(InMemory, Lance)] backend: Backend,
+    #[case] query: &str,
+) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let stored = [
+        memory(&here, "Camel", "call parseHttpHeader first"),
+        memory(&here, "Snake", "call parse_http_header first"),
+        memory(&here, "Words", "parse the http header first"),
+    ];
+    add(&opened.store, &stored).await;
+    add(&opened.store, &[memory(&here, "Other", "nothing of the kind")]).await;
+    let found = found_by_text(&opened.store, by_text(&here, query)).await;
+    assert_eq!(sorted(found), sorted(stored.iter().map(|m| m.id).collect()));
+}
+
+#[rstest]
+#[tokio::test]
+async fn any_text_is_a_query_and_none_is_syntax(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let kept = memory(&here, "Bounds", "use an exclusive upper bound");
+    add(&opened.store, std::slice::from_ref(&kept)).await;
+    for nothing in ["?!", "\"", "'", "( AND", "\u{0}", "*", "%_%", "\u{1f980}", "-", "zzz"] {
+        let found = opened.store.candidates(by_text(&here, nothing), soon()).await.unwrap();
+        assert_eq!(found.text.map(|list| list.hits.len()), Some(0), "{nothing:?}");
+    }
+    for blank in ["", " \n\t"] {
+        assert!(opened.store.candidates(by_text(&here, blank), soon()).await.unwrap().text.is_none());
+    }
+    let long = "bound ".to_owned() + &(0..40_000).map(|n| format!("word{n} ")).collect::<String>();
+    for query in ["bound'; DROP TABLE memories; --", "\"exclusive AND (bound", "bound^9 +upper -bound~2", &long] {
+        assert_eq!(found_by_text(&opened.store, by_text(&here, query)).await, [kept.id], "{:.40}", query);
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn nobody_reads_what_is_not_theirs(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let scoped = |workspace, scope, team: Option<&str>, org: Option<&str>| {
+        let mut memory = memory(workspace, &format!("{scope:?} {team:?} {org:?}"), "shared wisdom");
+        (memory.scope, memory.team, memory.org) = (scope, team.map(Into::into), org.map(Into::into));
+        memory
+    };
+    let mine = scoped(&here, Scope::Project, Some("red"), Some("acme"));
+    let theirs = scoped(&there, Scope::Project, Some("red"), Some("acme"));
+    let red = scoped(&there, Scope::Team, Some("red"), Some("acme"));
+    let blue = scoped(&here, Scope::Team, Some("blue"), Some("acme"));
+    let acme = scoped(&there, Scope::Org, Some("red"), Some("acme"));
+    let hostile = scoped(&there, Scope::Team, Some("' OR '1'='1"), None);
+    let all = [&mine, &theirs, &red, &blue, &acme, &hostile];
+    add(&opened.store, &all.map(Memory::clone)).await;
+
+    let reads = async |workspace: Option<_>, team: Option<&str>, org: Option<&str>| {
+        let visible = Visible { workspace, team: team.map(Into::into), org: org.map(Into::into) };
+        let recall = Recall { visible, text: Some("wisdom".into()), ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
+        let found = opened.store.candidates(recall, soon()).await.unwrap();
+        let (text, vector) = (sorted(ids(&found.text)), sorted(ids(&found.vector)));
+        assert_eq!(text, vector);
+        assert_eq!(text, sorted(found.facts.iter().map(|(facts, _)| facts.id).collect()));
+        text
+    };
+    let expected = |memories: &[&Memory]| sorted(memories.iter().map(|m| m.id).collect());
+    assert_eq!(reads(Some(here.clone()), None, None).await, expected(&[&mine]));
+    assert_eq!(reads(Some(there.clone()), Some("red"), None).await, expected(&[&theirs, &red]));
+    assert_eq!(reads(Some(here.clone()), Some("red"), Some("acme")).await, expected(&[&mine, &red, &acme]));
+    assert_eq!(reads(None, Some("blue"), None).await, expected(&[&blue]));
+    assert_eq!(reads(None, Some("' OR '1'='1"), None).await, expected(&[&hostile]));
+    assert_eq!(reads(None, None, None).await, expected(&[]));
+    assert_eq!(reads(Some(workspace("/nowhere")), Some("red' --"), Some("x\" OR true")).await, expected(&[]));
+}
+
+#[rstest]
+#[tokio::test]
+async fn conditions_hold_before_the_lists_are_cut(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let tags = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+    let tagged = |title: &str, domain: Option<&str>, with: &[&str]| {
+        let mut memory = memory(&here, title, "common words");
+        (memory.domain_category, memory.pattern_tags) = (domain.map(Into::into), tags(with));
+        memory
+    };
+    let parsing = tagged("1", Some("Parsing"), &["io", "x' OR 'a'='a"]);
+    let network = warning(tagged("2", Some("network"), &["io", "retry"]));
+    let odd = tagged("3", Some("it's"), &["a,b", "\",\"", "%"]);
+    let plain = tagged("4", None, &["x,", ",y"]);
+    add(&opened.store, &[&parsing, &network, &odd, &plain].map(Memory::clone)).await;
+    add(&opened.store, &(5..70).map(|n| tagged(&n.to_string(), None, &[])).collect::<Vec<_>>()).await;
+
+    let found = async |conditions: Conditions| {
+        let recall =
+            Recall { conditions, limit: 4, text: Some("words".into()), ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
+        let found = opened.store.candidates(recall, soon()).await.unwrap();
+        assert_eq!(sorted(ids(&found.text)), sorted(ids(&found.vector)));
+        sorted(ids(&found.text))
+    };
+    let domain = |domain: &str| Conditions { domain: Some(domain.into()), ..Conditions::default() };
+    let with = |with: &[&str]| Conditions { tags: tags(with), ..Conditions::default() };
+    assert_eq!(found(domain(" PARSING")).await, [parsing.id]);
+    assert_eq!(found(domain("it's")).await, [odd.id]);
+    assert_eq!(found(domain("' OR 1=1 --")).await, []);
+    assert_eq!(found(with(&["io"])).await, sorted(vec![parsing.id, network.id]));
+    assert_eq!(found(with(&["io", "retry"])).await, [network.id]);
+    assert_eq!(found(with(&["x' OR 'a'='a"])).await, [parsing.id]);
+    assert_eq!(found(with(&["\",\""])).await, [odd.id]);
+    assert_eq!(found(with(&["a,b", "%"])).await, [odd.id]);
+    for absent in ["i", "I", "a", ",", "_", "", "b\",\"c"] {
+        assert_eq!(found(with(&[absent])).await, [], "{absent:?}");
+    }
+    assert_eq!(found(Conditions { warnings_only: true, ..Conditions::default() }).await, [network.id]);
+    let no_warnings = Conditions { without_warnings: true, ..with(&["io"]) };
+    assert_eq!(found(no_warnings).await, [parsing.id]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn only_active_memories_are_candidates(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let active = memory(&here, "active", "common words");
+    let mut all = vec![active.clone()];
+    for status in [Status::Archived, Status::Superseded, Status::Quarantined] {
+        all.push(Memory { status, ..memory(&here, status.as_str(), "common words") });
+    }
+    add(&opened.store, &all).await;
+    let both = Recall { text: Some("words".into()), ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
+    let found = opened.store.candidates(both, soon()).await.unwrap();
+    assert_eq!((ids(&found.vector), ids(&found.text)), (vec![active.id], vec![active.id]));
+    assert_eq!(opened.store.get(all.iter().map(|m| m.id).collect(), soon()).await.unwrap().len(), 4);
+}
