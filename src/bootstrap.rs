@@ -9,7 +9,7 @@ use reasoning_bank_actors::SolveSettings;
 use reasoning_bank_actors::cache::CacheSettings;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrievalSettings;
-use reasoning_bank_actors::model::{Latency, NoModel, Simulated, SimulatedSettings};
+use reasoning_bank_actors::model::{Latency, NoModel, RetrySettings, Simulated, SimulatedSettings};
 use reasoning_bank_actors::ports::{Embedder, EmbedderState, Fingerprint, LanguageModel, MemoryStore, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
@@ -19,7 +19,8 @@ use reasoning_bank_domain::agent_loop::Limits;
 use tokio::sync::Mutex;
 
 use crate::embed::BuiltinEmbedder;
-use crate::settings::{Provider, Settings};
+use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
+use crate::settings::{self, LlmSettings, Loaded, Provider, Settings};
 use crate::store::{LanceStore, Options};
 
 /// For the last checkpoint of the store.
@@ -37,13 +38,17 @@ type Opened = Arc<Mutex<Option<Arc<LanceStore>>>>;
 
 impl Bank {
     /// Returns at once: the store opens and the embedding model loads behind it.
-    pub async fn start(settings: &Settings, root_name: Option<RootName>) -> Result<Self, Error> {
+    pub async fn start(
+        settings: &Settings,
+        root_name: Option<RootName>,
+        model: Arc<dyn LanguageModel>,
+    ) -> Result<Self, Error> {
         let embedder: Arc<dyn Embedder> = Arc::new(BuiltinEmbedder::new());
         let store = Opened::default();
         let parts = Parts {
             store: opener(Arc::clone(&store), settings.data_dir.clone(), embedder.fingerprint().clone()),
             embedder: Arc::clone(&embedder),
-            model: model(settings),
+            model,
             provider: settings.llm.provider.as_str().to_owned(),
             settings: SystemSettings { root_name, ..system_settings(settings) },
         };
@@ -94,16 +99,55 @@ fn opener(opened: Opened, dir: PathBuf, fingerprint: Fingerprint) -> StoreOpener
     })
 }
 
-fn model(settings: &Settings) -> Arc<dyn LanguageModel> {
-    let simulated = &settings.llm.simulated;
-    match settings.llm.provider {
-        Provider::Simulated => Arc::new(Simulated::new(SimulatedSettings {
-            seed: simulated.seed,
-            latency: Latency { base: Duration::from_millis(simulated.latency_ms), jitter: simulated.jitter },
-            failure_rate: simulated.failure_rate,
-        })),
-        // Commands that need a model have checked the provider before they come here.
-        Provider::None | Provider::Openrouter | Provider::Responses | Provider::Chat => Arc::new(NoModel),
+/// The model that is configured, and how to find out whether its provider takes the key, where that can be asked.
+pub struct ChosenModel {
+    pub model: Arc<dyn LanguageModel>,
+    pub key_check: Option<KeyCheck>,
+}
+
+impl ChosenModel {
+    /// # Errors
+    /// No connections can be made at all on this machine.
+    pub fn of(loaded: &Loaded) -> Result<Self, ClientError> {
+        let llm = &loaded.settings.llm;
+        let api = match llm.provider {
+            Provider::Openrouter => Api::Openrouter,
+            Provider::Responses => Api::Responses,
+            Provider::Chat => Api::Chat,
+            Provider::Simulated => return Ok(Self { model: Arc::new(simulated(&llm.simulated)), key_check: None }),
+            Provider::None => return Ok(Self::none()),
+        };
+        let Some(base_url) = llm.endpoint() else { return Ok(Self::none()) };
+        let client = Client::new(Connection {
+            base_url,
+            key: loaded.api_key.as_ref().map(|key| key.secret.clone()),
+            attributed: api == Api::Openrouter,
+        })?;
+        let key_check = (api == Api::Openrouter).then(|| KeyCheck::new(client.clone()));
+        let model = Arc::new(HttpModel::new(client, api, models(llm), &llm.effort));
+        Ok(Self { model, key_check })
+    }
+
+    pub fn none() -> Self {
+        Self { model: Arc::new(NoModel), key_check: None }
+    }
+}
+
+fn simulated(settings: &settings::SimulatedSettings) -> Simulated {
+    Simulated::new(SimulatedSettings {
+        seed: settings.seed,
+        latency: Latency { base: Duration::from_millis(settings.latency_ms), jitter: settings.jitter },
+        failure_rate: settings.failure_rate,
+    })
+}
+
+fn models(llm: &LlmSettings) -> Models {
+    let or_main = |name: &str| if name.trim().is_empty() { llm.model.clone() } else { name.trim().to_owned() };
+    Models {
+        main: llm.model.clone(),
+        evaluate: or_main(&llm.models.evaluate),
+        judge: or_main(&llm.models.judge),
+        extract: or_main(&llm.models.extract),
     }
 }
 
@@ -130,6 +174,11 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             n_results: retrieval.n_results,
         },
         cache: CacheSettings { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
+        retry: RetrySettings {
+            max_retries: llm.retry.max_retries,
+            base_delay: Duration::from_millis(llm.retry.base_delay_ms),
+        },
+        requests_per_minute: llm.requests_per_minute,
         pool: PoolSettings { matts_workers: settings.matts.workers, judge_concurrency: settings.judge.concurrency },
         ..SystemSettings::default()
     }

@@ -10,6 +10,7 @@ use reasoning_bank_domain::trace::Outcome;
 use tokio_util::sync::CancellationToken;
 
 use crate::heap;
+use crate::llm;
 use crate::settings::{self, Loaded, LogLevel, Provider, SettingsError, Sources};
 use crate::telemetry;
 
@@ -35,7 +36,7 @@ use completions::Completions;
 use doctor::Grade;
 use failure::{Exit, Failure};
 use output::Output;
-use session::{with_bank, with_searching_bank};
+use session::{with_bank, with_searching_bank, with_serving_bank, with_solving_bank};
 
 /// How long a command that needs no model may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,6 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// or configuration.
 pub fn run() -> i32 {
     heap::limit();
+    llm::use_ring();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return output::usage(&error).code(),
@@ -78,9 +80,7 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Config(ConfigCommand::Show) => output.answer(&config_show::document(&loaded), config_show::text),
         Command::Memory(command) => memory_command(command, &loaded, output),
         Command::Solve(args) => {
-            loaded.check_provider(false)?;
-            let report =
-                with_searching_bank(&loaded, async |system| solve::solve(args, &loaded, output, &system).await)?;
+            let report = with_solving_bank(&loaded, async |system| solve::solve(args, &loaded, output, &system).await)?;
             output.answer(&report, render::solve)?;
             Ok(if report.outcome == Outcome::Failure { Exit::Failed } else { Exit::Ok })
         }
@@ -131,7 +131,6 @@ fn memory_command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Re
 fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
     use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
 
-    loaded.check_provider(true)?;
     let settings = &loaded.settings;
     let options = McpOptions {
         workspace: loaded.workspace.clone(),
@@ -147,7 +146,7 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
             n_results: settings.retrieval.n_results,
         },
     };
-    with_bank(loaded, async |system| {
+    with_serving_bank(loaded, async |system| {
         let asked_to_end = signals::asked_to_end().map_err(Failure::signals)?;
         let end = CancellationToken::new();
         let signalled = end.clone();
@@ -171,7 +170,7 @@ fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<Exit, Failure> {
     let settings = &loaded.settings;
     let say = |text: &str| if output.json { Ok(()) } else { output::line(text) };
     say(&demo::tour::opening(settings, temporary.is_some()))?;
-    let tour = with_searching_bank(&loaded, async |system| {
+    let tour = with_solving_bank(&loaded, async |system| {
         demo::run(settings, &system, |number, stop| say(&demo::tour::stop(number, stop))).await
     })?;
     output.answer(&tour, |tour| demo::tour::closing(tour, temporary.is_some()))

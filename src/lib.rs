@@ -1,4 +1,5 @@
-//! Edges and adapters of ReasoningBank: command line, MCP, settings, LanceDB, the embedding model. The rules are in
+//! Edges and adapters of ReasoningBank: command line, MCP, settings, LanceDB, the embedding model, models over
+//! HTTP. The rules are in
 //! `reasoning-bank-domain`, the supervised system in `reasoning-bank-actors`.
 
 #![recursion_limit = "256"]
@@ -7,6 +8,7 @@ pub mod bootstrap;
 pub mod cli;
 pub mod embed;
 mod heap;
+pub mod llm;
 pub mod mcp;
 pub mod project;
 pub mod settings;

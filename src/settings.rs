@@ -13,12 +13,14 @@ use serde::Deserialize;
 use crate::mcp::Toolset;
 use crate::project::{self, Identity};
 
+mod api_key;
 mod keys;
 mod layers;
 mod problem;
 mod provider;
 mod show;
 
+pub use api_key::ApiKey;
 pub use layers::{Flags, Sources};
 pub use problem::{Problem, SettingsError};
 pub use provider::{Provider, ProviderError};
@@ -48,12 +50,34 @@ pub struct Settings {
 #[serde(deny_unknown_fields)]
 pub struct LlmSettings {
     pub provider: Provider,
+    /// Empty: the provider's own, see [`LlmSettings::endpoint`].
+    pub base_url: String,
     pub model: String,
     pub effort: String,
     pub max_output_tokens: u32,
     pub timeout_s: u64,
+    pub requests_per_minute: u32,
+    pub models: ModelSettings,
+    pub retry: RetrySettings,
     pub cache: CacheSettings,
     pub simulated: SimulatedSettings,
+}
+
+/// Of calls that are not drafts; empty: `llm.model`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSettings {
+    pub evaluate: String,
+    pub judge: String,
+    pub extract: String,
+    pub capture: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetrySettings {
+    pub max_retries: u32,
+    pub base_delay_ms: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -177,9 +201,8 @@ pub struct Loaded {
     pub workspace: WorkspaceRef,
     /// It was given with `--workspace`.
     pub workspace_is_named: bool,
-    /// Where the provider's key comes from; none when there is none. The key itself is not kept: no provider of this
-    /// version takes one.
-    pub api_key_origin: Option<String>,
+    /// Of the provider; none where there is none, or where the provider takes none.
+    pub api_key: Option<ApiKey>,
     /// Worth telling the user.
     pub warnings: Vec<String>,
 }
@@ -195,7 +218,13 @@ impl Loaded {
 
     /// Whether a key has its built-in value.
     pub fn is_default(&self, key: &str) -> bool {
-        self.effective.iter().any(|entry| entry.key == key && entry.origin == layers::BUILT_IN)
+        self.origin_of(key) == layers::BUILT_IN
+    }
+
+    /// The layer that a value comes from.
+    fn origin_of(&self, key: &str) -> String {
+        let entry = self.effective.iter().find(|entry| entry.key == key);
+        entry.map(|entry| entry.origin.clone()).unwrap_or_default()
     }
 }
 
@@ -218,11 +247,8 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     ];
 
     let (workspace, workspace_file) = workspace(sources, below.iter().chain(&above), &mut problems);
-    let merged = below
-        .into_iter()
-        .chain(workspace_file)
-        .chain(above)
-        .fold(Config::builder(), |builder, layer| builder.add_source(layer));
+    let layers: Vec<Layer> = below.into_iter().chain(workspace_file).chain(above).collect();
+    let merged = layers.iter().cloned().fold(Config::builder(), |builder, layer| builder.add_source(layer));
     let merged = merged.build().map_err(|error| SettingsError::one(Problem::internal(error)))?;
 
     keys::check_together(&merged, &mut problems);
@@ -233,10 +259,12 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     let mut settings: Settings =
         merged.try_deserialize().map_err(|error| SettingsError::one(Problem::internal(error)))?;
     settings.data_dir = sources.directory.join(&settings.data_dir);
-    let api_key_origin = provider::api_key_origin(&settings, sources).map_err(SettingsError::one)?;
+    let api_key = api_key::find(&settings.llm, sources, layers.iter()).map_err(SettingsError::one)?;
     let warnings = warnings(sources, &workspace);
     let workspace_is_named = sources.flags.workspace.is_some();
-    Ok(Loaded { settings, effective, workspace, workspace_is_named, api_key_origin, warnings })
+    let loaded = Loaded { settings, effective, workspace, workspace_is_named, api_key, warnings };
+    provider::check_transport(&loaded).map_err(SettingsError::one)?;
+    Ok(loaded)
 }
 
 /// The workspace of this invocation and the settings its file makes. How a workspace is identified is decided by the

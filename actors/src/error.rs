@@ -108,7 +108,9 @@ impl Error {
             Self::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
             Self::ModelFailed(_) => "call again later, or with another model".into(),
             Self::ModelOutputInvalid(_) => "use a model that supports structured output".into(),
-            Self::KeyRejected(_) => "check OPENROUTER_API_KEY; `--llm none` keeps the memory tools without a model".into(),
+            Self::KeyRejected(_) => {
+                "check OPENROUTER_API_KEY (for responses and chat: REASONING_BANK__LLM__API_KEY); `--llm none` keeps the memory tools without a model".into()
+            }
             Self::TokenBudgetExceeded { .. } => "raise agent.total_token_budget, or lower matts_k; the best solution so far is in `best`".into(),
             Self::Overloaded { retry_after } => format!("call again after {} ms", retry_after.as_millis()).into(),
             Self::DeadlineExceeded => "call again; raise agent.deadline_s if the work is that long".into(),

@@ -48,7 +48,7 @@ pub(super) struct Global {
     /// Project whose memories are meant: a path in it, or its 16-digit id [default: the current directory]
     #[arg(long, global = true, value_name = "PATH")]
     workspace: Option<String>,
-    /// Where the language model comes from: simulated or none (openrouter, responses and chat are not in this version)
+    /// Where the language model comes from: openrouter, responses, chat, simulated or none
     #[arg(long, global = true, value_name = "PROVIDER")]
     llm: Option<String>,
     /// Print exactly one JSON document on stdout, errors too

@@ -33,7 +33,7 @@ pub(super) fn document(loaded: &Loaded) -> Document<'_> {
         WorkspaceRef::Root(root) => WorkspaceDocument { id: WorkspaceId::of_root(root), root: Some(root) },
         WorkspaceRef::Id(id) => WorkspaceDocument { id: id.clone(), root: None },
     };
-    let origin = loaded.api_key_origin.as_deref();
+    let origin = loaded.api_key.as_ref().map(|key| key.origin.as_str());
     let key = SecretDocument { key: "llm.api_key", value: origin.map(|_| "********"), origin };
     Document { settings: loaded.effective.iter().collect(), workspace, secrets: vec![key] }
 }

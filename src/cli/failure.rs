@@ -6,6 +6,7 @@ use reasoning_bank_actors::runtime::Ended;
 use reasoning_bank_domain::solve::BestSoFar;
 use serde::Serialize;
 
+use crate::llm::ClientError;
 use crate::mcp::SessionError;
 use crate::settings::{ProviderError, SettingsError};
 use crate::telemetry::TelemetryError;
@@ -120,6 +121,13 @@ impl From<TelemetryError> for Failure {
 impl From<ProviderError> for Failure {
     fn from(error: ProviderError) -> Self {
         Self::new(Exit::Usage, error.code(), error.to_string()).hint(error.hint())
+    }
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        Self::new(Exit::Usage, "llm_unavailable", error.to_string())
+            .hint("install the certificates of the system (the package ca-certificates), or choose another `--llm`")
     }
 }
 

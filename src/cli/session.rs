@@ -6,20 +6,23 @@ use reasoning_bank_actors::system::SystemHandle;
 use tokio::runtime::Builder;
 
 use super::failure::Failure;
-use crate::bootstrap::Bank;
+use crate::bootstrap::{Bank, ChosenModel};
+use crate::llm::{KeyCheck, KeyVerdict};
 use crate::settings::Loaded;
 
 /// For what still runs when a command is done.
 const GRACE: Duration = Duration::from_secs(5);
+/// For what runs when the provider rejects the key: nothing of it can succeed.
+const SHORT_GRACE: Duration = Duration::from_millis(500);
 /// The embedding model loads in well under a second. Where it does not, search is by words and says so.
 const MODEL_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Starts the bank, does the work, and stops in order.
+/// Starts the bank without a language model, does the work, and stops in order.
 pub(super) fn with_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run(loaded, Duration::ZERO, work)
+    run(loaded, ChosenModel::none(), Duration::ZERO, work)
 }
 
 /// The same for work that searches once: a search by meaning needs the embedding model, and does not wait for it.
@@ -27,23 +30,58 @@ pub(super) fn with_searching_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run(loaded, MODEL_PATIENCE, work)
+    run(loaded, ChosenModel::none(), MODEL_PATIENCE, work)
+}
+
+/// The same for work that solves a task, with the language model that is configured.
+pub(super) fn with_solving_bank<T>(
+    loaded: &Loaded,
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    loaded.check_provider(false)?;
+    run(loaded, ChosenModel::of(loaded)?, MODEL_PATIENCE, work)
+}
+
+/// The same for a server: it starts at once, and works without a language model too.
+pub(super) fn with_serving_bank<T>(
+    loaded: &Loaded,
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    loaded.check_provider(true)?;
+    run(loaded, ChosenModel::of(loaded)?, Duration::ZERO, work)
 }
 
 fn run<T>(
     loaded: &Loaded,
+    chosen: ChosenModel,
     model_patience: Duration,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
     let done = runtime.block_on(async {
-        let bank = Bank::start(&loaded.settings, loaded.root_name()).await?;
-        bank.embedder_ready(model_patience).await;
-        let done = work(bank.handle()).await;
-        bank.stop(GRACE).await;
+        let bank = Bank::start(&loaded.settings, loaded.root_name(), chosen.model).await?;
+        let work = async {
+            bank.embedder_ready(model_patience).await;
+            work(bank.handle()).await
+        };
+        let (done, grace) = tokio::select! {
+            done = work => (done, GRACE),
+            reason = rejection(chosen.key_check) => (Err(loaded.key_rejected(reason).into()), SHORT_GRACE),
+        };
+        bank.stop(grace).await;
         done
     });
     // A read of stdin that blocks would hold a runtime that is dropped.
     runtime.shutdown_background();
     done
+}
+
+/// Returns when the provider has rejected the key, with its reason, and never otherwise.
+async fn rejection(check: Option<KeyCheck>) -> String {
+    match async { Some(check?.run().await) }.await {
+        Some(KeyVerdict::Rejected(reason)) => return reason,
+        Some(KeyVerdict::Unknown(reason)) => tracing::warn!("the key could not be checked: {reason}"),
+        Some(KeyVerdict::Accepted) | None => {}
+    }
+    std::future::pending().await
 }

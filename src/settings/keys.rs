@@ -20,12 +20,16 @@ enum Rule {
     Directory,
     /// Text that must not be blank.
     Name,
+    /// http or https, without a user name or password; empty counts as not said.
+    Url,
+    /// Never shown, nor kept among the other values.
+    Secret,
     OneOf(&'static [&'static str]),
     /// A list of at least one of these.
     SomeOf(&'static [&'static str]),
 }
 
-use Rule::{Directory, Flag, Name, Number, OneOf, SomeOf, Text, Whole};
+use Rule::{Directory, Flag, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole};
 
 const fn key(name: &'static str, rule: Rule) -> Key {
     Key { name, rule, in_workspace_file: false }
@@ -39,10 +43,19 @@ const fn shared(name: &'static str, rule: Rule) -> Key {
 pub(super) const KEYS: &[Key] = &[
     key("data_dir", Directory),
     key("llm.provider", OneOf(&["openrouter", "responses", "chat", "simulated", "none"])),
+    key("llm.base_url", Url),
+    key("llm.api_key", Secret),
     key("llm.model", Name),
     key("llm.effort", OneOf(&["none", "minimal", "low", "medium", "high", "xhigh", "max"])),
     key("llm.max_output_tokens", Whole(1, 1_000_000)),
     key("llm.timeout_s", Whole(1, 3_600)),
+    key("llm.requests_per_minute", Whole(0, 1_000_000)),
+    key("llm.models.evaluate", Text),
+    key("llm.models.judge", Text),
+    key("llm.models.extract", Text),
+    key("llm.models.capture", Text),
+    key("llm.retry.max_retries", Whole(0, 10)),
+    key("llm.retry.base_delay_ms", Whole(1, 60_000)),
     key("llm.cache.max_entries", Whole(0, 100_000)),
     key("llm.cache.ttl_s", Whole(0, 2_592_000)),
     key("llm.simulated.latency_ms", Whole(0, 60_000)),
@@ -79,6 +92,10 @@ pub(super) fn find(name: &str) -> Option<&'static Key> {
 }
 
 impl Key {
+    pub(super) fn is_secret(&self) -> bool {
+        matches!(self.rule, Secret)
+    }
+
     pub(super) fn is_unset(&self, value: &ValueKind) -> bool {
         matches!((&self.rule, value), (Directory, ValueKind::String(path)) if path.is_empty())
     }
@@ -96,6 +113,7 @@ impl Key {
             (Number(..), toml::Value::Integer(number)) => self.accept(&toml::Value::Float(*number as f64)),
             (Text | Directory, toml::Value::String(text)) => Ok(text.as_str().into()),
             (Name, toml::Value::String(text)) if !text.trim().is_empty() => Ok(text.trim().into()),
+            (Url, toml::Value::String(text)) if text.trim().is_empty() || is_url(text) => Ok(text.trim().into()),
             (OneOf(words), toml::Value::String(word)) if words.contains(&word.as_str()) => Ok(word.as_str().into()),
             (SomeOf(words), toml::Value::Array(items)) if !items.is_empty() => {
                 let words = items.iter().map(|item| item.as_str().filter(|word| words.contains(word)));
@@ -112,7 +130,7 @@ impl Key {
             Flag => text.trim().parse().map(toml::Value::Boolean).ok(),
             Whole(..) => text.trim().parse().map(toml::Value::Integer).ok(),
             Number(..) => text.trim().parse().map(toml::Value::Float).ok(),
-            Text | Directory | Name => Some(toml::Value::String(text.to_owned())),
+            Text | Directory | Name | Url | Secret => Some(toml::Value::String(text.to_owned())),
             OneOf(_) => Some(toml::Value::String(text.trim().to_lowercase())),
             SomeOf(_) => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -132,11 +150,20 @@ impl Key {
             Text => "text".to_owned(),
             Directory => "a path".to_owned(),
             Name => "text that is not blank".to_owned(),
+            // What was given may hold a secret.
+            Url => return "must be an http or https URL without a user name or password".to_owned(),
+            Secret => return "must be text".to_owned(),
             OneOf(words) => format!("one of {}", words.join(", ")),
             SomeOf(words) => format!("a list of at least one of {}", words.join(", ")),
         };
         format!("must be {wanted}, not {value}")
     }
+}
+
+fn is_url(text: &str) -> bool {
+    reqwest::Url::parse(text.trim()).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none()
+    })
 }
 
 /// The bounds between keys, over the values that win. A key whose value is wrong by itself is already reported.

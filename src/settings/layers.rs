@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use config::{ConfigError, Map, Source, Value, ValueKind};
 
+use super::api_key::ApiKey;
 use super::keys::{self, Key};
 use super::problem::Problem;
 
@@ -72,6 +73,7 @@ impl Sources {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layer {
     values: Vec<(&'static str, Value)>,
+    api_key: Option<ApiKey>,
 }
 
 impl Layer {
@@ -81,6 +83,10 @@ impl Layer {
             Ok(kind) => self.values.push((key.name, Value::new(Some(&origin.to_owned()), kind))),
             Err(problem) => problems.push(Problem::new(key.name, problem, origin)),
         }
+    }
+
+    pub(super) fn api_key(&self) -> Option<&ApiKey> {
+        self.api_key.as_ref()
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
@@ -164,6 +170,10 @@ pub(super) fn environment(sources: &Sources, problems: &mut Vec<Problem>) -> Lay
     own.sort();
     for (name, value) in own {
         let key = name[ENVIRONMENT_PREFIX.len()..].to_lowercase().replace("__", ".");
+        // Which variables hold the key depends on the provider, which other layers may name.
+        if matches!(key.as_str(), "llm.api_key" | "llm.api_key_file") {
+            continue;
+        }
         match keys::find(&key) {
             Some(key) => from_variable(&mut layer, name, key, value, problems),
             None => problems.push(unknown(&key, &variable_origin(name))),
@@ -259,6 +269,10 @@ fn from_toml(text: &str, origin: &str, allowed: impl Fn(&Key) -> bool, problems:
                 let problem = format!("may not be set by a workspace's file, only {} may", may.join(", "));
                 problems.push(Problem::new(name, problem, origin));
             }
+            Some(key) if key.is_secret() => match ApiKey::of_toml(&value, origin) {
+                Ok(api_key) => layer.api_key = api_key,
+                Err(problem) => problems.push(problem),
+            },
             Some(key) => layer.set(key, key.accept(&value), origin, problems),
         }
     }

@@ -1,10 +1,11 @@
 //! Where the language model comes from, and whether a command can work with it. The models themselves are elsewhere.
 
+use reqwest::Url;
 use serde::Deserialize;
 
-use super::layers::Sources;
+use super::api_key::{self, VARIABLE};
 use super::problem::Problem;
-use super::{Loaded, Settings};
+use super::{LlmSettings, Loaded};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -26,18 +27,34 @@ impl Provider {
             Self::None => "none",
         }
     }
+
+    /// Where its API is, unless `llm.base_url` says so; none for what is no network.
+    fn own_url(self) -> Option<&'static str> {
+        match self {
+            Self::Openrouter => Some("https://openrouter.ai/api/v1"),
+            Self::Responses | Self::Chat => Some("https://api.openai.com/v1"),
+            Self::Simulated | Self::None => None,
+        }
+    }
 }
 
-const KEY_VARIABLE: &str = "OPENROUTER_API_KEY";
-const KEY_FILE_VARIABLE: &str = "OPENROUTER_API_KEY_FILE";
+impl LlmSettings {
+    /// The base of the provider's API; none where there is no network.
+    pub fn endpoint(&self) -> Option<Url> {
+        let own = self.provider.own_url()?;
+        let url = if self.base_url.is_empty() { own } else { &self.base_url };
+        Url::parse(url).ok()
+    }
+}
 
 /// Why a command that needs a model cannot start with the provider that is configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
-    #[error("the provider openrouter ({origin}) needs a key, and {KEY_VARIABLE} is not set")]
+    #[error("the provider openrouter ({origin}) needs a key, and {VARIABLE} is not set")]
     KeyMissing { origin: String },
-    #[error("this version speaks to the providers simulated and none only, not to {provider} ({origin})")]
-    NotSpoken { provider: &'static str, origin: String },
+    /// `reason` in the provider's words.
+    #[error("the provider openrouter rejected the key ({origin}): {reason}")]
+    KeyRejected { origin: String, reason: String },
     #[error("there is no model to solve with: the provider is none ({origin})")]
     NoModel { origin: String },
 }
@@ -46,64 +63,62 @@ impl ProviderError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::KeyMissing { .. } => "llm_key_missing",
-            Self::NotSpoken { .. } | Self::NoModel { .. } => "llm_unavailable",
+            Self::KeyRejected { .. } => "llm_rejected_key",
+            Self::NoModel { .. } => "llm_unavailable",
         }
     }
 
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::KeyMissing { .. } | Self::NotSpoken { .. } => {
-                "this version works with `--llm simulated` (in-process, no key, no network) \
-                 or `--llm none` (memory tools without a model)"
+            Self::KeyMissing { .. } => {
+                "set OPENROUTER_API_KEY, or OPENROUTER_API_KEY_FILE to the path of a file that holds the key; without \
+                 a key there are `--llm chat` and `--llm responses` with llm.base_url (a local server), `--llm none` \
+                 (memory tools without a model) and `--llm simulated` (in-process, no network)"
             }
-            Self::NoModel { .. } => "choose a model, for example `--llm simulated` (in-process, no key, no network)",
+            Self::KeyRejected { .. } => {
+                "correct OPENROUTER_API_KEY; without a key there are `--llm chat` and `--llm responses` with \
+                 llm.base_url (a local server), `--llm none` (memory tools without a model) and `--llm simulated` \
+                 (in-process, no network)"
+            }
+            Self::NoModel { .. } => {
+                "choose a model: `--llm openrouter`, `--llm responses`, `--llm chat`, or `--llm simulated` (in-process, \
+                 no key, no network)"
+            }
         }
     }
 }
 
 impl Loaded {
+    /// What the provider said of the key that is configured.
+    pub fn key_rejected(&self, reason: String) -> ProviderError {
+        let origin = self.api_key.as_ref().map(|key| key.origin.clone()).unwrap_or_default();
+        ProviderError::KeyRejected { origin, reason }
+    }
+
     /// Checks that the provider can be used by a command that solves tasks, or, with `none_will_do`, by one that works
     /// without a model too.
     ///
     /// # Errors
-    /// The key is missing, or this version has no client for the provider, or there is no model.
+    /// The key is missing, or there is no model.
     pub fn check_provider(&self, none_will_do: bool) -> Result<(), ProviderError> {
         let provider = self.settings.llm.provider;
-        let origin = || {
-            let entry = self.effective.iter().find(|entry| entry.key == "llm.provider");
-            entry.map(|entry| entry.origin.clone()).unwrap_or_default()
-        };
+        let origin = || self.origin_of("llm.provider");
         match provider {
-            Provider::Simulated => Ok(()),
+            Provider::Responses | Provider::Chat | Provider::Simulated => Ok(()),
             Provider::None if none_will_do => Ok(()),
             Provider::None => Err(ProviderError::NoModel { origin: origin() }),
-            Provider::Openrouter if self.api_key_origin.is_none() => {
-                Err(ProviderError::KeyMissing { origin: origin() })
-            }
-            Provider::Openrouter | Provider::Responses | Provider::Chat => {
-                Err(ProviderError::NotSpoken { provider: provider.as_str(), origin: origin() })
-            }
+            Provider::Openrouter if self.api_key.is_none() => Err(ProviderError::KeyMissing { origin: origin() }),
+            Provider::Openrouter => Ok(()),
         }
     }
 }
 
-/// Where the provider's key comes from; looked for only where the provider takes one.
-pub(super) fn api_key_origin(settings: &Settings, sources: &Sources) -> Result<Option<String>, Problem> {
-    if settings.llm.provider != Provider::Openrouter {
-        return Ok(None);
+/// A key is sent only where nobody can read it on the way.
+pub(super) fn check_transport(loaded: &Loaded) -> Result<(), Problem> {
+    let (Some(url), Some(_)) = (loaded.settings.llm.endpoint(), &loaded.api_key) else { return Ok(()) };
+    if api_key::is_safe_over(&url) {
+        return Ok(());
     }
-    if sources.variable(KEY_VARIABLE).is_some_and(|key| !key.as_encoded_bytes().trim_ascii().is_empty()) {
-        return Ok(Some(format!("environment variable {KEY_VARIABLE}")));
-    }
-    let Some(path) = sources.variable(KEY_FILE_VARIABLE) else { return Ok(None) };
-    let layer = format!("environment variable {KEY_FILE_VARIABLE}");
-    match super::layers::read(&sources.directory.join(path)) {
-        Ok(key) if key.trim().is_empty() => {
-            Err(Problem::new("llm.api_key", "the file it is read from is empty", layer))
-        }
-        Ok(_) => Ok(Some(layer)),
-        Err(error) => {
-            Err(Problem::new("llm.api_key", format!("the file it is read from cannot be read: {error}"), layer))
-        }
-    }
+    let problem = "must be https, since a key is sent there; http will do for this machine and private networks only";
+    Err(Problem::new("llm.base_url", problem, loaded.origin_of("llm.base_url")))
 }

@@ -1,4 +1,4 @@
-//! The effective settings as a user reads them.
+//! The effective settings as a user reads them; secrets are not among them.
 
 use config::{Value, ValueKind};
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub(super) fn effective(merged: &Value) -> Vec<Effective> {
         let (value, origin) = keys::at(merged, key.name)?;
         Some(Effective { key: key.name.to_owned(), value: json(value), origin: origin.to_owned() })
     };
-    KEYS.iter().filter_map(entry).collect()
+    KEYS.iter().filter(|key| !key.is_secret()).filter_map(entry).collect()
 }
 
 fn json(value: &ValueKind) -> serde_json::Value {

@@ -1,6 +1,7 @@
 use std::fs;
 
 use rstest::rstest;
+use secrecy::ExposeSecret;
 
 use super::*;
 
@@ -80,7 +81,7 @@ fn the_built_in_layer_has_every_key_and_makes_valid_settings() {
     let place = Place::new();
     let loaded = place.load();
     let names: Vec<&str> = loaded.effective.iter().map(|entry| entry.key.as_str()).collect();
-    let known: Vec<&str> = keys::KEYS.iter().map(|key| key.name).collect();
+    let known: Vec<&str> = keys::KEYS.iter().filter(|key| !key.is_secret()).map(|key| key.name).collect();
     assert_eq!(names, known);
     assert!(loaded.effective.iter().all(|e| e.origin == "built-in" || e.key == "data_dir"));
     assert_eq!(loaded.settings.data_dir, place.path("data/reasoning-bank"));
@@ -286,23 +287,92 @@ fn without_a_home_the_data_directory_must_be_named() {
     assert_eq!(place.load().settings.data_dir, place.path("project/here"));
 }
 
+fn origin_of_key(place: &Place) -> Option<String> {
+    place.load().api_key.map(|key| key.origin)
+}
+
 #[test]
-fn the_key_is_looked_for_only_where_the_provider_takes_one_and_is_never_kept() {
-    let openrouter = Place::new().variable("OPENROUTER_API_KEY", "sk-or-v1-secret");
+fn the_key_is_looked_for_only_where_the_provider_takes_one_and_is_never_shown() {
+    let openrouter = Place::new().variable("OPENROUTER_API_KEY", " sk-or-v1-secret ");
     let loaded = openrouter.load();
-    assert_eq!(loaded.api_key_origin.as_deref(), Some("environment variable OPENROUTER_API_KEY"));
-    assert!(!format!("{loaded:?}").contains("secret"));
-    assert!(matches!(loaded.check_provider(true), Err(ProviderError::NotSpoken { provider: "openrouter", .. })));
+    let key = loaded.api_key.clone().unwrap();
+    assert_eq!(
+        (key.origin.as_str(), key.secret.expose_secret()),
+        ("environment variable OPENROUTER_API_KEY", "sk-or-v1-secret")
+    );
+    assert!(!format!("{loaded:?}").contains("secret-") && !format!("{loaded:?}").contains("sk-or"));
+    assert_eq!(loaded.check_provider(false), Ok(()));
 
     let simulated =
         Place::new().variable("OPENROUTER_API_KEY_FILE", "/missing").user_file("llm.provider = 'simulated'");
-    assert_eq!(simulated.load().api_key_origin, None);
+    assert_eq!(origin_of_key(&simulated), None);
     assert_eq!(simulated.load().check_provider(false), Ok(()));
 
-    let of_file = Place::new().file("project/key", "sk-or-v1-secret\n").variable("OPENROUTER_API_KEY_FILE", "key");
-    assert_eq!(of_file.load().api_key_origin.as_deref(), Some("environment variable OPENROUTER_API_KEY_FILE"));
+    // It is OpenRouter's, whoever else is asked.
+    let responses = Place::new().variable("OPENROUTER_API_KEY", "sk-or-v1-secret").user_file("llm.provider = 'chat'");
+    assert_eq!(origin_of_key(&responses), None);
+    assert_eq!(responses.load().check_provider(false), Ok(()));
+}
+
+#[test]
+fn the_key_comes_from_the_environment_a_file_it_names_or_the_users_file() {
+    let place = Place::new().user_file("llm.api_key = 'sk-of-file'");
+    assert_eq!(origin_of_key(&place), Some(place.path("config/reasoning-bank/config.toml").display().to_string()));
+    let place = place.file("project/key", "sk-or-v1-secret\n").variable("OPENROUTER_API_KEY_FILE", "key");
+    assert_eq!(origin_of_key(&place).as_deref(), Some("environment variable OPENROUTER_API_KEY_FILE"));
+    let place = place.variable("REASONING_BANK__LLM__API_KEY", "sk-own");
+    assert_eq!(origin_of_key(&place).as_deref(), Some("environment variable REASONING_BANK__LLM__API_KEY"));
+    let chat = Place::new()
+        .user_file("llm.provider = 'chat'")
+        .file("project/key", "sk-local")
+        .variable("REASONING_BANK__LLM__API_KEY_FILE", "key");
+    assert_eq!(origin_of_key(&chat).as_deref(), Some("environment variable REASONING_BANK__LLM__API_KEY_FILE"));
+
     let (key, _, layer) = Place::new().variable("OPENROUTER_API_KEY_FILE", "missing").problem();
     assert_eq!((key.as_str(), layer.as_str()), ("llm.api_key", "environment variable OPENROUTER_API_KEY_FILE"));
+    for text in ["sk secret", "sk-secret\nsecond line", "sk-sécret"] {
+        let (key, problem, _) = Place::new().variable("OPENROUTER_API_KEY", text).problem();
+        assert!(key == "llm.api_key" && !problem.contains("secret"), "{problem}");
+    }
+    let (key, problem, _) = Place::new().user_file("llm.api_key = 5").problem();
+    assert!(key == "llm.api_key" && !problem.contains('5'), "{problem}");
+    let (key, ..) = Place::new().workspace_file("llm.api_key = 'sk-secret'").problem();
+    assert_eq!(key, "llm.api_key");
+}
+
+#[rstest]
+#[case("https://llm.example.com/v1", true)]
+#[case("http://localhost:11434/v1", true)]
+#[case("http://127.0.0.1:8000/v1", true)]
+#[case("http://[::1]:8000/v1", true)]
+#[case("http://192.168.1.7/v1", true)]
+#[case("http://ollama:11434/v1", true)]
+#[case("http://llm.example.com/v1", false)]
+#[case("http://8.8.8.8/v1", false)]
+fn a_key_is_sent_only_where_nobody_reads_it_on_the_way(#[case] url: &str, #[case] safe: bool) {
+    let place = Place::new().user_file(&format!("llm.base_url = '{url}'"));
+    assert_eq!(place.load().settings.llm.endpoint().unwrap().as_str(), url);
+    let place = place.variable("OPENROUTER_API_KEY", "sk-or-v1-secret");
+    if safe {
+        place.load();
+    } else {
+        let (key, problem, layer) = place.problem();
+        assert_eq!(
+            (key.as_str(), layer),
+            ("llm.base_url", place.path("config/reasoning-bank/config.toml").display().to_string())
+        );
+        assert!(problem.contains("must be https"), "{problem}");
+    }
+}
+
+#[rstest]
+#[case("ftp://host/v1")]
+#[case("localhost:8000")]
+#[case("https://user:secret@host/v1")]
+fn a_base_url_is_http_and_holds_no_secret(#[case] url: &str) {
+    let (key, problem, _) = Place::new().user_file(&format!("llm.base_url = '{url}'")).problem();
+    assert_eq!(key, "llm.base_url");
+    assert_eq!(problem, "must be an http or https URL without a user name or password");
 }
 
 #[test]

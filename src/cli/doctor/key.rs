@@ -1,20 +1,33 @@
-//! The key of the provider: whether there is one where one is needed.
+//! The key of the provider: whether there is one where one is needed, and whether the provider takes it.
 
 use super::{Check, Grade};
+use crate::bootstrap::ChosenModel;
+use crate::llm::KeyVerdict;
 use crate::settings::{Loaded, Provider};
 
 pub(super) async fn check(loaded: &Loaded) -> Check {
     let provider = loaded.settings.llm.provider;
+    let failed = |message: String, hint: &str| Check::new("key", Grade::Fail, message).hint(hint);
     if let Err(error) = loaded.check_provider(true) {
-        return Check::new("key", Grade::Fail, error.to_string()).hint(error.hint());
+        return failed(error.to_string(), error.hint());
     }
-    match provider {
-        Provider::Simulated | Provider::None => {
-            Check::new("key", Grade::Ok, format!("the provider {} takes none", provider.as_str()))
+    if matches!(provider, Provider::Simulated | Provider::None) {
+        return Check::new("key", Grade::Ok, format!("the provider {} takes none", provider.as_str()));
+    }
+    let origin = loaded.api_key.as_ref().map(|key| key.origin.as_str());
+    let found = format!("{}: {}", provider.as_str(), origin.unwrap_or("none is set, and none is needed"));
+    let check = match ChosenModel::of(loaded) {
+        Ok(chosen) => chosen.key_check,
+        Err(error) => return failed(error.to_string(), "install the certificates of the system (ca-certificates)"),
+    };
+    let Some(check) = check else { return Check::new("key", Grade::Ok, found) };
+    match check.run().await {
+        KeyVerdict::Accepted => Check::new("key", Grade::Ok, format!("{found}, accepted")),
+        KeyVerdict::Rejected(reason) => {
+            let error = loaded.key_rejected(reason);
+            failed(error.to_string(), error.hint())
         }
-        Provider::Openrouter | Provider::Responses | Provider::Chat => {
-            let from = loaded.api_key_origin.as_deref().unwrap_or("none is set, and none is needed");
-            Check::new("key", Grade::Ok, format!("{}: {from}", provider.as_str()))
-        }
+        KeyVerdict::Unknown(reason) => Check::new("key", Grade::Warn, format!("{found}, not checked: {reason}"))
+            .hint("check the network and llm.base_url"),
     }
 }

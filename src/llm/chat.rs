@@ -1,0 +1,81 @@
+//! The Chat Completions API: `POST {base}/chat/completions`, which every local server speaks.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::failure::{Class, Failure};
+use super::parameters::Parameter;
+use super::wire::{Answer, Question, Schema, error_in, text_of, usage_of, without_thinking};
+
+pub(super) const PATH: &[&str] = &["chat", "completions"];
+
+#[derive(Debug, Serialize)]
+pub(super) struct Request<'a> {
+    model: &'a str,
+    messages: [Message<'a>; 2],
+    /// The name that every server knows; an unknown one would leave the answer without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Format>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<BTreeMap<&'static str, String>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
+struct Format {
+    json_schema: Schema,
+}
+
+pub(super) fn request(question: Question<'_>) -> Request<'_> {
+    let completion = question.completion;
+    let renamed = question.without.contains(Parameter::MaxTokens);
+    Request {
+        model: question.model,
+        messages: [
+            Message { role: "system", content: &completion.instructions },
+            Message { role: "user", content: &completion.input },
+        ],
+        max_tokens: (!renamed).then_some(completion.max_output_tokens),
+        max_completion_tokens: renamed.then_some(completion.max_output_tokens),
+        temperature: question.temperature(),
+        reasoning_effort: question.effort(),
+        response_format: question.schema().map(|json_schema| Format { json_schema }),
+        metadata: question.metadata(),
+    }
+}
+
+pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failure> {
+    let choice = &body["choices"][0];
+    if let Some(error) = error_in(body).or_else(|| error_in(choice)) {
+        return Err(Failure::inside(error));
+    }
+    let message = &choice["message"];
+    if !message.is_object() {
+        return Err(Failure::new(Class::Transient, "the answer holds no message"));
+    }
+    let text = text_of(&message["content"], &["text", "output_text"]);
+    let text = without_thinking(&text).to_owned();
+    if text.is_empty()
+        && let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty())
+    {
+        return Err(Failure::new(Class::Refused, refusal));
+    }
+    let cut_off = matches!(choice["finish_reason"].as_str(), Some("length" | "content_filter"));
+    Ok(Answer { usage: usage_of(&body["usage"], question.completion, &text), text, cut_off })
+}

@@ -1,0 +1,181 @@
+//! Why a provider did not answer as asked: its class, which decides whether another try helps, and its reason in a form
+//! that is short and holds no secret of ours.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use reasoning_bank_actors::ports::ModelError;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::Value;
+
+const MAX_CHARS: usize = 500;
+/// A provider that wants to be left alone for longer is as good as gone.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Passes with time: the provider is in trouble, or cannot be reached.
+    Transient,
+    /// Passes with time: too much was asked.
+    RateLimited,
+    /// The same request is refused again.
+    Refused,
+    KeyRejected,
+    /// An answer that cannot be taken in.
+    Unreadable,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Failure {
+    pub(super) class: Class,
+    /// At most 500 characters.
+    pub(super) message: String,
+    pub(super) retry_after: Option<Duration>,
+    /// Of the HTTP answer, where there was one that was no success.
+    pub(super) status: Option<u16>,
+    /// The parameter that the provider says is wrong.
+    pub(super) parameter: Option<String>,
+}
+
+impl Failure {
+    pub(super) fn new(class: Class, message: impl AsRef<str>) -> Self {
+        let message = shortened(message.as_ref());
+        Self { class, message, retry_after: None, status: None, parameter: None }
+    }
+
+    /// An HTTP answer that is no success.
+    pub(super) fn of_response(status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
+        let body: Value =
+            serde_json::from_slice(body).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(body).into_owned()));
+        let report = Report::of(body.get("error").unwrap_or(&body));
+        let mut failure = report.failure(Some(status));
+        failure.message = shortened(&format!("HTTP {status}: {}", failure.message));
+        failure.retry_after = wait_of(headers, Timestamp::now()).or(failure.retry_after);
+        failure.status = Some(status);
+        failure
+    }
+
+    /// An error inside an answer whose HTTP status says that all is well.
+    pub(super) fn inside(error: &Value) -> Self {
+        let report = Report::of(error);
+        let status = report.codes.iter().find_map(|code| code.parse().ok()).filter(|code| *code >= 300);
+        report.failure(status)
+    }
+}
+
+impl From<Failure> for ModelError {
+    fn from(failure: Failure) -> Self {
+        let Failure { class, message, retry_after, .. } = failure;
+        match class {
+            Class::Transient => Self::Transient { message, retry_after },
+            Class::RateLimited => Self::RateLimited { message, retry_after },
+            Class::Refused => Self::Refused(message),
+            Class::KeyRejected => Self::KeyRejected(message),
+            Class::Unreadable => Self::InvalidOutput(message),
+        }
+    }
+}
+
+/// What a provider says of an error, whichever of the usual forms it has.
+struct Report {
+    /// `code`, `type` and the like; numbers as text.
+    codes: Vec<String>,
+    message: String,
+    parameter: Option<String>,
+    retry_after: Option<Duration>,
+}
+
+impl Report {
+    fn of(error: &Value) -> Self {
+        let metadata = &error["metadata"];
+        let codes = [&error["code"], &error["type"], &error["error_type"], &metadata["error_type"]];
+        let said = [error, &error["message"], &error["detail"], &error["reason"]].into_iter().find_map(Value::as_str);
+        let mut message = said.map_or_else(|| spelled_out(error), str::to_owned);
+        // A provider behind the provider: its own words tell more.
+        let raw = &metadata["raw"];
+        if !raw.is_null() {
+            let name = metadata["provider_name"].as_str().unwrap_or("the provider behind it");
+            message = format!("{message} ({name}: {})", raw.as_str().map_or_else(|| raw.to_string(), str::to_owned));
+        }
+        Self {
+            codes: codes.into_iter().filter_map(word).collect(),
+            message,
+            parameter: error["param"].as_str().map(str::to_owned),
+            retry_after: metadata["retry_after_seconds"].as_f64().and_then(seconds),
+        }
+    }
+
+    fn failure(self, status: Option<u16>) -> Failure {
+        let class = classify(status, &self.codes);
+        let mut message = self.message;
+        if status == Some(402) && !message.to_lowercase().contains("credit") {
+            message.push_str(" (the account has no credits)");
+        }
+        Failure { retry_after: self.retry_after, parameter: self.parameter, ..Failure::new(class, message) }
+    }
+}
+
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.to_lowercase()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn spelled_out(error: &Value) -> String {
+    match error {
+        Value::Null => "no reason is given".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn classify(status: Option<u16>, codes: &[String]) -> Class {
+    let any = |words: &[&str]| codes.iter().any(|code| words.iter().any(|word| code.contains(word)));
+    match status {
+        // What is used up for the month is told with the status of a rate limit.
+        Some(429) if any(&["insufficient_quota"]) => Class::Refused,
+        Some(429) => Class::RateLimited,
+        Some(401) => Class::KeyRejected,
+        Some(408 | 500..) => Class::Transient,
+        Some(300..) => Class::Refused,
+        _ if any(&["rate_limit"]) => Class::RateLimited,
+        _ if any(&["authentication", "api_key"]) => Class::KeyRejected,
+        _ if any(&["server", "overload", "unavailable", "timeout", "internal"]) => Class::Transient,
+        _ if any(&["invalid", "content", "context", "payment", "credit", "quota", "not_found", "permission"]) => {
+            Class::Refused
+        }
+        _ => Class::Transient,
+    }
+}
+
+/// `retry-after-ms`, or `Retry-After` in seconds or as a date.
+fn wait_of(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = |value: &reqwest::header::HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
+    if let Some(milliseconds) = headers.get("retry-after-ms").and_then(text).and_then(|text| text.parse::<f64>().ok()) {
+        return seconds(milliseconds / 1000.0);
+    }
+    let after = headers.get(RETRY_AFTER).and_then(text)?;
+    if let Ok(number) = after.parse() {
+        return seconds(number);
+    }
+    let until = rfc2822::parse(&after).ok()?.timestamp();
+    seconds(now.duration_until(until).as_secs_f64().max(0.0))
+}
+
+fn seconds(number: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(number).ok().map(|wait| wait.min(LONGEST_WAIT))
+}
+
+fn shortened(message: &str) -> String {
+    let words: Vec<&str> = message.split_whitespace().collect();
+    let line = words.join(" ");
+    if line.chars().count() <= MAX_CHARS {
+        return line;
+    }
+    line.chars().take(MAX_CHARS - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests;

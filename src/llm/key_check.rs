@@ -1,0 +1,38 @@
+//! Whether the provider takes the key, asked before the first task needs it. OpenRouter has a place to ask.
+
+use std::time::Duration;
+
+use super::client::Client;
+use super::failure::Failure;
+
+const PATH: &[&str] = &["key"];
+const LIMIT: Duration = Duration::from_secs(10);
+
+pub struct KeyCheck {
+    client: Client,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyVerdict {
+    Accepted,
+    /// In the provider's words.
+    Rejected(String),
+    /// The provider could not be asked.
+    Unknown(String),
+}
+
+impl KeyCheck {
+    pub fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// Answers within ten seconds.
+    pub async fn run(&self) -> KeyVerdict {
+        match tokio::time::timeout(LIMIT, self.client.get(PATH)).await {
+            Ok(Ok(_)) => KeyVerdict::Accepted,
+            Ok(Err(Failure { status: Some(401 | 403), message, .. })) => KeyVerdict::Rejected(message),
+            Ok(Err(failure)) => KeyVerdict::Unknown(failure.message),
+            Err(_elapsed) => KeyVerdict::Unknown(format!("no answer within {} s", LIMIT.as_secs())),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The port's implementation over HTTP.
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_actors::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::answer::Purpose;
+use serde_json::Value;
+use tokio::time::timeout_at;
+use tokio_util::sync::CancellationToken;
+
+use super::client::Client;
+use super::failure::Failure;
+use super::parameters::{Parameter, Refused};
+use super::wire::{Answer, Question};
+use super::{chat, responses};
+
+/// The API that an endpoint speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// The Responses API with OpenRouter's extensions.
+    Openrouter,
+    Responses,
+    Chat,
+}
+
+/// Names of models, as the provider knows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Models {
+    /// Of drafts and refinements.
+    pub main: String,
+    pub evaluate: String,
+    pub judge: String,
+    /// Of everything that draws lessons.
+    pub extract: String,
+}
+
+impl Models {
+    /// The same for everything.
+    pub fn all(name: impl Into<String>) -> Self {
+        let main = name.into();
+        Self { evaluate: main.clone(), judge: main.clone(), extract: main.clone(), main }
+    }
+
+    fn of(&self, purpose: Purpose) -> &str {
+        match purpose {
+            Purpose::Think | Purpose::Refine => &self.main,
+            Purpose::Evaluate => &self.evaluate,
+            Purpose::Judge => &self.judge,
+            Purpose::Extract | Purpose::Contrast => &self.extract,
+        }
+    }
+}
+
+pub struct HttpModel {
+    client: Client,
+    api: Api,
+    models: Models,
+    effort: Option<String>,
+    refused: Refused,
+}
+
+impl HttpModel {
+    /// `effort`: of reasoning; `none` leaves it to the model.
+    pub fn new(client: Client, api: Api, models: Models, effort: &str) -> Self {
+        let effort = (effort != "none").then(|| effort.to_owned());
+        Self { client, api, models, effort, refused: Refused::default() }
+    }
+
+    /// Leaves out what the endpoint refuses by name. Every repetition leaves out one parameter more, so there are few.
+    async fn answer(&self, completion: &Completion) -> Result<CompletionReply, Failure> {
+        let mut without = self.refused.get();
+        loop {
+            let question = Question {
+                completion,
+                model: self.models.of(completion.purpose),
+                effort: self.effort.as_deref(),
+                openrouter: self.api == Api::Openrouter,
+                without,
+            };
+            match self.ask(question).await {
+                Ok(Answer { text, cut_off, usage }) => {
+                    self.refused.add(without);
+                    return Ok(CompletionReply { text, usage, cached: false, cut_off });
+                }
+                Err(failure) => match Parameter::refused_in(&failure) {
+                    Some(parameter) if without.insert(parameter) => {
+                        tracing::info!(?parameter, "the endpoint refuses a parameter; asking without it");
+                    }
+                    _ => return Err(self.explained(failure)),
+                },
+            }
+        }
+    }
+
+    async fn ask(&self, question: Question<'_>) -> Result<Answer, Failure> {
+        match self.api {
+            Api::Openrouter | Api::Responses => {
+                let body: Value = self.client.post(responses::PATH, &responses::request(question)).await?;
+                responses::read(&body, question)
+            }
+            Api::Chat => {
+                let body: Value = self.client.post(chat::PATH, &chat::request(question)).await?;
+                chat::read(&body, question)
+            }
+        }
+    }
+
+    /// Many local servers have only the older API.
+    fn explained(&self, mut failure: Failure) -> Failure {
+        if self.api == Api::Responses
+            && failure.status == Some(404)
+            && !failure.message.to_lowercase().contains("model")
+        {
+            failure.message.push_str(" (an endpoint without the Responses API is used with `--llm chat`)");
+        }
+        failure
+    }
+}
+
+impl LanguageModel for HttpModel {
+    fn name(&self) -> &str {
+        &self.models.main
+    }
+
+    fn model_for(&self, purpose: Purpose) -> &str {
+        self.models.of(purpose)
+    }
+
+    fn complete(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+        async move {
+            // Dropping the exchange closes its connection.
+            let exchange = timeout_at(deadline.instant(), self.answer(&request));
+            match cancel.run_until_cancelled(exchange).await {
+                None => Err(ModelError::Cancelled),
+                Some(Err(_elapsed)) => Err(ModelError::TimedOut),
+                Some(Ok(answered)) => answered.map_err(ModelError::from),
+            }
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! The Responses API: `POST {base}/responses`, with the history in the request and nothing stored.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::failure::{Class, Failure};
+use super::wire::{Answer, Question, Schema, error_in, text_of, usage_of, without_thinking};
+
+pub(super) const PATH: &[&str] = &["responses"];
+
+#[derive(Debug, Serialize)]
+pub(super) struct Request<'a> {
+    model: &'a str,
+    instructions: &'a str,
+    input: &'a str,
+    max_output_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<Routing>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<BTreeMap<&'static str, String>>,
+    store: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Reasoning<'a> {
+    effort: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct Text {
+    format: Format,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
+struct Format {
+    #[serde(flatten)]
+    schema: Schema,
+}
+
+/// Of OpenRouter: which providers of the model may answer.
+#[derive(Debug, Serialize)]
+struct Routing {
+    require_parameters: bool,
+}
+
+pub(super) fn request(question: Question<'_>) -> Request<'_> {
+    Request {
+        model: question.model,
+        instructions: &question.completion.instructions,
+        input: &question.completion.input,
+        max_output_tokens: question.completion.max_output_tokens,
+        temperature: question.temperature(),
+        reasoning: question.effort().map(|effort| Reasoning { effort }),
+        text: question.schema().map(|schema| Text { format: Format { schema } }),
+        provider: question.requires_parameters().then_some(Routing { require_parameters: true }),
+        metadata: question.metadata(),
+        store: false,
+    }
+}
+
+pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failure> {
+    if let Some(error) = error_in(body) {
+        return Err(Failure::inside(error));
+    }
+    let status = body["status"].as_str().unwrap_or_default();
+    if matches!(status, "failed" | "cancelled") {
+        return Err(Failure::new(Class::Transient, format!("the answer is {status}, without a reason")));
+    }
+    let output = body["output"].as_array();
+    let messages = || output.into_iter().flatten().filter(|item| item["type"] == "message");
+    let mut text: String = messages().map(|item| text_of(&item["content"], &["output_text", "text"])).collect();
+    if text.is_empty() {
+        text = body["output_text"].as_str().unwrap_or_default().to_owned();
+    }
+    let text = without_thinking(&text).to_owned();
+    let cut_off = status == "incomplete";
+    if text.is_empty() {
+        let parts = messages().filter_map(|item| item["content"].as_array()).flatten();
+        if let Some(refusal) = parts.filter_map(|part| part["refusal"].as_str()).find(|refusal| !refusal.is_empty()) {
+            return Err(Failure::new(Class::Refused, refusal));
+        }
+        if output.is_none() && !cut_off {
+            return Err(Failure::new(Class::Transient, "the answer holds no output"));
+        }
+        if matches!(status, "in_progress" | "queued") {
+            return Err(Failure::new(Class::Transient, format!("the answer is {status}")));
+        }
+    }
+    Ok(Answer { usage: usage_of(&body["usage"], question.completion, &text), text, cut_off })
+}
