@@ -1,14 +1,15 @@
 # These commands set up a fresh machine with cargo, gcc, Python and apt, and do their work:
 #   make demo      build, then a tour on the simulated model
 #   make test      every test
+#   make clients   the official MCP SDKs and the Inspector against the binary
 #   make release   the optimised binary
 #   make measure   the numbers of the README, with that binary
-# demo and test build the same units of the same profile, so the second reuses what the first built.
+# demo, test and clients build the same units of the same profile, so each reuses what another built.
 
 SHELL := /bin/bash
 TARGET_DIR = $(shell cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 
-.PHONY: demo test release measure setup
+.PHONY: demo test clients release measure setup
 
 # The tests' dependencies switch on features of packages below LanceDB: without `--test it` the binary would be built
 # with another set of them, and LanceDB built a second time (13 minutes) by `make test`.
@@ -25,6 +26,10 @@ test: setup
 		echo cargo test --locked --workspace --lib --bins --tests; \
 		cargo test --locked --workspace --lib --bins --tests --no-fail-fast; \
 	fi
+
+clients: setup
+	cargo build --locked --workspace --bin reasoning-bank --test it
+	scripts/clients/run $(TARGET_DIR)/debug/reasoning-bank
 
 release: setup
 	cargo build --release --locked --workspace --bin reasoning-bank

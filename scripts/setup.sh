@@ -34,6 +34,11 @@ need_build() {
     [ -n "${PROTOC:-}" ] || command -v protoc >/dev/null || install_packages protobuf-compiler libprotobuf-dev
 }
 
+# Python can make environments; what goes into them brings its own Node.
+need_clients() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3-venv
+}
+
 # The coverage tools must be of the LLVM that the compiler was built with: older ones cannot read what it writes.
 need_coverage() {
     local major
@@ -57,6 +62,7 @@ llvm_tool() {
 case "${1:-}" in
 build) need_build ;;
 coverage) need_coverage ;;
+clients) need_clients ;;
 tool) llvm_tool "$2" ;;
-*) fail "unknown: ${1:-nothing}" "scripts/setup.sh build | coverage | tool NAME" ;;
+*) fail "unknown: ${1:-nothing}" "scripts/setup.sh build | coverage | clients | tool NAME" ;;
 esac
