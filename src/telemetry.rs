@@ -1,15 +1,18 @@
-//! Logs: to stderr or a file, as text or JSON. Never to stdout, which belongs to protocols and answers.
+//! Logs: to stderr or a file, as text or JSON, every line without secrets. Never to stdout, which belongs to protocols
+//! and answers. What is said is the matter of who says it; the spans are in `actors/src/spans.rs`.
 
-use std::fs::OpenOptions;
+mod line;
+
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
 
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::prelude::*;
 
+use self::line::Lines;
 use crate::settings::{LogFormat, LogLevel, LogSettings};
 
 #[derive(Debug, thiserror::Error)]
@@ -19,13 +22,17 @@ pub struct TelemetryError {
     cause: io::Error,
 }
 
-/// Starts logging for the whole process; the first call counts. `level` is in force instead of `log.level`.
+/// Starts logging for the whole process; the first call counts. `level` is in force instead of `log.level`. From then on
+/// a panic is a line of the log.
 ///
 /// # Errors
 /// The log file cannot be opened for appending.
 pub fn init(settings: &LogSettings, level: LogLevel) -> Result<(), TelemetryError> {
-    let to_file = !settings.file.as_os_str().is_empty();
-    let writer = if to_file { file(&settings.file)? } else { BoxMakeWriter::new(io::stderr) };
+    let (to_file, json) = (!settings.file.as_os_str().is_empty(), settings.format == LogFormat::Json);
+    let writer = match to_file {
+        true => BoxMakeWriter::new(Lines::to(file(&settings.file)?, json)),
+        false => BoxMakeWriter::new(Lines::to(io::stderr, json)),
+    };
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(writer)
         .with_ansi(!to_file && io::IsTerminal::is_terminal(&io::stderr()));
@@ -33,7 +40,12 @@ pub fn init(settings: &LogSettings, level: LogLevel) -> Result<(), TelemetryErro
         LogFormat::Text => layer.boxed(),
         LogFormat::Json => layer.json().boxed(),
     };
-    let _ = tracing_subscriber::registry().with(layer.with_filter(targets(level))).try_init();
+    if tracing_subscriber::registry().with(layer.with_filter(targets(level))).try_init().is_ok() {
+        std::panic::set_hook(Box::new(|panic| {
+            let at = panic.location().map(ToString::to_string);
+            tracing::error!(at, reason = panic.payload_as_str(), "panicked");
+        }));
+    }
     Ok(())
 }
 
@@ -51,14 +63,19 @@ fn targets(level: LogLevel) -> Targets {
     Targets::new().with_default(library).with_target("reasoning_bank", level)
 }
 
-/// Logs can hold what users work on: only the owner may read the file.
-fn file(path: &PathBuf) -> Result<BoxMakeWriter, TelemetryError> {
-    let mut options = OpenOptions::new();
+/// Its directory is made where it is missing. Logs can hold what users work on: only the owner may read them.
+fn file(path: &Path) -> Result<File, TelemetryError> {
+    let (mut directory, mut options) = (DirBuilder::new(), OpenOptions::new());
+    directory.recursive(true);
     options.append(true).create(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let opened = options.open(path).map_err(|cause| TelemetryError { path: path.clone(), cause })?;
-    Ok(BoxMakeWriter::new(Mutex::new(opened)))
+    {
+        std::os::unix::fs::DirBuilderExt::mode(&mut directory, 0o700);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let made = parent.map_or(Ok(()), |parent| directory.create(parent));
+    made.and_then(|()| options.open(path)).map_err(|cause| TelemetryError { path: path.to_owned(), cause })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! AgentActor: one for each task, for as long as it runs. A shell around `domain::agent_loop`: it performs the effects
 //! and feeds the results back.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use reasoning_bank_domain::solve::{Progress, SolveReport, SolveUsage};
 use reasoning_bank_domain::workspace::Workspace;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use crate::agents::AgentsMsg;
 use crate::error::Error;
@@ -25,6 +27,7 @@ use crate::memories::{Kept, MemoriesHandle};
 use crate::model::{Asked, ask};
 use crate::ports::{Completion, LanguageModel, ModelError, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
+use crate::spans;
 
 /// What every agent works with.
 #[derive(Clone)]
@@ -71,6 +74,8 @@ pub(crate) struct AgentArgs {
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Option<watch::Sender<Progress>>,
     pub(crate) verifier: Option<Arc<dyn Verifier>>,
+    /// Of the task.
+    pub(crate) span: Span,
     pub(crate) equipment: Equipment,
     pub(crate) agents: ActorRef<AgentsMsg>,
 }
@@ -88,6 +93,7 @@ pub(crate) struct AgentState {
     run: Option<AgentLoop>,
     /// Of the model calls; fires when the run is over, too.
     calls: CancellationToken,
+    attempts: HashMap<u32, Span>,
     tasks: Tasks,
 }
 
@@ -106,7 +112,7 @@ impl Actor for AgentActor {
     async fn pre_start(&self, myself: ActorRef<AgentMsg>, args: AgentArgs) -> Result<AgentState, ActorProcessingErr> {
         myself.send_message(AgentMsg::Begin)?;
         let calls = args.cancel.child_token();
-        Ok(AgentState { args, run: None, calls, tasks: Tasks::new("agent") })
+        Ok(AgentState { args, run: None, calls, attempts: HashMap::new(), tasks: Tasks::new("agent") })
     }
 
     async fn handle(
@@ -115,6 +121,8 @@ impl Actor for AgentActor {
         message: AgentMsg,
         state: &mut AgentState,
     ) -> Result<(), ActorProcessingErr> {
+        let span = state.args.span.clone();
+        let _inside = span.enter();
         match message {
             AgentMsg::Begin => state.begin(&myself),
             AgentMsg::Input(input) => {
@@ -186,6 +194,8 @@ impl AgentState {
 
     fn call(&mut self, myself: &ActorRef<AgentMsg>, call: ModelCall) {
         let ModelCall { purpose, attempt, prompt } = call;
+        let span = attempt.map(|number| self.attempts.entry(number).or_insert_with(|| spans::attempt(number)).clone());
+        let _inside = span.as_ref().map(Span::enter);
         let settings = &self.args.equipment.settings;
         let request = Completion {
             purpose,

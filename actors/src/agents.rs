@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use crate::agent::{AgentActor, AgentArgs, AgentMsg, Equipment};
@@ -27,6 +28,7 @@ use crate::error::Error;
 use crate::memories::{MemoriesHandle, WorkspaceRef};
 use crate::ports::Verifier;
 use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot, SystemEvent};
+use crate::spans::TaskLog;
 use crate::workspaces::WorkspacesHandle;
 
 pub const MAX_TASK_CHARS: usize = 200_000;
@@ -95,6 +97,7 @@ impl AgentsHandle {
         let redactions = clean.redactions;
         let task = SolveTask { task: clean.text.into_owned(), ..task };
         let task_id = TaskId::from(Uuid::now_v7());
+        let log = TaskLog::begin(task_id, &workspace.id, task.k);
         let job = Job {
             task,
             trace_id: TraceId::from(Uuid::now_v7()),
@@ -107,14 +110,17 @@ impl AgentsHandle {
         let running = Running::begin(&self.running, task_id, cancel.clone());
         let recorded = (job.clone(), workspace.clone());
         let Call { deadline, progress, verifier, .. } = call;
-        let start = Start { task_id, job, workspace, deadline, cancel, progress, verifier, inside };
+        let span = log.span().clone();
+        let start = Start { task_id, job, workspace, deadline, cancel, progress, verifier, span: span.clone(), inside };
         let solved = self.slot.call(|reply| AgentsMsg::Solve { start: Box::new(start), reply }, deadline).await;
         drop(running);
         if solved == Err(CallError::Dropped) {
             let (job, workspace) = recorded;
-            self.record_lost(task_id, job, workspace);
+            span.in_scope(|| self.record_lost(task_id, job, workspace));
         }
-        let mut report = solved??;
+        let solved = solved.map_err(Error::from).flatten();
+        log.end(&solved);
+        let mut report = solved?;
         if redactions > 0 {
             report.warnings.push(format!("redacted: {redactions} secrets were removed from the task"));
         }
@@ -126,14 +132,15 @@ impl AgentsHandle {
     fn record_lost(&self, task_id: TaskId, job: Job, workspace: Workspace) {
         let (memories, events) = (self.memories.clone(), self.events.clone());
         let (now, deadline) = (Timestamp::now(), Deadline::after(RECORD_LIMIT));
-        self.tracker.spawn(async move {
+        let record = async move {
             if job.task.store_result
                 && let Err(error) = memories.keep(job.keep(Outcome::Failure, now, now), workspace, deadline).await
             {
                 tracing::error!(%error, "the trace of a task whose agent died was not stored");
             }
             events.emit(|| SystemEvent::TaskFinished { task: task_id });
-        });
+        };
+        self.tracker.spawn(record.in_current_span());
     }
 
     /// Tasks that are running.
@@ -219,6 +226,7 @@ pub(crate) struct Start {
     cancel: CancellationToken,
     progress: Option<watch::Sender<Progress>>,
     verifier: Option<Arc<dyn Verifier>>,
+    span: Span,
     inside: Permit,
 }
 
@@ -315,7 +323,7 @@ impl Actor for Agents {
         };
         if let Some(pending) = state.pending.remove(&agent.get_id()) {
             // Its handle hears of it, because the reply is dropped, and records it.
-            tracing::error!(task = %pending.task_id, reason, "the agent of a task died");
+            tracing::error!(task_id = %pending.task_id, reason, "the agent of a task died");
         }
         Ok(())
     }
@@ -323,7 +331,7 @@ impl Actor for Agents {
 
 impl AgentsState {
     async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: Reply) {
-        let Start { task_id, job, workspace, deadline, cancel, progress, verifier, inside } = start;
+        let Start { task_id, job, workspace, deadline, cancel, progress, verifier, span, inside } = start;
         let args = AgentArgs {
             task_id,
             job,
@@ -332,6 +340,7 @@ impl AgentsState {
             cancel,
             progress,
             verifier,
+            span,
             equipment: self.args.equipment.clone(),
             agents: myself.clone(),
         };

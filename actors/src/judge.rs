@@ -8,6 +8,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_domain::restart::Restart;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use crate::model::{Asked, ask};
 use crate::ports::{Completion, LanguageModel};
@@ -41,8 +42,8 @@ impl JudgeHandle {
         cancel: CancellationToken,
     ) -> Result<Asked, CallError> {
         let inside = self.gate.enter()?;
-        let request = Box::new(request);
-        self.slot.call(|reply| JudgeMsg::Ask { request, deadline, cancel, reply, inside }, deadline).await
+        let (request, span) = (Box::new(request), Span::current());
+        self.slot.call(|reply| JudgeMsg::Ask { request, deadline, cancel, span, reply, inside }, deadline).await
     }
 
     #[cfg(feature = "testkit")]
@@ -63,6 +64,8 @@ pub(crate) enum JudgeMsg {
         request: Box<Completion>,
         deadline: Deadline,
         cancel: CancellationToken,
+        /// The asker's.
+        span: Span,
         reply: RpcReplyPort<Asked>,
         inside: Permit,
     },
@@ -101,15 +104,17 @@ impl Actor for JudgeActor {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             JudgeMsg::Ask { reply, deadline, .. } if reply.is_closed() || deadline.passed() => {}
-            JudgeMsg::Ask { request, deadline, cancel, reply, inside } => {
+            JudgeMsg::Ask { request, deadline, cancel, span, reply, inside } => {
                 let (model, places) = (Arc::clone(&state.model), Arc::clone(&state.places));
-                state.tasks.spawn_until(cancel.clone(), async move {
+                let until = cancel.clone();
+                let work = async move {
                     let _inside = inside;
                     let Ok(_place) = places.acquire().await else { return };
                     if !reply.is_closed() {
                         let _ = reply.send(ask(&*model, *request, deadline, cancel).await);
                     }
-                });
+                };
+                state.tasks.spawn_until(until, work.instrument(span));
             }
             #[cfg(feature = "testkit")]
             JudgeMsg::Panic => crate::testkit::panic_on_request(),

@@ -11,6 +11,7 @@ pub mod memories;
 pub mod model;
 pub mod ports;
 pub mod runtime;
+mod spans;
 pub mod store;
 pub mod system;
 #[cfg(feature = "testkit")]

@@ -13,6 +13,7 @@ use ractor::factory::{
 use ractor::{Actor, ActorProcessingErr, RpcReplyPort};
 use reasoning_bank_domain::restart::Restart;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use crate::model::{Asked, ask};
 use crate::ports::{Completion, LanguageModel};
@@ -30,6 +31,8 @@ pub(crate) struct Draft {
     request: Box<Completion>,
     deadline: Deadline,
     cancel: CancellationToken,
+    /// The asker's.
+    span: Span,
     reply: RpcReplyPort<Asked>,
     _inside: Permit,
 }
@@ -72,8 +75,9 @@ impl MattsHandle {
         cancel: CancellationToken,
     ) -> Result<Asked, CallError> {
         let inside = self.gate.enter()?;
+        let span = Span::current();
         let job = |reply| {
-            let msg = Draft { request: Box::new(request), deadline, cancel, reply, _inside: inside };
+            let msg = Draft { request: Box::new(request), deadline, cancel, span, reply, _inside: inside };
             FactoryMessage::Dispatch(Job::builder().key(()).msg(msg).build())
         };
         self.slot.call(job, deadline).await
@@ -109,9 +113,9 @@ impl Worker for MattsWorker {
         job: Job<(), Draft>,
         model: &mut Arc<dyn LanguageModel>,
     ) -> Result<(), ActorProcessingErr> {
-        let Draft { request, deadline, cancel, reply, _inside } = job.msg;
+        let Draft { request, deadline, cancel, span, reply, _inside } = job.msg;
         if !reply.is_closed() && !deadline.passed() {
-            let _ = reply.send(ask(&**model, *request, deadline, cancel).await);
+            let _ = reply.send(ask(&**model, *request, deadline, cancel).instrument(span).await);
         }
         Ok(())
     }

@@ -15,13 +15,16 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::retrieval::Candidates;
 
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument;
 
 use crate::error::Error;
 use crate::ports::{
     Batch, Committed, EraseScope, Erased, Filter, MemoryRow, MemoryStore, Page, Recall, Scanned, StoreError,
 };
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks};
+use crate::spans;
 
 /// Requests inside at once; more are refused as overload.
 const GATE: usize = 256;
@@ -53,7 +56,7 @@ impl StoreHandle {
 
     /// Durable when it returns.
     pub async fn commit(&self, batch: Batch, deadline: Deadline) -> Result<Committed, Error> {
-        self.ask(deadline, move |store| {
+        self.ask("commit", deadline, move |store| {
             let batch = batch.clone();
             async move { store.commit(batch, deadline).await }.boxed()
         })
@@ -61,7 +64,7 @@ impl StoreHandle {
     }
 
     pub async fn candidates(&self, recall: Recall, deadline: Deadline) -> Result<Candidates, Error> {
-        self.ask(deadline, move |store| {
+        self.ask("candidates", deadline, move |store| {
             let recall = recall.clone();
             async move { store.candidates(recall, deadline).await }.boxed()
         })
@@ -69,7 +72,7 @@ impl StoreHandle {
     }
 
     pub async fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> Result<Vec<MemoryRow>, Error> {
-        self.ask(deadline, move |store| {
+        self.ask("get", deadline, move |store| {
             let ids = ids.clone();
             async move { store.get(ids, deadline).await }.boxed()
         })
@@ -77,7 +80,7 @@ impl StoreHandle {
     }
 
     pub async fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> Result<Scanned, Error> {
-        self.ask(deadline, move |store| {
+        self.ask("scan", deadline, move |store| {
             let (filter, page) = (filter.clone(), page.clone());
             async move { store.scan(filter, page, deadline).await }.boxed()
         })
@@ -85,21 +88,23 @@ impl StoreHandle {
     }
 
     pub async fn erase(&self, scope: EraseScope, deadline: Deadline) -> Result<Erased, Error> {
-        self.ask(deadline, move |store| {
+        self.ask("erase", deadline, move |store| {
             let scope = scope.clone();
             async move { store.erase(scope, deadline).await }.boxed()
         })
         .await
     }
 
-    async fn ask<T: Send + 'static>(
+    async fn ask<T: Rows + Send + 'static>(
         &self,
+        op: &'static str,
         deadline: Deadline,
         work: impl Fn(Arc<dyn MemoryStore>) -> BoxFuture<'static, Result<T, StoreError>> + Clone + Send + Sync + 'static,
     ) -> Result<T, Error> {
         let inside = Arc::new(self.gate.enter()?);
+        let (span, begun) = (spans::store(op), Instant::now());
         let once = || {
-            let (work, inside) = (work.clone(), Arc::clone(&inside));
+            let (work, inside, span) = (work.clone(), Arc::clone(&inside), span.clone());
             self.slot.call(
                 move |reply| {
                     let request: Request = Box::new(move |store| {
@@ -113,8 +118,10 @@ impl StoreHandle {
                                 Ok(store) => bounded(deadline, work(store)).await,
                                 Err(error) => Err(error),
                             };
+                            spans::store_ended(begun, answer.as_ref().map(T::rows));
                             let _ = reply.send(answer);
                         }
+                        .instrument(span)
                         .boxed()
                     });
                     StoreMsg::Run(request)
@@ -136,6 +143,49 @@ impl StoreHandle {
     #[cfg(feature = "testkit")]
     pub fn faults(&self) -> crate::testkit::Faults {
         crate::testkit::Faults::of(&self.slot)
+    }
+}
+
+/// How much an operation found, wrote or removed, for the log.
+trait Rows {
+    fn rows(&self) -> usize;
+}
+
+impl Rows for Committed {
+    fn rows(&self) -> usize {
+        self.memories.len()
+    }
+}
+
+impl Rows for Candidates {
+    fn rows(&self) -> usize {
+        self.facts.len()
+    }
+}
+
+impl Rows for Vec<MemoryRow> {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Rows for Scanned {
+    fn rows(&self) -> usize {
+        match self {
+            Self::Memories(rows) => rows.len(),
+            Self::Traces(rows) => rows.len(),
+            Self::Signals(rows) => rows.len(),
+            Self::Workspaces(rows) => rows.len(),
+            Self::Passages(rows) => rows.len(),
+            Self::Summary(_) => 1,
+        }
+    }
+}
+
+impl Rows for Erased {
+    fn rows(&self) -> usize {
+        let Self { memories, passages, traces, signals, .. } = self;
+        usize::try_from(memories + passages + traces + signals).unwrap_or(usize::MAX)
     }
 }
 
@@ -237,12 +287,13 @@ impl Actor for StoreActor {
             StoreMsg::MaintenanceDue => {
                 let Some(Ok(store)) = state.store.clone() else { return Ok(()) };
                 state.next_maintenance = Some(maintenance_timer(&myself));
-                state.tasks.spawn(async move {
+                let upkeep = async move {
                     match store.maintain(Deadline::after(MAINTENANCE_LIMIT)).await {
                         Ok(done) => tracing::debug!(?done, "upkeep of the store"),
                         Err(error) => tracing::warn!(%error, "upkeep of the store failed"),
                     }
-                });
+                };
+                state.tasks.spawn(upkeep.instrument(spans::store("maintain")));
             }
             #[cfg(feature = "testkit")]
             StoreMsg::Panic => crate::testkit::panic_on_request(),

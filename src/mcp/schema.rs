@@ -26,6 +26,7 @@ pub(super) fn of_answer<T: JsonSchema>() -> JsonObject {
         SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(|schema: &mut Schema| {
             flatten_choices(schema);
             drop_null_of_absent(schema);
+            split_types(schema);
             for keyword in ["required", "description", "format", "title", "default", "minimum", "maximum", "pattern"] {
                 schema.remove(keyword);
             }
@@ -68,6 +69,14 @@ fn drop_null_of_absent(schema: &mut Schema) {
             drop_null(field);
         }
     }
+}
+
+/// A type a branch: not every client that reads schemas knows lists of types.
+fn split_types(schema: &mut Schema) {
+    let Some(Value::Array(types)) = schema.get("type") else { return };
+    let branches: Vec<Value> = types.iter().map(|kind| json!({"type": kind})).collect();
+    schema.remove("type");
+    schema.insert("anyOf".into(), Value::Array(branches));
 }
 
 fn drop_null(schema: &mut Schema) {
@@ -148,7 +157,7 @@ mod tests {
             json!({
                 "type": "object",
                 "properties": {
-                    "count": {"type": ["integer", "null"]},
+                    "count": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
                     "colour": {"anyOf": [{"type": "string", "enum": ["green", "red"]}, {"type": "null"}]},
                     "id": {"type": "string"},
                     "title": {"type": "string"},

@@ -21,6 +21,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
+use tracing::Instrument;
 
 use super::arguments::extract;
 use super::tools::{ToolDefaults, ToolKind, Toolset, record, retrieve, solve};
@@ -157,7 +158,9 @@ impl ServerHandler for Server {
             let message = format!("unknown tool; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let result = match guarded(self.call(*kind, &tool.input_schema, request.arguments, context)).await {
+        let span = tracing::info_span!("tool_call", tool = %tool.name);
+        let call = guarded(self.call(*kind, &tool.input_schema, request.arguments, context));
+        let result = match call.instrument(span).await {
             Ok(document) => CallToolResult::structured(document),
             Err(error) => {
                 tracing::info!(tool = %tool.name, code = error.code(), "a call failed");

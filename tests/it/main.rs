@@ -12,6 +12,7 @@ mod embedding;
 mod mcp_process;
 mod mcp_protocol;
 mod mcp_tools;
+mod observability;
 mod store_contract;
 mod store_fixtures;
 mod store_lance;

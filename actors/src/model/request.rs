@@ -2,10 +2,13 @@
 
 use reasoning_bank_domain::answer::{Answer, read};
 use reasoning_bank_domain::solve::SolveUsage;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
 use crate::runtime::Deadline;
+use crate::spans;
 
 /// What came of a question. Calls that failed are counted too.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,12 +61,14 @@ async fn text(
     cancel: CancellationToken,
     spent: &mut SolveUsage,
 ) -> Result<String, ModelError> {
-    let call = model.complete(request, deadline, cancel.clone());
+    let (span, begun) = (spans::model_call(model, &request), Instant::now());
+    let call = model.complete(request, deadline, cancel.clone()).instrument(span.clone());
     let reply = tokio::select! {
         biased;
         () = cancel.cancelled() => Err(ModelError::Cancelled),
         reply = tokio::time::timeout_at(deadline.instant(), call) => reply.unwrap_or(Err(ModelError::TimedOut)),
     };
+    span.in_scope(|| spans::model_call_ended(begun, &reply));
     count(spent, reply.as_ref().ok());
     reply.map(|reply| reply.text)
 }

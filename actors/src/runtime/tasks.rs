@@ -1,5 +1,6 @@
 //! Work that a handler starts and does not wait for: handlers never await network or disk. The set lives in the actor's
 //! state, so it ends with the actor, killed or not. How many run at once is bounded by the gate in front of the actor.
+//! Work runs in the span it was started in.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -11,6 +12,7 @@ use ractor::{ActorRef, Message};
 use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::Deadline;
 
@@ -36,9 +38,10 @@ impl Tasks {
     pub fn spawn(&mut self, work: impl Future<Output = ()> + Send + 'static) {
         while self.running.try_join_next().is_some() {}
         let reported = caught(self.owner, Arc::clone(&self.panicked), work);
-        self.running.spawn(async move {
+        let reported = async move {
             let _ = reported.await;
-        });
+        };
+        self.running.spawn(reported.in_current_span());
     }
 
     /// As [`Tasks::spawn`]; `work` is dropped at its await point when `cancel` fires.

@@ -29,7 +29,7 @@ static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
     compiled(concat!(
         "(?i-u)(?:",
         name!(),
-        r#"(?:[\\"'\])]{0,4}[ \t]{0,8}(?::=|=>|={1,3}|:)[ \t]{0,8}|>|[ \t]{1,4}(?:is|was)[ \t:]{1,4})"#,
+        r#"(?:[\\"'\])]{0,10}[ \t]{0,8}(?::=|=>|={1,3}|:)[ \t]{0,8}|>|[ \t]{1,4}(?:is|was)[ \t:]{1,4})"#,
         "|--[a-z0-9-]{0,40}?",
         name!(),
         r"[ \t]{1,4})",
@@ -171,8 +171,8 @@ impl<'a> Value<'a> {
 
 /// The quote a value begins with, and how many bytes stand before the value.
 fn opening_quote(rest: &str) -> (Option<char>, usize) {
-    // `\"` inside a string, `b"`, `r"`, `f"`, `@"` of programming languages
-    let prefix = rest.bytes().take(2).take_while(|byte| b"\\@brfBRF".contains(byte)).count();
+    // `\"` inside a string, `\\\"` inside a string in a string, `b"`, `r"`, `f"`, `@"` of programming languages
+    let prefix = rest.bytes().take(8).take_while(|byte| b"\\@brfBRF".contains(byte)).count();
     match rest[prefix..].chars().next() {
         Some(quote @ ('"' | '\'' | '`')) => (Some(quote), prefix + 1),
         _ => (None, 0),

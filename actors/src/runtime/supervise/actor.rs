@@ -194,7 +194,7 @@ impl SupervisorState {
         let child = &mut self.children[index];
         let name = child.spec.name;
         if exit == Exit::Failed {
-            tracing::warn!(supervisor, child = name, %reason, "child failed");
+            tracing::warn!(supervisor, actor = name, %reason, "an actor failed");
             child.last_failure = Some(reason.clone());
         }
         if child.retired {
@@ -205,6 +205,8 @@ impl SupervisorState {
             Decision::Leave => child.end(),
             Decision::After(delay) => {
                 child.phase = ChildPhase::Restarting;
+                let delay_ms = delay.as_millis() as u64;
+                tracing::warn!(supervisor, actor = name, %reason, delay_ms, "an actor is restarted");
                 let (myself, incarnation) = (myself.clone(), child.incarnation);
                 self.tasks.spawn(async move {
                     sleep(delay).await;

@@ -1,0 +1,102 @@
+//! What the log says of the work, in one place: spans for a task, an attempt, a model call and an operation of the
+//! store, and the events of their ends. Ids, names, counts and times only: never what a task, a prompt, an answer or a
+//! memory says. Where lines go, and how they look, is the edge's matter.
+//!
+//! Spans are carried by hand: a message takes the span of its sender along, and [`Tasks`](crate::runtime::Tasks) run
+//! in the span they were started in.
+
+use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::solve::SolveReport;
+use reasoning_bank_domain::workspace::WorkspaceId;
+use tokio::time::Instant;
+use tracing::{Span, debug, info, info_span};
+
+use crate::error::Error;
+use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError, StoreError};
+
+/// Of one of a task's attempts; its drafts and evaluations lie within.
+pub(crate) fn attempt(number: u32) -> Span {
+    info_span!("attempt", attempt = number)
+}
+
+pub(crate) fn model_call(model: &dyn LanguageModel, request: &Completion) -> Span {
+    let Completion { purpose, task_id, attempt, .. } = request;
+    let model = model.model_for(*purpose);
+    info_span!("model_call", purpose = purpose.as_str(), model, attempt, %task_id)
+}
+
+/// Within [`model_call`].
+pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, ModelError>) {
+    let elapsed_ms = begun.elapsed().as_millis() as u64;
+    match reply {
+        Ok(CompletionReply { usage, cached, cut_off, .. }) => debug!(
+            outcome = "ok",
+            cached,
+            cut_off,
+            input_tokens = usage.input_tokens,
+            output_tokens = usage.output_tokens,
+            reasoning_tokens = usage.reasoning_tokens,
+            elapsed_ms,
+            "a model call ended"
+        ),
+        Err(error) => debug!(outcome = Error::from(error.clone()).code(), elapsed_ms, "a model call ended"),
+    }
+}
+
+pub(crate) fn store(op: &'static str) -> Span {
+    info_span!("store", op)
+}
+
+/// Within [`store`]. Rows are those found, written or removed; the time runs from the question on, waiting included.
+pub(crate) fn store_ended(begun: Instant, rows: Result<usize, &StoreError>) {
+    let elapsed_ms = begun.elapsed().as_millis() as u64;
+    match rows {
+        Ok(rows) => debug!(outcome = "ok", rows, elapsed_ms, "a store operation ended"),
+        Err(error) => debug!(outcome = Error::from(error.clone()).code(), elapsed_ms, "a store operation ended"),
+    }
+}
+
+/// The span of a task and the two lines it leaves. One whose caller went away ends as `abandoned`.
+pub(crate) struct TaskLog {
+    span: Span,
+    begun: Instant,
+    told: bool,
+}
+
+impl TaskLog {
+    pub(crate) fn begin(task_id: TaskId, workspace: &WorkspaceId, k: u32) -> Self {
+        let span = info_span!("task", %task_id, %workspace, k);
+        span.in_scope(|| info!("a task began"));
+        Self { span, begun: Instant::now(), told: false }
+    }
+
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    pub(crate) fn end(mut self, result: &Result<SolveReport, Error>) {
+        self.told = true;
+        let elapsed_ms = self.begun.elapsed().as_millis() as u64;
+        self.span.in_scope(|| match result {
+            Ok(report) => info!(
+                outcome = report.outcome.as_str(),
+                score = report.score,
+                iterations = report.iterations,
+                llm_calls = report.usage.llm_calls,
+                cache_hits = report.usage.cache_hits,
+                elapsed_ms,
+                "a task ended"
+            ),
+            Err(error) => info!(outcome = error.code(), elapsed_ms, "a task ended"),
+        });
+    }
+}
+
+impl Drop for TaskLog {
+    fn drop(&mut self) {
+        if !self.told {
+            let elapsed_ms = self.begun.elapsed().as_millis() as u64;
+            self.span.in_scope(|| info!(outcome = "abandoned", elapsed_ms, "a task ended"));
+        }
+    }
+}
