@@ -19,6 +19,7 @@ pub(crate) use learn::Kept;
 use crate::error::Error;
 use crate::ports::{Embedder, MemoryRow, Visible};
 use crate::runtime::Deadline;
+use crate::statistics::Meters;
 use crate::store::StoreHandle;
 use crate::workspaces::WorkspacesHandle;
 
@@ -51,6 +52,7 @@ pub struct MemoriesHandle {
     workspaces: WorkspacesHandle,
     embedder: Arc<dyn Embedder>,
     settings: Arc<RetrievalSettings>,
+    meters: Meters,
 }
 
 impl MemoriesHandle {
@@ -59,8 +61,9 @@ impl MemoriesHandle {
         workspaces: WorkspacesHandle,
         embedder: Arc<dyn Embedder>,
         settings: RetrievalSettings,
+        meters: Meters,
     ) -> Self {
-        Self { store, workspaces, embedder, settings: Arc::new(settings) }
+        Self { store, workspaces, embedder, settings: Arc::new(settings), meters }
     }
 
     /// A memory that the workspace may read; any other is not found.

@@ -54,6 +54,7 @@ impl WorkspacesHandle {
         let known = Arc::clone(&self.known);
         let arguments = move || WorkspacesArgs { store: store.clone(), known: Arc::clone(&known) };
         ChildSpec::actor("workspaces", Restart::Permanent, &self.slot, move || (WorkspaceRegistry, arguments()))
+            .behind(&self.gate)
     }
 
     /// A root always resolves, by computation alone; an id must be known to the store.
