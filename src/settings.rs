@@ -212,7 +212,9 @@ impl Loaded {
     pub fn root_name(&self) -> Option<RootName> {
         match (&self.workspace, self.settings.workspace.name.trim()) {
             (WorkspaceRef::Id(_), _) | (_, "") => None,
-            (WorkspaceRef::Root(root), name) => Some(RootName { root: root.clone(), name: name.to_owned() }),
+            (WorkspaceRef::Root(root), name) => {
+                Some(RootName { root: root.clone(), name: Some(name.to_owned()), ..RootName::default() })
+            }
         }
     }
 

@@ -44,6 +44,9 @@ pub enum Error {
     DeadlineExceeded,
     #[error("cancelled")]
     Cancelled,
+    /// What was to be changed was changed by others, again and again.
+    #[error("{0} was changed at the same time by somebody else")]
+    Conflict(String),
     /// A bug. The details are in the log under this event id.
     #[error("something went wrong inside; the log has it under {0}")]
     Internal(uuid::Uuid),
@@ -71,7 +74,7 @@ impl Error {
             Self::MemoryInvalid(_) => "memory_invalid",
             Self::Store(StoreError::OtherEmbedder { .. }) => "embedder_mismatch",
             Self::Store(StoreError::TimedOut) => "deadline_exceeded",
-            Self::Store(StoreError::Conflict(_)) => "conflict",
+            Self::Store(StoreError::Conflict(_)) | Self::Conflict(_) => "conflict",
             Self::Store(_) => "store_unavailable",
             Self::Embedding(_) => "embedding_unavailable",
             Self::ModelUnavailable { .. } => "llm_unavailable",
@@ -92,7 +95,7 @@ impl Error {
             Self::InvalidArgument { .. } => "correct the argument and call again".into(),
             Self::NotFound(_) => "check the id; `memory search` and `retrieve_memories` show what is there".into(),
             Self::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
-            Self::ScopeDenied(_) => "record it with scope project".into(),
+            Self::ScopeDenied(_) => "keep it in scope project, or give the workspace a team or organisation: `workspace trust`".into(),
             Self::MemoryInvalid(_) => "give a title, a description (when to use it) and content, each within its bound".into(),
             Self::Store(StoreError::Unusable(_)) => {
                 "check that the data directory exists, is writable and has space; --data-dir or REASONING_BANK_DATA names another".into()
@@ -102,7 +105,7 @@ impl Error {
                 "use the embedder the directory was written with, or another --data-dir; `reembed` rewrites the vectors".into()
             }
             Self::Store(StoreError::TimedOut) => "search for it before you write it again: it may have been stored".into(),
-            Self::Store(StoreError::Conflict(_)) => "read it again and repeat the change".into(),
+            Self::Store(StoreError::Conflict(_)) | Self::Conflict(_) => "read it again and repeat the change".into(),
             Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
             Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
             Self::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
@@ -138,6 +141,7 @@ impl Error {
                 | Self::ModelFailed(_)
                 | Self::Overloaded { .. }
                 | Self::DeadlineExceeded
+                | Self::Conflict(_)
         )
     }
 }

@@ -66,7 +66,6 @@ impl MattsHandle {
             }
             .boxed()
         })
-        .behind(&self.gate)
     }
 
     pub(crate) async fn draft(

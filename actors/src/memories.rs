@@ -1,7 +1,12 @@
-//! Memories as clients use them: retrieve, record, get, export. No actor: it combines the store, the embedder and the
-//! rules, and holds no state of its own.
+//! Memories as clients use them: one file a kind of use. No actor: it combines the store, the embedder and the rules,
+//! and holds no state of its own.
 
+mod edit;
+mod feedback;
+mod genealogy;
 mod learn;
+mod list;
+mod promote;
 mod recall;
 mod record;
 
@@ -14,12 +19,14 @@ use reasoning_bank_domain::score::{Profile, ProfileName, Weights};
 use reasoning_bank_domain::view::MemoryView;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 
+pub use edit::UpdateRequest;
+pub use feedback::{FeedbackRequest, Learning};
 pub(crate) use learn::Kept;
+pub use list::{ListRequest, MAX_LISTED};
 
 use crate::error::Error;
 use crate::ports::{Embedder, MemoryRow, Visible};
 use crate::runtime::Deadline;
-use crate::statistics::Meters;
 use crate::store::StoreHandle;
 use crate::workspaces::WorkspacesHandle;
 
@@ -52,7 +59,6 @@ pub struct MemoriesHandle {
     workspaces: WorkspacesHandle,
     embedder: Arc<dyn Embedder>,
     settings: Arc<RetrievalSettings>,
-    meters: Meters,
 }
 
 impl MemoriesHandle {
@@ -61,17 +67,20 @@ impl MemoriesHandle {
         workspaces: WorkspacesHandle,
         embedder: Arc<dyn Embedder>,
         settings: RetrievalSettings,
-        meters: Meters,
     ) -> Self {
-        Self { store, workspaces, embedder, settings: Arc::new(settings), meters }
+        Self { store, workspaces, embedder, settings: Arc::new(settings) }
     }
 
     /// A memory that the workspace may read; any other is not found.
     pub async fn get(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<MemoryView, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let row = self.readable(vec![id], &workspace, deadline).await?.pop();
-        let MemoryRow { memory, evidence } = row.ok_or_else(|| Error::NotFound(format!("memory {id} here")))?;
+        let MemoryRow { memory, evidence } = self.readable_one(id, &workspace, deadline).await?;
         Ok(MemoryView::new(memory, &evidence, Timestamp::now()))
+    }
+
+    async fn readable_one(&self, id: MemoryId, workspace: &Workspace, deadline: Deadline) -> Result<MemoryRow, Error> {
+        let row = self.readable(vec![id], workspace, deadline).await?.pop();
+        row.ok_or_else(|| Error::NotFound(format!("memory {id} here")))
     }
 
     /// Those of `ids` that the workspace may read.

@@ -52,7 +52,6 @@ impl StoreHandle {
 
     pub(crate) fn child(&self, opener: StoreOpener) -> ChildSpec {
         ChildSpec::actor("store", Restart::Permanent, &self.slot, move || (StoreActor, Arc::clone(&opener)))
-            .behind(&self.gate)
     }
 
     /// Durable when it returns.

@@ -1,25 +1,31 @@
-//! WorkspaceRegistry: which workspaces there are. Handles read a map; the actor rereads it from the store when it
-//! starts and when an id is asked for that the map does not have (another process may have written it).
+//! Which workspaces there are, and which one a caller means. What may be done with them is in `change`, the actor that
+//! rereads them in `registry`.
+
+mod change;
+mod known;
+mod registry;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use dashmap::DashMap;
+use arc_swap::ArcSwap;
 use jiff::Timestamp;
-use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_domain::restart::Restart;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::workspace::Workspace;
+use tokio::time::Instant;
 
 use crate::error::Error;
 use crate::memories::WorkspaceRef;
-use crate::ports::{Filter, Page, Scanned};
-use crate::runtime::{ChildSpec, Deadline, Gate, Slot, Tasks};
+use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
 use crate::store::StoreHandle;
+use known::Known;
+use registry::{Args, Msg, WorkspaceRegistry};
 
 const GATE: usize = 64;
-const READ_LIMIT: Duration = Duration::from_secs(30);
-/// More workspaces than this are not held in memory.
-const MOST: usize = 10_000;
+/// What was read is believed for so long; then another process may have changed it.
+const FRESH: Duration = Duration::from_secs(2);
+/// How long a caller that can do without waits for the store.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A workspace as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,144 +35,106 @@ pub struct Resolved {
     pub registered: bool,
 }
 
-/// What a root is called once it is registered, instead of after its directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What the configuration says of the workspace at a root.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RootName {
     pub root: String,
-    /// Not blank.
-    pub name: String,
+    /// What it is called once it is registered, instead of after its directory. Not blank.
+    pub name: Option<String>,
+    /// Team and organisation of the user's own configuration: trusted, never stored. What was trusted for the
+    /// workspace itself wins.
+    pub team: Option<String>,
+    pub org: Option<String>,
 }
 
 #[derive(Clone)]
 pub struct WorkspacesHandle {
-    root_name: Option<Arc<RootName>>,
-    slot: Slot<WorkspacesMsg>,
+    store: StoreHandle,
+    configured: Option<Arc<RootName>>,
+    slot: Slot<Msg>,
     gate: Gate,
-    known: Arc<DashMap<WorkspaceId, Workspace>>,
+    known: Arc<ArcSwap<Known>>,
 }
 
 impl WorkspacesHandle {
-    pub(crate) fn new(root_name: Option<RootName>) -> Self {
-        Self { root_name: root_name.map(Arc::new), slot: Slot::new(), gate: Gate::new(GATE), known: Arc::default() }
+    pub(crate) fn new(store: StoreHandle, configured: Option<RootName>) -> Self {
+        Self {
+            store,
+            configured: configured.map(Arc::new),
+            slot: Slot::new(),
+            gate: Gate::new(GATE),
+            known: Arc::default(),
+        }
     }
 
-    pub(crate) fn child(&self, store: StoreHandle) -> ChildSpec {
-        let known = Arc::clone(&self.known);
-        let arguments = move || WorkspacesArgs { store: store.clone(), known: Arc::clone(&known) };
+    pub(crate) fn child(&self) -> ChildSpec {
+        let (store, known) = (self.store.clone(), Arc::clone(&self.known));
+        let arguments = move || Args { store: store.clone(), known: Arc::clone(&known) };
         ChildSpec::actor("workspaces", Restart::Permanent, &self.slot, move || (WorkspaceRegistry, arguments()))
-            .behind(&self.gate)
     }
 
-    /// A root always resolves, by computation alone; an id must be known to the store.
+    /// A root always resolves: to the workspace that is registered there, else by computation, and by that alone while
+    /// the store does not answer. An id must be known to the store.
     pub async fn resolve(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Resolved, Error> {
-        let id = match workspace {
-            WorkspaceRef::Root(root) => WorkspaceId::of_root(root),
-            WorkspaceRef::Id(id) => id.clone(),
+        let believed = self.known.load().find(workspace);
+        let fresh = self.known.load().read_at.is_some_and(|at| Instant::now() - at < FRESH);
+        let read = match &believed {
+            Some(_) if fresh => Ok(()),
+            None if matches!(workspace, WorkspaceRef::Id(_)) => self.reread(deadline).await,
+            _ => self.reread(deadline.at_most(PATIENCE)).await,
         };
-        let known = |id| self.known.get(id).map(|entry| entry.value().clone());
-        if let Some(workspace) = known(&id) {
-            return Ok(Resolved { workspace, registered: true });
-        }
-        if let WorkspaceRef::Root(root) = workspace {
-            let mut workspace = Workspace::of_root(root, Timestamp::now());
-            if let Some(named) = self.root_name.as_ref().filter(|named| named.root == *root) {
-                workspace.name.clone_from(&named.name);
+        let found = self.known.load().find(workspace).map(|workspace| self.effective(workspace));
+        match (found, workspace) {
+            (Some(workspace), _) => Ok(Resolved { workspace, registered: true }),
+            (None, WorkspaceRef::Root(root)) => {
+                Ok(Resolved { workspace: self.effective(self.unregistered(root)), registered: false })
             }
-            return Ok(Resolved { workspace, registered: false });
+            (None, WorkspaceRef::Id(id)) => Err(read.err().unwrap_or_else(|| Error::WorkspaceUnknown(id.to_string()))),
         }
-        let _inside = self.gate.enter()?;
-        self.slot.call(|reply| WorkspacesMsg::Reread { deadline, reply }, deadline).await??;
-        let workspace = known(&id).ok_or_else(|| Error::WorkspaceUnknown(id.to_string()))?;
-        Ok(Resolved { workspace, registered: true })
+    }
+
+    /// What is stored of a workspace when something is written to it: without what only the configuration says.
+    pub(crate) fn registration(&self, workspace: &Workspace) -> Workspace {
+        let stored = self.known.load().by_id(&workspace.id);
+        stored.unwrap_or_else(|| Workspace { team: None, org: None, ..workspace.clone() })
     }
 
     /// To be called once a batch that registers it has been committed.
-    pub(crate) fn registered(&self, workspace: Workspace) {
-        if self.known.len() < MOST {
-            self.known.insert(workspace.id.clone(), workspace);
+    pub(crate) fn registered(&self, workspace: &Workspace) {
+        let stored = self.registration(workspace);
+        if self.known.load().by_id(&stored.id).is_none() {
+            self.known.rcu(|known| known.with(stored.clone()));
         }
+    }
+
+    async fn reread(&self, deadline: Deadline) -> Result<(), Error> {
+        let _inside = self.gate.enter()?;
+        self.slot.call(|reply| Msg::Reread { deadline, reply }, deadline).await?
+    }
+
+    fn unregistered(&self, root: &str) -> Workspace {
+        let id = self.known.load().free_id(root);
+        let mut workspace = Workspace { id, ..Workspace::of_root(root, Timestamp::now()) };
+        if let Some(name) = self.configured_for(root).and_then(|configured| configured.name.clone()) {
+            workspace.name = name;
+        }
+        workspace
+    }
+
+    fn effective(&self, mut workspace: Workspace) -> Workspace {
+        if let Some(configured) = self.configured_for(&workspace.root) {
+            workspace.team = workspace.team.or_else(|| configured.team.clone());
+            workspace.org = workspace.org.or_else(|| configured.org.clone());
+        }
+        workspace
+    }
+
+    fn configured_for(&self, root: &str) -> Option<&RootName> {
+        self.configured.as_deref().filter(|configured| configured.root == root)
     }
 
     #[cfg(feature = "testkit")]
     pub fn faults(&self) -> crate::testkit::Faults {
         crate::testkit::Faults::of(&self.slot)
     }
-}
-
-pub(crate) struct WorkspaceRegistry;
-
-pub(crate) struct WorkspacesArgs {
-    store: StoreHandle,
-    known: Arc<DashMap<WorkspaceId, Workspace>>,
-}
-
-pub(crate) enum WorkspacesMsg {
-    Reread {
-        deadline: Deadline,
-        reply: RpcReplyPort<Result<(), Error>>,
-    },
-    #[cfg(feature = "testkit")]
-    Panic,
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for WorkspacesMsg {
-    fn panic() -> Self {
-        Self::Panic
-    }
-}
-
-pub(crate) struct WorkspacesState {
-    args: WorkspacesArgs,
-    tasks: Tasks,
-}
-
-impl Actor for WorkspaceRegistry {
-    type Msg = WorkspacesMsg;
-    type State = WorkspacesState;
-    type Arguments = WorkspacesArgs;
-
-    async fn pre_start(
-        &self,
-        _: ActorRef<WorkspacesMsg>,
-        args: WorkspacesArgs,
-    ) -> Result<WorkspacesState, ActorProcessingErr> {
-        let mut tasks = Tasks::new("workspaces");
-        let (store, known) = (args.store.clone(), Arc::clone(&args.known));
-        tasks.spawn(async move {
-            if let Err(error) = reread(&store, &known, Deadline::after(READ_LIMIT)).await {
-                tracing::debug!(%error, "the workspaces were not read; each is looked up when it is asked for");
-            }
-        });
-        Ok(WorkspacesState { args, tasks })
-    }
-
-    async fn handle(
-        &self,
-        _: ActorRef<WorkspacesMsg>,
-        message: WorkspacesMsg,
-        state: &mut WorkspacesState,
-    ) -> Result<(), ActorProcessingErr> {
-        match message {
-            WorkspacesMsg::Reread { deadline, reply } => {
-                let (store, known) = (state.args.store.clone(), Arc::clone(&state.args.known));
-                state.tasks.spawn(async move {
-                    let _ = reply.send(reread(&store, &known, deadline).await);
-                });
-            }
-            #[cfg(feature = "testkit")]
-            WorkspacesMsg::Panic => crate::testkit::panic_on_request(),
-        }
-        Ok(())
-    }
-}
-
-async fn reread(store: &StoreHandle, known: &DashMap<WorkspaceId, Workspace>, deadline: Deadline) -> Result<(), Error> {
-    let page = Page::first(MOST);
-    if let Scanned::Workspaces(workspaces) = store.scan(Filter::Workspaces, page, deadline).await? {
-        for workspace in workspaces {
-            known.insert(workspace.id.clone(), workspace);
-        }
-    }
-    Ok(())
 }

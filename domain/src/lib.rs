@@ -3,14 +3,15 @@
 
 pub mod agent_loop;
 pub mod answer;
-pub mod breaker;
 pub mod confidence;
 pub mod feedback;
 pub mod fusion;
+pub mod genealogy;
 pub mod ids;
 pub mod lesson;
 pub mod matts;
 pub mod memory;
+pub mod promotion;
 pub mod prompt;
 pub mod restart;
 pub mod retrieval;
@@ -18,7 +19,6 @@ pub mod score;
 pub mod secrets;
 pub mod signature;
 pub mod solve;
-pub mod statistics;
 pub mod tokens;
 pub mod trace;
 pub mod view;

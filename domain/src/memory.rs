@@ -1,6 +1,8 @@
 //! A memory: one reusable lesson. What it consists of, when it is valid, how a model reads it.
 //! Scores are in `score`, evidence and confidence in `confidence`, storage elsewhere.
 
+pub use changes::Changes;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -337,6 +339,7 @@ fn hash_of_parts(parts: &[&str]) -> String {
     hex(&hasher.finalize())
 }
 
+mod changes;
 #[cfg(test)]
 pub(crate) mod samples;
 #[cfg(test)]

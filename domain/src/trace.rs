@@ -97,3 +97,47 @@ pub struct Trace {
     pub parent_trace_id: Option<TraceId>,
     pub created_at: Timestamp,
 }
+
+/// A trace in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceSummary {
+    pub trace_id: TraceId,
+    /// Its first 200 characters.
+    pub task: String,
+    pub outcome: Outcome,
+    pub final_score: Option<f64>,
+    pub verdict_source: VerdictSource,
+    pub total_iterations: u32,
+    pub total_tokens: u64,
+    /// How many memories were injected into it, and how many were learned from it.
+    pub memories_used: usize,
+    pub memories_learned: usize,
+    pub created_at: Timestamp,
+}
+
+impl TraceSummary {
+    pub fn of(trace: &Trace) -> Self {
+        const TASK_CHARS: usize = 200;
+        Self {
+            trace_id: trace.trace_id,
+            task: trace.task.chars().take(TASK_CHARS).collect(),
+            outcome: trace.outcome,
+            final_score: trace.final_score,
+            verdict_source: trace.verdict_source,
+            total_iterations: trace.metadata.total_iterations,
+            total_tokens: trace.metadata.total_tokens,
+            memories_used: trace.memories_used.len(),
+            memories_learned: trace.memory_items.len(),
+            created_at: trace.created_at,
+        }
+    }
+}
+
+/// One page of traces, newest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Traces {
+    pub traces: Vec<TraceSummary>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<TraceId>,
+}

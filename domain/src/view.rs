@@ -30,6 +30,7 @@ pub struct MemoryView {
     pub trust: Trust,
     pub status: Status,
     pub revision: u32,
+    pub pinned: bool,
     /// In 0..1, from evidence and age.
     pub confidence: f64,
     pub usage_count: u64,
@@ -47,6 +48,7 @@ pub struct MemoryView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_outcome: Option<Outcome>,
     pub created_at: Timestamp,
+    pub updated_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
 }
@@ -68,6 +70,7 @@ impl MemoryView {
             trust: memory.trust,
             status: memory.status,
             revision: memory.revision,
+            pinned: memory.pinned,
             confidence,
             usage_count: evidence.usage_count(),
             parent_memory_id: memory.parent_memory_id,
@@ -79,6 +82,7 @@ impl MemoryView {
             trace_id: memory.trace_id,
             trace_outcome: memory.trace_outcome,
             created_at: memory.created_at,
+            updated_at: memory.updated_at,
             last_used_at: evidence.last_used_at,
         }
     }
@@ -150,4 +154,21 @@ pub struct Recorded {
     pub redactions: u32,
     /// In 0..1.
     pub confidence: f64,
+}
+
+/// One page of memories, newest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Listed {
+    pub memories: Vec<MemoryView>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<MemoryId>,
+}
+
+/// Memories whose status was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Quarantined {
+    pub changed: Vec<MemoryId>,
+    /// There are more descendants than could be changed in one go.
+    pub truncated: bool,
 }

@@ -24,6 +24,12 @@ impl WorkspaceId {
         Self(hex(&Sha256::digest(root.as_bytes()))[..16].to_owned())
     }
 
+    /// The id of a root whose own id belongs to a workspace that was moved away from it: `n` counts from 1.
+    pub fn of_root_again(root: &str, n: u32) -> Self {
+        // No path holds a NUL.
+        Self::of_root(&format!("{root}\0{n}"))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -97,6 +103,19 @@ impl Workspace {
     }
 }
 
+/// A workspace and how much it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkspaceDetail {
+    #[serde(flatten)]
+    pub workspace: Workspace,
+    /// Whether anything was ever written to it.
+    pub registered: bool,
+    pub memories: u64,
+    pub traces: u64,
+    /// There are more than were counted.
+    pub truncated: bool,
+}
+
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use fmt::Write;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
@@ -137,6 +156,7 @@ mod tests {
             let id = WorkspaceId::of_root(&root);
             prop_assert_eq!(&id, &WorkspaceId::of_root(&root));
             prop_assert_eq!(&id, &id.as_str().parse::<WorkspaceId>().unwrap());
+            prop_assert_ne!(&id, &WorkspaceId::of_root_again(&root, 1));
         }
     }
 }

@@ -231,7 +231,7 @@ fn the_workspace_file_may_set_what_a_checkout_is_trusted_with_and_nothing_else()
                    weights.similarity = 2";
     let loaded = Place::new().workspace_file(allowed).load();
     let WorkspaceRef::Root(root) = loaded.workspace.clone() else { panic!("no root") };
-    assert_eq!(loaded.root_name(), Some(RootName { root, name: "shop".into() }));
+    assert_eq!(loaded.root_name(), Some(RootName { root, name: Some("shop".into()), ..RootName::default() }));
     assert_eq!(loaded.settings.mcp.toolsets, [Toolset::All]);
     assert_eq!(loaded.settings.retrieval.weights.similarity, 2.0);
 

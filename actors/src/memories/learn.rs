@@ -16,7 +16,9 @@ use uuid::Uuid;
 
 use super::MemoriesHandle;
 use crate::error::Error;
-use crate::ports::{Chunk, Conditions, EmbedError, MemoryRow, Passage, PassageKind, Recall, Record, Visible};
+use crate::ports::{
+    Chunk, Committed, Conditions, EmbedError, MemoryRow, Passage, PassageKind, Recall, Record, Visible,
+};
 use crate::runtime::Deadline;
 
 /// From this cosine on, two lessons with mostly the same words say the same.
@@ -48,7 +50,7 @@ impl ToLearn {
         }
     }
 
-    fn learned(&self) -> Learned {
+    pub(super) fn learned(&self) -> Learned {
         let (Self::New { memory, .. } | Self::Same { memory, .. }) = self;
         Learned { id: self.reinforces().unwrap_or(memory.id), title: memory.title.clone() }
     }
@@ -75,11 +77,11 @@ impl MemoriesHandle {
             notes.push(format!("{}: the lessons were not stored: {error}", error.code()));
             Vec::new()
         });
-        let mut learnings: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
+        let learnings: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
         let mut trace = keep.trace;
         trace.scrub();
         trace.memory_items = learnings.iter().map(|learned| learned.id).collect();
-        let mut batch = vec![Record::Workspace(workspace.clone()), Record::Trace(trace)];
+        let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace)), Record::Trace(trace)];
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         batch.extend(
@@ -88,13 +90,8 @@ impl MemoriesHandle {
             }),
         );
         let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(workspace);
-        // The store may have found an exact duplicate that was written meanwhile.
-        let new = learnings.iter_mut().zip(is_new).filter_map(|(learned, is_new)| is_new.then_some(learned));
-        for (learned, commit) in new.zip(committed.memories) {
-            learned.id = commit.id();
-        }
-        Ok(Kept { learnings, notes })
+        self.workspaces.registered(&workspace);
+        Ok(Kept { learnings: as_committed(learnings, &is_new, committed), notes })
     }
 
     /// Embeds memories, all learned from the same task, and compares them with their nearest neighbours of the same
@@ -103,12 +100,7 @@ impl MemoriesHandle {
         let Some(first) = memories.first() else { return Ok(Vec::new()) };
         let contents = memories.iter().map(Memory::content_text);
         let texts: Vec<String> = std::iter::once(first.task.clone()).chain(contents).collect();
-        let (embedder, mut chunks) = match self.embedder.embed_documents(texts.clone(), deadline).await {
-            Ok(chunks) => (Some(self.embedder.fingerprint().to_string()), chunks),
-            // For good: memories are found by their words alone.
-            Err(EmbedError::Failed(_)) => (None, texts.into_iter().map(whole).collect()),
-            Err(error) => return Err(error.into()),
-        };
+        let (embedder, mut chunks) = self.embed(texts, deadline).await?;
         let contents = chunks.split_off(1);
         let task = passages(PassageKind::Task, chunks.pop().unwrap_or_default());
         let mut learned = Vec::new();
@@ -119,6 +111,27 @@ impl MemoriesHandle {
             learned.push(self.compare(memory, passages, deadline).await);
         }
         Ok(learned)
+    }
+
+    /// All passages of a memory, and the fingerprint of the embedder of their vectors.
+    pub(super) async fn passages_of(
+        &self,
+        memory: &Memory,
+        deadline: Deadline,
+    ) -> Result<(Vec<Passage>, Option<String>), Error> {
+        let (embedder, chunks) = self.embed(vec![memory.task.clone(), memory.content_text()], deadline).await?;
+        let kinds = [PassageKind::Task, PassageKind::Content];
+        Ok((kinds.into_iter().zip(chunks).flat_map(|(kind, chunks)| passages(kind, chunks)).collect(), embedder))
+    }
+
+    /// The pieces of each text with their vectors; without, and without a fingerprint, where the embedder failed for
+    /// good: memories are then found by their words alone.
+    async fn embed(&self, texts: Vec<String>, deadline: Deadline) -> Result<(Option<String>, Vec<Vec<Chunk>>), Error> {
+        match self.embedder.embed_documents(texts.clone(), deadline).await {
+            Ok(chunks) => Ok((Some(self.embedder.fingerprint().to_string()), chunks)),
+            Err(EmbedError::Failed(_)) => Ok((None, texts.into_iter().map(whole).collect())),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn compare(&self, mut memory: Memory, passages: Vec<Passage>, deadline: Deadline) -> ToLearn {
@@ -170,6 +183,15 @@ impl MemoriesHandle {
         let rows = near.into_iter().filter_map(|(id, cosine)| Some((cosine, row_of(id).filter(same_readers)?)));
         Ok(rows.collect())
     }
+}
+
+/// The store may have found an exact duplicate that was written meanwhile.
+pub(super) fn as_committed(mut learnings: Vec<Learned>, is_new: &[bool], committed: Committed) -> Vec<Learned> {
+    let new = learnings.iter_mut().zip(is_new).filter_map(|(learned, is_new)| is_new.then_some(learned));
+    for (learned, commit) in new.zip(committed.memories) {
+        learned.id = commit.id();
+    }
+    learnings
 }
 
 fn signal(

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{MemoriesHandle, RecordRequest};
 use crate::error::Error;
-use crate::ports::{MemoryCommit, Record};
+use crate::ports::{MemoryCommit, MemoryRow, Record};
 use crate::runtime::Deadline;
 
 impl MemoriesHandle {
@@ -25,7 +25,7 @@ impl MemoriesHandle {
         self.trace_ancestry(&mut memory, &resolved.workspace, deadline).await?;
         let mut batch = Vec::new();
         if !resolved.registered {
-            batch.push(Record::Workspace(resolved.workspace.clone()));
+            batch.push(Record::Workspace(self.workspaces.registration(&resolved.workspace)));
         }
         let facts = Facts::from(&memory);
         let mut near = None;
@@ -34,7 +34,7 @@ impl MemoriesHandle {
             batch.push(learned.into_record(now));
         }
         let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(resolved.workspace);
+        self.workspaces.registered(&resolved.workspace);
         let existing = near.or(match committed.memories.first() {
             Some(MemoryCommit::Reinforced(id)) => Some(*id),
             _ => None,
@@ -76,13 +76,18 @@ impl MemoriesHandle {
             return Err(Error::invalid(argument, format!("there is no memory {missing} here")));
         }
         memory.derived_from = sources;
-        memory.evolution_stage = rows.iter().map(|row| row.memory.evolution_stage + 1).max().unwrap_or(0);
-        memory.trust = rows.iter().map(|row| row.memory.trust).fold(memory.trust, Ord::min);
+        descend(memory, &rows);
         Ok(())
     }
 }
 
-fn memory_of(request: RecordRequest, workspace: &Workspace, now: Timestamp) -> Result<Memory, Error> {
+/// Its stage is one more than the latest of its sources, its trust at most their lowest.
+pub(super) fn descend(memory: &mut Memory, sources: &[MemoryRow]) {
+    memory.evolution_stage = sources.iter().map(|row| row.memory.evolution_stage + 1).max().unwrap_or(0);
+    memory.trust = sources.iter().map(|row| row.memory.trust).fold(memory.trust, Ord::min);
+}
+
+pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Timestamp) -> Result<Memory, Error> {
     let denied = |scope: Scope| Error::ScopeDenied(scope);
     let (team, org) = match request.scope {
         Scope::Project => (None, None),

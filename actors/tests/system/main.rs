@@ -2,9 +2,15 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on has failed
 
+mod editing;
 mod faults;
+mod feedback;
+mod genealogy;
+mod listing;
 mod memories;
+mod promotion;
 mod shutdown;
 mod solving;
 mod support;
 mod verifying;
+mod workspaces;

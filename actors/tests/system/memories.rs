@@ -170,7 +170,7 @@ async fn a_scope_that_the_workspace_does_not_have_is_said_to_be_missing() {
 #[tokio::test(start_paused = true)]
 async fn a_root_with_a_name_is_registered_under_it() {
     let WorkspaceRef::Root(root) = project() else { panic!("no root") };
-    let root_name = Some(RootName { root, name: "shop".into() });
+    let root_name = Some(RootName { root, name: Some("shop".into()), ..RootName::default() });
     let world = world_with(good_model(), SystemSettings { root_name, ..SystemSettings::default() }).await;
     world.handle.memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap();
     let Scanned::Workspaces(stored) = world.store.scan(Filter::Workspaces, Page::first(10), soon()).await.unwrap()

@@ -6,15 +6,17 @@ use std::time::Duration;
 use futures::FutureExt;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{LanguageModel, MemoryStore, StoreError};
+use reasoning_bank_actors::ports::{Filter, LanguageModel, MemoryStore, Page, Passage, Scanned, StoreError};
 use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
 use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::confidence::Signal;
+use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::memory::{Scope, SourceType, Trust};
+use reasoning_bank_domain::memory::{Memory, Scope, SourceType, Trust};
 use reasoning_bank_domain::solve::SolveTask;
 
 pub(crate) struct World {
@@ -130,4 +132,39 @@ pub(crate) fn good_model() -> Scripted {
 pub(crate) async fn restarted(events: &mut Subscription, name: &'static str) {
     let again = |event: &SystemEvent| matches!(event, SystemEvent::ChildStarted { child, incarnation } if *child == name && *incarnation > 1);
     assert!(events.wait_for(again, soon()).await.is_some(), "{name} was not started again");
+}
+
+/// The workspace of somebody else.
+pub(crate) fn elsewhere() -> WorkspaceRef {
+    WorkspaceRef::Root("/home/me/other".into())
+}
+
+impl World {
+    /// Records a lesson and returns its id.
+    pub(crate) async fn recorded(&self, request: RecordRequest) -> MemoryId {
+        self.handle.memories.record(request, soon()).await.unwrap().id
+    }
+
+    pub(crate) async fn signals(&self) -> Vec<Signal> {
+        let all = Filter::Signals { workspace: None };
+        match self.store.scan(all, Page::first(1_000), soon()).await.unwrap() {
+            Scanned::Signals(signals) => signals,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) async fn memories(&self) -> Vec<Memory> {
+        let all = Filter::Memories { workspace: None, status: None, scope: None };
+        match self.store.scan(all, Page::first(20_000), soon()).await.unwrap() {
+            Scanned::Memories(rows) => rows.into_iter().map(|row| row.memory).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) async fn passages(&self, id: MemoryId) -> Vec<Passage> {
+        match self.store.scan(Filter::Passages(id), Page::first(1), soon()).await.unwrap() {
+            Scanned::Passages(passages) => passages,
+            other => panic!("{other:?}"),
+        }
+    }
 }

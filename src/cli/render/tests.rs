@@ -34,6 +34,7 @@ fn strategy() -> MemoryView {
         trust: Trust::Model,
         status: Status::Active,
         revision: 1,
+        pinned: false,
         confidence: 0.7,
         usage_count: 1,
         parent_memory_id: Some(id(9)),
@@ -45,6 +46,7 @@ fn strategy() -> MemoryView {
         trace_id: Some(TraceId::from(Uuid::from_u128(7))),
         trace_outcome: Some(Outcome::Success),
         created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
         last_used_at: None,
     }
 }

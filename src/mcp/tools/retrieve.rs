@@ -12,7 +12,7 @@ use super::{ToolDefaults, present, set_default};
 use crate::mcp::schema;
 
 /// What compact leaves out: the state of the bank, which no reader of a lesson needs.
-const FULL_ONLY: [&str; 3] = ["status", "revision", "usage_count"];
+const FULL_ONLY: [&str; 5] = ["status", "revision", "pinned", "usage_count", "updated_at"];
 
 /// What the schema of an answer spells out; an answer holds more, which a schema that closes no object allows.
 const IN_SCHEMA: [&str; 15] = [

@@ -1,0 +1,205 @@
+//! What clients report about memories they used, and the lessons they bring with it.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use reasoning_bank_domain::confidence::{Signal, SignalKind, confidence};
+use reasoning_bank_domain::feedback::{
+    COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, LEARNINGS_MAX, MEMORIES_MAX, Moved, Reported, Verdict,
+};
+use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, Scope, SourceType, Trust};
+use reasoning_bank_domain::secrets::Scrub;
+use reasoning_bank_domain::solve::Learned;
+use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::Workspace;
+use uuid::Uuid;
+
+use super::learn::{ToLearn, as_committed};
+use super::record::{descend, memory_of};
+use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
+use crate::error::Error;
+use crate::ports::{MemoryRow, Record};
+use crate::runtime::Deadline;
+
+/// A lesson that comes with a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Learning {
+    pub title: String,
+    pub description: String,
+    pub content: String,
+    pub error_context: Option<ErrorContext>,
+}
+
+/// What is said of some memories, or of those that a trace used. Something has to be said: a vote or a lesson.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeedbackRequest {
+    pub workspace: WorkspaceRef,
+    /// At most 50. Empty with a trace: the memories that were injected into it.
+    pub memory_ids: Vec<MemoryId>,
+    pub trace_id: Option<TraceId>,
+    pub verdict: Verdict,
+    /// At most 10; the memories reported on become their parents.
+    pub learnings: Vec<Learning>,
+    /// Which session of a client reports: what one session says counts as one source.
+    pub session: Option<String>,
+}
+
+/// Whom a report is about, and from where.
+struct About {
+    workspace: Workspace,
+    registered: bool,
+    trace: Option<Trace>,
+    rows: Vec<MemoryRow>,
+}
+
+impl MemoriesHandle {
+    /// Stores a report with all that follows from it, or nothing. Memories that the workspace cannot read are not
+    /// found, all of them named; of a trace's memories only those that are left count.
+    pub async fn feedback(&self, request: FeedbackRequest, deadline: Deadline) -> Result<Reported, Error> {
+        let now = Timestamp::now();
+        let request = scrubbed(check(request)?);
+        let about = self.about(&request, deadline).await?;
+        let lessons = lessons(&request, &about, now)?;
+        let to_learn = self.to_learn(lessons, deadline).await?;
+        let learned: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
+        let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
+
+        let kinds = request.verdict.signals();
+        let mut batch = Vec::new();
+        if !about.registered {
+            batch.push(Record::Workspace(self.workspaces.registration(&about.workspace)));
+        }
+        batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
+        batch.extend(signals(&request, &about, &kinds, now));
+        let committed = self.store.commit(batch, deadline).await?;
+        self.workspaces.registered(&about.workspace);
+        let updated = if kinds.is_empty() { Vec::new() } else { moved(about.rows, &kinds, now) };
+        Ok(Reported { updated, learned: as_committed(learned, &is_new, committed) })
+    }
+
+    async fn about(&self, request: &FeedbackRequest, deadline: Deadline) -> Result<About, Error> {
+        let resolved = self.workspaces.resolve(&request.workspace, deadline).await?;
+        let workspace = resolved.workspace;
+        let trace = match request.trace_id {
+            Some(id) => Some(self.own_trace(id, &workspace, deadline).await?),
+            None => None,
+        };
+        let mut ids = request.memory_ids.clone();
+        if let Some(trace) = trace.as_ref().filter(|_| ids.is_empty()) {
+            ids.clone_from(&trace.memories_used);
+        }
+        let mut met = BTreeSet::new();
+        ids.retain(|id| met.insert(*id));
+        let rows = self.readable(ids.clone(), &workspace, deadline).await?;
+        if !request.memory_ids.is_empty() {
+            let missing = ids.iter().filter(|id| !rows.iter().any(|row| row.memory.id == **id));
+            let missing: Vec<String> = missing.map(ToString::to_string).collect();
+            if !missing.is_empty() {
+                return Err(Error::NotFound(format!("memory {} here", missing.join(", "))));
+            }
+        }
+        Ok(About { workspace, registered: resolved.registered, trace, rows })
+    }
+}
+
+fn check(request: FeedbackRequest) -> Result<FeedbackRequest, Error> {
+    let kinds = request.verdict.signals();
+    if kinds.is_empty() && request.learnings.is_empty() {
+        let problem = "nothing is reported; give helpful, task_succeeded, reverted, evidence or learnings";
+        return Err(Error::invalid("helpful", problem));
+    }
+    if !kinds.is_empty() && request.memory_ids.is_empty() && request.trace_id.is_none() {
+        return Err(Error::invalid("memory_ids", "name the memories that were used, or their trace_id"));
+    }
+    let detail = request.verdict.evidence.as_ref().and_then(|evidence| evidence.detail.as_deref());
+    let chars = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
+    for (argument, count, most, unit) in [
+        ("memory_ids", request.memory_ids.len(), MEMORIES_MAX, "items"),
+        ("learnings", request.learnings.len(), LEARNINGS_MAX, "items"),
+        ("comment", chars(request.verdict.comment.as_deref()), COMMENT_MAX_CHARS, "characters"),
+        ("evidence.detail", chars(detail), DETAIL_MAX_CHARS, "characters"),
+    ] {
+        if count > most {
+            return Err(Error::invalid(argument, format!("has {count} {unit}; at most {most} are allowed")));
+        }
+    }
+    Ok(request)
+}
+
+fn scrubbed(mut request: FeedbackRequest) -> FeedbackRequest {
+    request.verdict.comment.scrub();
+    if let Some(evidence) = &mut request.verdict.evidence {
+        evidence.detail.scrub();
+    }
+    request
+}
+
+/// The lessons as memories; all that is wrong with any of them at once.
+fn lessons(request: &FeedbackRequest, about: &About, now: Timestamp) -> Result<Vec<Memory>, Error> {
+    let parents: Vec<MemoryId> = about.rows.iter().map(|row| row.memory.id).collect();
+    let (mut lessons, mut problems) = (Vec::new(), Vec::new());
+    for (n, learning) in request.learnings.iter().enumerate() {
+        let record = RecordRequest {
+            title: learning.title.clone(),
+            description: learning.description.clone(),
+            content: learning.content.clone(),
+            outcome: None,
+            error_context: learning.error_context.clone(),
+            pattern_tags: Vec::new(),
+            domain_category: None,
+            difficulty_level: None,
+            parent_memory_id: parents.first().copied(),
+            derived_from: parents.clone(),
+            scope: Scope::Project,
+            task: about.trace.as_ref().map(|trace| trace.task.clone()),
+            workspace: request.workspace.clone(),
+            source_type: SourceType::Explicit,
+            trust: Trust::Agent,
+        };
+        let mut memory = memory_of(record, &about.workspace, now)?;
+        descend(&mut memory, &about.rows);
+        memory.source_session.clone_from(&request.session);
+        memory.trace_id = request.trace_id;
+        memory.trace_outcome = about.trace.as_ref().map(|trace| trace.outcome);
+        memory.scrub();
+        if let Err(invalid) = memory.validate() {
+            problems.extend(invalid.problems.into_iter().map(|mut problem| {
+                problem.problem = format!("of learnings[{n}] {}", problem.problem);
+                problem
+            }));
+        }
+        lessons.push(memory);
+    }
+    if problems.is_empty() { Ok(lessons) } else { Err(MemoryInvalid { problems }.into()) }
+}
+
+/// The words go with the first signal of each memory: once is enough to be read.
+fn signals(request: &FeedbackRequest, about: &About, kinds: &[SignalKind], now: Timestamp) -> Vec<Record> {
+    let words = request.verdict.words();
+    let each = about.rows.iter().flat_map(|row| kinds.iter().enumerate().map(move |(n, kind)| (row, n, *kind)));
+    each.map(|(row, n, kind)| {
+        Record::Signal(Signal {
+            id: SignalId::from(Uuid::now_v7()),
+            memory_id: row.memory.id,
+            workspace_id: about.workspace.id.clone(),
+            kind,
+            at: now,
+            trace_id: request.trace_id,
+            session: request.session.clone(),
+            comment: words.clone().filter(|_| n == 0),
+        })
+    })
+    .collect()
+}
+
+fn moved(rows: Vec<MemoryRow>, kinds: &[SignalKind], now: Timestamp) -> Vec<Moved> {
+    let one = |row: MemoryRow| {
+        let facts = Facts::from(&row.memory);
+        let confidence_before = confidence(&facts, &row.evidence, now);
+        let mut evidence = row.evidence;
+        kinds.iter().for_each(|kind| evidence.add(*kind, now));
+        Moved { id: facts.id, confidence_before, confidence_after: confidence(&facts, &evidence, now) }
+    };
+    rows.into_iter().map(one).collect()
+}

@@ -1,0 +1,122 @@
+//! Looking through what there is: memories and traces, page by page, newest first.
+
+use jiff::Timestamp;
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::Status;
+use reasoning_bank_domain::trace::{Trace, TraceSummary, Traces};
+use reasoning_bank_domain::view::{Listed, MemoryView};
+use reasoning_bank_domain::workspace::Workspace;
+
+use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
+use crate::error::Error;
+use crate::ports::{Filter, MemoryRow, Page, Scanned};
+use crate::runtime::Deadline;
+
+/// Of a page.
+pub const MAX_LISTED: usize = 500;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRequest {
+    pub workspace: WorkspaceRef,
+    /// Only memories that name this one as parent or source, whoever of those the workspace reads made them. Else those
+    /// that were learned or recorded in the workspace itself.
+    pub parent: Option<MemoryId>,
+    /// None: whatever its status.
+    pub status: Option<Status>,
+    /// 1..=500.
+    pub limit: usize,
+    /// The `next` of the page before.
+    pub after: Option<MemoryId>,
+}
+
+impl MemoriesHandle {
+    pub async fn list(&self, request: ListRequest, deadline: Deadline) -> Result<Listed, Error> {
+        check(request.limit)?;
+        let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
+        let filter = match request.parent {
+            Some(parent) => {
+                self.readable_one(parent, &workspace, deadline).await?;
+                Filter::DerivedFrom(vec![parent])
+            }
+            None => Filter::Memories { workspace: Some(workspace.id.clone()), status: request.status, scope: None },
+        };
+        let visible = visible(&workspace, Reach::Cascade);
+        let wanted = |row: &MemoryRow| {
+            visible.contains(&row.memory) && request.status.is_none_or(|status| row.memory.status == status)
+        };
+        let limit = request.limit;
+        let mut rows: Vec<MemoryRow> = Vec::new();
+        let mut page = Page { after: request.after.map(MemoryId::uuid), ..Page::newest(limit + 1) };
+        // Beyond the page, to know whether there is another one.
+        while rows.len() <= limit {
+            let found = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
+            let last = found.last().map(|row| row.memory.id.uuid()).filter(|_| found.len() == page.limit);
+            rows.extend(found.into_iter().filter(wanted));
+            let Some(last) = last else { break };
+            page = page.after(last);
+        }
+        let next = (rows.len() > limit).then(|| rows.get(limit - 1).map(|row| row.memory.id)).flatten();
+        rows.truncate(limit);
+        let now = Timestamp::now();
+        let memories = rows.into_iter().map(|row| MemoryView::new(row.memory, &row.evidence, now)).collect();
+        Ok(Listed { memories, next })
+    }
+
+    /// The traces of a workspace; `limit` is 1..=500, `after` the `next` of the page before.
+    pub async fn traces(
+        &self,
+        workspace: &WorkspaceRef,
+        limit: usize,
+        after: Option<TraceId>,
+        deadline: Deadline,
+    ) -> Result<Traces, Error> {
+        check(limit)?;
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let filter = Filter::Traces { workspace: Some(workspace.id) };
+        let page = Page { after: after.map(TraceId::uuid), ..Page::newest(limit + 1) };
+        let Scanned::Traces(mut traces) = self.store.scan(filter, page, deadline).await? else {
+            return Err(Error::internal("a scan of traces gave something else"));
+        };
+        let next = (traces.len() > limit).then(|| traces.get(limit - 1).map(|trace| trace.trace_id)).flatten();
+        traces.truncate(limit);
+        Ok(Traces { traces: traces.iter().map(TraceSummary::of).collect(), next })
+    }
+
+    /// A trace of the workspace; any other is not found.
+    pub async fn trace(&self, id: TraceId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Trace, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        self.own_trace(id, &workspace, deadline).await
+    }
+
+    pub(super) async fn own_trace(
+        &self,
+        id: TraceId,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Trace, Error> {
+        let Scanned::Traces(traces) = self.store.scan(Filter::Trace(id), Page::first(1), deadline).await? else {
+            return Err(Error::internal("a scan of traces gave something else"));
+        };
+        let own = traces.into_iter().find(|trace| trace.metadata.workspace_id == workspace.id);
+        own.ok_or_else(|| Error::NotFound(format!("trace {id} here")))
+    }
+
+    pub(super) async fn scan_memories(
+        &self,
+        filter: Filter,
+        page: Page,
+        deadline: Deadline,
+    ) -> Result<Vec<MemoryRow>, Error> {
+        match self.store.scan(filter, page, deadline).await? {
+            Scanned::Memories(rows) => Ok(rows),
+            _ => Err(Error::internal("a scan of memories gave something else")),
+        }
+    }
+}
+
+fn check(limit: usize) -> Result<(), Error> {
+    if (1..=MAX_LISTED).contains(&limit) {
+        return Ok(());
+    }
+    Err(Error::invalid("limit", format!("is {limit}; it lies in 1..={MAX_LISTED}")))
+}

@@ -1,0 +1,150 @@
+//! Sharing memories with a wider scope.
+
+use jiff::Timestamp;
+use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::{Memory, Scope, Status};
+use reasoning_bank_domain::promotion::{self, Promoted, Proposal, Proposals, Sources};
+use reasoning_bank_domain::workspace::Workspace;
+use uuid::Uuid;
+
+use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
+use crate::error::Error;
+use crate::ports::{Filter, MemoryCommit, MemoryRow, Page, Record, Scanned};
+use crate::runtime::Deadline;
+
+const PAGE: usize = 1_000;
+
+impl MemoriesHandle {
+    /// The memories of the workspace that have proved themselves enough to be shared with the next wider scope, and
+    /// are not yet. Changes nothing.
+    pub async fn promotions(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Proposals, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let now = Timestamp::now();
+        let candidates = self.candidates_for_promotion(&workspace, now, deadline).await?;
+        if candidates.is_empty() {
+            return Ok(Proposals::default());
+        }
+        let sources = self.sources_of_evidence(deadline).await?;
+        let mut found = Proposals::default();
+        for row in candidates {
+            let Some(proposal) = Proposal::of(&row.memory, &row.evidence, &sources, now) else { continue };
+            if !has_scope(&workspace, proposal.to) {
+                let note = format!("scope_denied: this workspace has no {}", proposal.to.as_str());
+                if !found.notes.contains(&note) {
+                    found.notes.push(note);
+                }
+            } else if self.promoted_copy(&row.memory, proposal.to, &workspace, deadline).await?.is_none() {
+                found.proposals.push(proposal);
+            }
+        }
+        found.proposals.sort_by(|a, b| b.confidence.total_cmp(&a.confidence).then_with(|| a.id.cmp(&b.id)));
+        Ok(found)
+    }
+
+    /// Shares a copy of a memory with the next wider scope; the memory stays, as the parent of the copy. It need not be
+    /// one that is proposed: who promotes by hand has decided. A second time gives the copy there is.
+    pub async fn promote(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Promoted, Error> {
+        let resolved = self.workspaces.resolve(workspace, deadline).await?;
+        let workspace = resolved.workspace;
+        let MemoryRow { memory, evidence } = self.readable_one(id, &workspace, deadline).await?;
+        let Some(scope) = promotion::wider(memory.scope) else {
+            return Err(Error::invalid("memory_id", "it is shared with the organisation already"));
+        };
+        if memory.status != Status::Active {
+            let problem = format!("it is {}; only active memories are shared", memory.status.as_str());
+            return Err(Error::invalid("memory_id", problem));
+        }
+        let (now, new) = (Timestamp::now(), MemoryId::from(Uuid::now_v7()));
+        let copy = promotion::promoted(&memory, &evidence, new, &workspace, now).ok_or(Error::ScopeDenied(scope))?;
+        let promoted = |id: MemoryId, created: bool| Promoted { id, promoted_from: memory.id, scope, created };
+        if let Some(existing) = self.promoted_copy(&memory, scope, &workspace, deadline).await? {
+            return Ok(promoted(existing, false));
+        }
+        let passages = self.stored_passages(id, deadline).await?;
+        let mut batch = Vec::new();
+        if !resolved.registered {
+            batch.push(Record::Workspace(self.workspaces.registration(&workspace)));
+        }
+        let confirm = Some(SignalId::from(Uuid::now_v7()));
+        batch.push(Record::Memory { memory: copy, passages, confirm });
+        let committed = self.store.commit(batch, deadline).await?;
+        self.workspaces.registered(&workspace);
+        Ok(match committed.memories.first() {
+            Some(MemoryCommit::Reinforced(existing)) => promoted(*existing, false),
+            _ => promoted(new, true),
+        })
+    }
+
+    async fn candidates_for_promotion(
+        &self,
+        workspace: &Workspace,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Vec<MemoryRow>, Error> {
+        let own = Some(workspace.id.clone());
+        let filter = Filter::Memories { workspace: own, status: Some(Status::Active), scope: None };
+        let visible = visible(workspace, Reach::Cascade);
+        let mut candidates = Vec::new();
+        let mut page = Page::first(PAGE);
+        loop {
+            let rows = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
+            let last = rows.last().map(|row| row.memory.id.uuid()).filter(|_| rows.len() == PAGE);
+            candidates.extend(rows.into_iter().filter(|row| {
+                visible.contains(&row.memory) && promotion::is_candidate(&row.memory, &row.evidence, now)
+            }));
+            let Some(last) = last else { return Ok(candidates) };
+            page = page.after(last);
+        }
+    }
+
+    /// Of all workspaces: a team's memory gets its evidence from all that read it.
+    async fn sources_of_evidence(&self, deadline: Deadline) -> Result<Sources, Error> {
+        let mut sources = Sources::default();
+        let mut page = Page::first(PAGE);
+        loop {
+            let filter = Filter::Signals { workspace: None };
+            let Scanned::Signals(signals) = self.store.scan(filter, page.clone(), deadline).await? else {
+                return Err(Error::internal("a scan of signals gave something else"));
+            };
+            let last = signals.last().map(|signal| signal.id.uuid()).filter(|_| signals.len() == PAGE);
+            signals.into_iter().for_each(|signal| sources.add(signal));
+            let Some(last) = last else { return Ok(sources) };
+            page = page.after(last);
+        }
+    }
+
+    async fn promoted_copy(
+        &self,
+        memory: &Memory,
+        scope: Scope,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Option<MemoryId>, Error> {
+        let visible = visible(workspace, Reach::Cascade);
+        let is_copy = |row: &MemoryRow| {
+            let derived = &row.memory;
+            derived.parent_memory_id == Some(memory.id)
+                && derived.scope == scope
+                && derived.text_key() == memory.text_key()
+                && visible.contains(derived)
+        };
+        let filter = Filter::DerivedFrom(vec![memory.id]);
+        let mut page = Page::first(PAGE);
+        loop {
+            let rows = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
+            if let Some(copy) = rows.iter().find(|row| is_copy(row)) {
+                return Ok(Some(copy.memory.id));
+            }
+            let Some(last) = rows.last().filter(|_| rows.len() == PAGE) else { return Ok(None) };
+            page = page.after(last.memory.id.uuid());
+        }
+    }
+}
+
+fn has_scope(workspace: &Workspace, scope: Scope) -> bool {
+    match scope {
+        Scope::Project => true,
+        Scope::Team => workspace.team.is_some(),
+        Scope::Org => workspace.org.is_some(),
+    }
+}

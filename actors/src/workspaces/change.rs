@@ -1,0 +1,210 @@
+//! What can be done with a workspace as a whole: list, look, name, trust, move, empty, delete.
+
+use jiff::Timestamp;
+use reasoning_bank_domain::secrets::Scrub;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
+
+use super::WorkspacesHandle;
+use crate::error::Error;
+use crate::memories::WorkspaceRef;
+use crate::ports::{EraseScope, Erased, Filter, Page, Record, Scanned};
+use crate::runtime::Deadline;
+
+const NAME_MAX_CHARS: usize = 120;
+/// Other processes that change the same workspace at the same time.
+const TRIES: usize = 4;
+/// What is counted of one kind, at most.
+const COUNTED: u64 = 10_000;
+const COUNT_PAGE: usize = 500;
+
+impl WorkspacesHandle {
+    /// All that were ever written to, by name.
+    pub async fn list(&self, deadline: Deadline) -> Result<Vec<Workspace>, Error> {
+        self.reread(deadline).await?;
+        let mut workspaces: Vec<Workspace> =
+            self.known.load().all().map(|workspace| self.effective(workspace.clone())).collect();
+        workspaces.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+        Ok(workspaces)
+    }
+
+    /// A workspace and how much it holds, team and organisation as they count. Up to 10,000 of a kind are counted.
+    pub async fn show(&self, named: &WorkspaceRef, deadline: Deadline) -> Result<WorkspaceDetail, Error> {
+        let resolved = self.resolve(named, deadline).await?;
+        let id = resolved.workspace.id.clone();
+        let memories = Filter::Memories { workspace: Some(id.clone()), status: None, scope: None };
+        let (memories, more_memories) = self.count(memories, COUNTED, deadline).await?;
+        let (traces, more_traces) = self.count(Filter::Traces { workspace: Some(id) }, COUNTED, deadline).await?;
+        Ok(WorkspaceDetail {
+            workspace: resolved.workspace,
+            registered: resolved.registered,
+            memories,
+            traces,
+            truncated: more_memories || more_traces,
+        })
+    }
+
+    /// Registers it where it was not.
+    pub async fn rename(&self, named: &WorkspaceRef, name: &str, deadline: Deadline) -> Result<Workspace, Error> {
+        let name = checked("name", name)?;
+        self.change(named, deadline, |workspace| workspace.name.clone_from(&name)).await
+    }
+
+    /// The team and the organisation whose memories it reads and may share with from now on; None takes one away.
+    /// Registers it where it was not.
+    pub async fn trust(
+        &self,
+        named: &WorkspaceRef,
+        team: Option<String>,
+        org: Option<String>,
+        deadline: Deadline,
+    ) -> Result<Workspace, Error> {
+        let team = team.map(|team| checked("team", &team)).transpose()?;
+        let org = org.map(|org| checked("org", &org)).transpose()?;
+        self.change(named, deadline, |workspace| {
+            workspace.team.clone_from(&team);
+            workspace.org.clone_from(&org);
+        })
+        .await
+    }
+
+    /// Binds a workspace to the canonical path its directory has now; it keeps its id and all it holds. A workspace
+    /// without memories, traces or evidence that is registered there already gives way.
+    pub async fn move_root(&self, named: &WorkspaceRef, root: &str, deadline: Deadline) -> Result<Workspace, Error> {
+        self.reread(deadline).await?;
+        let moved = self.registered_one(named)?;
+        let at_root = self.known.load().find(&WorkspaceRef::Root(root.to_owned()));
+        let Some(other) = at_root.filter(|other| other.id != moved.id) else {
+            return self.change(&WorkspaceRef::Id(moved.id), deadline, |moved| root.clone_into(&mut moved.root)).await;
+        };
+        if self.holds_anything(&other.id, deadline).await? {
+            let problem = format!(
+                "{root} is a workspace of its own already, with id {} and memories, traces or evidence; delete it \
+                 first, or keep both",
+                other.id
+            );
+            return Err(Error::invalid("new", problem));
+        }
+        // From its commit on the moved one holds the root, being the one with the higher revision.
+        let above = other.revision;
+        let moved = self
+            .change(&WorkspaceRef::Id(moved.id), deadline, |moved| {
+                root.clone_into(&mut moved.root);
+                moved.revision = moved.revision.max(above);
+            })
+            .await?;
+        self.store.erase(EraseScope::Workspace(other.id), deadline).await?;
+        self.reread(deadline).await?;
+        Ok(moved)
+    }
+
+    /// Erases it and all that is its own; memories it shared with a team or an organisation stay theirs. The answer
+    /// says what was physically removed.
+    pub async fn delete(&self, named: &WorkspaceRef, deadline: Deadline) -> Result<Erased, Error> {
+        self.reread(deadline).await?;
+        let workspace = self.registered_one(named)?;
+        let erased = self.store.erase(EraseScope::Workspace(workspace.id), deadline).await?;
+        // It is gone, whatever becomes of this; what is known now is believed for moments only.
+        let _ = self.reread(deadline).await;
+        Ok(erased)
+    }
+
+    /// Erases its traces that were made before this time. Memories learned from them stay.
+    pub async fn purge_traces(
+        &self,
+        named: &WorkspaceRef,
+        before: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Erased, Error> {
+        let resolved = self.resolve(named, deadline).await?;
+        let scope = EraseScope::Traces { workspace: Some(resolved.workspace.id), before };
+        self.store.erase(scope, deadline).await
+    }
+
+    fn registered_one(&self, named: &WorkspaceRef) -> Result<Workspace, Error> {
+        let name = match named {
+            WorkspaceRef::Root(root) => root.clone(),
+            WorkspaceRef::Id(id) => id.to_string(),
+        };
+        self.known.load().find(named).ok_or(Error::WorkspaceUnknown(name))
+    }
+
+    /// Stores the workspace as `change` makes it. Of two that do so at the same time one is told to see the other's
+    /// change and is done again on top of it.
+    async fn change(
+        &self,
+        named: &WorkspaceRef,
+        deadline: Deadline,
+        change: impl Fn(&mut Workspace),
+    ) -> Result<Workspace, Error> {
+        for _ in 0..TRIES {
+            self.reread(deadline).await?;
+            let stored = self.known.load().find(named);
+            let before = match (&stored, named) {
+                (Some(stored), _) => stored.clone(),
+                (None, WorkspaceRef::Root(root)) => self.unregistered(root),
+                (None, WorkspaceRef::Id(id)) => return Err(Error::WorkspaceUnknown(id.to_string())),
+            };
+            let mut changed = before.clone();
+            change(&mut changed);
+            if stored.is_some() && changed == before {
+                return Ok(self.effective(changed));
+            }
+            changed.revision += 1;
+            self.store.commit(vec![Record::Workspace(changed.clone())], deadline).await?;
+            self.reread(deadline).await?;
+            if self.known.load().by_id(&changed.id).as_ref() == Some(&changed) {
+                return Ok(self.effective(changed));
+            }
+        }
+        Err(Error::Conflict("the workspace".to_owned()))
+    }
+
+    async fn holds_anything(&self, id: &WorkspaceId, deadline: Deadline) -> Result<bool, Error> {
+        let workspace = || Some(id.clone());
+        let kinds = [
+            Filter::Memories { workspace: workspace(), status: None, scope: None },
+            Filter::Traces { workspace: workspace() },
+            Filter::Signals { workspace: workspace() },
+        ];
+        for filter in kinds {
+            if self.count(filter, 1, deadline).await?.0 > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// How many there are, `most` at the most, and whether there are more.
+    async fn count(&self, filter: Filter, most: u64, deadline: Deadline) -> Result<(u64, bool), Error> {
+        let limit = COUNT_PAGE.min(most as usize + 1);
+        let (mut counted, mut after) = (0, None);
+        loop {
+            let page = Page { after, ..Page::first(limit) };
+            let ids: Vec<uuid::Uuid> = match self.store.scan(filter.clone(), page, deadline).await? {
+                Scanned::Memories(rows) => rows.iter().map(|row| row.memory.id.uuid()).collect(),
+                Scanned::Traces(traces) => traces.iter().map(|trace| trace.trace_id.uuid()).collect(),
+                Scanned::Signals(signals) => signals.iter().map(|signal| signal.id.uuid()).collect(),
+                Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Summary(_) => Vec::new(),
+            };
+            counted += ids.len() as u64;
+            if counted > most {
+                return Ok((most, true));
+            }
+            if ids.len() < limit {
+                return Ok((counted, false));
+            }
+            after = ids.last().copied();
+        }
+    }
+}
+
+fn checked(argument: &'static str, text: &str) -> Result<String, Error> {
+    let mut text = text.trim().to_owned();
+    text.scrub();
+    let chars = text.chars().count();
+    if chars == 0 || chars > NAME_MAX_CHARS || text.chars().any(char::is_control) {
+        let problem = format!("must have 1 to {NAME_MAX_CHARS} characters and no line breaks");
+        return Err(Error::invalid(argument, problem));
+    }
+    Ok(text)
+}

@@ -1,0 +1,98 @@
+//! The workspaces as they were last read.
+
+use std::collections::{BTreeMap, HashMap};
+
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use tokio::time::Instant;
+
+use crate::memories::WorkspaceRef;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    by_id: BTreeMap<WorkspaceId, Workspace>,
+    by_root: HashMap<String, WorkspaceId>,
+    /// None: never.
+    pub(super) read_at: Option<Instant>,
+}
+
+impl Known {
+    pub(super) fn read(workspaces: Vec<Workspace>, at: Instant) -> Self {
+        let mut known = Self { read_at: Some(at), ..Self::default() };
+        workspaces.into_iter().for_each(|workspace| known.add(workspace));
+        known
+    }
+
+    pub(super) fn with(&self, workspace: Workspace) -> Self {
+        let mut known = self.clone();
+        known.add(workspace);
+        known
+    }
+
+    /// Of two at one root the one that was moved there, which has the higher revision, is the one that is meant.
+    fn add(&mut self, workspace: Workspace) {
+        let holder = self.by_root.get(&workspace.root).and_then(|id| self.by_id.get(id));
+        let loses = |holder: &Workspace| (holder.revision, &workspace.id) >= (workspace.revision, &holder.id);
+        if !holder.is_some_and(loses) {
+            self.by_root.insert(workspace.root.clone(), workspace.id.clone());
+        }
+        self.by_id.insert(workspace.id.clone(), workspace);
+    }
+
+    pub(super) fn find(&self, named: &WorkspaceRef) -> Option<Workspace> {
+        match named {
+            WorkspaceRef::Root(root) => self.by_root.get(root).and_then(|id| self.by_id(id)),
+            WorkspaceRef::Id(id) => self.by_id(id),
+        }
+    }
+
+    pub(super) fn by_id(&self, id: &WorkspaceId) -> Option<Workspace> {
+        self.by_id.get(id).cloned()
+    }
+
+    /// The id of a root where nothing is registered: its own, unless a workspace that was moved away keeps it.
+    pub(super) fn free_id(&self, root: &str) -> WorkspaceId {
+        let again = (1..).map(|n| WorkspaceId::of_root_again(root, n));
+        let mut ids = std::iter::once(WorkspaceId::of_root(root)).chain(again);
+        let taken = |id: &WorkspaceId| self.by_id.get(id).is_some_and(|workspace| workspace.root != root);
+        ids.find(|id| !taken(id)).unwrap_or_else(|| WorkspaceId::of_root(root))
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Workspace> {
+        self.by_id.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn workspace(root: &str, revision: u32) -> Workspace {
+        Workspace { revision, ..Workspace::of_root(root, Timestamp::UNIX_EPOCH) }
+    }
+
+    fn moved(from: &str, to: &str) -> Workspace {
+        Workspace { root: to.into(), ..workspace(from, 1) }
+    }
+
+    #[tokio::test]
+    async fn the_one_that_was_moved_there_holds_a_root() {
+        for order in [[moved("/a", "/b"), workspace("/b", 0)], [workspace("/b", 0), moved("/a", "/b")]] {
+            let known = Known::read(order.to_vec(), Instant::now());
+            assert_eq!(known.find(&WorkspaceRef::Root("/b".into())), Some(moved("/a", "/b")));
+            assert_eq!(known.find(&WorkspaceRef::Root("/a".into())), None);
+            assert_eq!(known.find(&WorkspaceRef::Id(WorkspaceId::of_root("/b"))), Some(workspace("/b", 0)));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_root_that_was_left_gets_an_id_of_its_own() {
+        let known = Known::read(vec![moved("/a", "/b")], Instant::now());
+        let id = known.free_id("/a");
+        assert_ne!(id, WorkspaceId::of_root("/a"));
+        let again = known.with(Workspace { id: id.clone(), ..workspace("/a", 0) });
+        assert_eq!(again.find(&WorkspaceRef::Root("/a".into())).unwrap().id, id);
+        assert_eq!(known.free_id("/c"), WorkspaceId::of_root("/c"));
+    }
+}

@@ -1,0 +1,261 @@
+//! Changing, quarantining and deleting memories.
+
+use std::time::Duration;
+
+use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, UpdateRequest, WorkspaceRef};
+use reasoning_bank_actors::ports::{EmbedderState, MemoryStore, Record};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{Changes, Memory, Scope, Status};
+use rstest::rstest;
+
+use crate::support::*;
+
+fn update(id: MemoryId, changes: Changes) -> UpdateRequest {
+    UpdateRequest { id, workspace: project(), changes, if_revision: None }
+}
+
+fn retitled(title: &str) -> Changes {
+    Changes { title: Some(title.into()), ..Changes::default() }
+}
+
+fn with_status(status: Status) -> Changes {
+    Changes { status: Some(status), ..Changes::default() }
+}
+
+async fn found(world: &World, query: &str) -> Vec<MemoryId> {
+    let request = RetrieveRequest::new(query, project(), 10);
+    let found = world.handle.memories.retrieve(request, soon()).await.unwrap();
+    found.memories.into_iter().map(|found| found.memory.id).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_text_is_a_new_revision_and_is_searched_as_it_now_reads() {
+    let world = world(good_model()).await;
+    let task = Some("rename a directory".into());
+    let id = world.recorded(RecordRequest { task, ..lesson("Retry with backoff", "double the delay") }).await;
+    let before = world.passages(id).await;
+    let changes = Changes { content: Some("close every handle, then rename".into()), ..retitled("Close first") };
+    let view = world.handle.memories.update(update(id, changes), soon()).await.unwrap();
+    assert_eq!((view.id, view.revision, view.title.as_str()), (id, 2, "Close first"));
+    assert!(view.updated_at > view.created_at);
+    let after = world.passages(id).await;
+    assert_eq!(after.iter().map(|p| p.kind).collect::<Vec<_>>(), before.iter().map(|p| p.kind).collect::<Vec<_>>());
+    assert_eq!(after[0], before[0], "the task is the same");
+    assert_ne!(after[1].vector, before[1].vector);
+    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap(), view);
+    assert_eq!(found(&world, "close every handle").await, [id]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_leaves_the_text_as_it_is_needs_no_embedder() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let before = world.passages(id).await;
+    world.embedder.set_state(EmbedderState::Loading);
+    let changes = Changes {
+        pinned: Some(true),
+        pattern_tags: Some(vec!["retry".into()]),
+        domain_category: Some("http".into()),
+        difficulty_level: Some("easy".into()),
+        ..Changes::default()
+    };
+    let view = world.handle.memories.update(update(id, changes.clone()), soon()).await.unwrap();
+    assert_eq!((view.revision, view.pinned, view.domain_category.as_deref()), (2, true, Some("http")));
+    assert_eq!(world.passages(id).await, before);
+    let again = world.handle.memories.update(update(id, changes), soon()).await.unwrap();
+    assert_eq!(again.revision, 2, "nothing is different");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_that_cannot_be_embedded_for_good_is_found_by_its_words() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    world.embedder.set_state(EmbedderState::Failed("no such file".into()));
+    world.handle.memories.update(update(id, retitled("Jitter the pause")), soon()).await.unwrap();
+    assert!(world.passages(id).await.iter().all(|passage| passage.vector.is_none()));
+    assert_eq!(world.memories().await[0].embedder, None);
+    assert_eq!(found(&world, "jitter").await, [id]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn secrets_do_not_come_in_by_a_change() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let changes = Changes { content: Some(format!("use {key}")), ..Changes::default() };
+    let view = world.handle.memories.update(update(id, changes), soon()).await.unwrap();
+    assert!(view.content.contains("[REDACTED:") && !view.content.contains(&key), "{}", view.content);
+    assert!(world.passages(id).await.iter().all(|passage| !passage.text.contains(&key)));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_makes_a_memory_invalid_names_all_that_is_wrong() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let changes = Changes { title: Some(" ".into()), description: Some("x".repeat(401)), ..Changes::default() };
+    let error = world.handle.memories.update(update(id, changes), soon()).await.unwrap_err();
+    assert_eq!(error.code(), "memory_invalid");
+    assert!(error.to_string().contains("title") && error.to_string().contains("description"), "{error}");
+    let error = world.handle.memories.update(update(id, Changes::default()), soon()).await.unwrap_err();
+    assert_eq!(error.code(), "invalid_argument");
+    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().revision, 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_meant_for_another_revision_is_a_conflict() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let for_revision = |revision, title| UpdateRequest { if_revision: Some(revision), ..update(id, retitled(title)) };
+    assert_eq!(world.handle.memories.update(for_revision(1, "One"), soon()).await.unwrap().revision, 2);
+    let error = world.handle.memories.update(for_revision(1, "Other"), soon()).await.unwrap_err();
+    assert_eq!((error.code(), error.retryable()), ("conflict", true));
+    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().title, "One");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_at_the_same_time_are_all_made() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let memories = &world.handle.memories;
+    let pin = Changes { pinned: Some(true), ..Changes::default() };
+    let tag = Changes { pattern_tags: Some(vec!["retry".into()]), ..Changes::default() };
+    let (a, b, c) = tokio::join!(
+        memories.update(update(id, pin), soon()),
+        memories.update(update(id, tag), soon()),
+        memories.update(update(id, retitled("Jitter")), soon()),
+    );
+    assert!(a.is_ok() && b.is_ok() && c.is_ok(), "{a:?} {b:?} {c:?}");
+    let view = memories.get(id, &project(), soon()).await.unwrap();
+    assert_eq!((view.revision, view.pinned, view.title.as_str()), (4, true, "Jitter"));
+    assert_eq!(view.pattern_tags, ["retry"]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_memory_is_gone() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let kept = world.recorded(lesson("Close files", "before renaming them")).await;
+    let erased = world.handle.memories.delete(id, &project(), soon()).await.unwrap();
+    assert_eq!(erased.memories, 1);
+    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(world.handle.memories.delete(id, &project(), soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(found(&world, "backoff delay renaming").await, [kept]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_workspace_can_neither_change_nor_delete() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let memories = &world.handle.memories;
+    let foreign = UpdateRequest { workspace: elsewhere(), ..update(id, retitled("Mine now")) };
+    assert_eq!(memories.update(foreign, soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(memories.delete(id, &elsewhere(), soon()).await.unwrap_err().code(), "not_found");
+    for descendants in [false, true] {
+        let error = memories.quarantine(id, &elsewhere(), descendants, false, soon()).await.unwrap_err();
+        assert_eq!(error.code(), "not_found");
+    }
+    let view = memories.get(id, &project(), soon()).await.unwrap();
+    assert_eq!((view.title.as_str(), view.revision, view.status), ("Retry with backoff", 1, Status::Active));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_read_a_team_may_change_what_it_shares() {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    for workspace in [project(), elsewhere()] {
+        workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
+    }
+    let id = world.recorded(RecordRequest { scope: Scope::Team, ..lesson("Retry", "double the delay") }).await;
+    let by_a_neighbour = UpdateRequest { workspace: elsewhere(), ..update(id, retitled("Retry, with jitter")) };
+    assert_eq!(world.handle.memories.update(by_a_neighbour, soon()).await.unwrap().revision, 2);
+    workspaces.trust(&elsewhere(), None, None, soon()).await.unwrap();
+    let error = world.handle.memories.delete(id, &elsewhere(), soon()).await.unwrap_err();
+    assert_eq!(error.code(), "not_found");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn quarantine_takes_a_memory_and_what_came_from_it_out_of_search_and_back() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let child_of =
+        |parent, title: &str, content: &str| RecordRequest { parent_memory_id: Some(parent), ..lesson(title, content) };
+    let root = world.recorded(lesson("Root", "alpha beta")).await;
+    let child = world.recorded(child_of(root, "Child", "gamma delta")).await;
+    let grandchild = world.recorded(child_of(child, "Grandchild", "epsilon zeta")).await;
+    let other = world.recorded(lesson("Other", "eta theta")).await;
+    memories.update(update(child, with_status(Status::Archived)), soon()).await.unwrap();
+
+    let alone = memories.quarantine(root, &project(), false, false, soon()).await.unwrap();
+    assert_eq!(alone.changed, [root]);
+    let all = memories.quarantine(root, &project(), true, false, soon()).await.unwrap();
+    assert_eq!((all.changed, all.truncated), (vec![child, grandchild], false), "one is quarantined already");
+    assert_eq!(found(&world, "alpha gamma epsilon eta").await, [other]);
+
+    memories.update(update(grandchild, with_status(Status::Superseded)), soon()).await.unwrap();
+    let undone = memories.quarantine(root, &project(), true, true, soon()).await.unwrap();
+    assert_eq!(undone.changed, [root, child], "only what is quarantined is undone");
+    let status = |id| async move { memories.get(id, &project(), soon()).await.unwrap().status };
+    assert_eq!((status(root).await, status(grandchild).await), (Status::Active, Status::Superseded));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_outlives_a_store_that_dies_on_the_way() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let memories = world.handle.memories.clone();
+    world.embedder.set_state(EmbedderState::Loading);
+    let updating = tokio::spawn(async move { memories.update(update(id, retitled("Jitter")), soon()).await });
+    let mut events = world.handle.events.subscribe();
+    assert!(world.handle.store.faults().kill().await);
+    restarted(&mut events, "store").await;
+    world.embedder.set_state(EmbedderState::Ready);
+    let view = updating.await.unwrap().unwrap();
+    assert_eq!((view.title.as_str(), view.revision), ("Jitter", 2));
+    world.stop().await;
+}
+
+#[rstest]
+#[tokio::test(start_paused = true)]
+async fn nothing_is_changed_after_the_deadline(#[values(false, true)] while_embedding: bool) {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    if while_embedding {
+        world.embedder.set_state(EmbedderState::Loading);
+    }
+    let deadline =
+        if while_embedding { Deadline::after(Duration::from_millis(50)) } else { Deadline::after(Duration::ZERO) };
+    let error = world.handle.memories.update(update(id, retitled("Late")), deadline).await.unwrap_err();
+    let expected = if while_embedding { "embedding_unavailable" } else { "deadline_exceeded" };
+    assert_eq!(error.code(), expected);
+    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().title, "Retry with backoff");
+    world.stop().await;
+}
+
+/// A commit behind the back of the one who changes.
+#[tokio::test(start_paused = true)]
+async fn a_memory_erased_while_it_is_changed_is_not_found() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let stale: Memory = world.memories().await.remove(0);
+    world.handle.memories.delete(id, &project(), soon()).await.unwrap();
+    let revision = Record::Revision { memory: Memory { revision: 2, ..stale }, passages: vec![] };
+    assert!(world.store.commit(vec![revision], soon()).await.is_err());
+    let error = world.handle.memories.update(update(id, retitled("Gone")), soon()).await.unwrap_err();
+    assert_eq!(error.code(), "not_found");
+    let nowhere = WorkspaceRef::Id("0123456789abcdef".parse().unwrap());
+    let request = UpdateRequest { workspace: nowhere, ..update(id, retitled("Gone")) };
+    assert_eq!(world.handle.memories.update(request, soon()).await.unwrap_err().code(), "workspace_unknown");
+    world.stop().await;
+}

@@ -1,0 +1,241 @@
+//! What clients report about memories they used.
+
+use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RetrieveRequest};
+use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_domain::confidence::SignalKind;
+use reasoning_bank_domain::feedback::{EvidenceKind, Observed, Verdict};
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::{ErrorContext, Trust};
+use reasoning_bank_domain::workspace::WorkspaceId;
+use rstest::rstest;
+
+use crate::support::*;
+
+fn report(memory_ids: Vec<MemoryId>, verdict: Verdict) -> FeedbackRequest {
+    FeedbackRequest { workspace: project(), memory_ids, trace_id: None, verdict, learnings: vec![], session: None }
+}
+
+fn helpful() -> Verdict {
+    Verdict { helpful: Some(true), ..Verdict::default() }
+}
+
+fn learning(title: &str, content: &str) -> Learning {
+    Learning { title: title.into(), description: "when it fits".into(), content: content.into(), error_context: None }
+}
+
+async fn kinds(world: &World) -> Vec<SignalKind> {
+    world.signals().await.into_iter().map(|signal| signal.kind).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_vote_moves_confidence_as_the_rule_says() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let said = Verdict { comment: Some("it just worked".into()), ..helpful() };
+    let request = FeedbackRequest { session: Some("s1".into()), ..report(vec![id, id], said) };
+    let reported = world.handle.memories.feedback(request, soon()).await.unwrap();
+    let [moved] = reported.updated.as_slice() else { panic!("{reported:?}") };
+    // From a prior of 0.8, odds of 4, one helpful vote, odds of 4 again.
+    assert!((moved.confidence_before - 0.8).abs() < 1e-9 && (moved.confidence_after - 16.0 / 17.0).abs() < 1e-9);
+    let view = world.handle.memories.get(id, &project(), soon()).await.unwrap();
+    assert!((view.confidence - moved.confidence_after).abs() < 1e-9);
+    let signals = world.signals().await;
+    assert_eq!(signals.len(), 1, "an id that is given twice counts once");
+    assert_eq!(signals[0].session.as_deref(), Some("s1"));
+    assert_eq!(signals[0].comment.as_deref(), Some("it just worked"));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_that_is_said_of_several_memories_is_one_commit() {
+    let world = world(good_model()).await;
+    let a = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let b = world.recorded(lesson("Close files", "before renaming them")).await;
+    let verdict = Verdict {
+        helpful: Some(false),
+        task_succeeded: Some(true),
+        reverted: Some(true),
+        evidence: Some(Observed { kind: EvidenceKind::Tests, passed: false, detail: Some("2 of 9".into()) }),
+        comment: None,
+    };
+    let reported = world.handle.memories.feedback(report(vec![a, b], verdict), soon()).await.unwrap();
+    assert_eq!(reported.updated.iter().map(|moved| moved.id).collect::<Vec<_>>(), [a, b]);
+    assert!(reported.updated.iter().all(|moved| moved.confidence_after < moved.confidence_before));
+    let signals = world.signals().await;
+    assert_eq!(signals.len(), 6);
+    for id in [a, b] {
+        let of_it: Vec<_> = signals.iter().filter(|signal| signal.memory_id == id).collect();
+        let kinds: Vec<SignalKind> = of_it.iter().map(|signal| signal.kind).collect();
+        assert_eq!(kinds, [SignalKind::NotHelpful, SignalKind::TaskFailed, SignalKind::Reverted], "evidence wins");
+        let comments: Vec<_> = of_it.iter().filter_map(|signal| signal.comment.as_deref()).collect();
+        assert_eq!(comments, ["tests failed: 2 of 9"]);
+    }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trace_stands_for_the_memories_it_used() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
+    let report_of_solve =
+        world.handle.agents.solve(task("bisect the sorted range of numbers", 1), project(), call()).await.unwrap();
+    assert_eq!(report_of_solve.memories_used.iter().map(|used| used.id).collect::<Vec<_>>(), [used]);
+    let by_trace = FeedbackRequest { trace_id: report_of_solve.trace_id, ..report(vec![], helpful()) };
+    let reported = memories.feedback(by_trace.clone(), soon()).await.unwrap();
+    assert_eq!(reported.updated.iter().map(|moved| moved.id).collect::<Vec<_>>(), [used]);
+    let votes: Vec<_> = world.signals().await.into_iter().filter(|s| s.kind == SignalKind::Helpful).collect();
+    assert_eq!((votes.len(), votes[0].trace_id), (1, report_of_solve.trace_id));
+
+    let foreign = FeedbackRequest { workspace: elsewhere(), ..by_trace.clone() };
+    assert_eq!(memories.feedback(foreign, soon()).await.unwrap_err().code(), "not_found");
+    let unknown = FeedbackRequest { trace_id: Some(TraceId::from(uuid::Uuid::now_v7())), ..by_trace.clone() };
+    assert_eq!(memories.feedback(unknown, soon()).await.unwrap_err().code(), "not_found");
+
+    memories.delete(used, &project(), soon()).await.unwrap();
+    assert!(memories.feedback(by_trace, soon()).await.unwrap().updated.is_empty(), "what is gone is left out");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn unknown_memories_are_all_named_and_nothing_is_stored() {
+    let world = world(good_model()).await;
+    let known = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let (one, two) = (MemoryId::from(uuid::Uuid::now_v7()), MemoryId::from(uuid::Uuid::now_v7()));
+    let error = world.handle.memories.feedback(report(vec![one, known, two], helpful()), soon()).await.unwrap_err();
+    assert_eq!(error.code(), "not_found");
+    let message = error.to_string();
+    assert!(message.contains(&one.to_string()) && message.contains(&two.to_string()), "{message}");
+    assert!(!message.contains(&known.to_string()));
+    let foreign = FeedbackRequest { workspace: elsewhere(), ..report(vec![known], helpful()) };
+    assert_eq!(world.handle.memories.feedback(foreign, soon()).await.unwrap_err().code(), "not_found");
+    assert!(world.signals().await.is_empty());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn lessons_that_come_with_a_report_descend_from_its_memories() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let parent = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let error = ErrorContext {
+        error_type: "TimeoutError".into(),
+        failure_pattern: "every client retried at once".into(),
+        corrective_guidance: "add jitter".into(),
+        error_message: None,
+        stack_trace: None,
+        task_domain: None,
+    };
+    let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let warning = Learning { error_context: Some(error), ..learning("Jitter retries", "spread them over the pause") };
+    let learnings = vec![warning, learning("Cap the pause", &format!("at a minute; token {key}"))];
+    let request = FeedbackRequest { learnings, ..report(vec![parent], helpful()) };
+    let reported = memories.feedback(request.clone(), soon()).await.unwrap();
+    assert_eq!(
+        reported.learned.iter().map(|l| l.title.as_str()).collect::<Vec<_>>(),
+        ["Jitter retries", "Cap the pause"]
+    );
+    let first = memories.get(reported.learned[0].id, &project(), soon()).await.unwrap();
+    assert_eq!((first.parent_memory_id, first.evolution_stage, first.warning), (Some(parent), 1, true));
+    assert_eq!((first.derived_from, first.trust), (vec![parent], Trust::Agent));
+    let second = memories.get(reported.learned[1].id, &project(), soon()).await.unwrap();
+    assert!(!second.content.contains(&key), "{}", second.content);
+
+    let again = memories.feedback(request, soon()).await.unwrap();
+    assert_eq!(again.learned, reported.learned, "the same lessons again confirm those there are");
+    assert_eq!(kinds(&world).await.iter().filter(|kind| **kind == SignalKind::Confirmed).count(), 2);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn lessons_alone_are_a_report() {
+    let world = world(good_model()).await;
+    let request = FeedbackRequest {
+        learnings: vec![learning("Cap the pause", "at a minute")],
+        ..report(vec![], Verdict::default())
+    };
+    let reported = world.handle.memories.feedback(request, soon()).await.unwrap();
+    assert_eq!((reported.updated.len(), reported.learned.len()), (0, 1));
+    let found =
+        world.handle.memories.retrieve(RetrieveRequest::new("cap the pause", project(), 5), soon()).await.unwrap();
+    assert_eq!(found.memories[0].memory.id, reported.learned[0].id);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_lessons_are_refused_with_all_that_is_wrong_and_nothing_is_stored() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let learnings = vec![learning("Fine", "content"), learning(" ", "content"), learning("Title", "")];
+    let request = FeedbackRequest { learnings, ..report(vec![id], helpful()) };
+    let error = world.handle.memories.feedback(request, soon()).await.unwrap_err();
+    assert_eq!(error.code(), "memory_invalid");
+    let message = error.to_string();
+    assert!(message.contains("title of learnings[1]") && message.contains("content of learnings[2]"), "{message}");
+    assert_eq!((world.signals().await.len(), world.memories().await.len()), (0, 1));
+    world.stop().await;
+}
+
+#[rstest]
+#[case::nothing(report(vec![MemoryId::from(uuid::Uuid::nil())], Verdict::default()), "helpful")]
+#[case::not_reverted(report(vec![MemoryId::from(uuid::Uuid::nil())], Verdict { reverted: Some(false), ..Verdict::default() }), "helpful")]
+#[case::of_nobody(report(vec![], helpful()), "memory_ids")]
+#[case::of_too_many(report((0..51).map(|n| uuid::Uuid::from_u128(n).into()).collect(), helpful()), "memory_ids")]
+#[case::much_to_say(report(vec![MemoryId::from(uuid::Uuid::nil())], Verdict { comment: Some("x".repeat(2_001)), ..helpful() }), "comment")]
+#[case::many_lessons(FeedbackRequest { learnings: vec![learning("a", "b"); 11], ..report(vec![], Verdict::default()) }, "learnings")]
+#[tokio::test(start_paused = true)]
+async fn a_report_that_says_nothing_or_too_much_is_refused(
+    #[case] request: FeedbackRequest,
+    #[case] argument: &'static str,
+) {
+    let world = world(good_model()).await;
+    let error = world.handle.memories.feedback(request, soon()).await.unwrap_err();
+    assert_eq!(error.code(), "invalid_argument");
+    assert!(error.to_string().starts_with(argument), "{error}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn words_of_a_report_are_scrubbed() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let evidence = Observed { kind: EvidenceKind::User, passed: true, detail: Some(format!("with {key}")) };
+    let verdict = Verdict { evidence: Some(evidence), comment: Some(format!("saw {key}")), ..helpful() };
+    world.handle.memories.feedback(report(vec![id], verdict), soon()).await.unwrap();
+    let words: String = world.signals().await.into_iter().filter_map(|signal| signal.comment).collect();
+    assert!(words.contains("[REDACTED:") && !words.contains(&key), "{words}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_outlives_a_store_that_dies_and_counts_once() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let mut events = world.handle.events.subscribe();
+    let memories = world.handle.memories.clone();
+    let reporting = tokio::spawn(async move { memories.feedback(report(vec![id], helpful()), soon()).await });
+    assert!(world.handle.store.faults().kill().await);
+    restarted(&mut events, "store").await;
+    reporting.await.unwrap().unwrap();
+    assert_eq!(kinds(&world).await, [SignalKind::Helpful]);
+
+    world.store.fail_with(Some(StoreError::Failed("the disk is gone".into())));
+    let error = world.handle.memories.feedback(report(vec![id], helpful()), soon()).await.unwrap_err();
+    assert_eq!(error.code(), "store_unavailable");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_first_report_registers_its_workspace() {
+    let world = world(good_model()).await;
+    let request = FeedbackRequest {
+        learnings: vec![learning("Cap the pause", "at a minute")],
+        workspace: elsewhere(),
+        ..report(vec![], Verdict::default())
+    };
+    world.handle.memories.feedback(request, soon()).await.unwrap();
+    let known = world.handle.workspaces.list(soon()).await.unwrap();
+    assert_eq!(known.iter().map(|w| w.id.clone()).collect::<Vec<_>>(), [WorkspaceId::of_root("/home/me/other")]);
+    world.stop().await;
+}

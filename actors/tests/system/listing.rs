@@ -1,0 +1,85 @@
+//! Memories and traces, page by page.
+
+use reasoning_bank_actors::memories::{ListRequest, RecordRequest, UpdateRequest};
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::{Changes, Status};
+
+use crate::support::*;
+
+fn first(limit: usize) -> ListRequest {
+    ListRequest { workspace: project(), parent: None, status: None, limit, after: None }
+}
+
+async fn listed(world: &World, request: ListRequest) -> (Vec<MemoryId>, Option<MemoryId>) {
+    let listed = world.handle.memories.list(request, soon()).await.unwrap();
+    (listed.memories.into_iter().map(|memory| memory.id).collect(), listed.next)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_newest_come_first_page_by_page() {
+    let world = world(good_model()).await;
+    let mut all = Vec::new();
+    for n in 0..5 {
+        all.insert(0, world.recorded(lesson(&format!("Lesson {n}"), &format!("content{n} word{n}"))).await);
+    }
+    world.recorded(RecordRequest { workspace: elsewhere(), ..lesson("Foreign", "other") }).await;
+    assert_eq!(listed(&world, first(5)).await, (all.clone(), None));
+    let (page, next) = listed(&world, first(2)).await;
+    assert_eq!((page.as_slice(), next), (&all[..2], Some(all[1])));
+    let (page, next) = listed(&world, ListRequest { after: next, ..first(2) }).await;
+    assert_eq!((page.as_slice(), next), (&all[2..4], Some(all[3])));
+    assert_eq!(listed(&world, ListRequest { after: next, ..first(2) }).await, (vec![all[4]], None));
+    let unknown = ListRequest { workspace: elsewhere(), ..first(5) };
+    assert_eq!(listed(&world, unknown).await.0.len(), 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_or_a_parent_narrows_it() {
+    let world = world(good_model()).await;
+    let parent = world.recorded(lesson("Parent", "alpha beta")).await;
+    let mut children = Vec::new();
+    for n in 0..3 {
+        let child = RecordRequest {
+            parent_memory_id: Some(parent),
+            ..lesson(&format!("Child {n}"), &format!("content{n} word{n}"))
+        };
+        children.insert(0, world.recorded(child).await);
+    }
+    let archive = Changes { status: Some(Status::Archived), ..Changes::default() };
+    let update = UpdateRequest { id: children[1], workspace: project(), changes: archive, if_revision: None };
+    world.handle.memories.update(update, soon()).await.unwrap();
+    let of_parent = ListRequest { parent: Some(parent), ..first(10) };
+    assert_eq!(listed(&world, of_parent.clone()).await, (children.clone(), None));
+    let active = ListRequest { status: Some(Status::Active), ..of_parent.clone() };
+    assert_eq!(listed(&world, active).await, (vec![children[0], children[2]], None));
+    let archived = ListRequest { status: Some(Status::Archived), ..first(1) };
+    assert_eq!(listed(&world, archived).await, (vec![children[1]], None));
+    let foreign = ListRequest { workspace: elsewhere(), ..of_parent };
+    assert_eq!(world.handle.memories.list(foreign, soon()).await.unwrap_err().code(), "not_found");
+    for limit in [0, 501] {
+        let error = world.handle.memories.list(first(limit), soon()).await.unwrap_err();
+        assert!(error.to_string().starts_with("limit"), "{error}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn traces_are_read_by_their_workspace_alone() {
+    let world = world(good_model()).await;
+    let mut solved: Vec<TraceId> = Vec::new();
+    for text in ["first task", "second task", "third task"] {
+        let report = world.handle.agents.solve(task(text, 1), project(), call()).await.unwrap();
+        solved.insert(0, report.trace_id.unwrap());
+    }
+    let memories = &world.handle.memories;
+    let page = memories.traces(&project(), 2, None, soon()).await.unwrap();
+    assert_eq!(page.traces.iter().map(|trace| trace.trace_id).collect::<Vec<_>>(), solved[..2]);
+    assert_eq!((page.next, page.traces[0].task.as_str()), (Some(solved[1]), "third task"));
+    let rest = memories.traces(&project(), 2, page.next, soon()).await.unwrap();
+    assert_eq!((rest.traces[0].trace_id, rest.next), (solved[2], None));
+    assert_eq!(memories.trace(solved[0], &project(), soon()).await.unwrap().task, "third task");
+    assert_eq!(memories.trace(solved[0], &elsewhere(), soon()).await.unwrap_err().code(), "not_found");
+    assert!(memories.traces(&elsewhere(), 2, None, soon()).await.unwrap().traces.is_empty());
+    world.stop().await;
+}

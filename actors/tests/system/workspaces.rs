@@ -1,0 +1,241 @@
+//! Workspaces as a whole, and what another process does to them meanwhile.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::ports::{MemoryStore, Record, StoreError};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemSettings;
+use reasoning_bank_actors::workspaces::RootName;
+use reasoning_bank_domain::memory::Scope;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use rstest::rstest;
+
+use crate::support::*;
+
+const ROOT: &str = "/home/me/project";
+const NEW_ROOT: &str = "/home/me/moved";
+
+fn root(root: &str) -> WorkspaceRef {
+    WorkspaceRef::Root(root.into())
+}
+
+async fn found(world: &World, workspace: WorkspaceRef) -> usize {
+    let request = RetrieveRequest::new("backoff", workspace, 5);
+    world.handle.memories.retrieve(request, soon()).await.unwrap().memories.len()
+}
+
+#[tokio::test(start_paused = true)]
+async fn they_are_listed_by_name_once_written_to_and_shown_with_what_they_hold() {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    assert!(workspaces.list(soon()).await.unwrap().is_empty());
+    let fresh = workspaces.show(&project(), soon()).await.unwrap();
+    assert_eq!((fresh.registered, fresh.memories, fresh.traces, fresh.truncated), (false, 0, 0, false));
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    world.recorded(RecordRequest { workspace: elsewhere(), ..lesson("Other", "thing") }).await;
+    world.handle.agents.solve(task("x y z", 1), elsewhere(), call()).await.unwrap();
+    let names: Vec<String> = workspaces.list(soon()).await.unwrap().into_iter().map(|w| w.name).collect();
+    assert_eq!(names, ["other", "project"]);
+    let shown = workspaces.show(&elsewhere(), soon()).await.unwrap();
+    assert_eq!((shown.registered, shown.memories, shown.traces), (true, 2, 1));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_moved_workspace_is_found_at_its_new_root_and_leaves_the_old_one_empty() {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let moved = workspaces.move_root(&project(), NEW_ROOT, soon()).await.unwrap();
+    assert_eq!((moved.id.clone(), moved.root.as_str(), moved.revision), (WorkspaceId::of_root(ROOT), NEW_ROOT, 1));
+    assert_eq!((found(&world, root(NEW_ROOT)).await, found(&world, project()).await), (1, 0));
+    world.handle.memories.get(id, &root(NEW_ROOT), soon()).await.unwrap();
+
+    let stranger = world.recorded(lesson("Another project", "at the old path")).await;
+    let at_old = workspaces.resolve(&project(), soon()).await.unwrap();
+    assert!(at_old.registered);
+    assert_ne!(at_old.workspace.id, moved.id, "the old path is a workspace of its own now");
+    let error = world.handle.memories.get(stranger, &root(NEW_ROOT), soon()).await.unwrap_err();
+    assert_eq!(error.code(), "not_found");
+
+    let error = workspaces.move_root(&root(NEW_ROOT), ROOT, soon()).await.unwrap_err();
+    assert_eq!(error.code(), "invalid_argument");
+    assert!(error.to_string().contains(at_old.workspace.id.as_str()), "{error}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_workspace_gives_way_to_one_that_is_moved_there() {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    for name in ["one", "two", "three"] {
+        workspaces.rename(&root(NEW_ROOT), name, soon()).await.unwrap();
+    }
+    let moved = workspaces.move_root(&project(), NEW_ROOT, soon()).await.unwrap();
+    assert_eq!(found(&world, root(NEW_ROOT)).await, 1);
+    let left: Vec<WorkspaceId> = workspaces.list(soon()).await.unwrap().into_iter().map(|w| w.id).collect();
+    assert_eq!(left, [moved.id]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_workspace_is_gone_with_all_that_is_its_own() {
+    let world = world(good_model()).await;
+    let (workspaces, memories) = (&world.handle.workspaces, &world.handle.memories);
+    for workspace in [project(), elsewhere()] {
+        workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
+    }
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let shared = world.recorded(RecordRequest { scope: Scope::Team, ..lesson("Shared backoff", "for all") }).await;
+    world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
+    let erased = workspaces.delete(&project(), soon()).await.unwrap();
+    assert_eq!((erased.memories, erased.traces), (2, 1));
+    assert_eq!(found(&world, project()).await, 0);
+    assert_eq!(workspaces.list(soon()).await.unwrap().len(), 1);
+    memories.get(shared, &elsewhere(), soon()).await.unwrap();
+    assert_eq!(workspaces.delete(&project(), soon()).await.unwrap_err().code(), "workspace_unknown");
+    world.recorded(lesson("Again", "from the start with backoff")).await;
+    assert_eq!(found(&world, project()).await, 1, "it can be written to again");
+    assert_eq!(workspaces.list(soon()).await.unwrap().len(), 2);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn old_traces_are_purged_and_what_was_learned_stays() {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    let report = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
+    world.handle.agents.solve(task("x y z", 1), elsewhere(), call()).await.unwrap();
+    let before_all: Timestamp = "2020-01-01T00:00:00Z".parse().unwrap();
+    assert_eq!(workspaces.purge_traces(&project(), before_all, soon()).await.unwrap().traces, 0);
+    let erased = workspaces.purge_traces(&project(), Timestamp::now(), soon()).await.unwrap();
+    assert_eq!((erased.traces, erased.memories), (1, 0));
+    let memories = &world.handle.memories;
+    memories.get(report.learnings[0].id, &project(), soon()).await.unwrap();
+    assert_eq!(memories.traces(&elsewhere(), 5, None, soon()).await.unwrap().traces.len(), 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_and_a_team_are_checked_and_kept() {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    assert_eq!(workspaces.rename(&project(), " shop ", soon()).await.unwrap().name, "shop");
+    let trusted = workspaces.trust(&project(), Some("blue".into()), Some("acme".into()), soon()).await.unwrap();
+    assert_eq!((trusted.team.as_deref(), trusted.org.as_deref(), trusted.revision), (Some("blue"), Some("acme"), 2));
+    let same = workspaces.trust(&project(), Some("blue".into()), Some("acme".into()), soon()).await.unwrap();
+    assert_eq!(same.revision, 2, "nothing is different");
+    for bad in ["", "  ", "two\nlines", &"x".repeat(121)] {
+        let error = workspaces.rename(&project(), bad, soon()).await.unwrap_err();
+        assert!(error.to_string().starts_with("name"), "{error}");
+        let error = workspaces.trust(&project(), Some(bad.into()), None, soon()).await.unwrap_err();
+        assert!(error.to_string().starts_with("team"), "{error}");
+    }
+    let unknown = WorkspaceRef::Id(WorkspaceId::of_root("/nowhere"));
+    assert_eq!(workspaces.rename(&unknown, "x", soon()).await.unwrap_err().code(), "workspace_unknown");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_configured_team_counts_and_is_never_stored() {
+    let configured = RootName { root: ROOT.into(), name: None, team: Some("blue".into()), org: None };
+    let settings = SystemSettings { root_name: Some(configured), ..SystemSettings::default() };
+    let world = world_with(good_model(), settings).await;
+    let workspaces = &world.handle.workspaces;
+    world.recorded(RecordRequest { scope: Scope::Team, ..lesson("Retry with backoff", "double the delay") }).await;
+    assert_eq!(found(&world, project()).await, 1);
+    assert_eq!(workspaces.resolve(&project(), soon()).await.unwrap().workspace.team.as_deref(), Some("blue"));
+    assert_eq!(workspaces.resolve(&elsewhere(), soon()).await.unwrap().workspace.team, None);
+    assert_eq!(stored(&world).await[0].team, None);
+    workspaces.trust(&project(), Some("red".into()), None, soon()).await.unwrap();
+    assert_eq!(workspaces.resolve(&project(), soon()).await.unwrap().workspace.team.as_deref(), Some("red"));
+    assert_eq!(found(&world, project()).await, 0);
+    world.stop().await;
+}
+
+async fn stored(world: &World) -> Vec<Workspace> {
+    use reasoning_bank_actors::ports::{Filter, Page, Scanned};
+    match world.store.scan(Filter::Workspaces, Page::first(10), soon()).await.unwrap() {
+        Scanned::Workspaces(workspaces) => workspaces,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_process_does_to_a_workspace_is_seen() {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let own = stored(&world).await.remove(0);
+    let other_process = |workspace: Workspace| {
+        let store = &world.store;
+        async move { store.commit(vec![Record::Workspace(workspace)], soon()).await.unwrap() }
+    };
+    other_process(Workspace { root: NEW_ROOT.into(), revision: 1, ..own.clone() }).await;
+    assert_eq!(found(&world, root(NEW_ROOT)).await, 1, "a root that is not known is looked up");
+    tokio::time::advance(Duration::from_secs(3)).await;
+    assert_eq!(found(&world, project()).await, 0, "what is known is not believed for long");
+    other_process(Workspace { team: Some("blue".into()), root: NEW_ROOT.into(), revision: 2, ..own }).await;
+    tokio::time::advance(Duration::from_secs(3)).await;
+    assert_eq!(workspaces.resolve(&root(NEW_ROOT), soon()).await.unwrap().workspace.team.as_deref(), Some("blue"));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_at_the_same_time_are_all_made() {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    let root = project();
+    let (a, b, c) = tokio::join!(
+        workspaces.rename(&root, "shop", soon()),
+        workspaces.trust(&root, Some("blue".into()), None, soon()),
+        workspaces.move_root(&root, NEW_ROOT, soon()),
+    );
+    // Whether it is registered when the move looks for it is a matter of who comes first.
+    assert!(a.is_ok() && b.is_ok(), "{a:?} {b:?} {c:?}");
+    let all = workspaces.list(soon()).await.unwrap();
+    let of_root: Vec<&Workspace> = all.iter().filter(|w| w.id == WorkspaceId::of_root(ROOT)).collect();
+    assert_eq!(of_root.len(), 1);
+    world.stop().await;
+}
+
+#[rstest]
+#[tokio::test(start_paused = true)]
+async fn while_the_store_does_not_answer_a_root_is_still_a_workspace(#[values(false, true)] known: bool) {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    if known {
+        world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    }
+    world.store.fail_with(Some(StoreError::Failed("the disk is gone".into())));
+    tokio::time::advance(Duration::from_secs(3)).await;
+    let resolved = workspaces.resolve(&project(), soon()).await.unwrap();
+    assert_eq!((resolved.workspace.id, resolved.registered), (WorkspaceId::of_root(ROOT), known));
+    let unknown = WorkspaceRef::Id(WorkspaceId::of_root("/nowhere"));
+    assert_eq!(workspaces.resolve(&unknown, soon()).await.unwrap_err().code(), "store_unavailable");
+    assert_eq!(workspaces.list(soon()).await.unwrap_err().code(), "store_unavailable");
+    assert_eq!(workspaces.delete(&project(), soon()).await.unwrap_err().code(), "store_unavailable");
+    world.store.fail_with(None);
+    let late = workspaces.list(Deadline::after(Duration::ZERO)).await.unwrap_err();
+    assert_eq!(late.code(), "deadline_exceeded");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_move_outlives_a_registry_and_a_store_that_die() {
+    let world = world(good_model()).await;
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let mut events = world.handle.events.subscribe();
+    let workspaces = world.handle.workspaces.clone();
+    let moving = tokio::spawn(async move { workspaces.move_root(&project(), NEW_ROOT, soon()).await });
+    assert!(world.handle.store.faults().kill().await);
+    restarted(&mut events, "store").await;
+    moving.await.unwrap().unwrap();
+    assert!(world.handle.workspaces.faults().kill().await);
+    restarted(&mut events, "workspaces").await;
+    assert_eq!(found(&world, root(NEW_ROOT)).await, 1);
+    world.stop().await;
+}

@@ -1,0 +1,155 @@
+//! Promotion: which memories have proved themselves enough to be shared with a wider scope, and the copy that is then
+//! made. Whether it is made is a person's decision, who may promote what this rule does not propose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::confidence::{Evidence, Signal, SignalKind, confidence};
+use crate::ids::{MemoryId, TraceId};
+use crate::memory::{Facts, Memory, Scope, Status};
+use crate::workspace::Workspace;
+
+pub const LEAST_CONFIDENCE: f64 = 0.9;
+pub const LEAST_POSITIVE: u64 = 5;
+pub const LEAST_SOURCES: usize = 2;
+
+/// Evidence that it helped. That the same was learned again (`Confirmed`) is none: it says nothing of its use.
+const POSITIVE: [SignalKind; 3] = [SignalKind::Helpful, SignalKind::TaskSucceeded, SignalKind::Stable];
+
+/// Of whom positive evidence came, a memory: traces, and sessions that named no trace.
+#[derive(Debug, Clone, Default)]
+pub struct Sources(BTreeMap<MemoryId, BTreeSet<Source>>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Trace(TraceId),
+    Session(String),
+}
+
+impl Sources {
+    pub fn add(&mut self, signal: Signal) {
+        let source = signal.trace_id.map(Source::Trace).or(signal.session.map(Source::Session));
+        if let Some(source) = source.filter(|_| POSITIVE.contains(&signal.kind)) {
+            self.0.entry(signal.memory_id).or_default().insert(source);
+        }
+    }
+
+    pub fn count(&self, id: MemoryId) -> usize {
+        self.0.get(&id).map_or(0, BTreeSet::len)
+    }
+}
+
+/// The next wider scope; the organisation is the widest.
+pub fn wider(scope: Scope) -> Option<Scope> {
+    match scope {
+        Scope::Project => Some(Scope::Team),
+        Scope::Team => Some(Scope::Org),
+        Scope::Org => None,
+    }
+}
+
+/// What of the rule the memory and its evidence decide; who the evidence is from is asked of the candidates alone.
+pub fn is_candidate(memory: &Memory, evidence: &Evidence, now: Timestamp) -> bool {
+    memory.status == Status::Active
+        && wider(memory.scope).is_some()
+        && positive(evidence) >= LEAST_POSITIVE
+        && confidence(&Facts::from(memory), evidence, now) >= LEAST_CONFIDENCE
+}
+
+pub fn positive(evidence: &Evidence) -> u64 {
+    POSITIVE.iter().map(|kind| evidence.count(*kind)).sum()
+}
+
+/// A memory that should be shared more widely.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Proposal {
+    pub id: MemoryId,
+    pub title: String,
+    pub scope: Scope,
+    /// The scope it would get.
+    pub to: Scope,
+    /// In 0..1.
+    pub confidence: f64,
+    pub positive_signals: u64,
+    /// Traces and sessions that the positive signals come from.
+    pub sources: usize,
+}
+
+impl Proposal {
+    /// None where the rule does not hold.
+    pub fn of(memory: &Memory, evidence: &Evidence, sources: &Sources, now: Timestamp) -> Option<Self> {
+        let sources = sources.count(memory.id);
+        if sources < LEAST_SOURCES || !is_candidate(memory, evidence, now) {
+            return None;
+        }
+        Some(Self {
+            id: memory.id,
+            title: memory.title.clone(),
+            scope: memory.scope,
+            to: wider(memory.scope)?,
+            confidence: confidence(&Facts::from(memory), evidence, now),
+            positive_signals: positive(evidence),
+            sources,
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Proposals {
+    /// The most certain first.
+    pub proposals: Vec<Proposal>,
+    /// Why some that deserve it cannot be promoted.
+    pub notes: Vec<String>,
+}
+
+/// What became of a promotion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Promoted {
+    /// The copy in the wider scope.
+    pub id: MemoryId,
+    pub promoted_from: MemoryId,
+    pub scope: Scope,
+    /// False: it had been promoted before, and `id` is the copy made then.
+    pub created: bool,
+}
+
+/// The copy of `memory` for the next wider scope: the same words, the memory as its parent. It starts with the
+/// confidence the memory has earned; evidence from then on is its own. None where there is no wider scope, or the
+/// workspace has no team or organisation of that kind.
+pub fn promoted(
+    memory: &Memory,
+    evidence: &Evidence,
+    id: MemoryId,
+    workspace: &Workspace,
+    now: Timestamp,
+) -> Option<Memory> {
+    let scope = wider(memory.scope)?;
+    let (team, org) = match scope {
+        Scope::Project => (None, None),
+        Scope::Team => (Some(workspace.team.clone()?), None),
+        Scope::Org => (None, Some(workspace.org.clone()?)),
+    };
+    Some(Memory {
+        id,
+        revision: 1,
+        workspace_id: workspace.id.clone(),
+        scope,
+        team,
+        org,
+        parent_memory_id: Some(memory.id),
+        derived_from: vec![memory.id],
+        evolution_stage: memory.evolution_stage + 1,
+        prior: confidence(&Facts::from(memory), evidence, now).clamp(0.01, 0.99),
+        created_at: now,
+        updated_at: now,
+        pinned: false,
+        status: Status::Active,
+        ..memory.clone()
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::memory::samples::{id, now, strategy, trace};
+
+fn signal(n: u128, kind: SignalKind, trace_id: Option<u128>, session: Option<&str>) -> Signal {
+    Signal {
+        id: uuid::Uuid::from_u128(n).into(),
+        memory_id: id(1),
+        workspace_id: strategy(1).workspace_id,
+        kind,
+        at: now(),
+        trace_id: trace_id.map(trace),
+        session: session.map(Into::into),
+        comment: None,
+    }
+}
+
+fn proposal(memory: &Memory, signals: Vec<Signal>) -> Option<Proposal> {
+    let evidence = Evidence::of(&signals);
+    let mut sources = Sources::default();
+    signals.into_iter().for_each(|signal| sources.add(signal));
+    Proposal::of(memory, &evidence, &sources, now())
+}
+
+/// Five helpful votes out of two traces.
+fn proven() -> Vec<Signal> {
+    (0..5).map(|n| signal(n, SignalKind::Helpful, Some(n % 2), None)).collect()
+}
+
+#[test]
+fn what_has_helped_often_and_in_several_places_is_proposed() {
+    let proposed = proposal(&strategy(1), proven()).unwrap();
+    assert_eq!((proposed.to, proposed.positive_signals, proposed.sources), (Scope::Team, 5, 2));
+    assert!(proposed.confidence >= LEAST_CONFIDENCE);
+    let team = Memory { scope: Scope::Team, team: Some("blue".into()), ..strategy(1) };
+    assert_eq!(proposal(&team, proven()).unwrap().to, Scope::Org);
+}
+
+#[test]
+fn sessions_that_name_no_trace_are_sources_too() {
+    let mut signals: Vec<Signal> = (0..4).map(|n| signal(n, SignalKind::Helpful, None, Some("a"))).collect();
+    signals.push(signal(9, SignalKind::Helpful, None, Some("b")));
+    assert_eq!(proposal(&strategy(1), signals).unwrap().sources, 2);
+}
+
+#[rstest]
+#[case::four_signals(proven().split_off(1), strategy(1))]
+#[case::one_trace((0..9).map(|n| signal(n, SignalKind::Helpful, Some(1), None)).collect(), strategy(1))]
+#[case::nobody_named((0..9).map(|n| signal(n, SignalKind::Helpful, None, None)).collect(), strategy(1))]
+#[case::only_confirmed((0..99).map(|n| signal(n, SignalKind::Confirmed, Some(n), None)).collect(), strategy(1))]
+#[case::org_already(proven(), Memory { scope: Scope::Org, org: Some("o".into()), ..strategy(1) })]
+#[case::quarantined(proven(), Memory { status: Status::Quarantined, ..strategy(1) })]
+fn what_has_not_proved_itself_is_not(#[case] signals: Vec<Signal>, #[case] memory: Memory) {
+    assert_eq!(proposal(&memory, signals), None);
+}
+
+#[test]
+fn bad_news_keeps_a_memory_where_it_is() {
+    let mut signals = proven();
+    signals.extend((10..20).map(|n| signal(n, SignalKind::Reverted, Some(n), None)));
+    assert_eq!(proposal(&strategy(1), signals), None);
+}
+
+#[test]
+fn a_promoted_copy_has_the_words_and_a_parent() {
+    let mut workspace = Workspace::of_root("/home/ann/project", now());
+    let evidence = Evidence::of(&proven());
+    let memory = Memory { evolution_stage: 2, ..strategy(1) };
+    assert_eq!(promoted(&memory, &evidence, id(2), &workspace, now()), None, "there is no team");
+    workspace.team = Some("blue".into());
+    let copy = promoted(&memory, &evidence, id(2), &workspace, now()).unwrap();
+    assert_eq!((copy.scope, copy.team.as_deref(), copy.org.as_deref()), (Scope::Team, Some("blue"), None));
+    assert_eq!((copy.parent_memory_id, copy.derived_from.as_slice()), (Some(memory.id), [memory.id].as_slice()));
+    assert_eq!((copy.evolution_stage, copy.text_key()), (3, memory.text_key()));
+    let earned = confidence(&Facts::from(&memory), &evidence, now());
+    assert_eq!(copy.prior, earned.min(0.99));
+    assert!(copy.validate().is_ok());
+    assert_ne!(copy.duplicate_key(), memory.duplicate_key());
+    workspace.org = Some("o".into());
+    let higher = promoted(&copy, &Evidence::default(), id(3), &workspace, now()).unwrap();
+    assert_eq!((higher.scope, higher.team.as_deref(), higher.org.as_deref()), (Scope::Org, None, Some("o")));
+    assert_eq!(promoted(&higher, &Evidence::default(), id(4), &workspace, now()), None);
+}
+
+proptest! {
+    #[test]
+    fn another_helpful_vote_never_takes_a_proposal_away(votes in 0u128..30, traces in 1u128..5) {
+        let votes: Vec<Signal> =
+            (0..votes).map(|n| signal(n, SignalKind::Helpful, Some(n % traces), None)).collect();
+        let mut more = votes.clone();
+        more.push(signal(99, SignalKind::Helpful, Some(99), None));
+        prop_assert!(proposal(&strategy(1), votes).is_none() || proposal(&strategy(1), more).is_some());
+    }
+}
