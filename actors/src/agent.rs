@@ -10,7 +10,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::agent_loop::{
     AgentLoop, Call as ModelCall, CallFailure, Conclusion, Effect, Failure, Input, Job, Limits,
 };
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::answer::{Answer, Purpose};
 use reasoning_bank_domain::ids::TaskId;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveUsage};
@@ -25,7 +25,7 @@ use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{Kept, MemoriesHandle};
 use crate::model::{Asked, ask};
-use crate::ports::{Completion, LanguageModel, ModelError, Verifier, VerifyError};
+use crate::ports::{Completion, LanguageModel, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
 use crate::spans;
 
@@ -217,8 +217,8 @@ impl AgentState {
             }
         };
         self.tasks.pipe(myself, asked, move |asked| {
-            let (result, spent) = outcome(asked);
-            AgentMsg::Input(Input::Answered { purpose, attempt, result, spent })
+            let Outcome { result, cut_off, spent } = outcome(asked);
+            AgentMsg::Input(Input::Answered { purpose, attempt, result, cut_off, spent })
         });
     }
 
@@ -266,13 +266,21 @@ impl AgentState {
     }
 }
 
-type Answered = Result<reasoning_bank_domain::answer::Answer, CallFailure>;
+/// What the loop is told of a call.
+struct Outcome {
+    result: Result<Answer, CallFailure>,
+    cut_off: bool,
+    spent: SolveUsage,
+}
 
-fn outcome(asked: Result<Result<Asked, CallError>, Panicked>) -> (Answered, SolveUsage) {
+fn outcome(asked: Result<Result<Asked, CallError>, Panicked>) -> Outcome {
+    let lost = |error: Error| Outcome { result: Err(failure_of(error)), cut_off: false, spent: SolveUsage::default() };
     match asked {
-        Ok(Ok(Asked { result, spent })) => (result.map_err(|error: ModelError| failure_of(error.into())), spent),
-        Ok(Err(error)) => (Err(failure_of(error.into())), SolveUsage::default()),
-        Err(panicked) => (Err(failure_of(Error::internal(panicked))), SolveUsage::default()),
+        Ok(Ok(Asked { result, cut_off, spent })) => {
+            Outcome { result: result.map_err(|error| failure_of(error.into())), cut_off, spent }
+        }
+        Ok(Err(error)) => lost(error.into()),
+        Err(panicked) => lost(Error::internal(panicked)),
     }
 }
 

@@ -29,6 +29,7 @@ use crate::memories::{MemoriesHandle, WorkspaceRef};
 use crate::ports::Verifier;
 use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot, SystemEvent};
 use crate::spans::TaskLog;
+use crate::statistics::{Meters, Timer};
 use crate::workspaces::WorkspacesHandle;
 
 pub const MAX_TASK_CHARS: usize = 200_000;
@@ -61,12 +62,13 @@ pub struct AgentsHandle {
     events: Events,
     model: String,
     reasoning_effort: String,
+    meters: Meters,
     running: Arc<DashMap<TaskId, CancellationToken>>,
     tracker: TaskTracker,
 }
 
 impl AgentsHandle {
-    pub(crate) fn new(equipment: &Equipment, workspaces: WorkspacesHandle, events: Events) -> Self {
+    pub(crate) fn new(equipment: &Equipment, workspaces: WorkspacesHandle, events: Events, meters: Meters) -> Self {
         Self {
             slot: Slot::new(),
             gate: Gate::new(equipment.settings.concurrency),
@@ -75,6 +77,7 @@ impl AgentsHandle {
             events,
             model: equipment.model.name().to_owned(),
             reasoning_effort: equipment.settings.reasoning_effort.clone(),
+            meters,
             running: Arc::default(),
             tracker: TaskTracker::new(),
         }
@@ -83,7 +86,7 @@ impl AgentsHandle {
     pub(crate) fn child(&self, equipment: Equipment) -> ChildSpec {
         let events = self.events.clone();
         let arguments = move || AgentsArgs { equipment: equipment.clone(), events: events.clone() };
-        ChildSpec::actor("agents", Restart::Permanent, &self.slot, move || (Agents, arguments()))
+        ChildSpec::actor("agents", Restart::Permanent, &self.slot, move || (Agents, arguments())).behind(&self.gate)
     }
 
     /// The whole loop for one task. Ends early, with its model calls, when `call.cancel` fires or the future is dropped.
@@ -125,6 +128,7 @@ impl AgentsHandle {
             report.warnings.push(format!("redacted: {redactions} secrets were removed from the task"));
         }
         report.elapsed_ms = begun.elapsed().as_millis() as u64;
+        self.meters.took(Timer::Solve, begun.elapsed());
         Ok(report)
     }
 

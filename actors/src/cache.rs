@@ -1,17 +1,17 @@
 //! CacheActor: owns the lifetime and the statistics of the cache of model answers. Its handle reads the cache directly;
 //! a restart begins with an empty one.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use futures::future::BoxFuture;
 use moka::future::Cache;
+use moka::policy::EvictionPolicy;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::statistics::CacheStatistics;
 
-use crate::ports::{CompletionReply, ModelError};
+use crate::ports::{CompletionReply, ModelError, Usage};
 use crate::runtime::{ChildSpec, Slot};
 
 pub(crate) type CacheKey = [u8; 32];
@@ -29,24 +29,30 @@ impl Default for CacheSettings {
     }
 }
 
-/// Counts since the start of the process; a restart of the actor does not reset them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CacheStatistics {
-    pub hits: u64,
-    pub misses: u64,
-    /// Calls that are never cached.
-    pub bypassed: u64,
-    pub entries: u64,
-    /// Input and output tokens that hits did not spend again.
-    pub saved_tokens: u64,
+#[derive(Debug, Clone, Copy, Default)]
+struct Counters {
+    hits: u64,
+    misses: u64,
+    bypassed: u64,
+    saved_tokens: u64,
+    saved_cost_usd: Option<f64>,
 }
 
-#[derive(Default)]
-struct Counters {
-    hits: AtomicU64,
-    misses: AtomicU64,
-    bypassed: AtomicU64,
-    saved_tokens: AtomicU64,
+impl Counters {
+    fn hit(&mut self, saved: &Usage) {
+        self.hits += 1;
+        self.saved_tokens += saved.input_tokens + saved.output_tokens;
+        if let Some(cost) = saved.cost_usd {
+            *self.saved_cost_usd.get_or_insert(0.0) += cost;
+        }
+    }
+}
+
+/// What ends a flight and is not kept.
+enum Unkept {
+    Failed(ModelError),
+    /// An answer that another call of the same question should not get.
+    Answered(CompletionReply),
 }
 
 #[derive(Clone)]
@@ -54,7 +60,8 @@ pub struct CacheHandle {
     settings: CacheSettings,
     slot: Slot<CacheMsg>,
     cache: Arc<ArcSwap<Cache<CacheKey, CompletionReply>>>,
-    counters: Arc<Counters>,
+    /// Since the start of the process or the last reset; a restart of the actor does not touch them.
+    counters: Arc<Mutex<Counters>>,
 }
 
 impl CacheHandle {
@@ -73,65 +80,80 @@ impl CacheHandle {
         crate::testkit::Faults::of(&self.slot)
     }
 
-    pub fn statistics(&self) -> CacheStatistics {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    pub async fn statistics(&self) -> CacheStatistics {
+        let cache = self.cache.load_full();
+        // Evictions are put off until there are enough of them, or one asks for it.
+        cache.run_pending_tasks().await;
+        let Counters { hits, misses, bypassed, saved_tokens, saved_cost_usd } = *self.counters();
+        let asked = hits + misses;
         CacheStatistics {
-            hits: count(&self.counters.hits),
-            misses: count(&self.counters.misses),
-            bypassed: count(&self.counters.bypassed),
-            entries: self.cache.load().entry_count(),
-            saved_tokens: count(&self.counters.saved_tokens),
+            hits,
+            misses,
+            bypassed,
+            hit_rate: if asked == 0 { 0.0 } else { hits as f64 / asked as f64 },
+            entries: cache.entry_count(),
+            saved_tokens,
+            saved_cost_usd,
         }
     }
 
-    /// For an answer that is not worth keeping.
-    pub(crate) async fn forget(&self, key: &CacheKey) {
-        self.cache.load_full().invalidate(key).await;
+    /// Counters begin anew; entries stay.
+    pub(crate) fn reset_statistics(&self) {
+        *self.counters() = Counters::default();
+    }
+
+    pub(crate) fn is_off(&self) -> bool {
+        self.settings.max_entries == 0
     }
 
     pub(crate) fn bypassed(&self) {
-        self.counters.bypassed.fetch_add(1, Ordering::Relaxed);
+        self.counters().bypassed += 1;
     }
 
-    /// The cached answer, or that of `ask`, made once for all who ask for it now. Errors are not kept.
+    /// The cached answer, or that of `ask`, made once for all who ask for it now. Errors are not kept, and of answers
+    /// only those that are `worth_keeping`; who waited for one that is not gets it all the same.
     pub(crate) async fn get_or_ask(
         &self,
         key: CacheKey,
-        ask: BoxFuture<'_, Result<CompletionReply, ModelError>>,
+        ask: impl Future<Output = Result<CompletionReply, ModelError>>,
+        worth_keeping: impl Fn(&CompletionReply) -> bool,
     ) -> Result<CompletionReply, ModelError> {
-        if self.settings.max_entries == 0 {
-            self.bypassed();
-            return ask.await;
-        }
-        let cache = Arc::clone(&self.cache.load());
+        let cache = self.cache.load_full();
         let mut asked = false;
-        let answer = cache
-            .try_get_with(key, async {
-                asked = true;
-                ask.await
-            })
-            .await;
-        match answer {
-            Ok(reply) if asked => {
-                self.counters.misses.fetch_add(1, Ordering::Relaxed);
-                Ok(reply)
+        let flight = async {
+            asked = true;
+            self.counters().misses += 1;
+            match ask.await {
+                Ok(reply) if worth_keeping(&reply) => Ok(reply),
+                Ok(reply) => Err(Unkept::Answered(reply)),
+                Err(error) => Err(Unkept::Failed(error)),
             }
-            Ok(reply) => {
-                self.counters.hits.fetch_add(1, Ordering::Relaxed);
-                let saved = reply.usage.input_tokens + reply.usage.output_tokens;
-                self.counters.saved_tokens.fetch_add(saved, Ordering::Relaxed);
-                Ok(CompletionReply { cached: true, ..reply })
-            }
-            Err(error) => {
-                self.counters.misses.fetch_add(1, Ordering::Relaxed);
-                Err(Arc::unwrap_or_clone(error))
-            }
+        };
+        let reply = match cache.try_get_with(key, flight).await {
+            Ok(reply) => reply,
+            Err(unkept) => match &*unkept {
+                Unkept::Answered(reply) => reply.clone(),
+                Unkept::Failed(error) => return Err(error.clone()),
+            },
+        };
+        if asked {
+            return Ok(reply);
         }
+        self.counters().hit(&reply.usage);
+        Ok(CompletionReply { cached: true, ..reply })
+    }
+
+    fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn empty(settings: CacheSettings) -> Cache<CacheKey, CompletionReply> {
-    Cache::builder().max_capacity(settings.max_entries).time_to_live(settings.ttl).build()
+    Cache::builder()
+        .max_capacity(settings.max_entries)
+        .eviction_policy(EvictionPolicy::lru())
+        .time_to_live(settings.ttl)
+        .build()
 }
 
 pub(crate) struct CacheActor;

@@ -32,7 +32,7 @@ impl JudgeHandle {
     pub(crate) fn child(&self, model: Arc<dyn LanguageModel>) -> ChildSpec {
         let concurrency = self.concurrency;
         let arguments = move || JudgeArgs { model: Arc::clone(&model), concurrency };
-        ChildSpec::actor("judge", Restart::Permanent, &self.slot, move || (JudgeActor, arguments()))
+        ChildSpec::actor("judge", Restart::Permanent, &self.slot, move || (JudgeActor, arguments())).behind(&self.gate)
     }
 
     pub(crate) async fn ask(

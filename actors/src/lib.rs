@@ -12,6 +12,7 @@ pub mod model;
 pub mod ports;
 pub mod runtime;
 mod spans;
+mod statistics;
 pub mod store;
 pub mod system;
 #[cfg(feature = "testkit")]

@@ -66,6 +66,7 @@ impl MattsHandle {
             }
             .boxed()
         })
+        .behind(&self.gate)
     }
 
     pub(crate) async fn draft(

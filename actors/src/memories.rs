@@ -27,6 +27,7 @@ pub use list::{ListRequest, MAX_LISTED};
 use crate::error::Error;
 use crate::ports::{Embedder, MemoryRow, Visible};
 use crate::runtime::Deadline;
+use crate::statistics::Meters;
 use crate::store::StoreHandle;
 use crate::workspaces::WorkspacesHandle;
 
@@ -59,6 +60,7 @@ pub struct MemoriesHandle {
     workspaces: WorkspacesHandle,
     embedder: Arc<dyn Embedder>,
     settings: Arc<RetrievalSettings>,
+    meters: Meters,
 }
 
 impl MemoriesHandle {
@@ -67,8 +69,9 @@ impl MemoriesHandle {
         workspaces: WorkspacesHandle,
         embedder: Arc<dyn Embedder>,
         settings: RetrievalSettings,
+        meters: Meters,
     ) -> Self {
-        Self { store, workspaces, embedder, settings: Arc::new(settings) }
+        Self { store, workspaces, embedder, settings: Arc::new(settings), meters }
     }
 
     /// A memory that the workspace may read; any other is not found.

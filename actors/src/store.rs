@@ -52,6 +52,7 @@ impl StoreHandle {
 
     pub(crate) fn child(&self, opener: StoreOpener) -> ChildSpec {
         ChildSpec::actor("store", Restart::Permanent, &self.slot, move || (StoreActor, Arc::clone(&opener)))
+            .behind(&self.gate)
     }
 
     /// Durable when it returns.

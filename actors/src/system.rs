@@ -1,8 +1,10 @@
 //! The whole system: its tree, its handles, its end.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use reasoning_bank_domain::breaker;
 use reasoning_bank_domain::matts::K_RANGE;
 use reasoning_bank_domain::restart::Limits;
 
@@ -13,9 +15,10 @@ use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
-use crate::model::{Cached, RetrySettings, Scrubbed, Timed};
+use crate::model::{Breaker, Cached, Limited, Metered, Retried, RetrySettings, Scrubbed, Timed};
 use crate::ports::{Embedder, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
+use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
 use crate::workspaces::{RootName, WorkspacesHandle};
 
@@ -65,6 +68,9 @@ pub struct SystemHandle {
     pub workspaces: WorkspacesHandle,
     pub cache: CacheHandle,
     pub events: Events,
+    pub(crate) started: Instant,
+    pub(crate) embedder: Arc<dyn Embedder>,
+    pub(crate) meters: Meters,
     supervisor: SupervisorHandle,
     #[cfg(feature = "testkit")]
     matts: MattsHandle,
@@ -115,16 +121,16 @@ impl System {
         let events = Events::default();
         let store = StoreHandle::new();
         let cache = CacheHandle::new(settings.cache);
+        let meters = Meters::new();
+        let model = decorated(model, provider, &settings, &cache, &meters);
         let workspaces = WorkspacesHandle::new(store.clone(), settings.root_name);
         // As many as the tasks that are admitted can ask for.
         let calls = settings.solve.concurrency * *K_RANGE.end() as usize;
         let matts = MattsHandle::new(settings.pool.matts_workers, calls);
         let judge = JudgeHandle::new(settings.pool.judge_concurrency, calls);
-        let scrubbed = Arc::new(Scrubbed::new(model));
-        let timed: Arc<dyn LanguageModel> = Arc::new(Timed::new(scrubbed, settings.solve.call_timeout));
-        let effort = &settings.solve.reasoning_effort;
-        let model: Arc<dyn LanguageModel> = Arc::new(Cached::new(timed, cache.clone(), &provider, effort));
-        let memories = MemoriesHandle::new(store.clone(), workspaces.clone(), embedder, settings.retrieval);
+        let embedder: Arc<dyn Embedder> = Arc::new(MeteredEmbedder::new(embedder, meters.clone()));
+        let (found, kept) = (Arc::clone(&embedder), meters.clone());
+        let memories = MemoriesHandle::new(store.clone(), workspaces.clone(), found, settings.retrieval, kept);
         let equipment = Equipment {
             model: Arc::clone(&model),
             matts: matts.clone(),
@@ -132,7 +138,7 @@ impl System {
             memories: memories.clone(),
             settings: settings.solve,
         };
-        let agents = AgentsHandle::new(&equipment, workspaces.clone(), events.clone());
+        let agents = AgentsHandle::new(&equipment, workspaces.clone(), events.clone(), meters.clone());
         let children = vec![
             store.child(opener),
             cache.child(),
@@ -150,6 +156,9 @@ impl System {
             workspaces,
             cache,
             events,
+            started: Instant::now(),
+            embedder,
+            meters,
             supervisor,
             #[cfg(feature = "testkit")]
             matts,
@@ -171,4 +180,25 @@ impl System {
         let actors = self.handle.supervisor.stop_in_order(&order, grace).await.unwrap_or_default();
         ShutdownReport { cancelled_tasks, actors, elapsed: begun.elapsed() }
     }
+}
+
+/// The provider's model with everything around it. The limit is inside the retries, so that each request that goes out
+/// counts, and inside the breaker, so that what is refused by it is refused at once.
+fn decorated(
+    provider: Arc<dyn LanguageModel>,
+    name: String,
+    settings: &SystemSettings,
+    cache: &CacheHandle,
+    meters: &Meters,
+) -> Arc<dyn LanguageModel> {
+    let scrubbed = Arc::new(Scrubbed::new(provider));
+    let metered = Arc::new(Metered::new(scrubbed, meters.clone()));
+    let timed: Arc<dyn LanguageModel> = Arc::new(Timed::new(metered, settings.solve.call_timeout));
+    let limited = match NonZeroU32::new(settings.requests_per_minute) {
+        Some(limit) => Arc::new(Limited::new(timed, limit)),
+        None => timed,
+    };
+    let guarded = Arc::new(Breaker::new(limited, breaker::Limits::default()));
+    let retried = Arc::new(Retried::new(guarded, settings.retry, meters.clone()));
+    Arc::new(Cached::new(retried, cache.clone(), name, settings.solve.reasoning_effort.clone()))
 }

@@ -71,6 +71,7 @@ impl WorkspacesHandle {
         let (store, known) = (self.store.clone(), Arc::clone(&self.known));
         let arguments = move || Args { store: store.clone(), known: Arc::clone(&known) };
         ChildSpec::actor("workspaces", Restart::Permanent, &self.slot, move || (WorkspaceRegistry, arguments()))
+            .behind(&self.gate)
     }
 
     /// A root always resolves: to the workspace that is registered there, else by computation, and by that alone while

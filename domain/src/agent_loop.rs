@@ -108,6 +108,8 @@ pub enum Input {
         purpose: Purpose,
         attempt: Option<u32>,
         result: Result<Answer, CallFailure>,
+        /// A draft that ended at the limit of its tokens.
+        cut_off: bool,
         spent: SolveUsage,
     },
     /// What the check observed, or why it could not be made.
@@ -226,7 +228,13 @@ impl AgentLoop {
                 self.draft(now)
             }
             Input::Recalled { .. } => Vec::new(),
-            Input::Answered { purpose, attempt, result, spent } => self.answered(purpose, attempt, result, spent, now),
+            Input::Answered { purpose, attempt, result, cut_off, spent } => {
+                if cut_off {
+                    let purpose = purpose.as_str();
+                    self.note_truncated(format!("the answer of {purpose} was cut off at llm.max_output_tokens"));
+                }
+                self.answered(purpose, attempt, result, spent, now)
+            }
             Input::Verified(result) if self.phase == Phase::Verifying => self.verified(result, now),
             Input::Verified(_) => Vec::new(),
             Input::DeadlinePassed => self.cut_short(now),
@@ -429,11 +437,19 @@ impl AgentLoop {
         let mut values = values.to_vec();
         values.push(("task", &self.job.task.task));
         let prompt = prompt::render(purpose, &values, self.limits.prompt_token_budget);
-        if prompt.truncated && !self.truncated {
-            self.truncated = true;
-            self.warnings.push(format!("truncated: a {} prompt was over its budget", purpose.as_str()));
+        if prompt.truncated {
+            self.note_truncated(format!("a {} prompt was over its budget", purpose.as_str()));
         }
         Effect::Call(Call { purpose, attempt: attempt.map(|index| index as u32 + 1), prompt })
+    }
+
+    /// What was cut is said once for each purpose.
+    fn note_truncated(&mut self, what: String) {
+        let warning = format!("truncated: {what}");
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+        self.truncated = true;
     }
 
     fn warn(&mut self, during: &str, failure: &CallFailure) {

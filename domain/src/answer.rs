@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::lesson::Lesson;
 
 /// What a call is for; sent as `metadata.purpose`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
     Think,

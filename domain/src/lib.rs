@@ -3,6 +3,7 @@
 
 pub mod agent_loop;
 pub mod answer;
+pub mod breaker;
 pub mod confidence;
 pub mod feedback;
 pub mod fusion;
@@ -19,6 +20,7 @@ pub mod score;
 pub mod secrets;
 pub mod signature;
 pub mod solve;
+pub mod statistics;
 pub mod tokens;
 pub mod trace;
 pub mod view;

@@ -120,7 +120,7 @@ pub struct SolveReport {
     pub trace_id: Option<TraceId>,
     pub learnings: Vec<Learned>,
     pub usage: SolveUsage,
-    /// A prompt was longer than its budget and lost its middle.
+    /// A prompt was longer than its budget and lost its middle, or a draft ended at the limit of its tokens.
     pub truncated: bool,
     pub warnings: Vec<String>,
     pub elapsed_ms: u64,

@@ -15,6 +15,7 @@ use super::{MemoriesHandle, Reach, RetrieveRequest, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{Conditions, EmbedError, MemoryRow, Recall, Visible};
 use crate::runtime::Deadline;
+use crate::statistics::Timer;
 
 const MAX_RESULTS: usize = 50;
 const MAX_QUERY_CHARS: usize = 200_000;
@@ -72,6 +73,7 @@ impl MemoriesHandle {
         now: Timestamp,
         deadline: Deadline,
     ) -> Result<Found, Error> {
+        let begun = Instant::now();
         // A slow embedder leaves time to search by words.
         let (vector, mut notes) = match self.embedder.embed_query(request.query.clone(), deadline.halfway()).await {
             Ok(vector) => (Some(vector), Vec::new()),
@@ -120,6 +122,7 @@ impl MemoriesHandle {
             })
             .collect();
         let recalled = cut(recalled, request.n_results, request.max_tokens, |entry| &entry.memory);
+        self.meters.took(Timer::Retrieval, begun.elapsed());
         Ok(Found { recalled, partial, mode, notes })
     }
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::read;
+use reasoning_bank_domain::answer::{Purpose, read};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
+use super::within;
 use crate::cache::{CacheHandle, CacheKey};
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
 use crate::runtime::Deadline;
@@ -17,27 +18,30 @@ use crate::runtime::Deadline;
 pub struct Cached {
     inner: Arc<dyn LanguageModel>,
     cache: CacheHandle,
-    /// What besides the request decides the answer: provider, model, effort.
-    scope: String,
+    provider: String,
+    effort: String,
 }
 
 impl Cached {
-    pub fn new(inner: Arc<dyn LanguageModel>, cache: CacheHandle, provider: &str, effort: &str) -> Self {
-        let scope = [provider, inner.name(), effort].join("\n");
-        Self { inner, cache, scope }
+    /// `provider` and `effort` decide the answer besides the request and the model.
+    pub fn new(inner: Arc<dyn LanguageModel>, cache: CacheHandle, provider: String, effort: String) -> Self {
+        Self { inner, cache, provider, effort }
     }
 
     /// Never the task or the attempt: another task may ask the same.
     fn key(&self, request: &Completion) -> CacheKey {
-        let schema = request.purpose.schema().map(|schema| schema.to_string()).unwrap_or_default();
+        let purpose = request.purpose;
+        let response_format = purpose.schema().map(|schema| schema.to_string()).unwrap_or_default();
         let parts = [
-            self.scope.as_str(),
-            request.purpose.as_str(),
+            self.provider.as_str(),
+            self.inner.model_for(purpose),
             &request.instructions,
             &request.input,
-            &request.purpose.temperature().to_string(),
+            &purpose.temperature().to_string(),
             &request.max_output_tokens.to_string(),
-            &schema,
+            &self.effort,
+            &response_format,
+            purpose.as_str(),
         ];
         let mut hasher = Sha256::new();
         for part in parts {
@@ -53,34 +57,38 @@ impl LanguageModel for Cached {
         self.inner.name()
     }
 
+    fn model_for(&self, purpose: Purpose) -> &str {
+        self.inner.model_for(purpose)
+    }
+
     fn complete(
         &self,
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
-        if request.purpose.is_draft() {
+        if request.purpose.is_draft() || self.cache.is_off() {
             self.cache.bypassed();
             return self.inner.complete(request, deadline, cancel);
         }
         let key = self.key(&request);
-        let cancelled = cancel.clone();
+        let purpose = request.purpose;
+        let whole = move |reply: &CompletionReply| !reply.cut_off && read(purpose, &reply.text).is_ok();
         async move {
             // Who asks second waits for the first; a first that is cancelled or out of time leaves it to the next.
             loop {
-                let flight = self.inner.complete(request.clone(), deadline, cancel.clone());
-                let answer = self.cache.get_or_ask(key, flight).await;
-                match &answer {
+                let flight = async { self.inner.complete(request.clone(), deadline, cancel.clone()).await };
+                let answer = within(deadline, &cancel, self.cache.get_or_ask(key, flight, &whole)).await?;
+                match answer {
                     Err(ModelError::Cancelled | ModelError::TimedOut)
-                        if !cancelled.is_cancelled() && !deadline.passed() => {}
-                    Ok(reply) if read(request.purpose, &reply.text).is_err() => {
-                        self.cache.forget(&key).await;
-                        return answer;
-                    }
-                    _ => return answer,
+                        if !cancel.is_cancelled() && !deadline.passed() => {}
+                    answer => return answer,
                 }
             }
         }
         .boxed()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,12 @@
 //! One question to a model: the answer in the form asked for, after at most one repair, and what it cost.
 
-use reasoning_bank_domain::answer::{Answer, read};
+use reasoning_bank_domain::answer::{Answer, InvalidAnswer, read};
 use reasoning_bank_domain::solve::SolveUsage;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use super::within;
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 use crate::spans;
@@ -14,6 +15,8 @@ use crate::spans;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub result: Result<Answer, ModelError>,
+    /// The answer, a draft, ended at its limit of tokens before the model was done.
+    pub cut_off: bool,
     pub spent: SolveUsage,
 }
 
@@ -25,8 +28,12 @@ pub async fn ask(
     cancel: CancellationToken,
 ) -> Asked {
     let mut spent = SolveUsage::default();
-    let result = answer(model, request, deadline, cancel, &mut spent).await;
-    Asked { result, spent }
+    let answered = answer(model, request, deadline, cancel, &mut spent).await;
+    let (result, cut_off) = match answered {
+        Ok((answer, cut_off)) => (Ok(answer), cut_off),
+        Err(error) => (Err(error), false),
+    };
+    Asked { result, cut_off, spent }
 }
 
 async fn answer(
@@ -35,12 +42,12 @@ async fn answer(
     deadline: Deadline,
     cancel: CancellationToken,
     spent: &mut SolveUsage,
-) -> Result<Answer, ModelError> {
-    let purpose = request.purpose;
-    let text = text(model, request.clone(), deadline, cancel.clone(), spent).await?;
-    let problem = match read(purpose, &text) {
-        Ok(answer) => return Ok(answer),
-        Err(invalid) => invalid.to_string(),
+) -> Result<(Answer, bool), ModelError> {
+    let (purpose, limit) = (request.purpose, request.max_output_tokens);
+    let reply = reply(model, request.clone(), deadline, cancel.clone(), spent).await?;
+    let problem = match read(purpose, &reply.text) {
+        Ok(answer) => return Ok((answer, purpose.is_draft() && reply.cut_off)),
+        Err(invalid) => problem(&invalid, &reply, limit),
     };
     if purpose.is_draft() {
         return Err(ModelError::InvalidOutput(problem));
@@ -50,27 +57,35 @@ async fn answer(
          nothing else.",
         request.input
     );
-    let text = self::text(model, Completion { input, ..request }, deadline, cancel, spent).await?;
-    read(purpose, &text).map_err(|invalid| ModelError::InvalidOutput(invalid.to_string()))
+    let reply = self::reply(model, Completion { input, ..request }, deadline, cancel, spent).await?;
+    let answer = read(purpose, &reply.text);
+    answer
+        .map(|answer| (answer, false))
+        .map_err(|invalid| ModelError::InvalidOutput(self::problem(&invalid, &reply, limit)))
 }
 
-async fn text(
+/// Why an answer cannot be used.
+fn problem(invalid: &InvalidAnswer, reply: &CompletionReply, limit: u32) -> String {
+    if reply.cut_off {
+        format!("{invalid}; it was cut off at llm.max_output_tokens ({limit}, reasoning included)")
+    } else {
+        invalid.to_string()
+    }
+}
+
+async fn reply(
     model: &dyn LanguageModel,
     request: Completion,
     deadline: Deadline,
     cancel: CancellationToken,
     spent: &mut SolveUsage,
-) -> Result<String, ModelError> {
+) -> Result<CompletionReply, ModelError> {
     let (span, begun) = (spans::model_call(model, &request), Instant::now());
     let call = model.complete(request, deadline, cancel.clone()).instrument(span.clone());
-    let reply = tokio::select! {
-        biased;
-        () = cancel.cancelled() => Err(ModelError::Cancelled),
-        reply = tokio::time::timeout_at(deadline.instant(), call) => reply.unwrap_or(Err(ModelError::TimedOut)),
-    };
+    let reply = within(deadline, &cancel, call).await.flatten();
     span.in_scope(|| spans::model_call_ended(begun, &reply));
     count(spent, reply.as_ref().ok());
-    reply.map(|reply| reply.text)
+    reply
 }
 
 fn count(spent: &mut SolveUsage, reply: Option<&CompletionReply>) {

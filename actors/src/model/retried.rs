@@ -1,6 +1,26 @@
-//! Another try for calls that failed for a reason that passes.
+//! Another try for calls that failed for a reason that passes: after a pause that doubles, or later where the provider
+//! says how long to wait. What is asked for again counts against the rate and the circuit, which are inside.
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::statistics::LlmCounts;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::within;
+use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::runtime::Deadline;
+use crate::statistics::Meters;
+
+const FACTOR: f32 = 2.0;
+/// A pause is longer or shorter by up to this part of it, so that calls that failed together do not come back together.
+const JITTER: f64 = 0.25;
 
 /// One call and at most `max_retries` more, the first after about `base_delay`, each further one after twice as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,3 +35,88 @@ impl Default for RetrySettings {
         Self { max_retries: 3, base_delay: Duration::from_secs(1) }
     }
 }
+
+pub(crate) struct Retried {
+    inner: Arc<dyn LanguageModel>,
+    settings: RetrySettings,
+    meters: Meters,
+    /// In 0..=1.
+    chance: fn() -> f64,
+}
+
+impl Retried {
+    pub(crate) fn new(inner: Arc<dyn LanguageModel>, settings: RetrySettings, meters: Meters) -> Self {
+        Self { inner, settings, meters, chance: random }
+    }
+
+    fn pauses(&self) -> impl Iterator<Item = Duration> + use<> {
+        let chance = self.chance;
+        ExponentialBuilder::new()
+            .with_factor(FACTOR)
+            .with_min_delay(self.settings.base_delay)
+            .without_max_delay()
+            .with_max_times(self.settings.max_retries as usize)
+            .build()
+            .map(move |pause| pause.mul_f64(1.0 + JITTER * (2.0 * chance() - 1.0)))
+    }
+}
+
+/// Keys of hash maps are the randomness that the standard library has.
+fn random() -> f64 {
+    RandomState::new().hash_one(0) as f64 / u64::MAX as f64
+}
+
+impl LanguageModel for Retried {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn model_for(&self, purpose: Purpose) -> &str {
+        self.inner.model_for(purpose)
+    }
+
+    fn complete(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+        async move {
+            let mut pauses = self.pauses();
+            let mut tries = 1;
+            loop {
+                let call = self.inner.complete(request.clone(), deadline, cancel.clone());
+                let answer = within(deadline, &cancel, call).await?;
+                let (error, retry_after) = match answer {
+                    Err(
+                        ref error @ (ModelError::Transient { retry_after, .. }
+                        | ModelError::RateLimited { retry_after, .. }),
+                    ) => (error.clone(), retry_after),
+                    answer => return answer,
+                };
+                let Some(pause) = pauses.next() else { return Err(given_up(error, tries, None)) };
+                let pause = pause.max(retry_after.unwrap_or_default());
+                if pause >= deadline.remaining() {
+                    return Err(given_up(error, tries, Some(pause)));
+                }
+                within(deadline, &cancel, sleep(pause)).await?;
+                self.meters.spent(request.purpose, LlmCounts { retries: 1, ..LlmCounts::default() });
+                tries += 1;
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The reason of the last try, and why there is no further one.
+fn given_up(error: ModelError, tries: u32, next_after: Option<Duration>) -> ModelError {
+    let times = if tries == 1 { "1 try".to_owned() } else { format!("{tries} tries") };
+    let why = match next_after {
+        Some(pause) => format!("{times}; the next, after {:.1} s, would come too late", pause.as_secs_f64()),
+        None => times,
+    };
+    error.map_text(|reason| format!("{reason} ({why})"))
+}
+
+#[cfg(test)]
+mod tests;

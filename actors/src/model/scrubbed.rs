@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::secrets::scrub;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,10 @@ impl Scrubbed {
 impl LanguageModel for Scrubbed {
     fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    fn model_for(&self, purpose: Purpose) -> &str {
+        self.inner.model_for(purpose)
     }
 
     fn complete(

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use reasoning_bank_domain::answer::Purpose;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +26,10 @@ impl Timed {
 impl LanguageModel for Timed {
     fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    fn model_for(&self, purpose: Purpose) -> &str {
+        self.inner.model_for(purpose)
     }
 
     fn complete(

@@ -1,7 +1,7 @@
 //! A language model that says what the test tells it to, when the test tells it to, and remembers what it was asked.
 //! It is no simulation: nothing it says depends on anything but the script.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +31,8 @@ struct Script {
     otherwise: HashMap<Purpose, Arc<Answer>>,
     held: HashMap<Purpose, watch::Receiver<bool>>,
     latency: Duration,
+    cut_off: HashSet<Purpose>,
+    cost_usd: Option<f64>,
     requests: Vec<Completion>,
 }
 
@@ -87,6 +89,18 @@ impl Scripted {
     /// How long each call takes from now on.
     pub fn latency(&self, latency: Duration) -> &Self {
         self.script().latency = latency;
+        self
+    }
+
+    /// Answers of this purpose end before the model was done, from now on.
+    pub fn cut_off(&self, purpose: Purpose) -> &Self {
+        self.script().cut_off.insert(purpose);
+        self
+    }
+
+    /// What each call costs from now on.
+    pub fn cost(&self, usd: f64) -> &Self {
+        self.script().cost_usd = Some(usd);
         self
     }
 
@@ -149,9 +163,11 @@ impl Scripted {
         let usage = Usage {
             input_tokens: words(&request.instructions) + words(&request.input),
             output_tokens: words(&text),
-            ..Usage::default()
+            reasoning_tokens: 0,
+            cost_usd: self.script().cost_usd,
         };
-        Ok(CompletionReply { text, usage, cached: false, cut_off: false })
+        let cut_off = self.script().cut_off.contains(&request.purpose);
+        Ok(CompletionReply { text, usage, cached: false, cut_off })
     }
 
     fn next_answer(&self, request: &Completion) -> Result<String, ModelError> {

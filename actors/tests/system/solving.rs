@@ -277,7 +277,7 @@ async fn equal_questions_are_asked_once() {
     let report = world.handle.agents.solve(task("x y z", 4), project(), call()).await.unwrap();
     assert_eq!((model.calls(Purpose::Evaluate), report.usage.cache_hits), (1, 3));
     assert_eq!(model.calls(Purpose::Think), 4, "drafts are never cached");
-    let statistics = world.handle.cache.statistics();
+    let statistics = world.handle.cache.statistics().await;
     assert_eq!((statistics.hits, statistics.bypassed), (3, 4));
     world.stop().await;
 }

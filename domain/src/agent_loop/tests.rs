@@ -48,11 +48,13 @@ struct Player<F> {
     asked: Vec<(Purpose, Option<u32>)>,
     answer: F,
     tokens_per_call: u64,
+    /// Purposes whose answers are cut off.
+    cut_off: Vec<Purpose>,
 }
 
 impl<F: FnMut(&Call) -> Result<Answer, CallFailure>> Player<F> {
     fn new(answer: F) -> Self {
-        Self { asked: Vec::new(), answer, tokens_per_call: 10 }
+        Self { asked: Vec::new(), answer, tokens_per_call: 10, cut_off: vec![] }
     }
 
     fn play(&mut self, job: Job, limits: Limits) -> (Conclusion, AgentLoop) {
@@ -67,9 +69,10 @@ impl<F: FnMut(&Call) -> Result<Answer, CallFailure>> Player<F> {
                     self.asked.push((call.purpose, call.attempt));
                     let spent =
                         SolveUsage { input_tokens: self.tokens_per_call, llm_calls: 1, ..SolveUsage::default() };
-                    let (purpose, attempt) = (call.purpose, call.attempt);
+                    let (purpose, attempt, cut_off) =
+                        (call.purpose, call.attempt, self.cut_off.contains(&call.purpose));
                     let result = (self.answer)(&call);
-                    effects.extend(run.on(Input::Answered { purpose, attempt, result, spent }, NOW));
+                    effects.extend(run.on(Input::Answered { purpose, attempt, result, cut_off, spent }, NOW));
                 }
                 Effect::Verify { .. } => panic!("there is no check"),
                 Effect::Conclude(conclusion) => return (*conclusion, run),
@@ -133,7 +136,13 @@ fn five_parallel_drafts_are_asked_for_at_once_and_the_best_is_chosen() {
     assert_eq!(effects.len(), 5, "all drafts at once");
     assert_eq!(run.progress(), Progress { completed: 0, total: 5 + 5 + 4 + 1 + 1 });
     let asked = run.on(
-        Input::Answered { purpose: Purpose::Think, attempt: Some(3), result: draft("x"), spent: SolveUsage::default() },
+        Input::Answered {
+            purpose: Purpose::Think,
+            attempt: Some(3),
+            result: draft("x"),
+            cut_off: false,
+            spent: SolveUsage::default(),
+        },
         NOW,
     );
     assert!(matches!(&asked[..], [Effect::Call(call)] if call.purpose == Purpose::Evaluate && call.attempt == Some(3)));
@@ -152,7 +161,13 @@ fn sequential_drafts_come_one_after_another() {
     let (mut run, effects) = AgentLoop::start(one, Limits::default(), NOW);
     assert_eq!(effects.len(), 1);
     let next = run.on(
-        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("a"), spent: SolveUsage::default() },
+        Input::Answered {
+            purpose: Purpose::Think,
+            attempt: Some(1),
+            result: draft("a"),
+            cut_off: false,
+            spent: SolveUsage::default(),
+        },
         NOW,
     );
     let asked: Vec<_> = next
@@ -304,7 +319,10 @@ fn over_the_token_budget_the_best_so_far_is_handed_over_and_a_warning_is_learned
 fn at_the_deadline_what_there_is_becomes_a_partial_answer() {
     let (mut run, _) = AgentLoop::start(job(2), Limits::default(), NOW);
     let spent = SolveUsage::default();
-    run.on(Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), spent }, NOW);
+    run.on(
+        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), cut_off: false, spent },
+        NOW,
+    );
     let effects = run.on(Input::DeadlinePassed, NOW);
     let [Effect::Conclude(conclusion)] = &effects[..] else { panic!("{effects:?}") };
     let report = conclusion.end.as_ref().unwrap();
@@ -402,7 +420,7 @@ fn checked(observed: Result<bool, String>, says: Verdict) -> (Conclusion, Vec<Ca
                 };
                 let (purpose, attempt) = (call.purpose, call.attempt);
                 calls.push(call);
-                Input::Answered { purpose, attempt, result, spent: SolveUsage::default() }
+                Input::Answered { purpose, attempt, result, cut_off: false, spent: SolveUsage::default() }
             }
         };
         effects.extend(run.on(input, NOW));
@@ -450,12 +468,50 @@ fn a_run_that_ends_during_its_check_is_partial() {
     let job = Job { verify: true, ..job(1) };
     let (mut run, _) = AgentLoop::start(job, Limits::default(), NOW);
     let spent = SolveUsage::default();
-    run.on(Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), spent }, NOW);
+    run.on(
+        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), cut_off: false, spent },
+        NOW,
+    );
     let (purpose, attempt, result) = (Purpose::Evaluate, Some(1), evaluation(0.9));
-    let effects = run.on(Input::Answered { purpose, attempt, result, spent }, NOW);
+    let effects = run.on(Input::Answered { purpose, attempt, result, cut_off: false, spent }, NOW);
     assert_eq!(effects, [Effect::Verify { solution: "one".into() }]);
     let effects = run.on(Input::DeadlinePassed, NOW);
     let [Effect::Conclude(conclusion)] = &effects[..] else { panic!("{effects:?}") };
     let report = conclusion.end.as_ref().unwrap();
     assert_eq!((report.outcome, report.verdict_source), (Outcome::Partial, VerdictSource::None));
+}
+
+#[test]
+fn drafts_that_were_cut_off_are_used_and_said_once_for_each_kind() {
+    let mut player = Player::new(scores(&[0.6, 0.3, 0.4]));
+    player.cut_off = vec![Purpose::Think, Purpose::Refine];
+    let (conclusion, _) = player.play(job(2), Limits::default());
+    let report = conclusion.end.unwrap();
+    assert!(report.truncated && report.solution == "refined 1");
+    assert_eq!(
+        report.warnings,
+        [
+            "truncated: the answer of think was cut off at llm.max_output_tokens",
+            "truncated: the answer of refine was cut off at llm.max_output_tokens"
+        ]
+    );
+}
+
+#[test]
+fn only_if_no_draft_failed_for_another_reason_the_model_was_unavailable() {
+    let unavailable = || {
+        let retry_after = Some(Duration::from_secs(4));
+        Err(CallFailure { retry_after, ..CallFailure::new("llm_unavailable", "left alone") })
+    };
+    let mut player = Player::new(|_: &Call| unavailable());
+    let (conclusion, _) = player.play(job(3), Limits::default());
+    let Err(Failure::AllDraftsFailed(failure)) = conclusion.end else { panic!("{:?}", conclusion.end) };
+    assert_eq!((failure.code, failure.retry_after), ("llm_unavailable", Some(Duration::from_secs(4))));
+
+    let mut player = Player::new(|call: &Call| match call.attempt {
+        Some(3) => broken("llm_failed"),
+        _ => unavailable(),
+    });
+    let (conclusion, _) = player.play(job(3), Limits::default());
+    assert!(matches!(conclusion.end, Err(Failure::AllDraftsFailed(CallFailure { code: "llm_failed", .. }))));
 }

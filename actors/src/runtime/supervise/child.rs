@@ -10,7 +10,7 @@ use ractor::{Actor, ActorCell, ActorId, ActorRef, Message, SpawnErr};
 use reasoning_bank_domain::restart::Restart;
 use tokio::time::timeout;
 
-use crate::runtime::Slot;
+use crate::runtime::{Gate, Slot};
 
 /// A start is a trivial `pre_start`; what takes longer is opened elsewhere and handed in.
 const START_LIMIT: Duration = Duration::from_secs(5);
@@ -24,6 +24,7 @@ pub struct ChildSpec {
     pub(super) name: &'static str,
     pub(super) restart: Restart,
     pub(super) slot: Arc<dyn AnySlot>,
+    gate: Option<Gate>,
     start: StartFn,
     drain: DrainFn,
 }
@@ -80,7 +81,12 @@ impl ChildSpec {
         let drain: DrainFn = Arc::new(|actor| {
             let _ = actor.drain();
         });
-        Self { name, restart, slot: Arc::new(slot.clone()), start, drain }
+        Self { name, restart, slot: Arc::new(slot.clone()), gate: None, start, drain }
+    }
+
+    /// Callers come through this gate: its status says how many are inside.
+    pub fn behind(self, gate: &Gate) -> Self {
+        Self { gate: Some(gate.clone()), ..self }
     }
 
     pub(super) async fn start(&self, supervisor: ActorCell) -> Result<ActorCell, SpawnErr> {
@@ -127,6 +133,8 @@ pub struct ChildStatus {
     pub phase: ChildPhase,
     /// Starts after the first one, failed ones included.
     pub restarts: u64,
+    /// Callers inside its gate; 0 where it has none.
+    pub inside: usize,
     /// Why it last ended, or could not be started, other than normally.
     pub last_failure: Option<String>,
 }
@@ -153,6 +161,7 @@ impl Child {
             name: self.spec.name,
             phase: self.phase,
             restarts: self.incarnation.saturating_sub(1),
+            inside: self.spec.gate.as_ref().map_or(0, Gate::inside),
             last_failure: self.last_failure.clone(),
         }
     }

@@ -1,0 +1,111 @@
+//! A provider that keeps failing is left alone for a while. When, and who may try again first, is decided in
+//! `domain::breaker`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::breaker::{Admission, Circuit, Ending, Limits, Ticket};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::within;
+use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::runtime::Deadline;
+
+pub(crate) struct Breaker {
+    inner: Arc<dyn LanguageModel>,
+    circuit: Mutex<Circuit>,
+    start: Instant,
+    /// Those who wait for a probe should ask again.
+    probed: Notify,
+}
+
+impl Breaker {
+    pub(crate) fn new(inner: Arc<dyn LanguageModel>, limits: Limits) -> Self {
+        let circuit = Mutex::new(Circuit::new(limits));
+        Self { inner, circuit, start: Instant::now(), probed: Notify::new() }
+    }
+
+    async fn admitted(&self) -> Result<UnderWay<'_>, ModelError> {
+        loop {
+            let probed = self.probed.notified();
+            tokio::pin!(probed);
+            // From here on no probe that ends is missed.
+            probed.as_mut().enable();
+            let admission = self.circuit().admit(self.start.elapsed());
+            match admission {
+                Admission::Pass(ticket) => return Ok(UnderWay { breaker: self, ticket, ending: Ending::Unknown }),
+                Admission::Refused { retry_after } => return Err(ModelError::CircuitOpen { retry_after }),
+                Admission::Wait => probed.await,
+            }
+        }
+    }
+
+    fn circuit(&self) -> MutexGuard<'_, Circuit> {
+        self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call that was let through. Dropped with its caller, it has ended without a word about the provider.
+struct UnderWay<'a> {
+    breaker: &'a Breaker,
+    ticket: Ticket,
+    ending: Ending,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let breaker = self.breaker;
+        let probe_ended = breaker.circuit().ended(self.ticket, self.ending, breaker.start.elapsed());
+        if probe_ended {
+            breaker.probed.notify_waiters();
+        }
+    }
+}
+
+fn ending(answer: &Result<CompletionReply, ModelError>) -> Ending {
+    match answer {
+        Err(ModelError::Transient { .. }) => Ending::Failed,
+        Err(ModelError::TimedOut | ModelError::Cancelled | ModelError::CircuitOpen { .. } | ModelError::NoModel) => {
+            Ending::Unknown
+        }
+        Ok(_)
+        | Err(
+            ModelError::RateLimited { .. }
+            | ModelError::Refused(_)
+            | ModelError::KeyRejected(_)
+            | ModelError::InvalidOutput(_),
+        ) => Ending::Answered,
+    }
+}
+
+impl LanguageModel for Breaker {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn model_for(&self, purpose: Purpose) -> &str {
+        self.inner.model_for(purpose)
+    }
+
+    fn complete(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+        async move {
+            let mut under_way = within(deadline, &cancel, self.admitted()).await??;
+            let answer = self.inner.complete(request, deadline, cancel).await;
+            under_way.ending = ending(&answer);
+            answer
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

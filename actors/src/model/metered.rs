@@ -1,0 +1,96 @@
+//! Every request that goes out is counted, with what it cost and how long it took.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::statistics::LlmCounts;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::runtime::Deadline;
+use crate::statistics::{Meters, Timer};
+
+pub(crate) struct Metered {
+    inner: Arc<dyn LanguageModel>,
+    meters: Meters,
+}
+
+impl Metered {
+    pub(crate) fn new(inner: Arc<dyn LanguageModel>, meters: Meters) -> Self {
+        Self { inner, meters }
+    }
+}
+
+/// A request that went out. One that is dropped before its answer has failed if its time was up.
+struct Sent<'a> {
+    meters: &'a Meters,
+    purpose: Purpose,
+    deadline: Deadline,
+    begun: Instant,
+    answered: bool,
+}
+
+impl Sent<'_> {
+    fn count(&self, counts: LlmCounts) {
+        self.meters.spent(self.purpose, counts);
+    }
+
+    fn answered(&mut self, answer: &Result<CompletionReply, ModelError>) {
+        self.answered = true;
+        if *answer != Err(ModelError::Cancelled) {
+            self.meters.took(Timer::Llm, self.begun.elapsed());
+        }
+        match answer {
+            Ok(CompletionReply { usage, .. }) => self.count(LlmCounts {
+                input_tokens: usage.input_tokens,
+                output_tokens: usage.output_tokens,
+                reasoning_tokens: usage.reasoning_tokens,
+                cost_usd: usage.cost_usd,
+                ..LlmCounts::default()
+            }),
+            Err(ModelError::Cancelled) => {}
+            Err(_) => self.count(LlmCounts { failures: 1, ..LlmCounts::default() }),
+        }
+    }
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        if !self.answered && self.deadline.passed() {
+            self.answered(&Err(ModelError::TimedOut));
+        }
+    }
+}
+
+impl LanguageModel for Metered {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn model_for(&self, purpose: Purpose) -> &str {
+        self.inner.model_for(purpose)
+    }
+
+    fn complete(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+        let purpose = request.purpose;
+        async move {
+            let mut sent = Sent { meters: &self.meters, purpose, deadline, begun: Instant::now(), answered: false };
+            sent.count(LlmCounts { calls: 1, ..LlmCounts::default() });
+            let answer = self.inner.complete(request, deadline, cancel).await;
+            sent.answered(&answer);
+            answer
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

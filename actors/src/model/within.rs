@@ -1,0 +1,20 @@
+//! Waiting that ends with its caller.
+
+use tokio::time::timeout_at;
+use tokio_util::sync::CancellationToken;
+
+use crate::ports::ModelError;
+use crate::runtime::Deadline;
+
+/// What `waiting` gives, unless the call is cancelled or its deadline passes before: then `waiting` is dropped.
+pub(super) async fn within<T>(
+    deadline: Deadline,
+    cancel: &CancellationToken,
+    waiting: impl Future<Output = T>,
+) -> Result<T, ModelError> {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(ModelError::Cancelled),
+        done = timeout_at(deadline.instant(), waiting) => done.map_err(|_| ModelError::TimedOut),
+    }
+}

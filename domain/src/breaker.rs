@@ -1,0 +1,143 @@
+//! The circuit breaker around a provider, as a pure state machine: when calls go through, when they are refused at
+//! once, and when one of them probes whether the provider is back. It makes no call and reads no clock.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// When the circuit opens and for how long.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// How many of the last calls are looked at; at least 1.
+    pub window: usize,
+    /// The circuit opens when at least so many of them failed; 1..=`window`.
+    pub failures: usize,
+    pub first_pause: Duration,
+    /// Each probe that fails doubles the pause, up to this.
+    pub longest_pause: Duration,
+}
+
+impl Default for Limits {
+    /// 29 of 32 are nine in ten: a provider that answers now and then is left to retries.
+    fn default() -> Self {
+        Self { window: 32, failures: 29, first_pause: Duration::from_secs(5), longest_pause: Duration::from_secs(60) }
+    }
+}
+
+/// How a call that was let through ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The provider answered, whatever it said.
+    Answered,
+    /// The provider is in trouble.
+    Failed,
+    /// It ended for reasons of its caller, or was dropped: this says nothing about the provider.
+    Unknown,
+}
+
+/// What a call may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// Go to the provider, and report the end with this ticket.
+    Pass(Ticket),
+    /// Another call is probing: ask again when it has ended.
+    Wait,
+    Refused {
+        retry_after: Duration,
+    },
+}
+
+/// Names a call that was let through, and the state it was let through in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ticket {
+    era: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum State {
+    /// True is a failure; the oldest first.
+    Closed {
+        recent: VecDeque<bool>,
+    },
+    Open {
+        until: Duration,
+        pause: Duration,
+    },
+    HalfOpen {
+        pause: Duration,
+        probing: bool,
+    },
+}
+
+/// Times are since any fixed start, never decreasing.
+#[derive(Debug, Clone)]
+pub struct Circuit {
+    limits: Limits,
+    state: State,
+    /// Counts changes of state and probes: a call of an earlier one tells nothing about this one.
+    era: u64,
+}
+
+impl Circuit {
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, state: State::Closed { recent: VecDeque::new() }, era: 0 }
+    }
+
+    pub fn admit(&mut self, now: Duration) -> Admission {
+        if let State::Open { until, pause } = self.state {
+            if now < until {
+                return Admission::Refused { retry_after: until - now };
+            }
+            self.state = State::HalfOpen { pause, probing: false };
+        }
+        if let State::HalfOpen { probing, .. } = &mut self.state {
+            if *probing {
+                return Admission::Wait;
+            }
+            *probing = true;
+            self.era += 1;
+        }
+        Admission::Pass(Ticket { era: self.era })
+    }
+
+    /// To be told of every call that was let through, once. True when those who wait should ask again.
+    pub fn ended(&mut self, ticket: Ticket, ending: Ending, now: Duration) -> bool {
+        if ticket.era != self.era {
+            return false;
+        }
+        match (&mut self.state, ending) {
+            (State::Closed { .. }, Ending::Unknown) | (State::Open { .. }, _) => false,
+            (State::Closed { recent }, ending) => {
+                recent.push_back(ending == Ending::Failed);
+                if recent.len() > self.limits.window {
+                    recent.pop_front();
+                }
+                if recent.iter().filter(|failed| **failed).count() >= self.limits.failures {
+                    self.open(self.limits.first_pause, now);
+                }
+                false
+            }
+            (State::HalfOpen { probing, .. }, Ending::Unknown) => {
+                *probing = false;
+                true
+            }
+            (State::HalfOpen { pause, .. }, Ending::Failed) => {
+                let longer = pause.saturating_mul(2).min(self.limits.longest_pause);
+                self.open(longer, now);
+                true
+            }
+            (State::HalfOpen { .. }, Ending::Answered) => {
+                self.era += 1;
+                self.state = State::Closed { recent: VecDeque::new() };
+                true
+            }
+        }
+    }
+
+    fn open(&mut self, pause: Duration, now: Duration) {
+        self.era += 1;
+        self.state = State::Open { until: now + pause, pause };
+    }
+}
+
+#[cfg(test)]
+mod tests;
