@@ -80,8 +80,10 @@ pub(super) enum Command {
     /// Serve the memory to an agent: MCP over stdio
     #[command(
         long_about = "Serve the memory to an agent: MCP over stdio. stdout carries the protocol only, logs go to \
-            stderr or log.file. Ends when stdin does, or with SIGTERM or SIGINT.",
-        after_help = "Example, as a client is told of it:\n  \
+            stderr or log.file. Ends when stdin does, or with SIGTERM or SIGINT; with 2 when the provider needs a key \
+            and there is none, or rejects it.",
+        after_help = "Examples, as a client is told of it:\n  \
+            {\"command\": \"reasoning-bank\", \"args\": [\"mcp\"], \"env\": {\"OPENROUTER_API_KEY\": \"…\"}}\n  \
             {\"command\": \"reasoning-bank\", \"args\": [\"--llm\", \"none\", \"mcp\"]}"
     )]
     Mcp,
@@ -91,7 +93,9 @@ pub(super) enum Command {
             its evaluation, refine it while it is not good enough, judge it, keep what was learned.\n\n\
             Exits with 1 when the solution is judged a failure, or --verify finds it to be one.",
         after_help = "Examples:\n  \
-            reasoning-bank --llm simulated solve \"Write a function that parses ISO dates\"\n  \
+            OPENROUTER_API_KEY=… reasoning-bank solve \"Write a function that parses ISO dates\"\n  \
+            DEFAULT_MODEL=qwen3 REASONING_BANK__LLM__BASE_URL=http://localhost:11434/v1 \\\n    \
+                reasoning-bank --llm chat solve \"Write a function that parses ISO dates\"\n  \
             git diff | reasoning-bank --llm simulated solve --matts-k 3 -\n  \
             reasoning-bank --llm simulated solve --verify 'python3 -m py_compile \"$REASONING_BANK_SOLUTION\"' \"…\""
     )]

@@ -126,6 +126,12 @@ impl McpProcess {
         self.ended()
     }
 
+    /// Waits for the process to end although its input is open.
+    #[track_caller]
+    pub(crate) fn ended_by_itself(mut self) -> Ended {
+        self.ended()
+    }
+
     /// Sends a signal, such as `TERM`, and waits for the process to end by itself.
     #[track_caller]
     pub(crate) fn end_by(mut self, signal: &str) -> Ended {
