@@ -28,7 +28,7 @@ pub struct Connection {
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     #[error("no connection to a model can be made: {0}")]
-    Setup(reqwest::Error),
+    Setup(String),
     #[error("the key of the provider holds characters that no key has")]
     Key,
 }
@@ -76,7 +76,8 @@ impl Client {
         if is_loopback(&base_url) {
             builder = builder.no_proxy();
         }
-        Ok(Self { http: builder.build().map_err(ClientError::Setup)?, base_url, key })
+        let http = builder.build().map_err(|error| ClientError::Setup(root_cause(&error)))?;
+        Ok(Self { http, base_url, key })
     }
 
     pub(super) async fn post(&self, path: &[&str], body: &impl Serialize) -> Result<Value, Failure> {
