@@ -1,11 +1,9 @@
 //! The command line: reads arguments and settings, runs one command, prints its answer. Answers go to stdout, all else
 //! to stderr. What the commands do is the system's work; how their answers look is `render`'s.
 
-use std::io;
 use std::time::Duration;
 
 use clap::Parser;
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::trace::Outcome;
 use tokio_util::sync::CancellationToken;
 
@@ -17,9 +15,11 @@ use crate::telemetry;
 mod args;
 mod completions;
 mod config_show;
+mod confirm;
 mod demo;
 mod doctor;
 mod failure;
+mod genealogy;
 mod input;
 mod memory;
 mod output;
@@ -30,16 +30,15 @@ mod signals;
 mod solve;
 #[cfg(test)]
 mod testing;
+mod trace;
+mod workspace;
 
-use args::{Cli, Command, ConfigCommand, MemoryCommand};
+use args::{Cli, Command, ConfigCommand};
 use completions::Completions;
 use doctor::Grade;
 use failure::{Exit, Failure};
 use output::Output;
-use session::{with_bank, with_searching_bank, with_serving_bank, with_solving_bank};
-
-/// How long a command that needs no model may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+use session::{with_serving_bank, with_solving_bank};
 
 /// Runs the command that the process was started with and returns its exit code: 0 ok, 1 the work failed, 2 wrong use
 /// or configuration.
@@ -78,7 +77,10 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
     }
     match cli.command {
         Command::Config(ConfigCommand::Show) => output.answer(&config_show::document(&loaded), config_show::text),
-        Command::Memory(command) => memory_command(command, &loaded, output),
+        Command::Memory(command) => memory::command(command, &loaded, output),
+        Command::Trace(command) => trace::command(command, &loaded, output),
+        Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
+        Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
         Command::Solve(args) => {
             let report = with_solving_bank(&loaded, async |system| solve::solve(args, &loaded, output, &system).await)?;
             output.answer(&report, render::solve)?;
@@ -98,34 +100,6 @@ fn diagnosis(loaded: &Result<Loaded, SettingsError>, output: Output) -> Result<E
     let diagnosis = doctor::diagnose(loaded)?;
     output.answer(&diagnosis, render::diagnosis)?;
     Ok(if diagnosis.status == Grade::Fail { Exit::Failed } else { Exit::Ok })
-}
-
-fn memory_command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
-    let deadline = || Deadline::after(PATIENCE);
-    match command {
-        MemoryCommand::Search(args) => {
-            let explain = args.explain;
-            let found =
-                with_searching_bank(loaded, async |system| memory::search(args, loaded, &system, deadline()).await)?;
-            output.answer(&found, |found| render::retrieved(found, explain))
-        }
-        MemoryCommand::Record(args) => {
-            let recorded = with_bank(loaded, async |system| memory::record(*args, loaded, &system, deadline()).await)?;
-            output.answer(&recorded, render::recorded)
-        }
-        MemoryCommand::Get { id } => {
-            let found = with_bank(loaded, async |system| memory::get(id, loaded, &system, deadline()).await)?;
-            output.answer(&found, render::memory)
-        }
-        MemoryCommand::Export { all, vectors } => {
-            let workspace = (!all).then_some(&loaded.workspace);
-            with_bank(loaded, async |system| {
-                let mut out = io::BufWriter::new(io::stdout().lock());
-                memory::export(workspace, vectors, output.json, &system, &mut out).await
-            })
-            .map(|()| Exit::Ok)
-        }
-    }
 }
 
 fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {

@@ -46,6 +46,11 @@ pub fn root(path: &Path, base: &Path, identity: Identity) -> Result<String, Proj
     root.to_str().map(str::to_owned).ok_or_else(|| ProjectError::NotUtf8(root.clone()))
 }
 
+/// Whether a directory lies in a repository.
+pub fn in_repository(directory: &Path) -> bool {
+    directory.canonicalize().is_ok_and(|directory| git::root(&directory).is_some())
+}
+
 /// A workspace as a user names it: the 16 hex digits of an id, or a path.
 pub fn workspace(text: &str, base: &Path, identity: Identity) -> Result<WorkspaceRef, ProjectError> {
     match text.parse::<WorkspaceId>() {

@@ -19,14 +19,16 @@ mod layers;
 mod problem;
 mod provider;
 mod show;
+mod workspace;
 
 pub use api_key::ApiKey;
 pub use layers::{Flags, Sources};
 pub use problem::{Problem, SettingsError};
 pub use provider::{Provider, ProviderError};
 pub use show::Effective;
+pub use workspace::{Proposal, proposal, store_default};
 
-use layers::{Layer, WORKSPACE_FILE};
+use layers::Layer;
 
 /// `config/default.toml`: every key with its comment.
 pub const DEFAULTS: &str = include_str!("../config/default.toml");
@@ -156,6 +158,9 @@ pub struct WorkspaceSettings {
     pub identity: Identity,
     /// Empty: the name of the directory.
     pub name: String,
+    /// Empty: none.
+    pub team: String,
+    pub org: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -197,10 +202,15 @@ pub struct Loaded {
     pub settings: Settings,
     /// Every key in the order of [`DEFAULTS`].
     pub effective: Vec<Effective>,
-    /// The workspace of this invocation: `--workspace`, else the current directory.
+    /// The workspace of this invocation: `--workspace`, else the repository of the current directory, else the default
+    /// that was chosen, else the current directory.
     pub workspace: WorkspaceRef,
+    /// Which of these it was.
+    pub workspace_origin: String,
     /// It was given with `--workspace`.
     pub workspace_is_named: bool,
+    /// What its checkout proposes.
+    pub proposal: Option<Proposal>,
     /// Of the provider; none where there is none, or where the provider takes none.
     pub api_key: Option<ApiKey>,
     /// Worth telling the user.
@@ -208,14 +218,13 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What `workspace.name` calls the workspace of this invocation.
+    /// What the settings say of the workspace of this invocation; nothing where it is known by its id alone.
     pub fn root_name(&self) -> Option<RootName> {
-        match (&self.workspace, self.settings.workspace.name.trim()) {
-            (WorkspaceRef::Id(_), _) | (_, "") => None,
-            (WorkspaceRef::Root(root), name) => {
-                Some(RootName { root: root.clone(), name: Some(name.to_owned()), ..RootName::default() })
-            }
-        }
+        let WorkspaceRef::Root(root) = &self.workspace else { return None };
+        let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let WorkspaceSettings { name, team, org, .. } = &self.settings.workspace;
+        let named = RootName { root: root.clone(), name: set(name), team: set(team), org: set(org) };
+        (named.name.is_some() || named.team.is_some() || named.org.is_some()).then_some(named)
     }
 
     /// Whether a key has its built-in value.
@@ -248,53 +257,34 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
         layers::flags(sources, &mut problems),
     ];
 
-    let (workspace, workspace_file) = workspace(sources, below.iter().chain(&above), &mut problems);
-    let layers: Vec<Layer> = below.into_iter().chain(workspace_file).chain(above).collect();
+    let meant = workspace::meant(sources, below.iter().chain(&above), &mut problems);
+    let file = meant.as_ref().and_then(|meant| meant.file.clone());
+    let layers: Vec<Layer> = below.into_iter().chain(file).chain(above).collect();
     let merged = layers.iter().cloned().fold(Config::builder(), |builder, layer| builder.add_source(layer));
     let merged = merged.build().map_err(|error| SettingsError::one(Problem::internal(error)))?;
 
     keys::check_together(&merged, &mut problems);
     let effective = show::effective(&merged.cache);
-    let (Some(workspace), true) = (workspace, problems.is_empty()) else {
+    let (Some(meant), true) = (meant, problems.is_empty()) else {
         return Err(SettingsError { problems });
     };
     let mut settings: Settings =
         merged.try_deserialize().map_err(|error| SettingsError::one(Problem::internal(error)))?;
     settings.data_dir = sources.directory.join(&settings.data_dir);
     let api_key = api_key::find(&settings.llm, sources, layers.iter()).map_err(SettingsError::one)?;
-    let warnings = warnings(sources, &workspace);
-    let workspace_is_named = sources.flags.workspace.is_some();
-    let loaded = Loaded { settings, effective, workspace, workspace_is_named, api_key, warnings };
+    let warnings = warnings(sources, &meant.workspace);
+    let loaded = Loaded {
+        settings,
+        effective,
+        workspace: meant.workspace,
+        workspace_origin: meant.origin,
+        workspace_is_named: sources.flags.workspace.is_some(),
+        proposal: meant.proposal,
+        api_key,
+        warnings,
+    };
     provider::check_transport(&loaded).map_err(SettingsError::one)?;
     Ok(loaded)
-}
-
-/// The workspace of this invocation and the settings its file makes. How a workspace is identified is decided by the
-/// other layers alone.
-fn workspace<'a>(
-    sources: &Sources,
-    layers: impl Iterator<Item = &'a Layer>,
-    problems: &mut Vec<Problem>,
-) -> (Option<WorkspaceRef>, Option<Layer>) {
-    let by_path = layers.filter_map(|layer| layer.text("workspace.identity")).last() == Some("path");
-    let identity = if by_path { Identity::Path } else { Identity::Git };
-    let named = sources.flags.workspace.as_deref().unwrap_or(".");
-    match project::workspace(named, &sources.directory, identity) {
-        Ok(workspace) => {
-            let file = match &workspace {
-                WorkspaceRef::Root(root) => {
-                    Some(layers::workspace_file(&PathBuf::from(root).join(WORKSPACE_FILE), problems))
-                }
-                WorkspaceRef::Id(_) => None,
-            };
-            (Some(workspace), file)
-        }
-        Err(error) => {
-            let origin = if sources.flags.workspace.is_some() { "flag --workspace" } else { "current directory" };
-            problems.push(Problem::new("workspace", error, origin));
-            (None, None)
-        }
-    }
 }
 
 fn warnings(sources: &Sources, workspace: &WorkspaceRef) -> Vec<String> {

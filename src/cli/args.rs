@@ -4,14 +4,19 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
 
 use crate::settings::Flags;
 
 mod memory;
+mod shared;
 mod words;
+mod workspace;
 
-pub(super) use memory::{ErrorArgs, Lesson, MemoryCommand, RecordArgs, SearchArgs};
+pub(super) use memory::{ErrorArgs, FeedbackArgs, Lesson, ListArgs, MemoryCommand, RecordArgs, SearchArgs, UpdateArgs};
+pub(super) use shared::{PageArgs, Sure};
 pub(super) use words::ModeArg;
+pub(super) use workspace::WorkspaceCommand;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -24,7 +29,8 @@ pub(super) use words::ModeArg;
     after_help = "Examples:\n  \
         reasoning-bank demo                                   the whole loop, no key, no network\n  \
         reasoning-bank --llm none mcp                         the memory as an MCP server, without a model\n  \
-        reasoning-bank memory search \"parse a date\"           what was learned about it\n\n\
+        reasoning-bank memory search \"parse a date\"           what was learned about it\n  \
+        reasoning-bank doctor                                 whether all it needs is there\n\n\
         Exit codes: 0 ok, 1 the work failed, 2 wrong use or configuration.",
     arg_required_else_help = true,
     max_term_width = 100
@@ -100,9 +106,20 @@ pub(super) enum Command {
             reasoning-bank --llm simulated solve --verify 'python3 -m py_compile \"$REASONING_BANK_SOLUTION\"' \"…\""
     )]
     Solve(SolveArgs),
-    /// Memories by hand: search, record, get, export
+    /// Memories by hand: find, keep, change, share, remove
     #[command(subcommand, arg_required_else_help = true)]
     Memory(MemoryCommand),
+    /// What was tried for tasks, and how it went
+    #[command(subcommand, arg_required_else_help = true)]
+    Trace(TraceCommand),
+    /// Show what a memory was learned from, and what was learned from it
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank genealogy 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11\n  \
+        reasoning-bank genealogy 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --dot | dot -Tsvg > tree.svg")]
+    Genealogy(GenealogyArgs),
+    /// Which projects have memories, and which one is meant
+    #[command(subcommand, arg_required_else_help = true)]
+    Workspace(WorkspaceCommand),
     /// A tour of the whole loop on a simulated model: no key, no network
     #[command(
         long_about = "A tour of the whole loop on a simulated model, with no key and no network: tasks go in, lessons \
@@ -166,6 +183,34 @@ pub(super) struct SolveArgs {
             REASONING_BANK_SOLUTION names. It runs what a model wrote: use a sandbox where that matters."
     )]
     pub(super) verify: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum TraceCommand {
+    /// List the traces of the workspace, newest first
+    #[command(after_help = "Example:\n  reasoning-bank trace list --limit 20")]
+    List(PageArgs),
+    /// Show a trace; --json prints the trace document
+    #[command(after_help = "Example:\n  reasoning-bank trace show 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --json")]
+    Show {
+        /// The trace's id
+        id: TraceId,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct GenealogyArgs {
+    /// The memory's id
+    pub(super) id: MemoryId,
+    /// How many generations up and down [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub(super) depth: Option<u32>,
+    /// Print it for Graphviz
+    #[arg(long, conflicts_with = "mermaid")]
+    pub(super) dot: bool,
+    /// Print it for Mermaid
+    #[arg(long)]
+    pub(super) mermaid: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_domain::workspace::WorkspaceId;
 use serde::Serialize;
 
-use crate::settings::{Effective, Loaded};
+use crate::settings::{Effective, Loaded, Proposal};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
@@ -18,6 +18,11 @@ struct WorkspaceDocument<'a> {
     id: WorkspaceId,
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<&'a str>,
+    /// How it came to be the one that is meant.
+    origin: &'a str,
+    /// What its checkout proposes; it counts after `workspace trust`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposal: Option<&'a Proposal>,
 }
 
 #[derive(Debug, Serialize)]
@@ -29,10 +34,12 @@ struct SecretDocument<'a> {
 }
 
 pub(super) fn document(loaded: &Loaded) -> Document<'_> {
-    let workspace = match &loaded.workspace {
-        WorkspaceRef::Root(root) => WorkspaceDocument { id: WorkspaceId::of_root(root), root: Some(root) },
-        WorkspaceRef::Id(id) => WorkspaceDocument { id: id.clone(), root: None },
+    let (id, root) = match &loaded.workspace {
+        WorkspaceRef::Root(root) => (WorkspaceId::of_root(root), Some(root.as_str())),
+        WorkspaceRef::Id(id) => (id.clone(), None),
     };
+    let workspace =
+        WorkspaceDocument { id, root, origin: &loaded.workspace_origin, proposal: loaded.proposal.as_ref() };
     let origin = loaded.api_key.as_ref().map(|key| key.origin.as_str());
     let key = SecretDocument { key: "llm.api_key", value: origin.map(|_| "********"), origin };
     Document { settings: loaded.effective.iter().collect(), workspace, secrets: vec![key] }
@@ -40,8 +47,15 @@ pub(super) fn document(loaded: &Loaded) -> Document<'_> {
 
 /// Readable as a configuration file: what is no setting is a comment.
 pub(super) fn text(document: &Document<'_>) -> String {
-    let root = document.workspace.root.unwrap_or("path not known here");
-    let mut lines = vec![format!("# workspace {} ({root})", document.workspace.id)];
+    let WorkspaceDocument { id, root, origin, proposal } = &document.workspace;
+    let mut lines = vec![format!("# workspace {id} ({}), from: {origin}", root.unwrap_or("path not known here"))];
+    if let Some(Proposal { team, org, file }) = proposal {
+        for (key, name) in [("workspace.team", team), ("workspace.org", org)] {
+            if let Some(name) = name {
+                lines.push(format!("# {key} = {name:?} is proposed by {}; `workspace trust` agrees", file.display()));
+            }
+        }
+    }
     for Effective { key, value, origin } in &document.settings {
         lines.push(format!("{:<52} # {origin}", format!("{key} = {value}")));
     }

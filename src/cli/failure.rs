@@ -62,6 +62,11 @@ impl Failure {
         Self::new(Exit::Usage, "invalid_argument", message)
     }
 
+    /// The user was asked and did not agree.
+    pub(super) fn declined() -> Self {
+        Self::new(Exit::Failed, "cancelled", "nothing was changed")
+    }
+
     /// The answer could not be written out.
     pub(super) fn output(error: std::io::Error) -> Self {
         Self::new(Exit::Failed, "internal", format!("the answer cannot be written: {error}"))
@@ -78,6 +83,11 @@ impl Failure {
     pub(super) fn temporary(error: std::io::Error) -> Self {
         Self::new(Exit::Failed, "store_unavailable", format!("no temporary directory can be made: {error}"))
             .hint("name a directory with --data-dir, or a place for temporary files with TMPDIR")
+    }
+
+    pub(super) fn not_stored(error: std::io::Error) -> Self {
+        Self::new(Exit::Failed, "store_unavailable", format!("the choice cannot be stored: {error}"))
+            .hint("check that the data directory is writable; --data-dir or REASONING_BANK_DATA names another")
     }
 
     pub(super) fn session(error: SessionError) -> Self {

@@ -1,5 +1,7 @@
-//! `memory search`, `record`, `get` and `export`: from arguments to requests of the system.
+//! `memory` and its commands: from arguments to requests of the system. What changes memories that are there is in
+//! `edit`.
 
+use std::io;
 use std::path::Path;
 
 use reasoning_bank_actors::memories::{RetrieveRequest, WorkspaceRef};
@@ -8,18 +10,85 @@ use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::view::{MemoryView, Recorded, Retrieved};
 
-use super::args::{RecordArgs, SearchArgs};
-use super::failure::Failure;
-use super::input;
+use super::args::{MemoryCommand, RecordArgs, SearchArgs};
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::session::{patience, with_bank, with_searching_bank};
+use super::{input, render};
 use crate::project;
 use crate::settings::Loaded;
 
+mod edit;
 mod export;
 mod record;
 
-pub(super) use export::export;
+pub(super) use edit::Deleted;
+use export::export;
 
-pub(super) async fn search(
+pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    match command {
+        MemoryCommand::Search(args) => {
+            let explain = args.explain;
+            let found = with_searching_bank(loaded, async |bank| search(args, loaded, &bank, patience()).await)?;
+            output.answer(&found, |found| render::retrieved(found, explain))
+        }
+        MemoryCommand::Record(args) => {
+            let recorded = with_bank(loaded, async |bank| record(*args, loaded, &bank, patience()).await)?;
+            output.answer(&recorded, render::recorded)
+        }
+        MemoryCommand::Get { id } => {
+            let found = with_bank(loaded, async |bank| get(id, loaded, &bank, patience()).await)?;
+            output.answer(&found, render::memory)
+        }
+        MemoryCommand::List(args) => {
+            let listed = with_bank(loaded, async |bank| edit::list(args, loaded, &bank, patience()).await)?;
+            output.answer(&listed, render::listed)
+        }
+        MemoryCommand::Update(args) => {
+            let updated = with_bank(loaded, async |bank| edit::update(args, loaded, &bank, patience()).await)?;
+            output.answer(&updated, render::memory)
+        }
+        MemoryCommand::Pin { id } => pin(id, true, loaded, output),
+        MemoryCommand::Unpin { id } => pin(id, false, loaded, output),
+        MemoryCommand::Feedback(args) => {
+            let reported = with_bank(loaded, async |bank| edit::feedback(args, loaded, &bank, patience()).await)?;
+            output.answer(&reported, render::reported)
+        }
+        MemoryCommand::Delete { id, sure } => {
+            let deleted = with_bank(loaded, async |bank| edit::delete(id, sure, loaded, &bank).await)?;
+            output.answer(&deleted, render::deleted)
+        }
+        MemoryCommand::Quarantine { id, descendants, undo } => {
+            let changed = with_bank(loaded, async |bank| {
+                edit::quarantine(id, descendants, undo, loaded, &bank, patience()).await
+            })?;
+            output.answer(&changed, |changed| render::quarantined(changed, undo))
+        }
+        MemoryCommand::Promote { id: Some(id) } => {
+            let promoted = with_bank(loaded, async |bank| edit::promote(id, loaded, &bank, patience()).await)?;
+            output.answer(&promoted, render::promoted)
+        }
+        MemoryCommand::Promote { id: None } => {
+            let found = with_bank(loaded, async |bank| edit::promotions(loaded, &bank, patience()).await)?;
+            output.answer(&found, render::promotions)
+        }
+        MemoryCommand::Export { all, vectors } => {
+            let workspace = (!all).then_some(&loaded.workspace);
+            with_bank(loaded, async |bank| {
+                let mut out = io::BufWriter::new(io::stdout().lock());
+                export(workspace, vectors, output.json, &bank, &mut out).await
+            })
+            .map(|()| Exit::Ok)
+        }
+    }
+}
+
+fn pin(id: MemoryId, pinned: bool, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    let changed = with_bank(loaded, async |bank| edit::pin(id, pinned, loaded, &bank, patience()).await)?;
+    output.answer(&changed, render::memory)
+}
+
+async fn search(
     args: SearchArgs,
     loaded: &Loaded,
     system: &SystemHandle,
@@ -37,7 +106,7 @@ pub(super) async fn search(
     Ok(system.memories.retrieve(request, deadline).await?)
 }
 
-pub(super) async fn record(
+async fn record(
     args: RecordArgs,
     loaded: &Loaded,
     system: &SystemHandle,
@@ -59,12 +128,7 @@ fn named_workspace(named: &str, loaded: &Loaded) -> Result<WorkspaceRef, Failure
         .map_err(|error| Failure::usage("workspace").caused_by(error))
 }
 
-pub(super) async fn get(
-    id: MemoryId,
-    loaded: &Loaded,
-    system: &SystemHandle,
-    deadline: Deadline,
-) -> Result<MemoryView, Failure> {
+async fn get(id: MemoryId, loaded: &Loaded, system: &SystemHandle, deadline: Deadline) -> Result<MemoryView, Failure> {
     Ok(system.memories.get(id, &loaded.workspace, deadline).await?)
 }
 

@@ -1,16 +1,43 @@
 //! Answers as text for people: pure functions of the documents that `--json` prints. Stored text is shown without its
 //! control characters: a memory must not steer the terminal.
 
+use std::fmt::Display;
+
+use reasoning_bank_domain::genealogy::Genealogy;
 use reasoning_bank_domain::trace::Outcome;
 
 mod doctor;
+mod edit;
 mod memory;
 mod solve;
 pub(super) mod style;
+mod trace;
+mod workspace;
 
 pub(super) use doctor::diagnosis;
+pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported};
 pub(super) use memory::{memory, recorded, retrieved, why};
 pub(super) use solve::{attempts, solve, verdict};
+pub(super) use trace::{trace, traces};
+pub(super) use workspace::{
+    workspace_moved, workspace_removed, workspace_shown, workspace_switched, workspace_trusted, workspaces,
+};
+
+/// The tree, the memory that was asked for standing out.
+pub(super) fn genealogy(genealogy: &Genealogy) -> String {
+    let own = genealogy.memory.id.to_string();
+    let line = |line: &str| if line.contains(&own) { style::bold(line) } else { line.to_owned() };
+    let mut lines: Vec<String> = clean(&genealogy.tree).lines().map(line).collect();
+    if genealogy.truncated {
+        lines.push("there are more: it was cut at its depth or at its size".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// How to see the next page, if there is one.
+fn next_page(next: Option<impl Display>) -> String {
+    next.map(|next| format!("more with --after {next}\n")).unwrap_or_default()
+}
 
 /// Without control characters other than line ends and tabs.
 pub(super) fn clean(text: &str) -> String {
@@ -34,8 +61,8 @@ pub(super) fn score(score: Option<f64>) -> String {
     score.map_or_else(|| "none".into(), |score| format!("{score:.2}"))
 }
 
-fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
+fn counted<N: Display + Copy + PartialEq + From<u8>>(n: N, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == N::from(1) { one } else { many })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::runtime::Builder;
 
@@ -16,6 +17,14 @@ const GRACE: Duration = Duration::from_secs(5);
 const SHORT_GRACE: Duration = Duration::from_millis(500);
 /// The embedding model loads in well under a second. Where it does not, search is by words and says so.
 const MODEL_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long a command that needs no model may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// For one request that needs no model.
+pub(super) fn patience() -> Deadline {
+    Deadline::after(PATIENCE)
+}
 
 /// Starts the bank without a language model, does the work, and stops in order.
 pub(super) fn with_bank<T>(

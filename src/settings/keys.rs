@@ -81,6 +81,8 @@ pub(super) const KEYS: &[Key] = &[
     shared("retrieval.weights.error_context", Number(0.0, 1_000.0)),
     key("workspace.identity", OneOf(&["git", "path"])),
     shared("workspace.name", Text),
+    shared("workspace.team", Text),
+    shared("workspace.org", Text),
     shared("mcp.toolsets", SomeOf(&["core", "all"])),
     key("log.level", OneOf(&["off", "error", "warn", "info", "debug", "trace"])),
     key("log.format", OneOf(&["text", "json"])),

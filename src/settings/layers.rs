@@ -89,6 +89,13 @@ impl Layer {
         self.api_key.as_ref()
     }
 
+    /// Takes a text out of it.
+    pub(super) fn take(&mut self, name: &str) -> Option<String> {
+        let text = self.text(name).map(str::to_owned);
+        self.values.retain(|(own, _)| *own != name);
+        text
+    }
+
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.values.iter().rev().find(|(own, _)| *own == name).and_then(|(_, value)| match &value.kind {
             ValueKind::String(text) => Some(text.as_str()),

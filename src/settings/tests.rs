@@ -399,3 +399,57 @@ fn a_blank_name_names_nothing() {
     assert_eq!(Place::new().load().root_name(), None);
     assert_eq!(Place::new().user_file("workspace.name = '  '").load().root_name(), None);
 }
+
+#[test]
+fn team_and_organisation_count_from_the_users_configuration_and_are_proposals_in_a_checkout() {
+    let own = Place::new().user_file("workspace.team = ' web '").variable("REASONING_BANK__WORKSPACE__ORG", "acme");
+    let named = own.load().root_name().unwrap();
+    assert_eq!((named.name, named.team.as_deref(), named.org.as_deref()), (None, Some("web"), Some("acme")));
+
+    let checkout = Place::new().workspace_file("[workspace]\nname = 'shop'\nteam = 'web'\norg = ' '");
+    let loaded = checkout.load();
+    let file = checkout.path("project/.reasoning-bank.toml");
+    let proposed = Proposal { team: Some("web".into()), org: None, file };
+    assert_eq!(loaded.proposal, Some(proposed.clone()));
+    assert_eq!(proposal(&checkout.path("project")).unwrap(), Some(proposed));
+    assert_eq!((loaded.root_name().unwrap().team, loaded.settings.workspace.team.as_str()), (None, ""));
+    assert_eq!(origin(&loaded, "workspace.team"), "built-in");
+    assert_eq!(proposal(&Place::new().path("project")).unwrap(), None);
+    let forbidden = Place::new().workspace_file("data_dir = '/tmp'");
+    assert_eq!(proposal(&forbidden.path("project")).unwrap_err().problems.len(), 1);
+}
+
+#[test]
+fn the_default_workspace_counts_outside_of_repositories_where_no_flag_names_one() {
+    let mut place = Place::new().file("other", "");
+    fs::remove_file(place.path("other")).unwrap();
+    fs::create_dir(place.path("other")).unwrap();
+    let other = WorkspaceRef::Root(place.path("other").display().to_string());
+    assert_eq!(place.load().workspace_origin, "current directory");
+    let file = store_default(&place.load().settings.data_dir, &other).unwrap();
+    let loaded = place.load();
+    assert_eq!((loaded.workspace, loaded.workspace_origin), (other.clone(), format!("default in {}", file.display())));
+    assert!(!loaded.workspace_is_named);
+
+    fs::write(place.path("other/.reasoning-bank.toml"), "retrieval.n_results = 9").unwrap();
+    assert_eq!(place.load().settings.retrieval.n_results, 9);
+    place.sources.flags.workspace = Some(".".into());
+    assert_eq!(place.load().workspace_origin, "flag --workspace");
+    place.sources.flags.workspace = None;
+
+    for part in ["objects", "refs"] {
+        fs::create_dir_all(place.path("project/.git").join(part)).unwrap();
+    }
+    fs::write(place.path("project/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    assert_eq!(place.load().workspace_origin, "repository of the current directory");
+    let by_path = place.variable("REASONING_BANK__WORKSPACE__IDENTITY", "path");
+    assert_eq!(by_path.load().workspace, other);
+
+    let id = WorkspaceRef::Id("0123456789abcdef".parse().unwrap());
+    store_default(&by_path.load().settings.data_dir, &id).unwrap();
+    assert_eq!(by_path.load().workspace, id);
+    fs::write(&file, "").unwrap();
+    let (key, problem, layer) = by_path.problem();
+    assert_eq!((key.as_str(), layer), ("workspace", format!("default in {}", file.display())));
+    assert!(problem.contains("workspace switch"), "{problem}");
+}

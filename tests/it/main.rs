@@ -5,8 +5,10 @@
 mod cli_config;
 mod cli_demo;
 mod cli_doctor;
+mod cli_edit;
 mod cli_memory;
 mod cli_solve;
+mod cli_workspace;
 mod durability;
 mod embedding;
 mod llm_faults;

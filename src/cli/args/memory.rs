@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use reasoning_bank_domain::ids::MemoryId;
 
-use super::words::{OutcomeArg, ProfileArg, ScopeArg};
+use super::shared::{PageArgs, Sure};
+use super::words::{OutcomeArg, ProfileArg, ScopeArg, StatusArg};
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum MemoryCommand {
@@ -28,6 +29,77 @@ pub(in crate::cli) enum MemoryCommand {
     Get {
         /// The memory's id
         id: MemoryId,
+    },
+    /// List what was learned here, newest first
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank memory list --limit 20\n  \
+        reasoning-bank memory list --status quarantined\n  \
+        reasoning-bank memory list --parent 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
+    List(ListArgs),
+    /// Change a memory
+    #[command(
+        long_about = "Change a memory. What is not named stays as it is; every change gives it a new revision.",
+        after_help = "Examples:\n  \
+            reasoning-bank memory update 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --title \"Bound retries\"\n  \
+            reasoning-bank memory update 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --status archived --if-revision 2"
+    )]
+    Update(UpdateArgs),
+    /// Say whether a memory helped
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank memory feedback 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --helpful\n  \
+        reasoning-bank memory feedback 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --not-helpful \\\n    \
+            --comment \"The API has changed since\"")]
+    Feedback(FeedbackArgs),
+    /// Keep a memory's confidence from fading with time
+    #[command(after_help = "Example:\n  reasoning-bank memory pin 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
+    Pin {
+        /// The memory's id
+        id: MemoryId,
+    },
+    /// Let a memory's confidence fade again
+    #[command(after_help = "Example:\n  reasoning-bank memory unpin 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
+    Unpin {
+        /// The memory's id
+        id: MemoryId,
+    },
+    /// Remove a memory for good
+    #[command(
+        long_about = "Remove a memory for good, with what is known about its use. Asks first. `memory quarantine` \
+            takes it out of every search and can be undone.",
+        after_help = "Example:\n  reasoning-bank memory delete 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --yes"
+    )]
+    Delete {
+        /// The memory's id
+        id: MemoryId,
+        #[command(flatten)]
+        sure: Sure,
+    },
+    /// Take a memory out of every search, or put it back
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank memory quarantine 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --descendants\n  \
+        reasoning-bank memory quarantine 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --undo")]
+    Quarantine {
+        /// The memory's id
+        id: MemoryId,
+        /// And all that was learned from it
+        #[arg(long)]
+        descendants: bool,
+        /// Put back what is quarantined
+        #[arg(long)]
+        undo: bool,
+    },
+    /// Share a memory with the team, then with the organisation; without an id: list what deserves it
+    #[command(
+        long_about = "Share a copy of a memory with the next wider scope: from the project to its team, from the team \
+            to its organisation. The memory stays, as the parent of the copy. Without an id, lists the memories that \
+            have proved themselves enough.",
+        after_help = "Examples:\n  \
+            reasoning-bank memory promote\n  \
+            reasoning-bank memory promote 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11"
+    )]
+    Promote {
+        /// The memory's id
+        id: Option<MemoryId>,
     },
     /// Write memories, traces and signals as JSON Lines to stdout
     #[command(
@@ -135,4 +207,61 @@ pub(in crate::cli) struct ErrorArgs {
     /// What to do instead
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) corrective_guidance: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ListArgs {
+    /// Only memories that were learned from this one
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) parent: Option<MemoryId>,
+    /// Only memories of this status
+    #[arg(long)]
+    pub(in crate::cli) status: Option<StatusArg>,
+    #[command(flatten)]
+    pub(in crate::cli) page: PageArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct UpdateArgs {
+    /// The memory's id
+    pub(in crate::cli) id: MemoryId,
+    /// What it says, in a few words (at most 120 characters)
+    #[arg(long)]
+    pub(in crate::cli) title: Option<String>,
+    /// One sentence: when to use it, when not (at most 400 characters)
+    #[arg(long)]
+    pub(in crate::cli) description: Option<String>,
+    /// What to do, step by step
+    #[arg(long)]
+    pub(in crate::cli) content: Option<String>,
+    /// A tag, in place of all there are; may be given again, and blank alone takes all away
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(in crate::cli) tags: Option<Vec<String>>,
+    /// Such as rust or sql; blank takes it away
+    #[arg(long)]
+    pub(in crate::cli) domain: Option<String>,
+    /// Such as easy or hard; blank takes it away
+    #[arg(long)]
+    pub(in crate::cli) difficulty: Option<String>,
+    /// Whether it is searched: active memories are
+    #[arg(long)]
+    pub(in crate::cli) status: Option<StatusArg>,
+    /// Change nothing unless the memory has this revision
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) if_revision: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FeedbackArgs {
+    /// The memory's id
+    pub(in crate::cli) id: MemoryId,
+    /// It helped
+    #[arg(long, required_unless_present = "not_helpful", conflicts_with = "not_helpful")]
+    pub(in crate::cli) helpful: bool,
+    /// It did not help, or did harm
+    #[arg(long)]
+    pub(in crate::cli) not_helpful: bool,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) comment: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::memory::{MemoryOutcome, Scope};
+use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::score::ProfileName;
 
 /// The words of a domain enum as values of an argument.
@@ -23,4 +23,5 @@ words! {
     ProfileArg for ProfileName { Composite, Paper, Cascade, Episodic }
     OutcomeArg for MemoryOutcome { Success, Failure, Mixed }
     ScopeArg for Scope { Project, Team, Org }
+    StatusArg for Status { Active, Archived, Superseded, Quarantined }
 }

@@ -1,9 +1,13 @@
 //! The key of the provider: whether there is one where one is needed, and whether the provider takes it.
 
+use std::time::Duration;
+
 use super::{Check, Grade};
 use crate::bootstrap::ChosenModel;
 use crate::llm::KeyVerdict;
 use crate::settings::{Loaded, Provider};
+
+const LIMIT: Duration = Duration::from_secs(3);
 
 pub(super) async fn check(loaded: &Loaded) -> Check {
     let provider = loaded.settings.llm.provider;
@@ -21,7 +25,8 @@ pub(super) async fn check(loaded: &Loaded) -> Check {
         Err(error) => return failed(error.to_string(), "install the certificates of the system (ca-certificates)"),
     };
     let Some(check) = check else { return Check::new("key", Grade::Ok, found) };
-    match check.run().await {
+    let verdict = tokio::time::timeout(LIMIT, check.run()).await;
+    match verdict.unwrap_or_else(|_| KeyVerdict::Unknown(format!("no answer within {} s", LIMIT.as_secs()))) {
         KeyVerdict::Accepted => Check::new("key", Grade::Ok, format!("{found}, accepted")),
         KeyVerdict::Rejected(reason) => {
             let error = loaded.key_rejected(reason);

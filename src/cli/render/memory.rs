@@ -93,8 +93,9 @@ pub(in crate::cli) fn memory(memory: &MemoryView) -> String {
     };
     field("outcome", memory.outcome.as_str().into());
     field("confidence", format!("{:.2}", memory.confidence));
-    field("used", counted(usize::try_from(memory.usage_count).unwrap_or(usize::MAX), "time", "times"));
-    field("status", memory.status.as_str().into());
+    field("used", counted(memory.usage_count, "time", "times"));
+    let pinned = if memory.pinned { ", pinned" } else { "" };
+    field("status", format!("{}{pinned}", memory.status.as_str()));
     field("scope", format!("{} {}", memory.scope.as_str(), memory.workspace_id));
     field("source", format!("{}, trusted as {}", memory.source_type.as_str(), memory.trust.as_str()));
     let optional = [("domain", &memory.domain_category), ("difficulty", &memory.difficulty_level)];
@@ -127,7 +128,7 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
     };
     let _ = writeln!(out, "  confidence {:.2}", answer.confidence);
     if answer.redactions > 0 {
-        let secrets = counted(answer.redactions as usize, "secret was", "secrets were");
+        let secrets = counted(answer.redactions, "secret was", "secrets were");
         let _ = writeln!(out, "{secrets} replaced before it was stored");
     }
     out

@@ -31,7 +31,7 @@ pub(in crate::cli) fn solve(report: &SolveReport) -> String {
         "tokens    {} in, {} out; {}, {} from the cache{cost}",
         usage.input_tokens,
         usage.output_tokens,
-        counted(usize::try_from(usage.llm_calls).unwrap_or(usize::MAX), "model call", "model calls"),
+        counted(usage.llm_calls, "model call", "model calls"),
         usage.cache_hits,
     );
     for warning in &report.warnings {
@@ -47,7 +47,7 @@ pub(in crate::cli) fn verdict(report: &SolveReport) -> String {
         VerdictSource::Evidence => ", by evidence",
         VerdictSource::None => ", not judged",
     };
-    let rounds = counted(report.iterations as usize, "round", "rounds");
+    let rounds = counted(report.iterations, "round", "rounds");
     let ended = match (report.early_exit, report.loop_detected) {
         (_, true) => ", ended as it went in circles",
         (true, false) => ", good enough early",

@@ -1,0 +1,23 @@
+//! Arguments that several commands take.
+
+use clap::Args;
+use uuid::Uuid;
+
+/// For what destroys.
+#[derive(Debug, Clone, Copy, Args)]
+pub(in crate::cli) struct Sure {
+    /// Do not ask
+    #[arg(long)]
+    pub(in crate::cli) yes: bool,
+}
+
+/// Of a list, newest first.
+#[derive(Debug, Clone, Copy, Args)]
+pub(in crate::cli) struct PageArgs {
+    /// How many at most, 1 to 500
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=500))]
+    pub(in crate::cli) limit: u16,
+    /// Go on behind this id, which the page before names
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) after: Option<Uuid>,
+}

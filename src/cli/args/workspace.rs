@@ -1,0 +1,77 @@
+//! The arguments of `workspace` and its commands. A workspace is named by a path in it or by its 16-digit id.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::shared::Sure;
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum WorkspaceCommand {
+    /// List all workspaces that have memories
+    #[command(after_help = "Example:\n  reasoning-bank workspace list")]
+    List,
+    /// Show the workspace that is meant here, why, and what it holds
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank workspace show\n  \
+        reasoning-bank --workspace ~/src/shop workspace show --json")]
+    Show,
+    /// Choose the workspace that is meant outside of any repository
+    #[command(
+        long_about = "Choose the workspace that is meant where neither --workspace names one nor the current directory \
+            lies in a repository. It is kept in the data directory.",
+        after_help = "Example:\n  reasoning-bank workspace switch ~/notes"
+    )]
+    Switch {
+        /// A path in the workspace, or its id
+        path: String,
+    },
+    /// Bind a workspace to the path that its directory has now
+    #[command(
+        long_about = "Bind a workspace to the path that its directory has now. It keeps its id and all it holds. A \
+            moved directory is a new workspace until then.",
+        after_help = "Example:\n  reasoning-bank workspace move ~/src/shop ~/work/shop"
+    )]
+    Move {
+        /// The path it had, or its id
+        old: String,
+        /// The path it has
+        new: PathBuf,
+    },
+    /// Let a workspace read the memories of the team and the organisation that its checkout proposes
+    #[command(
+        long_about = "Let a workspace read, and share with, the team and the organisation that its .reasoning-bank.toml \
+            proposes (workspace.team, workspace.org). Shows them and asks first. What the file no longer proposes is \
+            taken away.",
+        after_help = "Example:\n  reasoning-bank workspace trust ."
+    )]
+    Trust {
+        /// A path in the checkout
+        path: PathBuf,
+        #[command(flatten)]
+        sure: Sure,
+    },
+    /// Remove traces of this workspace; what was learned from them stays
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank workspace purge-traces --older-than 90\n  \
+        reasoning-bank workspace purge-traces --yes")]
+    PurgeTraces {
+        /// Only those that are older [default: all]
+        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=36_500))]
+        older_than: Option<u32>,
+        #[command(flatten)]
+        sure: Sure,
+    },
+    /// Remove a workspace with its memories, traces and evidence for good
+    #[command(
+        long_about = "Remove a workspace with its memories, traces and evidence for good, and say what was removed. \
+            Asks first. Memories that were shared with a team or an organisation stay theirs.",
+        after_help = "Example:\n  reasoning-bank workspace delete ~/src/old-project"
+    )]
+    Delete {
+        /// A path in the workspace, or its id
+        path: String,
+        #[command(flatten)]
+        sure: Sure,
+    },
+}

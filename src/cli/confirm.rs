@@ -1,0 +1,31 @@
+//! Asks before something is destroyed or trusted: on a terminal, or not at all.
+
+use std::io::{self, BufRead, IsTerminal, Read, Write};
+
+use super::args::Sure;
+use super::failure::Failure;
+use super::render::clean;
+
+/// More than any answer.
+const ANSWER_BYTES: u64 = 1024;
+
+/// Returns when the user agreed, now or by `--yes`. `what` is a question without its mark: `Delete the memory x`.
+///
+/// # Errors
+/// There is no terminal to ask on, or the user did not agree.
+pub(super) fn confirm(what: &str, sure: Sure) -> Result<(), Failure> {
+    if sure.yes {
+        return Ok(());
+    }
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(Failure::usage(format!("{}? There is no terminal to ask on", clean(what))).hint("--yes agrees"));
+    }
+    let _ = write!(io::stderr().lock(), "{}? [y/N] ", clean(what));
+    let mut answer = String::new();
+    let read = io::stdin().lock().take(ANSWER_BYTES).read_line(&mut answer);
+    match read.map(|_| answer.trim().to_lowercase()) {
+        Ok(answer) if answer == "y" || answer == "yes" => Ok(()),
+        Ok(_) => Err(Failure::declined()),
+        Err(error) => Err(Failure::usage("the answer cannot be read").caused_by(error)),
+    }
+}

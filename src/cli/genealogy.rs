@@ -1,0 +1,19 @@
+//! `genealogy`: the tree around a memory, as text, as a document, or for those that draw.
+
+use super::args::GenealogyArgs;
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::render;
+use super::session::{patience, with_bank};
+use crate::settings::Loaded;
+
+pub(super) fn command(args: &GenealogyArgs, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    let tree = with_bank(loaded, async |bank| {
+        Ok(bank.memories.genealogy(args.id, &loaded.workspace, args.depth, patience()).await?)
+    })?;
+    output.answer(&tree, |tree| match (args.dot, args.mermaid) {
+        (true, _) => tree.dot(),
+        (_, true) => tree.mermaid(),
+        (false, false) => render::genealogy(tree),
+    })
+}

@@ -1,0 +1,138 @@
+//! `memory list`, `update`, `feedback`, `pin`, `delete`, `quarantine` and `promote`: what becomes of memories that are
+//! there.
+
+use reasoning_bank_actors::memories::{FeedbackRequest, ListRequest, UpdateRequest};
+use reasoning_bank_actors::ports::Erased;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::feedback::{Reported, Verdict};
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::Changes;
+use reasoning_bank_domain::promotion::{Promoted, Proposals};
+use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
+use serde::Serialize;
+
+use crate::cli::args::{FeedbackArgs, ListArgs, Sure, UpdateArgs};
+use crate::cli::confirm::confirm;
+use crate::cli::failure::Failure;
+use crate::cli::session::patience;
+use crate::settings::Loaded;
+
+pub(in crate::cli) async fn list(
+    args: ListArgs,
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<Listed, Failure> {
+    let request = ListRequest {
+        workspace: loaded.workspace.clone(),
+        parent: args.parent,
+        status: args.status.map(Into::into),
+        limit: args.page.limit.into(),
+        after: args.page.after.map(MemoryId::from),
+    };
+    Ok(system.memories.list(request, deadline).await?)
+}
+
+pub(in crate::cli) async fn update(
+    args: UpdateArgs,
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<MemoryView, Failure> {
+    let mut tags = args.tags;
+    if let Some(tags) = &mut tags {
+        tags.retain(|tag| !tag.trim().is_empty());
+    }
+    let changes = Changes {
+        title: args.title,
+        description: args.description,
+        content: args.content,
+        pattern_tags: tags,
+        domain_category: args.domain,
+        difficulty_level: args.difficulty,
+        status: args.status.map(Into::into),
+        pinned: None,
+    };
+    let request =
+        UpdateRequest { id: args.id, workspace: loaded.workspace.clone(), changes, if_revision: args.if_revision };
+    Ok(system.memories.update(request, deadline).await?)
+}
+
+pub(in crate::cli) async fn pin(
+    id: MemoryId,
+    pinned: bool,
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<MemoryView, Failure> {
+    let changes = Changes { pinned: Some(pinned), ..Changes::default() };
+    let request = UpdateRequest { id, workspace: loaded.workspace.clone(), changes, if_revision: None };
+    Ok(system.memories.update(request, deadline).await?)
+}
+
+pub(in crate::cli) async fn feedback(
+    args: FeedbackArgs,
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<Reported, Failure> {
+    let request = FeedbackRequest {
+        workspace: loaded.workspace.clone(),
+        memory_ids: vec![args.id],
+        trace_id: None,
+        verdict: Verdict { helpful: Some(args.helpful), comment: args.comment, ..Verdict::default() },
+        learnings: Vec::new(),
+        session: None,
+    };
+    Ok(system.memories.feedback(request, deadline).await?)
+}
+
+/// A memory that is gone, and what went with it.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct Deleted {
+    pub(in crate::cli) id: MemoryId,
+    pub(in crate::cli) title: String,
+    pub(in crate::cli) removed: Erased,
+}
+
+/// Asks with the title of the memory.
+pub(in crate::cli) async fn delete(
+    id: MemoryId,
+    sure: Sure,
+    loaded: &Loaded,
+    system: &SystemHandle,
+) -> Result<Deleted, Failure> {
+    let title = system.memories.get(id, &loaded.workspace, patience()).await?.title;
+    confirm(&format!("Delete the memory \"{title}\" ({id}) for good"), sure)?;
+    let removed = system.memories.delete(id, &loaded.workspace, patience()).await?;
+    Ok(Deleted { id, title, removed })
+}
+
+pub(in crate::cli) async fn quarantine(
+    id: MemoryId,
+    descendants: bool,
+    undo: bool,
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<Quarantined, Failure> {
+    Ok(system.memories.quarantine(id, &loaded.workspace, descendants, undo, deadline).await?)
+}
+
+pub(in crate::cli) async fn promote(
+    id: MemoryId,
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<Promoted, Failure> {
+    Ok(system.memories.promote(id, &loaded.workspace, deadline).await?)
+}
+
+pub(in crate::cli) async fn promotions(
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<Proposals, Failure> {
+    Ok(system.memories.promotions(&loaded.workspace, deadline).await?)
+}

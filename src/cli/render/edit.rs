@@ -1,0 +1,88 @@
+//! What became of memories: listed, rated, removed, shared.
+
+use std::fmt::Write;
+
+use reasoning_bank_domain::feedback::Reported;
+use reasoning_bank_domain::promotion::{Promoted, Proposals};
+use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
+
+use super::style::{bold, dim};
+use super::{clean, counted, kind, next_page};
+use crate::cli::memory::Deleted;
+
+pub(in crate::cli) fn listed(listed: &Listed) -> String {
+    let mut out: String = listed.memories.iter().map(line).collect();
+    let _ = writeln!(out, "{}", counted(listed.memories.len(), "memory", "memories"));
+    out.push_str(&next_page(listed.next));
+    out
+}
+
+/// A memory in one line.
+fn line(memory: &MemoryView) -> String {
+    let pinned = if memory.pinned { ", pinned" } else { "" };
+    format!(
+        "{}  {}  {:.2}  {}  {}{pinned}\n",
+        dim(memory.id),
+        kind(memory.warning),
+        memory.confidence,
+        bold(clean(&memory.title)),
+        memory.status.as_str(),
+    )
+}
+
+pub(in crate::cli) fn reported(reported: &Reported) -> String {
+    let moved = |moved: &reasoning_bank_domain::feedback::Moved| {
+        format!("{}  confidence {:.2} -> {:.2}\n", moved.id, moved.confidence_before, moved.confidence_after)
+    };
+    reported.updated.iter().map(moved).collect()
+}
+
+pub(in crate::cli) fn deleted(deleted: &Deleted) -> String {
+    format!(
+        "deleted  {}  {}\nwith {} and {}\n",
+        clean(&deleted.title),
+        deleted.id,
+        counted(deleted.removed.passages, "passage", "passages"),
+        counted(deleted.removed.signals, "signal", "signals"),
+    )
+}
+
+pub(in crate::cli) fn quarantined(quarantined: &Quarantined, undone: bool) -> String {
+    let mut out: String = quarantined.changed.iter().map(|id| format!("{id}\n")).collect();
+    let what = if undone { "back in search" } else { "out of every search" };
+    let _ = writeln!(out, "{} {what}", counted(quarantined.changed.len(), "memory", "memories"));
+    if quarantined.truncated {
+        out.push_str("there are more descendants; run it again\n");
+    }
+    out
+}
+
+pub(in crate::cli) fn promoted(promoted: &Promoted) -> String {
+    let scope = promoted.scope.as_str();
+    match promoted.created {
+        true => format!("shared with the {scope} as {}\n", promoted.id),
+        false => format!("already shared with the {scope}, as {}\n", promoted.id),
+    }
+}
+
+pub(in crate::cli) fn promotions(found: &Proposals) -> String {
+    let mut out = String::new();
+    for proposal in &found.proposals {
+        let _ = writeln!(
+            out,
+            "{}  {} -> {}  {:.2}  {}  {} from {}",
+            dim(proposal.id),
+            proposal.scope.as_str(),
+            proposal.to.as_str(),
+            proposal.confidence,
+            bold(clean(&proposal.title)),
+            counted(proposal.positive_signals, "positive signal", "positive signals"),
+            counted(proposal.sources, "source", "sources"),
+        );
+    }
+    let _ = writeln!(out, "{} to be shared", counted(found.proposals.len(), "memory deserves", "memories deserve"));
+    for note in &found.notes {
+        let _ = writeln!(out, "note: {}", clean(note));
+    }
+    out
+}

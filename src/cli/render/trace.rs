@@ -1,0 +1,71 @@
+//! Traces: what was tried for a task, step by step, and how it went.
+
+use std::fmt::Write;
+
+use reasoning_bank_domain::trace::{Action, Step, Trace, Traces, VerdictSource};
+
+use super::style::{bold, dim};
+use super::{clean, counted, next_page, outcome, score};
+
+pub(in crate::cli) fn traces(listed: &Traces) -> String {
+    let mut out = String::new();
+    for trace in &listed.traces {
+        let task = clean(&trace.task).split_whitespace().collect::<Vec<_>>().join(" ");
+        let task: String = task.chars().take(72).collect();
+        let _ = writeln!(
+            out,
+            "{}  {}  {:>4}  {}  {task}",
+            dim(trace.trace_id),
+            outcome(trace.outcome),
+            score(trace.final_score),
+            trace.created_at.strftime("%Y-%m-%d %H:%M"),
+        );
+    }
+    let _ = writeln!(out, "{}", counted(listed.traces.len(), "trace", "traces"));
+    out.push_str(&next_page(listed.next));
+    out
+}
+
+pub(in crate::cli) fn trace(trace: &Trace) -> String {
+    let by = match trace.verdict_source {
+        VerdictSource::Judge => ", by the judge",
+        VerdictSource::Evidence => ", by evidence",
+        VerdictSource::None => ", not judged",
+    };
+    let mut out = format!("{}\n\n", bold(clean(trace.task.trim_end())));
+    let mut field = |name: &str, text: String| {
+        let _ = writeln!(out, "{name:<9} {}", text.replace('\n', "\n          "));
+    };
+    field("trace", trace.trace_id.to_string());
+    field("outcome", format!("{}{by}, score {}", outcome(trace.outcome), score(trace.final_score)));
+    if let Some(evidence) = &trace.evidence {
+        field("evidence", clean(evidence));
+    }
+    let of = &trace.metadata;
+    field("model", format!("{}, effort {}", clean(&of.model), clean(&of.reasoning_effort)));
+    let attempts = counted(of.matts_k, "attempt", "attempts");
+    let rounds = counted(of.total_iterations, "round", "rounds");
+    field("effort", format!("{attempts}, {rounds}, {} tokens", of.total_tokens));
+    field("created", trace.created_at.to_string());
+    trace.memories_used.iter().for_each(|id| field("used", id.to_string()));
+    trace.memory_items.iter().for_each(|id| field("learned", id.to_string()));
+    out.extend(trace.trajectory.iter().map(step));
+    out
+}
+
+fn step(step: &Step) -> String {
+    let action = match step.action {
+        Action::Recall => "recall",
+        Action::Think => "think",
+        Action::Evaluate => "evaluate",
+        Action::Refine => "refine",
+        Action::Judge => "judge",
+    };
+    let attempt = step.attempt.map(|attempt| format!(", attempt {attempt}")).unwrap_or_default();
+    let score = step.score.map(|score| format!(", score {score:.2}")).unwrap_or_default();
+    let mut out = format!("\n{}\n", bold(format!("{}. {action}{attempt}{score}", step.iteration)));
+    for text in [&step.content, &step.feedback].into_iter().flatten().filter(|text| !text.trim().is_empty()) {
+        let _ = writeln!(out, "   {}", clean(text.trim_end()).replace('\n', "\n   "));
+    }
+    out
+}

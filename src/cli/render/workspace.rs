@@ -1,0 +1,86 @@
+//! Workspaces: which there are, which one is meant, what became of them.
+
+use std::fmt::Write;
+
+use reasoning_bank_domain::workspace::Workspace;
+
+use super::style::{bold, dim};
+use super::{clean, counted};
+use crate::cli::workspace::{Listed, Removed, Shown, Switched};
+
+pub(in crate::cli) fn workspaces(listed: &Listed) -> String {
+    let mut out = String::new();
+    for entry in &listed.workspaces {
+        let mark = if entry.current { "*" } else { " " };
+        let workspace = &entry.workspace;
+        let (name, root) = (bold(clean(&workspace.name)), clean(&workspace.root));
+        let _ = writeln!(out, "{mark} {}  {name}  {root}{}", dim(&workspace.id), belongs(workspace));
+    }
+    let _ = writeln!(out, "{}; * is meant here", counted(listed.workspaces.len(), "workspace", "workspaces"));
+    out
+}
+
+fn belongs(workspace: &Workspace) -> String {
+    let part = |what: &str, name: &Option<String>| {
+        name.as_ref().map(|name| format!("  {what} {}", clean(name))).unwrap_or_default()
+    };
+    part("team", &workspace.team) + &part("organisation", &workspace.org)
+}
+
+pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
+    let (detail, workspace) = (&shown.detail, &shown.detail.workspace);
+    let mut out = format!("{}  {}\n", bold(clean(&workspace.name)), dim(&workspace.id));
+    let mut field = |name: &str, text: String| {
+        let _ = writeln!(out, "  {name:<12}  {}", clean(&text));
+    };
+    field("root", workspace.root.clone());
+    field("meant by", shown.origin.clone());
+    let at_least = if detail.truncated { "at least " } else { "" };
+    match detail.registered {
+        true => {
+            field("memories", format!("{at_least}{}", detail.memories));
+            field("traces", format!("{at_least}{}", detail.traces));
+        }
+        false => field("memories", "none yet: nothing was written to it".to_owned()),
+    }
+    field("team", workspace.team.clone().unwrap_or_else(|| "none".to_owned()));
+    field("organisation", workspace.org.clone().unwrap_or_else(|| "none".to_owned()));
+    if let Some(proposal) = &shown.proposal
+        && (&proposal.team, &proposal.org) != (&workspace.team, &workspace.org)
+    {
+        let named = [("team", &proposal.team), ("organisation", &proposal.org)];
+        let named: Vec<String> =
+            named.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_ref()?))).collect();
+        let file = proposal.file.display();
+        field("proposed", format!("{} (by {file}; `workspace trust` agrees)", named.join(", ")));
+    }
+    out
+}
+
+pub(in crate::cli) fn workspace_switched(switched: &Switched) -> String {
+    let root = clean(switched.root.as_deref().unwrap_or_default());
+    format!("outside of any repository, {root} ({}) is meant from now on\n", switched.id)
+}
+
+pub(in crate::cli) fn workspace_moved(workspace: &Workspace) -> String {
+    format!("{} ({}) is at {} now\n", bold(clean(&workspace.name)), workspace.id, clean(&workspace.root))
+}
+
+pub(in crate::cli) fn workspace_trusted(workspace: &Workspace) -> String {
+    let (root, belongs) = (clean(&workspace.root), belongs(workspace));
+    match belongs.is_empty() {
+        true => format!("{root} belongs to no team and no organisation\n"),
+        false => format!("{root} reads and shares with:{belongs}\n"),
+    }
+}
+
+pub(in crate::cli) fn workspace_removed(answer: &Removed) -> String {
+    let removed = &answer.removed;
+    let parts = [
+        counted(removed.memories, "memory", "memories"),
+        counted(removed.passages, "passage", "passages"),
+        counted(removed.traces, "trace", "traces"),
+        counted(removed.signals, "signal", "signals"),
+    ];
+    format!("removed from {} ({}): {}\n", clean(&answer.name), answer.id, parts.join(", "))
+}

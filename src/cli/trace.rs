@@ -1,0 +1,27 @@
+//! `trace list` and `trace show`: what was tried for tasks, and how it went.
+
+use reasoning_bank_domain::ids::TraceId;
+
+use super::args::TraceCommand;
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::render;
+use super::session::{patience, with_bank};
+use crate::settings::Loaded;
+
+pub(super) fn command(command: TraceCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    let workspace = &loaded.workspace;
+    match command {
+        TraceCommand::List(page) => {
+            let after = page.after.map(TraceId::from);
+            let listed = with_bank(loaded, async |bank| {
+                Ok(bank.memories.traces(workspace, page.limit.into(), after, patience()).await?)
+            })?;
+            output.answer(&listed, render::traces)
+        }
+        TraceCommand::Show { id } => {
+            let trace = with_bank(loaded, async |bank| Ok(bank.memories.trace(id, workspace, patience()).await?))?;
+            output.answer(&trace, render::trace)
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! `workspace` and its commands: which projects have memories, which one is meant, and what becomes of them.
+
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::ports::Erased;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
+use serde::Serialize;
+
+use super::args::{Sure, WorkspaceCommand};
+use super::confirm::confirm;
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::render;
+use super::session::{patience, with_bank};
+use crate::project::{self, Identity};
+use crate::settings::{self, Loaded, Proposal, Sources};
+
+pub(super) fn command(
+    command: WorkspaceCommand,
+    loaded: &Loaded,
+    sources: &Sources,
+    output: Output,
+) -> Result<Exit, Failure> {
+    let here = Here { loaded, base: &sources.directory };
+    match command {
+        WorkspaceCommand::List => {
+            let listed = with_bank(loaded, async |bank| here.list(&bank).await)?;
+            output.answer(&listed, render::workspaces)
+        }
+        WorkspaceCommand::Show => {
+            let shown = with_bank(loaded, async |bank| here.show(&bank).await)?;
+            output.answer(&shown, render::workspace_shown)
+        }
+        WorkspaceCommand::Switch { path } => {
+            let switched = here.switch(&path)?;
+            output.answer(&switched, render::workspace_switched)
+        }
+        WorkspaceCommand::Move { old, new } => {
+            let moved = with_bank(loaded, async |bank| here.move_root(&old, &new, &bank).await)?;
+            output.answer(&moved, render::workspace_moved)
+        }
+        WorkspaceCommand::Trust { path, sure } => {
+            let trusted = with_bank(loaded, async |bank| here.trust(&path, sure, &bank).await)?;
+            output.answer(&trusted, render::workspace_trusted)
+        }
+        WorkspaceCommand::PurgeTraces { older_than, sure } => {
+            let purged = with_bank(loaded, async |bank| here.purge_traces(older_than, sure, &bank).await)?;
+            output.answer(&purged, render::workspace_removed)
+        }
+        WorkspaceCommand::Delete { path, sure } => {
+            let deleted = with_bank(loaded, async |bank| here.delete(&path, sure, &bank).await)?;
+            output.answer(&deleted, render::workspace_removed)
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Listed {
+    pub(super) workspaces: Vec<Entry>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Entry {
+    #[serde(flatten)]
+    pub(super) workspace: Workspace,
+    /// The one that is meant here.
+    pub(super) current: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Shown {
+    #[serde(flatten)]
+    pub(super) detail: WorkspaceDetail,
+    /// How it came to be the one that is meant.
+    pub(super) origin: String,
+    /// What its checkout proposes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) proposal: Option<Proposal>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Switched {
+    pub(super) id: WorkspaceId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) root: Option<String>,
+    /// Where the choice is kept.
+    pub(super) file: PathBuf,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Removed {
+    pub(super) id: WorkspaceId,
+    pub(super) name: String,
+    pub(super) removed: Erased,
+}
+
+/// Where the command was called.
+struct Here<'a> {
+    loaded: &'a Loaded,
+    base: &'a Path,
+}
+
+impl Here<'_> {
+    async fn list(&self, bank: &SystemHandle) -> Result<Listed, Failure> {
+        let workspaces = bank.workspaces.list(patience()).await?;
+        let current = bank.workspaces.resolve(&self.loaded.workspace, patience()).await.map(|it| it.workspace.id);
+        let entry = |workspace: Workspace| {
+            let current = current.as_ref() == Ok(&workspace.id);
+            Entry { workspace, current }
+        };
+        Ok(Listed { workspaces: workspaces.into_iter().map(entry).collect() })
+    }
+
+    async fn show(&self, bank: &SystemHandle) -> Result<Shown, Failure> {
+        let detail = bank.workspaces.show(&self.loaded.workspace, patience()).await?;
+        Ok(Shown { detail, origin: self.loaded.workspace_origin.clone(), proposal: self.loaded.proposal.clone() })
+    }
+
+    fn switch(&self, path: &str) -> Result<Switched, Failure> {
+        let workspace = self.named(path)?;
+        let (id, root) = match &workspace {
+            WorkspaceRef::Id(id) => {
+                let known = with_bank(self.loaded, async |bank| {
+                    Ok(bank.workspaces.resolve(&workspace, patience()).await?.workspace)
+                })?;
+                (id.clone(), Some(known.root))
+            }
+            WorkspaceRef::Root(root) if !self.base.join(path).exists() => {
+                return Err(Failure::usage(format!("{root} does not exist")).hint("name a directory, or an id"));
+            }
+            WorkspaceRef::Root(root) => (WorkspaceId::of_root(root), Some(root.clone())),
+        };
+        let data_dir = &self.loaded.settings.data_dir;
+        let file = settings::store_default(data_dir, &workspace).map_err(Failure::not_stored)?;
+        Ok(Switched { id, root, file })
+    }
+
+    async fn move_root(&self, old: &str, new: &Path, bank: &SystemHandle) -> Result<Workspace, Failure> {
+        let old = self.registered(old, bank).await?;
+        if !self.base.join(new).is_dir() {
+            let problem = format!("{} is no directory", new.display());
+            return Err(Failure::usage(problem).hint("move the directory first, then name where it is"));
+        }
+        let identity = self.loaded.settings.workspace.identity;
+        let root = project::root(new, self.base, identity).map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(bank.workspaces.move_root(&WorkspaceRef::Id(old.id), &root, patience()).await?)
+    }
+
+    /// Asks with what would change.
+    async fn trust(&self, path: &Path, sure: Sure, bank: &SystemHandle) -> Result<Workspace, Failure> {
+        let identity = self.loaded.settings.workspace.identity;
+        let root = project::root(path, self.base, identity).map_err(|error| Failure::usage(error.to_string()))?;
+        let proposal = settings::proposal(Path::new(&root))?;
+        let named = WorkspaceRef::Root(root);
+        let now = bank.workspaces.resolve(&named, patience()).await?.workspace;
+        let (team, org) = proposal.map(|proposal| (proposal.team, proposal.org)).unwrap_or_default();
+        if (&team, &org) != (&now.team, &now.org) {
+            let change = |what: &str, from: &Option<String>, to: &Option<String>| {
+                let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "none".to_owned());
+                format!("{what} {} (now {})", name(to), name(from))
+            };
+            let changes = [change("team", &now.team, &team), change("organisation", &now.org, &org)];
+            confirm(&format!("Let {} read and share with {}", now.root, changes.join(", ")), sure)?;
+        }
+        Ok(bank.workspaces.trust(&named, team, org, patience()).await?)
+    }
+
+    async fn purge_traces(&self, older_than: Option<u32>, sure: Sure, bank: &SystemHandle) -> Result<Removed, Failure> {
+        let workspace = bank.workspaces.resolve(&self.loaded.workspace, patience()).await?.workspace;
+        let (before, which) = match older_than {
+            Some(days) => {
+                let age = SignedDuration::from_hours(24 * i64::from(days));
+                let before = Timestamp::now().checked_sub(age);
+                (before.map_err(|error| Failure::usage(error.to_string()))?, format!("traces older than {days} days"))
+            }
+            None => (Timestamp::now(), "all traces".to_owned()),
+        };
+        confirm(&format!("Remove {which} of {} ({}) for good", workspace.name, workspace.root), sure)?;
+        let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, patience()).await?;
+        Ok(Removed { id: workspace.id, name: workspace.name, removed })
+    }
+
+    async fn delete(&self, path: &str, sure: Sure, bank: &SystemHandle) -> Result<Removed, Failure> {
+        let workspace = self.registered(path, bank).await?;
+        let detail = bank.workspaces.show(&WorkspaceRef::Id(workspace.id.clone()), patience()).await?;
+        let (memories, traces) = (detail.memories, detail.traces);
+        let holds = format!("memories: {memories}, traces: {traces}");
+        confirm(&format!("Delete the workspace {} ({}; {holds}) for good", workspace.name, workspace.root), sure)?;
+        let removed = bank.workspaces.delete(&WorkspaceRef::Id(workspace.id.clone()), patience()).await?;
+        Ok(Removed { id: workspace.id, name: workspace.name, removed })
+    }
+
+    fn named(&self, text: &str) -> Result<WorkspaceRef, Failure> {
+        project::workspace(text, self.base, self.loaded.settings.workspace.identity)
+            .map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    /// A workspace that is there. The path of one whose directory is gone counts as it was registered, whatever
+    /// repository is around it now.
+    async fn registered(&self, text: &str, bank: &SystemHandle) -> Result<Workspace, Failure> {
+        let named = self.named(text)?;
+        let exact = project::root(Path::new(text), self.base, Identity::Path).ok();
+        let all = bank.workspaces.list(patience()).await?;
+        let is_exact = |workspace: &&Workspace| exact.as_ref() == Some(&workspace.root);
+        let is_named = |workspace: &&Workspace| match &named {
+            WorkspaceRef::Root(root) => workspace.root == *root,
+            WorkspaceRef::Id(id) => workspace.id == *id,
+        };
+        let found = all.iter().find(is_exact).or_else(|| all.iter().find(is_named));
+        let unknown = || Failure::from(reasoning_bank_actors::error::Error::WorkspaceUnknown(text.to_owned()));
+        found.cloned().ok_or_else(unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! `workspace` and its commands, through the real binary on a real store.
+
+use serde_json::Value;
+
+use crate::support::{Place, Ran};
+use crate::terminal::on_terminal;
+
+const LESSON: &[&str] = &["memory", "record", "--title", "t", "--description", "d", "--content", "c"];
+
+/// With a home that is no repository, and a lesson in `project`.
+fn place() -> Place {
+    let place = Place::new();
+    place.run(LESSON).ok();
+    place
+}
+
+fn document(place: &Place, arguments: &[&str]) -> Value {
+    place.run(&[&["--json"], arguments].concat()).ok().json()
+}
+
+fn repository(place: &Place, name: &str) {
+    for part in ["objects", "refs"] {
+        std::fs::create_dir_all(place.path(name).join(".git").join(part)).unwrap();
+    }
+    place.write(&format!("{name}/.git/HEAD"), "ref: refs/heads/main\n");
+}
+
+#[test]
+fn workspaces_are_listed_and_shown_with_what_they_hold() {
+    let place = place();
+    let listed = document(&place, &["workspace", "list"]);
+    let project = place.path("project").display().to_string();
+    assert_eq!(listed["workspaces"][0]["root"], project.as_str());
+    assert_eq!(listed["workspaces"][0]["current"], true);
+    let shown = document(&place, &["workspace", "show"]);
+    assert_eq!((&shown["memories"], &shown["registered"]), (&1.into(), &true.into()));
+    assert_eq!(shown["origin"], "current directory");
+    assert_eq!(shown["id"], listed["workspaces"][0]["id"]);
+
+    let text = place.run(&["workspace", "show"]).ok().stdout;
+    assert!(text.contains(&project) && text.contains("current directory"), "{text}");
+    assert!(place.run(&["workspace", "list"]).ok().stdout.contains("1 workspace"));
+    let unknown = place.run(&["--json", "workspace", "show", "--workspace", "0123456789abcdef"]).exits(2);
+    assert_eq!(unknown.json()["error"]["code"], "workspace_unknown");
+}
+
+#[test]
+fn the_default_counts_where_neither_a_flag_nor_a_repository_says_which() {
+    let place = place();
+    std::fs::create_dir_all(place.path("notes")).unwrap();
+    let notes = place.path("notes").display().to_string();
+    repository(&place, "repository");
+    let origin_in = |directory: &str, arguments: &[&str]| {
+        let mut command = place.command(&[&["--json", "workspace", "show"], arguments].concat());
+        let shown = Ran::of(command.current_dir(place.path(directory)).output().unwrap()).ok().json();
+        (shown["root"].as_str().unwrap().to_owned(), shown["origin"].as_str().unwrap().to_owned())
+    };
+    let switched = document(&place, &["workspace", "switch", "../notes"]);
+    assert_eq!(switched["root"], notes.as_str());
+    let (root, origin) = origin_in("project", &[]);
+    assert_eq!(root, notes);
+    assert!(origin.starts_with("default in ") && origin.contains("default_workspace"), "{origin}");
+    let (root, origin) = origin_in("repository", &[]);
+    assert_eq!(
+        (root, origin.as_str()),
+        (place.path("repository").display().to_string(), "repository of the current directory")
+    );
+    let (root, origin) = origin_in("project", &["--workspace", "."]);
+    assert_eq!((root, origin.as_str()), (place.path("project").display().to_string(), "flag --workspace"));
+
+    place.run(LESSON).ok();
+    assert_eq!(document(&place, &["workspace", "show"])["memories"], 1);
+    let config = document(&place, &["config", "show"]);
+    assert!(config["workspace"]["origin"].as_str().unwrap().starts_with("default in "), "{config}");
+
+    place.run(&["workspace", "switch", "../nowhere"]).exits(2);
+    let unknown = place.run(&["--json", "workspace", "switch", "0123456789abcdef"]).exits(2);
+    assert_eq!(unknown.json()["error"]["code"], "workspace_unknown");
+}
+
+#[test]
+fn a_moved_directory_keeps_its_memories_once_it_is_said() {
+    let place = place();
+    let id = document(&place, &["workspace", "show"])["id"].clone();
+    std::fs::rename(place.path("project"), place.path("moved")).unwrap();
+    std::fs::create_dir_all(place.path("project")).unwrap();
+    let old = place.path("project").display().to_string();
+    std::fs::remove_dir(place.path("project")).unwrap();
+    let at = |arguments: &[&str]| {
+        let mut command = place.command(&[&["--json"], arguments].concat());
+        Ran::of(command.current_dir(place.path("moved")).output().unwrap())
+    };
+    assert_eq!(at(&["workspace", "show"]).ok().json()["registered"], false);
+    assert_eq!(at(&["workspace", "move", &old, "missing"]).exits(2).json()["error"]["code"], "invalid_argument");
+    let moved = at(&["workspace", "move", &old, "."]).ok().json();
+    assert_eq!((&moved["id"], &moved["root"]), (&id, &place.path("moved").display().to_string().into()));
+    let shown = at(&["workspace", "show"]).ok().json();
+    assert_eq!((&shown["id"], &shown["memories"]), (&id, &1.into()));
+    assert_eq!(at(&["workspace", "move", &old, "."]).exits(2).json()["error"]["code"], "workspace_unknown");
+}
+
+#[test]
+fn what_a_checkout_proposes_counts_after_it_is_trusted_and_not_before() {
+    let place = place();
+    place.write("project/.reasoning-bank.toml", "[workspace]\nteam = 'web'\norg = 'acme'\n");
+    let shown = document(&place, &["workspace", "show"]);
+    assert_eq!((&shown["team"], &shown["proposal"]["team"]), (&Value::Null, &"web".into()));
+    let team = [LESSON, &["--scope", "team"]].concat();
+    let denied = place.run(&[&["--json"], &team[..]].concat()).exits(2);
+    assert_eq!(denied.json()["error"]["code"], "scope_denied");
+    let text = place.run(&["config", "show"]).ok().stdout;
+    assert!(text.contains("proposed by") && text.contains("workspace.team = \"\""), "{text}");
+
+    let not_asked = place.run(&["workspace", "trust", "."]).exits(2);
+    assert!(not_asked.stderr.contains("--yes") && not_asked.stderr.contains("web"), "{}", not_asked.stderr);
+    let (code, shown) = on_terminal(place.command(&["workspace", "trust", "."]), "n\n");
+    assert!(code == Some(1) && shown.contains("team web (now none)"), "{shown}");
+    assert_eq!(document(&place, &["workspace", "show"])["team"], Value::Null);
+    let (code, shown) = on_terminal(place.command(&["workspace", "trust", "."]), "y\n");
+    assert!(code == Some(0) && shown.contains("organisation acme"), "{shown}");
+    assert_eq!(document(&place, &["workspace", "show"])["team"], "web");
+    place.run(&team).ok();
+
+    place.write("project/.reasoning-bank.toml", "");
+    let revoked = document(&place, &["workspace", "trust", ".", "--yes"]);
+    assert_eq!((&revoked["team"], &revoked["org"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn the_users_own_configuration_gives_a_workspace_its_team() {
+    let place = place();
+    place.write("config/reasoning-bank/config.toml", "workspace.team = 'web'\n");
+    assert_eq!(document(&place, &["workspace", "show"])["team"], "web");
+    place.run(&[LESSON, &["--scope", "team", "--title", "other"][..2]].concat()).ok();
+}
+
+#[test]
+fn what_destroys_asks_and_without_a_terminal_needs_to_be_told() {
+    let place = place();
+    place.write("config/reasoning-bank/config.toml", "[llm]\nprovider = 'simulated'\nsimulated.latency_ms = 0\n");
+    place.run(&["solve", "--matts-k", "1", "Write a sort"]).ok();
+    for arguments in [&["workspace", "purge-traces"][..], &["workspace", "delete", "."]] {
+        let refused = place.run(&[&["--json"], arguments].concat()).exits(2);
+        assert_eq!(refused.json()["error"]["code"], "invalid_argument");
+        assert!(refused.stderr.contains("hint: --yes"), "{}", refused.stderr);
+        let (code, shown) = on_terminal(place.command(arguments), "\n");
+        assert!(code == Some(1) && shown.contains("[y/N]") && shown.contains("nothing was changed"), "{shown}");
+    }
+    let deleted = document(&place, &["workspace", "delete", ".", "--yes"]);
+    assert!(deleted["removed"]["memories"].as_u64().unwrap() > 0, "{deleted}");
+    assert_eq!(document(&place, &["workspace", "list"])["workspaces"].as_array().unwrap().len(), 0);
+    let gone = place.run(&["--json", "workspace", "delete", ".", "--yes"]).exits(2);
+    assert_eq!(gone.json()["error"]["code"], "workspace_unknown");
+}
