@@ -26,8 +26,11 @@ mod replay;
 mod resolve;
 mod revisions;
 mod rows;
+mod scan;
 mod search;
+mod summary;
 mod tables;
+mod upgrade;
 mod upkeep;
 mod write_lock;
 
@@ -106,8 +109,9 @@ impl LanceStore {
         let layout = Layout::prepare(dir).await?;
         let lock = WriteLock::open(&layout).await?;
         let guard = lock.acquire(Deadline::after(options.open_timeout)).await?;
-        format::check(&layout, fingerprint).await?;
+        let format = format::check(&layout, fingerprint).await?;
         let (tables, damaged) = recovery::open_tables(&layout, fingerprint.dims).await?;
+        upgrade::upgrade(&layout, &tables, format).await?;
         let shared = Arc::new(Shared {
             journal: JournalSlot::default(),
             queue: Queue::default(),
@@ -154,7 +158,7 @@ impl MemoryStore for LanceStore {
     }
 
     fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
-        within(deadline, read::scan(&self.shared.tables, filter, page)).boxed()
+        within(deadline, scan::scan(&self.shared, filter, page)).boxed()
     }
 
     fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {

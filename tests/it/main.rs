@@ -21,6 +21,7 @@ mod mcp_tools;
 mod observability;
 mod store_contract;
 mod store_fixtures;
+mod store_formats;
 mod store_lance;
 mod store_recovery;
 mod store_revisions;

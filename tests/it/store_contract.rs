@@ -5,6 +5,7 @@ mod erase;
 mod revisions;
 mod scan;
 mod search;
+mod summary;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -214,16 +214,16 @@ async fn a_newer_format_another_embedder_and_a_place_that_is_no_directory_are_re
     assert_eq!(refusal(&other).await, expected);
     let version = dir.path().join("format_version");
     fs::write(&version, "7\n").unwrap();
-    assert_eq!(refusal(&fingerprint()).await, StoreError::NewerFormat { found: 7, known: 1 });
+    assert_eq!(refusal(&fingerprint()).await, StoreError::NewerFormat { found: 7, known: 2 });
     fs::write(&version, "seven").unwrap();
     assert!(matches!(refusal(&fingerprint()).await, StoreError::Unusable(message) if message.contains("seven")));
-    fs::write(&version, "1\n").unwrap();
+    fs::write(&version, "2\n").unwrap();
     assert_whole(&open(dir.path()).await, &memories).await;
 
     let below_a_file = version.join("data");
     let refused = LanceStore::open(&below_a_file, &fingerprint(), Options::default()).await.err().unwrap();
     assert!(matches!(refused, StoreError::Unusable(message) if message.contains("format_version")));
-    assert_eq!(fs::read_to_string(version).unwrap(), "1\n");
+    assert_eq!(fs::read_to_string(version).unwrap(), "2\n");
 }
 
 #[tokio::test]

@@ -217,7 +217,8 @@ pub enum EraseScope {
     Workspace(WorkspaceId),
     /// One memory with its passages and signals.
     Memory(MemoryId),
-    /// Traces, those of one workspace or of all, made before this time; memories learned from them stay.
+    /// Traces, those of one workspace or of all, made before this time, compared in microseconds; memories learned from
+    /// them stay.
     Traces { workspace: Option<WorkspaceId>, before: Timestamp },
 }
 

@@ -288,7 +288,8 @@ impl Data {
             EraseScope::Workspace(id) => trace.metadata.workspace_id == *id,
             EraseScope::Memory(_) => false,
             EraseScope::Traces { workspace, before } => {
-                workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id) && trace.created_at < *before
+                workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id)
+                    && trace.created_at.as_microsecond() < before.as_microsecond()
             }
         });
         if let EraseScope::Workspace(id) = scope {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use lancedb::Table;
-use lancedb::expr::DfExpr;
+use lancedb::expr::{DfExpr, col, lit};
 use reasoning_bank_actors::ports::{EraseScope, Erased, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::Scope;
@@ -12,17 +12,17 @@ use reasoning_bank_domain::memory::Scope;
 use super::journal::{self, Erasures};
 use super::tables::{TableName, Tables};
 use super::write_lock::WriteGuard;
-use super::{Shared, blocking, checkpoint, commit, failed, filter, tables, upkeep, within};
+use super::{Shared, blocking, checkpoint, commit, failed, filter, read, tables, upkeep, within};
 
 /// Goes on to the end by itself when the deadline passes.
 pub(super) async fn erase(shared: &Arc<Shared>, scope: EraseScope, deadline: Deadline) -> Result<Erased, StoreError> {
-    if matches!(scope, EraseScope::Traces { .. }) {
-        return Err(StoreError::Failed("this store cannot erase traces alone".into()));
-    }
     let shared = Arc::clone(shared);
     let work = tokio::spawn(async move {
         let mut guard = shared.lock.acquire(deadline).await?;
         let mut erasures = commit::settle(&shared, &mut guard).await?;
+        if matches!(scope, EraseScope::Traces { .. }) && nothing_of(&shared.tables, &scope).await? {
+            return Ok(Erased::default());
+        }
         erasures.count += 1;
         erasures.pending = Some(scope);
         erasures.write(&shared.layout).await?;
@@ -39,10 +39,13 @@ pub(super) async fn finish(
 ) -> Result<(Erased, Erasures), StoreError> {
     let Some(scope) = &erasures.pending else { return Ok((Erased::default(), erasures)) };
     let erased = delete_rows(&shared.tables, scope).await?;
-    for (_, table) in shared.tables.each() {
+    let concerned = || shared.tables.each().filter(|(name, _)| condition(scope, *name).is_some());
+    for (name, table) in concerned() {
         upkeep::drop_deleted_rows(table).await?;
+        if name == TableName::Passages {
+            tables::rebuild_indexes(table).await?;
+        }
     }
-    tables::rebuild_indexes(&shared.tables.passages).await?;
     checkpoint::sync_tables(shared).await?;
     let (layout, own) = (shared.layout.clone(), shared.journal.clone());
     blocking(move || {
@@ -51,7 +54,7 @@ pub(super) async fn finish(
     })
     .await?
     .map_err(failed)?;
-    for (_, table) in shared.tables.each() {
+    for (_, table) in concerned() {
         upkeep::prune_all(table).await?;
     }
     erasures.pending = None;
@@ -59,25 +62,45 @@ pub(super) async fn finish(
     Ok((erased, erasures))
 }
 
-async fn delete_rows(tables: &Tables, scope: &EraseScope) -> Result<Erased, StoreError> {
-    let condition = |table: TableName| -> Option<DfExpr> {
-        match scope {
-            EraseScope::Memory(id) => match table {
-                TableName::Memories => Some(filter::equals("id", id.to_string())),
-                TableName::Passages | TableName::Signals => Some(filter::equals("memory_id", id.to_string())),
-                TableName::Traces | TableName::Workspaces => None,
-            },
-            EraseScope::Traces { .. } => None,
-            EraseScope::Workspace(id) => Some(match table {
-                TableName::Memories | TableName::Passages => {
-                    filter::equals("workspace", id.as_str()).and(filter::equals("scope", Scope::Project.as_str()))
-                }
-                TableName::Traces | TableName::Signals => filter::equals("workspace", id.as_str()),
-                TableName::Workspaces => filter::equals("id", id.as_str()),
-            }),
+/// Which rows of a table go; `None` where none do.
+fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
+    match scope {
+        EraseScope::Memory(id) => match table {
+            TableName::Memories => Some(filter::equals("id", id.to_string())),
+            TableName::Passages | TableName::Signals => Some(filter::equals("memory_id", id.to_string())),
+            TableName::Traces | TableName::Workspaces => None,
+        },
+        EraseScope::Workspace(id) => Some(match table {
+            TableName::Memories | TableName::Passages => {
+                filter::equals("workspace", id.as_str()).and(filter::equals("scope", Scope::Project.as_str()))
+            }
+            TableName::Traces | TableName::Signals => filter::equals("workspace", id.as_str()),
+            TableName::Workspaces => filter::equals("id", id.as_str()),
+        }),
+        EraseScope::Traces { workspace, before } => match table {
+            TableName::Traces => filter::all([
+                Some(col("created").lt(lit(before.as_microsecond()))),
+                workspace.as_ref().map(|id| filter::equals("workspace", id.as_str())),
+            ]),
+            TableName::Workspaces | TableName::Memories | TableName::Passages | TableName::Signals => None,
+        },
+    }
+}
+
+/// Whether no row is concerned: then there is nothing to rewrite and no journal to empty.
+async fn nothing_of(tables: &Tables, scope: &EraseScope) -> Result<bool, StoreError> {
+    for (name, table) in tables.each() {
+        if let Some(condition) = condition(scope, name)
+            && read::select(table, Some(condition), &["id"]).await?.iter().any(|batch| batch.num_rows() > 0)
+        {
+            return Ok(false);
         }
-    };
-    let delete = |table: TableName| delete(tables.get(table), condition(table));
+    }
+    Ok(true)
+}
+
+async fn delete_rows(tables: &Tables, scope: &EraseScope) -> Result<Erased, StoreError> {
+    let delete = |table: TableName| delete(tables.get(table), condition(scope, table));
     // a passage without its memory is never shown, so the memories go first
     Ok(Erased {
         memories: delete(TableName::Memories).await?,

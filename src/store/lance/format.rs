@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::blocking;
 
-/// Raised by a change that older versions would misread.
-const FORMAT_VERSION: u32 = 1;
+/// Raised by a change that older versions would misread. 2: traces and memories have their outcome in a column, traces
+/// their time, and passages the revision of their memory in their id.
+pub(super) const FORMAT_VERSION: u32 = 2;
 
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
@@ -94,26 +95,39 @@ impl From<&Fingerprint> for Stamp {
     }
 }
 
-/// Stamps a new directory; refuses one of a newer format or of another embedder. The write lock must be held.
-pub(super) async fn check(layout: &Layout, fingerprint: &Fingerprint) -> Result<(), StoreError> {
+/// Stamps a new directory; refuses one of a newer format or of another embedder. Returns the format, which may be an
+/// earlier one. The write lock must be held.
+pub(super) async fn check(layout: &Layout, fingerprint: &Fingerprint) -> Result<u32, StoreError> {
     let layout = layout.clone();
     let expected = fingerprint.clone();
     blocking(move || {
-        check_format(&layout.format_version())?;
-        check_embedder(&layout.fingerprint(), &expected)
+        let format = check_format(&layout.format_version())?;
+        check_embedder(&layout.fingerprint(), &expected)?;
+        Ok(format)
     })
     .await?
 }
 
-fn check_format(path: &Path) -> Result<(), StoreError> {
+fn check_format(path: &Path) -> Result<u32, StoreError> {
     let Some(text) = read_if_exists(path)? else {
-        return write_synced(path, format!("{FORMAT_VERSION}\n").as_bytes()).map_err(|error| unusable(path, &error));
+        stamp_format(path)?;
+        return Ok(FORMAT_VERSION);
     };
     let found: u32 = text
         .trim()
         .parse()
         .map_err(|_| StoreError::Unusable(format!("{} holds {text:?}, which is no number", path.display())))?;
-    if found > FORMAT_VERSION { Err(StoreError::NewerFormat { found, known: FORMAT_VERSION }) } else { Ok(()) }
+    if found > FORMAT_VERSION { Err(StoreError::NewerFormat { found, known: FORMAT_VERSION }) } else { Ok(found) }
+}
+
+fn stamp_format(path: &Path) -> Result<(), StoreError> {
+    write_synced(path, format!("{FORMAT_VERSION}\n").as_bytes()).map_err(|error| unusable(path, &error))
+}
+
+/// Says that the tables, which are synced, have the present format.
+pub(super) async fn stamp(layout: &Layout) -> Result<(), StoreError> {
+    let path = layout.format_version();
+    blocking(move || stamp_format(&path)).await?
 }
 
 fn check_embedder(path: &Path, expected: &Fingerprint) -> Result<(), StoreError> {

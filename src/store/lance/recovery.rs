@@ -17,7 +17,7 @@ use reasoning_bank_actors::ports::StoreError;
 use super::format::{Layout, create_dir, write_synced};
 use super::tables::{self, TableName, Tables};
 use super::write_lock::WriteGuard;
-use super::{Shared, blocking, checkpoint, commit, failed, journal, replay};
+use super::{Shared, blocking, checkpoint, commit, failed, journal, replay, upgrade};
 
 /// What every file of LanceDB ends with.
 const MAGIC: &[u8; 4] = b"LANC";
@@ -107,7 +107,7 @@ async fn open_table(
         return Ok((table, n > 0 || repaired));
     }
     let rows = match best_of_the_bad {
-        Some(dataset) => intact_rows(&dir, &dataset).await?,
+        Some(dataset) => intact_rows(&dir, name, &dataset).await?,
         None => Vec::new(),
     };
     let damaged = dir.exists();
@@ -243,7 +243,7 @@ async fn repair_indexes(dir: &Path, name: TableName, table: &Table, dataset: &Da
 }
 
 /// What can be read of a version that misses files.
-async fn intact_rows(dir: &Path, dataset: &Dataset) -> Result<Vec<RecordBatch>, StoreError> {
+async fn intact_rows(dir: &Path, name: TableName, dataset: &Dataset) -> Result<Vec<RecordBatch>, StoreError> {
     let mut rows = Vec::new();
     for fragment in dataset.fragments().iter() {
         if broken_file_of(dir, fragment).map_err(failed)?.is_some() {
@@ -255,7 +255,7 @@ async fn intact_rows(dir: &Path, dataset: &Dataset) -> Result<Vec<RecordBatch>, 
         let stream = scanner.try_into_stream().await.map_err(failed)?;
         rows.extend(stream.try_collect::<Vec<_>>().await.map_err(failed)?);
     }
-    Ok(rows)
+    rows.into_iter().map(|batch| upgrade::complete(name, batch)).collect()
 }
 
 /// A new table with these rows, in the place of what is there. It is made beside the old one, which moves away only when

@@ -44,7 +44,8 @@ fn concerns(scope: &EraseScope, record: &Record) -> bool {
             memory.workspace_id == *id && memory.scope == Scope::Project
         }
         (EraseScope::Traces { workspace, before }, Record::Trace(trace)) => {
-            workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id) && trace.created_at < *before
+            workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id)
+                && trace.created_at.as_microsecond() < before.as_microsecond()
         }
         (EraseScope::Traces { .. }, _) => false,
         (EraseScope::Workspace(id), Record::Signal(signal)) => signal.workspace_id == *id,

@@ -31,6 +31,11 @@ pub(super) fn list_text<T: Serialize>(entries: impl IntoIterator<Item = T>) -> S
     text
 }
 
+/// The ids in such a text.
+pub(super) fn listed_ids(text: &str) -> impl Iterator<Item = &str> {
+    text.split(SEPARATOR).filter_map(|entry| entry.strip_prefix('"')?.strip_suffix('"'))
+}
+
 /// How domains are compared.
 pub(super) fn domain_key(domain: &str) -> String {
     domain.trim().to_lowercase()
@@ -102,6 +107,8 @@ fn traces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|trace| trace.trace_id.to_string())),
         text(all().map(|trace| trace.metadata.workspace_id.as_str())),
         bodies(all())?,
+        text(all().map(|trace| trace.outcome.as_str())),
+        Arc::new(all().map(|trace| Some(trace.created_at.as_microsecond())).collect::<Int64Array>()),
     ])
 }
 
@@ -116,6 +123,7 @@ fn memories(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         optional(all().map(|memory| memory.parent_memory_id.map(|id| id.to_string()))),
         text(all().map(|memory| list_text(&memory.derived_from))),
         bodies(all())?,
+        text(all().map(|memory| memory.outcome.as_str())),
     ])
 }
 

@@ -47,7 +47,8 @@ impl TableName {
     }
 
     /// The columns that are searched and filtered on; `body` is the whole record as JSON. Every `id` is the
-    /// unenforced primary key: two writers that insert the same one at once conflict instead of doubling it.
+    /// unenforced primary key: two writers that insert the same one at once conflict instead of doubling it. Columns
+    /// that a later format added come last, where an upgrade puts them, too.
     pub(super) fn schema(self, dims: usize) -> SchemaRef {
         let text = |name: &str| Field::new(name, DataType::Utf8, false);
         let optional = |name: &str| Field::new(name, DataType::Utf8, true);
@@ -55,7 +56,9 @@ impl TableName {
         let mut fields = vec![text("id").with_metadata(key)];
         fields.extend(match self {
             Self::Workspaces => vec![text("body")],
-            Self::Traces => vec![text("workspace"), text("body")],
+            Self::Traces => {
+                vec![text("workspace"), text("body"), text("outcome"), Field::new("created", DataType::Int64, false)]
+            }
             Self::Memories => vec![
                 text("workspace"),
                 text("scope"),
@@ -64,6 +67,7 @@ impl TableName {
                 optional("parent"),
                 text("derived_from"),
                 text("body"),
+                text("outcome"),
             ],
             Self::Passages => vec![
                 text("memory_id"),
@@ -162,6 +166,16 @@ pub(super) async fn build_text_index(passages: &Table) -> Result<(), StoreError>
         .num_workers(1);
     let index = passages.create_index(&["text"], Index::FTS(analyzer)).name(TEXT_INDEX.to_owned()).replace(true);
     index.execute().await.map_err(failed)
+}
+
+/// How many rows the text index, or the vector index where there is one, does not have yet.
+pub(super) async fn unindexed_rows(passages: &Table) -> Result<u64, StoreError> {
+    let mut most = 0;
+    for index in [TEXT_INDEX, VECTOR_INDEX] {
+        let stats = passages.index_stats(index).await.map_err(failed)?;
+        most = most.max(stats.map_or(0, |stats| stats.num_unindexed_rows as u64));
+    }
+    Ok(most)
 }
 
 pub(super) async fn has_vector_index(passages: &Table) -> Result<bool, StoreError> {

@@ -23,7 +23,7 @@ const FRAGMENTS_WORTH_A_FULL_ONE: usize = 24;
 const SLICE_BYTES: u64 = 128 << 20;
 /// Fewer are not worth a rewrite.
 const FRAGMENTS_WORTH_COMPACTING: usize = 8;
-const ROWS_WORTH_INDEXING: usize = 256;
+const ROWS_WORTH_INDEXING: u64 = 256;
 const INDEX_SEGMENTS: usize = 8;
 /// Below, comparing with every vector takes a few milliseconds.
 const ROWS_WORTH_A_VECTOR_INDEX: usize = 5_000;
@@ -154,9 +154,7 @@ async fn run_compaction(table: &Table, options: CompactionOptions) -> Result<u64
 }
 
 async fn index_lags(passages: &Table) -> Result<bool, StoreError> {
-    let stats = passages.index_stats(TEXT_INDEX).await.map_err(failed)?;
-    let unindexed = stats.map_or(0, |stats| stats.num_unindexed_rows);
-    Ok(unindexed >= ROWS_WORTH_INDEXING)
+    Ok(tables::unindexed_rows(passages).await? >= ROWS_WORTH_INDEXING)
 }
 
 async fn update_indexes(passages: &Table) -> Result<(), StoreError> {

@@ -1,5 +1,9 @@
 //! Erasing: what goes, what stays, and that it does.
 
+use reasoning_bank_actors::ports::Erased;
+use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::WorkspaceId;
+
 use super::*;
 
 #[rstest]
@@ -59,4 +63,38 @@ async fn an_erased_workspace_leaves_only_what_it_shares(#[values(InMemory, Lance
     assert_eq!(scan(Filter::Traces { workspace: None }).await, Scanned::Traces(vec![kept_trace]));
     let Scanned::Workspaces(workspaces) = scan(Filter::Workspaces).await else { panic!("no workspaces") };
     assert_eq!(workspaces.iter().map(|w| w.id.clone()).collect::<Vec<_>>(), [there]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn traces_go_by_their_age_and_what_was_learned_from_them_stays(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let hours = |hours: i64| now() + jiff::SignedDuration::from_hours(hours);
+    let made = |workspace, at| Trace { created_at: hours(at), ..trace(workspace, "task") };
+    let [old, exact, young, foreign] = [made(&here, 0), made(&here, 5), made(&here, 9), made(&there, 1)];
+    let learned = Memory { trace_id: Some(old.trace_id), ..memory(&here, "learned", "common words") };
+    add(store, std::slice::from_ref(&learned)).await;
+    let all = [&young, &exact, &old, &foreign].map(|trace| Record::Trace(trace.clone()));
+    commit(store, all.to_vec()).await;
+    let left = async || match store.scan(Filter::Traces { workspace: None }, everything(), soon()).await.unwrap() {
+        Scanned::Traces(traces) => traces,
+        other => panic!("not traces: {other:?}"),
+    };
+    let before =
+        |workspace: Option<&WorkspaceId>, at| EraseScope::Traces { workspace: workspace.cloned(), before: hours(at) };
+    let erase = async |scope| store.erase(scope, soon()).await.unwrap();
+
+    assert_eq!(erase(before(None, 0)).await, Erased::default());
+    assert_eq!(left().await.len(), 4);
+    let only_traces = |traces| Erased { traces, ..Erased::default() };
+    assert_eq!(erase(before(Some(&here), 5)).await, only_traces(1));
+    assert_eq!(left().await, [exact, young.clone(), foreign]);
+    assert_eq!(erase(before(None, 6)).await, only_traces(2));
+    assert_eq!(left().await, [young]);
+    assert_eq!(found_by_text(store, by_text(&here, "words")).await, [learned.id]);
+
+    commit(store, vec![Record::Trace(old.clone())]).await;
+    assert_eq!(left().await.len(), 2, "what was erased may be stored again");
 }

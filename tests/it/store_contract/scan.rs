@@ -1,5 +1,9 @@
 //! Reading by id and in pages, evidence with it.
 
+use reasoning_bank_domain::confidence::Signal;
+use reasoning_bank_domain::trace::Trace;
+use uuid::Uuid;
+
 use super::*;
 
 #[rstest]
@@ -11,7 +15,7 @@ async fn get_answers_in_the_order_asked_and_leaves_out_what_it_does_not_know(
     let here = workspace("/here");
     let stored: Vec<Memory> = (0..5).map(|n| memory(&here, &format!("Title {n}"), "content")).collect();
     add(&opened.store, &stored).await;
-    let asked = vec![stored[3].id, uuid::Uuid::now_v7().into(), stored[0].id, stored[4].id];
+    let asked = vec![stored[3].id, Uuid::now_v7().into(), stored[0].id, stored[4].id];
     let rows = opened.store.get(asked, soon()).await.unwrap();
     assert_eq!(rows.iter().map(|row| row.memory.id).collect::<Vec<_>>(), [stored[3].id, stored[0].id, stored[4].id]);
     assert!(opened.store.get(Vec::new(), soon()).await.unwrap().is_empty());
@@ -77,6 +81,46 @@ async fn pages_cover_everything_once_and_in_order(#[values(InMemory, Lance)] bac
 
 #[rstest]
 #[tokio::test]
+async fn pages_run_from_new_to_old_as_well(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let stored: Vec<Memory> =
+        (0..13).map(|n| memory(if n % 4 == 0 { &there } else { &here }, &format!("Title {n}"), "content")).collect();
+    // in an order that is none, and in several fragments
+    for memory in stored.iter().rev().chain(&stored).skip(5).step_by(3).chain(&stored) {
+        let tried = Trace { trace_id: memory.id.uuid().into(), ..trace(&memory.workspace_id, &memory.title) };
+        let helped = Signal { id: memory.id.uuid().into(), ..signal(memory, SignalKind::Helpful, now()) };
+        commit(store, vec![Record::Trace(tried), record(memory, None), Record::Signal(helped)]).await;
+    }
+    let expected: Vec<Uuid> =
+        stored.iter().rev().filter(|m| m.workspace_id == here).map(|memory| memory.id.uuid()).collect();
+    let kinds = [
+        Filter::Memories { workspace: Some(here.clone()), status: None, scope: None },
+        Filter::Traces { workspace: Some(here.clone()) },
+        Filter::Signals { workspace: Some(here.clone()) },
+    ];
+    for kind in kinds {
+        let mut seen: Vec<Uuid> = Vec::new();
+        let mut page = Page::newest(4);
+        loop {
+            let ids: Vec<Uuid> = match store.scan(kind.clone(), page.clone(), soon()).await.unwrap() {
+                Scanned::Memories(rows) => rows.into_iter().map(|row| row.memory.id.uuid()).collect(),
+                Scanned::Traces(traces) => traces.into_iter().map(|trace| trace.trace_id.uuid()).collect(),
+                Scanned::Signals(signals) => signals.into_iter().map(|signal| signal.id.uuid()).collect(),
+                other => panic!("{other:?}"),
+            };
+            let Some(last) = ids.last() else { break };
+            assert!(ids.len() <= 4);
+            page = page.after(*last);
+            seen.extend(ids);
+        }
+        assert_eq!(seen, expected, "{kind:?}");
+    }
+}
+
+#[rstest]
+#[tokio::test]
 async fn descendants_are_found_by_parent_and_by_source(#[values(InMemory, Lance)] backend: Backend) {
     let opened = backend.open().await;
     let here = workspace("/here");
@@ -85,10 +129,19 @@ async fn descendants_are_found_by_parent_and_by_source(#[values(InMemory, Lance)
     child.parent_memory_id = Some(root.id);
     mixed.derived_from = vec![other.id, root.id];
     add(&opened.store, &[&root, &child, &mixed, &other].map(Memory::clone)).await;
-    let descendants = async |id| memories(&opened.store, Filter::DerivedFrom(vec![id]), everything()).await;
-    assert_eq!(descendants(root.id).await, sorted(vec![child.id, mixed.id]));
-    assert_eq!(descendants(other.id).await, [mixed.id]);
-    assert_eq!(descendants(child.id).await, []);
+    let descendants =
+        async |ids: &[MemoryId], page| memories(&opened.store, Filter::DerivedFrom(ids.to_vec()), page).await;
+    assert_eq!(descendants(&[root.id], everything()).await, sorted(vec![child.id, mixed.id]));
+    assert_eq!(descendants(&[other.id], everything()).await, [mixed.id]);
+    assert_eq!(descendants(&[child.id], everything()).await, []);
+    assert_eq!(descendants(&[], everything()).await, []);
+    // many at once, each found once, in pages
+    let many: Vec<MemoryId> = (0..400).map(|_| Uuid::now_v7().into()).chain([root.id, other.id, child.id]).collect();
+    assert_eq!(descendants(&many, everything()).await, sorted(vec![child.id, mixed.id]));
+    assert_eq!(descendants(&many, Page::first(1)).await, [child.id]);
+    assert_eq!(descendants(&many, Page::first(9).after(child.id.uuid())).await, [mixed.id]);
+    assert_eq!(descendants(&many, Page::newest(1)).await, [mixed.id]);
+    assert_eq!(descendants(&many, Page::newest(9).after(mixed.id.uuid())).await, [child.id]);
 }
 
 #[rstest]

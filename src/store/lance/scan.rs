@@ -1,0 +1,117 @@
+//! Reads in pages: export, lists, genealogy. The ids of a page are found first and its bodies read after, so that a page
+//! of a large bank costs little more than one of a small bank.
+
+use std::collections::{HashMap, HashSet};
+
+use arrow_array::RecordBatch;
+use lancedb::Table;
+use lancedb::expr::{DfExpr, col, lit};
+use reasoning_bank_actors::ports::{Filter, Page, Scanned, StoreError};
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use serde::de::DeserializeOwned;
+
+use super::read::{records, select, with_evidence};
+use super::{Shared, failed, filter, rows, summary};
+
+pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<Scanned, StoreError> {
+    let tables = &shared.tables;
+    match asked {
+        Filter::Memories { workspace, status, scope } => {
+            let condition = filter::all([
+                of_workspace(workspace),
+                status.map(|status| filter::equals("status", status.as_str())),
+                scope.map(|scope| filter::equals("scope", scope.as_str())),
+            ]);
+            let memories = page_of(&tables.memories, condition, &page).await?;
+            Ok(Scanned::Memories(with_evidence(tables, memories).await?))
+        }
+        Filter::DerivedFrom(sources) => {
+            let memories = derived_from(&tables.memories, &sources, &page).await?;
+            Ok(Scanned::Memories(with_evidence(tables, memories).await?))
+        }
+        Filter::Traces { workspace } => {
+            Ok(Scanned::Traces(page_of(&tables.traces, of_workspace(workspace), &page).await?))
+        }
+        Filter::Trace(id) => {
+            let condition = filter::equals("id", id.to_string());
+            Ok(Scanned::Traces(records(&tables.traces, Some(condition)).await?))
+        }
+        Filter::Signals { workspace } => {
+            Ok(Scanned::Signals(page_of(&tables.signals, of_workspace(workspace), &page).await?))
+        }
+        Filter::Workspaces => {
+            let mut workspaces: Vec<Workspace> = records(&tables.workspaces, None).await?;
+            workspaces.sort_by(|a, b| a.id.cmp(&b.id));
+            Ok(Scanned::Workspaces(workspaces))
+        }
+        Filter::Summary => Ok(Scanned::Summary(summary::summary(shared).await?)),
+        Filter::Passages(id) => {
+            let condition = filter::equals("memory_id", id.to_string());
+            let columns = ["id", "kind", "n", "text", "vector"];
+            Ok(Scanned::Passages(rows::decode_passages(&select(&tables.passages, Some(condition), &columns).await?)?))
+        }
+    }
+}
+
+fn of_workspace(id: Option<WorkspaceId>) -> Option<DfExpr> {
+    id.map(|id| filter::equals("workspace", id.as_str()))
+}
+
+async fn page_of<T: DeserializeOwned>(
+    table: &Table,
+    condition: Option<DfExpr>,
+    page: &Page,
+) -> Result<Vec<T>, StoreError> {
+    let beyond = |id: DfExpr| if page.newest_first { col("id").lt(id) } else { col("id").gt(id) };
+    let after = page.after.map(|after| beyond(lit(after.to_string())));
+    let found = select(table, filter::all([condition.clone(), after]), &["id"]).await?;
+    let ids = cut(rows::text_column(&found, "id"), page);
+    let (Some(lowest), Some(highest)) = (ids.iter().min(), ids.iter().max()) else { return Ok(Vec::new()) };
+    // a range is compared faster than a list of ids
+    let between = col("id").gt_eq(lit(lowest.clone())).and(col("id").lt_eq(lit(highest.clone())));
+    let found = select(table, filter::all([condition, Some(between)]), &["id", "body"]).await?;
+    in_order(&found, &ids)
+}
+
+/// The ids of the page, in its order.
+fn cut<'a>(ids: impl Iterator<Item = &'a str>, page: &Page) -> Vec<String> {
+    let mut ids: Vec<&str> = ids.collect();
+    ids.sort_unstable();
+    if page.newest_first {
+        ids.reverse();
+    }
+    ids.into_iter().take(page.limit).map(str::to_owned).collect()
+}
+
+/// The records with these ids, in this order; those that are gone meanwhile are left out.
+fn in_order<T: DeserializeOwned>(found: &[RecordBatch], ids: &[String]) -> Result<Vec<T>, StoreError> {
+    let bodies = rows::text_column(found, "id").zip(rows::text_column(found, "body"));
+    let bodies: HashMap<&str, &str> = bodies.collect();
+    let asked = ids.iter().filter_map(|id| bodies.get(id.as_str()));
+    asked.map(|body| serde_json::from_str(body).map_err(failed)).collect()
+}
+
+/// Looks through the links alone, all in one pass however many sources are asked for.
+async fn derived_from(memories: &Table, sources: &[MemoryId], page: &Page) -> Result<Vec<Memory>, StoreError> {
+    let no_source = rows::list_text::<MemoryId>([]);
+    let linked = col("parent").is_not_null().or(col("derived_from").not_eq(lit(no_source)));
+    let found = select(memories, Some(linked), &["id", "parent", "derived_from"]).await?;
+    let sources: HashSet<String> = sources.iter().map(MemoryId::to_string).collect();
+    let after = page.after.map(|after| after.to_string());
+    let is_beyond = |id: &str| match &after {
+        Some(after) if page.newest_first => id < after.as_str(),
+        Some(after) => id > after.as_str(),
+        None => true,
+    };
+    let links = rows::text_column(&found, "parent").zip(rows::text_column(&found, "derived_from"));
+    let derived = rows::text_column(&found, "id").zip(links).filter(|(id, (parent, listed))| {
+        is_beyond(id) && (sources.contains(*parent) || rows::listed_ids(listed).any(|id| sources.contains(id)))
+    });
+    let ids = cut(derived.map(|(id, _)| id), page);
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    in_order(&select(memories, Some(filter::one_of("id", ids.clone())), &["id", "body"]).await?, &ids)
+}

@@ -1,0 +1,46 @@
+//! How much there is.
+
+use std::collections::BTreeMap;
+
+use reasoning_bank_actors::ports::Summary;
+use reasoning_bank_domain::memory::MemoryOutcome;
+use reasoning_bank_domain::trace::{Outcome, Trace};
+
+use super::*;
+
+async fn summary(store: &Arc<dyn MemoryStore>) -> Summary {
+    match store.scan(Filter::Summary, Page::first(0), soon()).await.unwrap() {
+        Scanned::Summary(summary) => summary,
+        other => panic!("no summary: {other:?}"),
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn everything_is_counted_over_all_workspaces_as_it_is_now(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let empty = summary(store).await;
+    assert_eq!((empty.rows, empty.traces.len(), empty.memories_by_status.len()), (0, 0, 0));
+
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let plain = memory(&here, "plain", "words");
+    let mut team = warning(memory(&there, "team", "words"));
+    (team.scope, team.team) = (Scope::Team, Some("red".into()));
+    let retired = memory(&there, "retired", "words");
+    add(store, &[plain.clone(), team, retired.clone()]).await;
+    let archived = next(&retired, |memory| (memory.status, memory.outcome) = (Status::Archived, MemoryOutcome::Mixed));
+    commit(store, vec![change(&archived, None)]).await;
+    let outcomes = [Outcome::Success, Outcome::Success, Outcome::Partial];
+    let traces = outcomes.map(|outcome| Record::Trace(Trace { outcome, ..trace(&here, "task") }));
+    commit(store, traces.to_vec()).await;
+    commit(store, vec![workspace_record("/here"), Record::Signal(signal(&plain, SignalKind::Helpful, now()))]).await;
+
+    let counted = summary(store).await;
+    assert_eq!(counted.traces, BTreeMap::from([(Outcome::Success, 2), (Outcome::Partial, 1)]));
+    let outcomes = [(MemoryOutcome::Success, 1), (MemoryOutcome::Failure, 1), (MemoryOutcome::Mixed, 1)];
+    assert_eq!(counted.memories_by_outcome, BTreeMap::from(outcomes));
+    assert_eq!(counted.memories_by_scope, BTreeMap::from([(Scope::Project, 2), (Scope::Team, 1)]));
+    assert_eq!(counted.memories_by_status, BTreeMap::from([(Status::Active, 2), (Status::Archived, 1)]));
+    assert_eq!(counted.rows, 3 + 3 + 3 + 1 + 1, "memories, passages, traces, a signal, a workspace");
+}

@@ -1,0 +1,158 @@
+//! Directories of the first format are upgraded at open, also after an upgrade that broke off. That later formats are
+//! refused is shown in `store_lance`.
+
+use std::fs;
+use std::path::Path;
+
+use futures::TryStreamExt;
+use lancedb::query::{ExecutableQuery, QueryBase, Select};
+use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Page, Scanned, Summary};
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::trace::Outcome;
+use rstest::rstest;
+
+use crate::store_fixtures::*;
+use crate::store_lance::*;
+
+const MEMORIES: [&str; 8] = ["id", "workspace", "scope", "status", "duplicate_key", "parent", "derived_from", "body"];
+const TRACES: [&str; 3] = ["id", "workspace", "body"];
+
+/// Writes a table again with these columns only, in as many fragments as it had batches.
+async fn rewrite(dir: &Path, name: &str, columns: &[&str]) {
+    let lance = dir.join("lance");
+    let connection = lancedb::connect(lance.to_str().unwrap()).execute().await.unwrap();
+    let table = connection.open_table(name).execute().await.unwrap();
+    let query = table.query().select(Select::columns(columns));
+    let rows: Vec<_> = query.execute().await.unwrap().try_collect().await.unwrap();
+    let schema = table.schema().await.unwrap();
+    let fields: Vec<_> = columns.iter().map(|name| schema.field_with_name(name).unwrap().clone()).collect();
+    drop(table);
+    fs::remove_dir_all(lance.join(format!("{name}.lance"))).unwrap();
+    let schema = std::sync::Arc::new(arrow_schema::Schema::new(fields));
+    let table = connection.create_empty_table(name, schema).execute().await.unwrap();
+    for batch in rows {
+        table.add(batch).execute().await.unwrap();
+    }
+}
+
+/// What the first format looked like on disk: no outcome, no time, passages without a revision in their ids.
+async fn downgrade(dir: &Path) {
+    rewrite(dir, "memories", &MEMORIES).await;
+    rewrite(dir, "traces", &TRACES).await;
+    let connection = lancedb::connect(dir.join("lance").to_str().unwrap()).execute().await.unwrap();
+    let passages = connection.open_table("passages").execute().await.unwrap();
+    let id = "concat(memory_id, '/', kind, '/', cast(n as string))";
+    passages.update().column("id", id).execute().await.unwrap();
+    fs::write(dir.join("format_version"), "1\n").unwrap();
+}
+
+async fn summary(store: &impl MemoryStore) -> Summary {
+    match store.scan(Filter::Summary, Page::first(0), soon()).await.unwrap() {
+        Scanned::Summary(summary) => summary,
+        other => panic!("no summary: {other:?}"),
+    }
+}
+
+fn stamp(dir: &Path) -> String {
+    fs::read_to_string(dir.join("format_version")).unwrap()
+}
+
+async fn bank(dir: &Path) -> Vec<Memory> {
+    let memories = numbered(6);
+    let store = open(dir).await;
+    for three in memories.chunks(3) {
+        store.commit(three.iter().flat_map(full_batch).collect(), soon()).await.unwrap();
+    }
+    store.close(soon()).await.unwrap();
+    memories
+}
+
+#[rstest]
+#[case::never_begun(&[])]
+#[case::after_the_traces(&["memories"])]
+#[case::before_the_stamp(&["memories", "traces"])]
+#[tokio::test]
+async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_reached: &[&str]) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut memories = bank(dir.path()).await;
+    downgrade(dir.path()).await;
+    if !not_reached.is_empty() {
+        // an upgrade that was killed: some tables are as they will be, others as they were, and the stamp is the old one
+        drop(open(dir.path()).await);
+        assert_eq!(stamp(dir.path()), "2\n");
+        let later = ["traces", "memories"].into_iter().skip_while(|table| !not_reached.contains(table));
+        for table in later.filter(|_| not_reached.len() == 1) {
+            rewrite(dir.path(), table, if table == "traces" { &TRACES } else { &MEMORIES }).await;
+        }
+        fs::write(dir.path().join("format_version"), "1\n").unwrap();
+    }
+    // frames of that format wait, too
+    leave_journal(dir.path(), &frame(&full_batch(&memories[0])[1..2]));
+    let store = open(dir.path()).await;
+    assert_eq!(stamp(dir.path()), "2\n");
+    assert_whole(&store, &memories).await;
+    assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&6));
+
+    // and it is used like any other
+    commit_each(&store, &[memory(&workspace("/here"), "Later", "common words")]).await;
+    let changed = next(&memories[0], |memory| memory.content = "changed words".into());
+    store.commit(vec![change(&changed, Some(AXIS))], soon()).await.unwrap();
+    memories[0] = changed;
+    store.maintain(soon()).await.unwrap();
+    assert_eq!(summary(&store).await.memories_by_outcome.values().sum::<u64>(), 7);
+    let before = now() + jiff::SignedDuration::from_secs(1);
+    let erased = store.erase(EraseScope::Traces { workspace: None, before }, soon()).await.unwrap();
+    assert_eq!(erased.traces, 7);
+    drop(store);
+    let store = open(dir.path()).await;
+    assert_eq!(store.get(vec![memories[0].id], soon()).await.unwrap()[0].memory, memories[0]);
+}
+
+#[tokio::test]
+async fn a_table_that_falls_back_to_a_version_from_before_the_upgrade_is_upgraded_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let memories = bank(dir.path()).await;
+    downgrade(dir.path()).await;
+    drop(open(dir.path()).await);
+    for table in ["traces", "memories"] {
+        let newest = table_files(dir.path(), table, "_versions").remove(0);
+        fs::OpenOptions::new().write(true).open(newest).unwrap().set_len(0).unwrap();
+    }
+    let store = open(dir.path()).await;
+    assert_whole(&store, &memories).await;
+    assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&6));
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_damaged_table_of_the_first_format_is_upgraded() {
+    let dir = tempfile::tempdir().unwrap();
+    let memories = bank(dir.path()).await;
+    downgrade(dir.path()).await;
+    for table in ["traces", "memories"] {
+        let data = table_files(dir.path(), table, "data");
+        fs::OpenOptions::new().write(true).open(&data[0]).unwrap().set_len(10).unwrap();
+    }
+    // the history still knows what the fragment held
+    let store = open(dir.path()).await;
+    assert_whole(&store, &memories).await;
+    assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&6));
+}
+
+#[tokio::test]
+async fn a_summary_of_a_large_bank_says_what_the_disk_and_the_indexes_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).await;
+    let memories: Vec<Memory> =
+        (0..10_000).map(|n| memory(&workspace("/here"), &format!("Title {n}"), &"words ".repeat(50))).collect();
+    for chunk in memories.chunks(2_000) {
+        store.commit(chunk.iter().map(|memory| as_it_is(memory, Some(AXIS))).collect(), soon()).await.unwrap();
+    }
+    let before = summary(&store).await;
+    assert_eq!((before.rows, before.index_lag_rows), (20_000, 10_000));
+    assert!(before.fragments >= 10, "{before:?}");
+    store.maintain(soon()).await.unwrap();
+    commit_each(&store, &numbered(1)).await;
+    let after = summary(&store).await;
+    assert_eq!((after.rows, after.index_lag_rows), (20_004, 1));
+    assert!(after.bytes > 10_000 * 50, "{after:?}");
+}
