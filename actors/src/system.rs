@@ -2,11 +2,12 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reasoning_bank_domain::breaker;
 use reasoning_bank_domain::matts::K_RANGE;
 use reasoning_bank_domain::restart::Limits;
+use tokio::time::Instant;
 
 use crate::agent::{Equipment, SolveSettings};
 use crate::agents::AgentsHandle;
