@@ -5,11 +5,14 @@
 //! Spans are carried by hand: a message takes the span of its sender along, and [`Tasks`](crate::runtime::Tasks) run
 //! in the span they were started in.
 
+use std::time::Duration;
+
+use reasoning_bank_domain::breaker::Change;
 use reasoning_bank_domain::ids::TaskId;
 use reasoning_bank_domain::solve::SolveReport;
 use reasoning_bank_domain::workspace::WorkspaceId;
 use tokio::time::Instant;
-use tracing::{Span, debug, info, info_span};
+use tracing::{Span, debug, info, info_span, warn};
 
 use crate::error::Error;
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError, StoreError};
@@ -40,6 +43,22 @@ pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, M
             "a model call ended"
         ),
         Err(error) => debug!(outcome = Error::from(error.clone()).code(), elapsed_ms, "a model call ended"),
+    }
+}
+
+/// Within [`model_call`], for a call that is tried again.
+pub(crate) fn model_call_failed(error: &ModelError, tries: u32, pause: Duration) {
+    let (outcome, pause_ms) = (Error::from(error.clone()).code(), pause.as_millis() as u64);
+    debug!(outcome, tries, pause_ms, "a model call failed and is tried again");
+}
+
+pub(crate) fn circuit_changed(change: Change) {
+    match change {
+        Change::Opened { pause } => {
+            warn!(pause_ms = pause.as_millis() as u64, "the provider keeps failing and is left alone");
+        }
+        Change::Closed => info!("the provider answers again"),
+        Change::ProbeWanted => {}
     }
 }
 

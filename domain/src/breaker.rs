@@ -52,6 +52,17 @@ pub struct Ticket {
     era: u64,
 }
 
+/// What the end of a call changed for other calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Opened {
+        pause: Duration,
+    },
+    Closed,
+    /// A probe ended without a word: the next call probes.
+    ProbeWanted,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 enum State {
     /// True is a failure; the oldest first.
@@ -99,43 +110,41 @@ impl Circuit {
         Admission::Pass(Ticket { era: self.era })
     }
 
-    /// To be told of every call that was let through, once. True when those who wait should ask again.
-    pub fn ended(&mut self, ticket: Ticket, ending: Ending, now: Duration) -> bool {
+    /// To be told of every call that was let through, once. After a change those who wait ask again.
+    pub fn ended(&mut self, ticket: Ticket, ending: Ending, now: Duration) -> Option<Change> {
         if ticket.era != self.era {
-            return false;
+            return None;
         }
         match (&mut self.state, ending) {
-            (State::Closed { .. }, Ending::Unknown) | (State::Open { .. }, _) => false,
+            (State::Closed { .. }, Ending::Unknown) | (State::Open { .. }, _) => None,
             (State::Closed { recent }, ending) => {
                 recent.push_back(ending == Ending::Failed);
                 if recent.len() > self.limits.window {
                     recent.pop_front();
                 }
-                if recent.iter().filter(|failed| **failed).count() >= self.limits.failures {
-                    self.open(self.limits.first_pause, now);
-                }
-                false
+                let failures = recent.iter().filter(|failed| **failed).count();
+                (failures >= self.limits.failures).then(|| self.open(self.limits.first_pause, now))
             }
             (State::HalfOpen { probing, .. }, Ending::Unknown) => {
                 *probing = false;
-                true
+                Some(Change::ProbeWanted)
             }
             (State::HalfOpen { pause, .. }, Ending::Failed) => {
                 let longer = pause.saturating_mul(2).min(self.limits.longest_pause);
-                self.open(longer, now);
-                true
+                Some(self.open(longer, now))
             }
             (State::HalfOpen { .. }, Ending::Answered) => {
                 self.era += 1;
                 self.state = State::Closed { recent: VecDeque::new() };
-                true
+                Some(Change::Closed)
             }
         }
     }
 
-    fn open(&mut self, pause: Duration, now: Duration) {
+    fn open(&mut self, pause: Duration, now: Duration) -> Change {
         self.era += 1;
         self.state = State::Open { until: now + pause, pause };
+        Change::Opened { pause }
     }
 }
 

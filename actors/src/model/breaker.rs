@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::within;
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
 use crate::runtime::Deadline;
+use crate::spans;
 
 pub(crate) struct Breaker {
     inner: Arc<dyn LanguageModel>,
@@ -59,8 +60,9 @@ struct UnderWay<'a> {
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         let breaker = self.breaker;
-        let probe_ended = breaker.circuit().ended(self.ticket, self.ending, breaker.start.elapsed());
-        if probe_ended {
+        let changed = breaker.circuit().ended(self.ticket, self.ending, breaker.start.elapsed());
+        if let Some(change) = changed {
+            spans::circuit_changed(change);
             breaker.probed.notify_waiters();
         }
     }

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::within;
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
 use crate::runtime::Deadline;
+use crate::spans;
 use crate::statistics::Meters;
 
 const FACTOR: f32 = 2.0;
@@ -99,6 +100,7 @@ impl LanguageModel for Retried {
                 if pause >= deadline.remaining() {
                     return Err(given_up(error, tries, Some(pause)));
                 }
+                spans::model_call_failed(&error, tries, pause);
                 within(deadline, &cancel, sleep(pause)).await?;
                 self.meters.spent(request.purpose, LlmCounts { retries: 1, ..LlmCounts::default() });
                 tries += 1;

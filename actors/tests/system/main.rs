@@ -11,6 +11,7 @@ mod memories;
 mod promotion;
 mod provider;
 mod reliability;
+mod repeat;
 mod shutdown;
 mod solving;
 mod statistics;

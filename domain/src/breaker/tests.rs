@@ -55,7 +55,7 @@ fn after_the_pause_one_call_probes_and_the_others_wait_for_it() {
     let mut circuit = open();
     let probe = pass(&mut circuit, S(5));
     assert_eq!(circuit.admit(S(5)), Admission::Wait);
-    assert!(circuit.ended(probe, Ending::Answered, S(6)));
+    assert_eq!(circuit.ended(probe, Ending::Answered, S(6)), Some(Change::Closed));
     for _ in 0..28 {
         call(&mut circuit, Ending::Failed, S(6));
     }
@@ -70,7 +70,7 @@ fn each_probe_that_fails_doubles_the_pause_up_to_the_longest() {
         assert_eq!(circuit.admit(now), Admission::Refused { retry_after: S(pause) });
         now += S(pause);
         let probe = pass(&mut circuit, now);
-        assert!(circuit.ended(probe, Ending::Failed, now));
+        assert!(matches!(circuit.ended(probe, Ending::Failed, now), Some(Change::Opened { .. })));
     }
 }
 
@@ -78,11 +78,11 @@ fn each_probe_that_fails_doubles_the_pause_up_to_the_longest() {
 fn a_probe_that_is_dropped_leaves_its_place_to_the_next_call() {
     let mut circuit = open();
     let dropped = pass(&mut circuit, S(5));
-    assert!(circuit.ended(dropped, Ending::Unknown, S(6)));
+    assert_eq!(circuit.ended(dropped, Ending::Unknown, S(6)), Some(Change::ProbeWanted));
     let probe = pass(&mut circuit, S(6));
     assert_eq!(circuit.admit(S(6)), Admission::Wait);
-    assert!(!circuit.ended(dropped, Ending::Failed, S(6)), "a probe that was given up says nothing any more");
-    assert!(circuit.ended(probe, Ending::Answered, S(6)));
+    assert_eq!(circuit.ended(dropped, Ending::Failed, S(6)), None, "a probe that was given up says nothing any more");
+    assert_eq!(circuit.ended(probe, Ending::Answered, S(6)), Some(Change::Closed));
 }
 
 #[test]
@@ -93,13 +93,13 @@ fn calls_that_began_before_it_opened_change_nothing_when_they_end() {
         circuit.ended(*ticket, Ending::Failed, S(1));
     }
     for (ticket, ending) in late[29..].iter().zip([Ending::Answered, Ending::Failed].into_iter().cycle()) {
-        assert!(!circuit.ended(*ticket, ending, S(2)));
+        assert_eq!(circuit.ended(*ticket, ending, S(2)), None);
     }
     assert_eq!(circuit.admit(S(2)), Admission::Refused { retry_after: S(4) });
     let probe = pass(&mut circuit, S(6));
-    assert!(!circuit.ended(late[39], Ending::Answered, S(6)));
+    assert_eq!(circuit.ended(late[39], Ending::Answered, S(6)), None);
     assert_eq!(circuit.admit(S(6)), Admission::Wait);
-    assert!(circuit.ended(probe, Ending::Answered, S(6)));
+    assert_eq!(circuit.ended(probe, Ending::Answered, S(6)), Some(Change::Closed));
 }
 
 #[derive(Debug, Clone)]
