@@ -16,7 +16,7 @@ use crate::runtime::{ChildSpec, Slot};
 
 pub(crate) type CacheKey = [u8; 32];
 
-/// `max_entries` 0 turns the cache off.
+/// 0 of either turns the cache off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheSettings {
     pub max_entries: u64,
@@ -103,7 +103,7 @@ impl CacheHandle {
     }
 
     pub(crate) fn is_off(&self) -> bool {
-        self.settings.max_entries == 0
+        self.settings.max_entries == 0 || self.settings.ttl.is_zero()
     }
 
     pub(crate) fn bypassed(&self) {
