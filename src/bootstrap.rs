@@ -18,7 +18,6 @@ use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::agent_loop::Limits;
 use tokio::sync::Mutex;
 
-use crate::embed::BuiltinEmbedder;
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
 use crate::settings::{self, LlmSettings, Loaded, Provider, Settings};
 use crate::store::{LanceStore, Options};
@@ -42,8 +41,8 @@ impl Bank {
         settings: &Settings,
         root_name: Option<RootName>,
         model: Arc<dyn LanguageModel>,
+        embedder: Arc<dyn Embedder>,
     ) -> Result<Self, Error> {
-        let embedder: Arc<dyn Embedder> = Arc::new(BuiltinEmbedder::new());
         let store = Opened::default();
         let parts = Parts {
             store: opener(Arc::clone(&store), settings.data_dir.clone(), embedder.fingerprint().clone()),

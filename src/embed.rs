@@ -9,7 +9,9 @@ mod encoder;
 mod job;
 mod lanes;
 mod onnx;
+mod pool;
 mod tract;
 mod worker;
 
 pub use builtin::BuiltinEmbedder;
+pub use pool::EmbedderPool;

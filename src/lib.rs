@@ -8,6 +8,7 @@ pub mod bootstrap;
 pub mod cli;
 pub mod embed;
 mod heap;
+mod jsonl;
 pub mod llm;
 pub mod mcp;
 pub mod project;

@@ -9,6 +9,7 @@ mod list;
 mod promote;
 mod recall;
 mod record;
+mod restore;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ pub use edit::UpdateRequest;
 pub use feedback::{FeedbackRequest, Learning};
 pub(crate) use learn::Kept;
 pub use list::{ListRequest, MAX_LISTED};
+pub use restore::Restorable;
 
 use crate::error::Error;
 use crate::ports::{Embedder, MemoryRow, Visible};

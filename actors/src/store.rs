@@ -21,7 +21,7 @@ use tracing::Instrument;
 
 use crate::error::Error;
 use crate::ports::{
-    Batch, Committed, EraseScope, Erased, Filter, MemoryRow, MemoryStore, Page, Recall, Scanned, StoreError,
+    Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Scanned, StoreError,
 };
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks};
 use crate::spans;
@@ -94,6 +94,11 @@ impl StoreHandle {
             async move { store.erase(scope, deadline).await }.boxed()
         })
         .await
+    }
+
+    /// One slice of upkeep now, besides those that are done from time to time.
+    pub async fn maintain(&self, deadline: Deadline) -> Result<Maintained, Error> {
+        self.ask("maintain", deadline, move |store| async move { store.maintain(deadline).await }.boxed()).await
     }
 
     async fn ask<T: Rows + Send + 'static>(
@@ -178,8 +183,15 @@ impl Rows for Scanned {
             Self::Signals(rows) => rows.len(),
             Self::Workspaces(rows) => rows.len(),
             Self::Passages(rows) => rows.len(),
+            Self::Stored(ids) => ids.len(),
             Self::Summary(_) => 1,
         }
+    }
+}
+
+impl Rows for Maintained {
+    fn rows(&self) -> usize {
+        0
     }
 }
 

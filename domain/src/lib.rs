@@ -5,6 +5,7 @@ pub mod agent_loop;
 pub mod answer;
 pub mod breaker;
 pub mod confidence;
+pub mod eval;
 pub mod feedback;
 pub mod fusion;
 pub mod genealogy;

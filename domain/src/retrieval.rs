@@ -26,6 +26,17 @@ pub struct Candidates {
     pub facts: Vec<(Facts, Evidence)>,
 }
 
+impl Candidates {
+    /// As if these had not been found.
+    pub fn without(mut self, ids: &HashSet<MemoryId>) -> Self {
+        for list in [&mut self.vector, &mut self.text].into_iter().flatten() {
+            list.hits.retain(|(id, _)| !ids.contains(id));
+        }
+        self.facts.retain(|(facts, _)| !ids.contains(&facts.id));
+        self
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
     pub facts: Facts,

@@ -13,17 +13,20 @@ use reasoning_bank_domain::view::{MemoryView, Recorded, Retrieved};
 use super::args::{MemoryCommand, RecordArgs, SearchArgs};
 use super::failure::{Exit, Failure};
 use super::output::Output;
-use super::session::{patience, with_bank, with_searching_bank};
+use super::session::{patience, with_bank, with_bulk_bank, with_searching_bank};
 use super::{input, render};
 use crate::project;
 use crate::settings::Loaded;
 
 mod edit;
 mod export;
+mod import;
 mod record;
 
 pub(super) use edit::Deleted;
 use export::export;
+use import::import;
+pub(super) use import::{Counts, Imported};
 
 pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
     match command {
@@ -79,6 +82,13 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
                 export(workspace, vectors, output.json, &bank, &mut out).await
             })
             .map(|()| Exit::Ok)
+        }
+        MemoryCommand::Import { file } => {
+            let progress = output.progress("lines");
+            let imported =
+                with_bulk_bank(loaded, async |bank| import(&file, &loaded.workspace, &bank, &progress).await)?;
+            drop(progress);
+            output.answer(&imported, render::imported)
         }
     }
 }

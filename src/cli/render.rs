@@ -16,7 +16,7 @@ mod workspace;
 
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported};
-pub(super) use memory::{memory, recorded, retrieved, why};
+pub(super) use memory::{imported, memory, recorded, retrieved, why};
 pub(super) use solve::{attempts, solve, verdict};
 pub(super) use trace::{trace, traces};
 pub(super) use workspace::{

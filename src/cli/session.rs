@@ -1,13 +1,16 @@
 //! A running bank for one command.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use reasoning_bank_actors::ports::Embedder;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::runtime::Builder;
 
 use super::failure::Failure;
 use crate::bootstrap::{Bank, ChosenModel};
+use crate::embed::{BuiltinEmbedder, EmbedderPool};
 use crate::llm::{KeyCheck, KeyVerdict};
 use crate::settings::Loaded;
 
@@ -60,15 +63,33 @@ pub(super) fn with_serving_bank<T>(
     run(loaded, ChosenModel::of(loaded)?, Duration::ZERO, work)
 }
 
+/// The same for work that embeds many texts: with several instances of the embedding model.
+pub(super) fn with_bulk_bank<T>(
+    loaded: &Loaded,
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    run_with(loaded, ChosenModel::none(), Arc::new(EmbedderPool::new()), Duration::ZERO, work)
+}
+
 fn run<T>(
     loaded: &Loaded,
     chosen: ChosenModel,
     model_patience: Duration,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    run_with(loaded, chosen, Arc::new(BuiltinEmbedder::new()), model_patience, work)
+}
+
+fn run_with<T>(
+    loaded: &Loaded,
+    chosen: ChosenModel,
+    embedder: Arc<dyn Embedder>,
+    model_patience: Duration,
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
     let done = runtime.block_on(async {
-        let bank = Bank::start(&loaded.settings, loaded.root_name(), chosen.model).await?;
+        let bank = Bank::start(&loaded.settings, loaded.root_name(), chosen.model, embedder).await?;
         let work = async {
             bank.embedder_ready(model_patience).await;
             work(bank.handle()).await

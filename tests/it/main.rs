@@ -6,6 +6,7 @@ mod cli_config;
 mod cli_demo;
 mod cli_doctor;
 mod cli_edit;
+mod cli_import;
 mod cli_memory;
 mod cli_solve;
 mod cli_workspace;

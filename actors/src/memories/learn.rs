@@ -220,11 +220,12 @@ fn memories_of(lessons: Vec<Lesson>, origin: &Origin, injected: &Injection) -> (
     (memories, notes)
 }
 
-fn whole(text: String) -> Vec<Chunk> {
+/// A text for which there is no embedder.
+pub(super) fn whole(text: String) -> Vec<Chunk> {
     if text.trim().is_empty() { Vec::new() } else { vec![Chunk { text, vector: None }] }
 }
 
-fn passages(kind: PassageKind, chunks: Vec<Chunk>) -> Vec<Passage> {
+pub(super) fn passages(kind: PassageKind, chunks: Vec<Chunk>) -> Vec<Passage> {
     let passage = |(n, chunk): (usize, Chunk)| Passage { kind, n: n as u32, text: chunk.text, vector: chunk.vector };
     chunks.into_iter().enumerate().map(passage).collect()
 }

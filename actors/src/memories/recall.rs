@@ -1,6 +1,6 @@
 //! Finding memories: for a caller who asks, and for a task that is about to be solved.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
@@ -33,11 +33,21 @@ struct Found {
 
 impl MemoriesHandle {
     pub async fn retrieve(&self, request: RetrieveRequest, deadline: Deadline) -> Result<Retrieved, Error> {
+        self.retrieve_except(request, &HashSet::new(), deadline).await
+    }
+
+    /// As if the bank did not hold the memories `except`. For measuring; no client can ask for it.
+    pub async fn retrieve_except(
+        &self,
+        request: RetrieveRequest,
+        except: &HashSet<MemoryId>,
+        deadline: Deadline,
+    ) -> Result<Retrieved, Error> {
         let begun = Instant::now();
         check(&request)?;
         let now = Timestamp::now();
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
-        let found = self.find(request, workspace, now, deadline).await?;
+        let found = self.find(request, except, workspace, now, deadline).await?;
         Ok(Retrieved {
             memories: found.recalled.into_iter().map(|recalled| RecalledView::new(recalled, now)).collect(),
             mode: found.mode,
@@ -57,7 +67,7 @@ impl MemoriesHandle {
     ) -> (Injection, Vec<String>) {
         let named = WorkspaceRef::Id(workspace.id.clone());
         let request = RetrieveRequest { domain, ..RetrieveRequest::new(gist(task), named, self.settings.n_results) };
-        match self.find(request, workspace, Timestamp::now(), deadline).await {
+        match self.find(request, &HashSet::new(), workspace, Timestamp::now(), deadline).await {
             Ok(found) => {
                 let by_words_alone = found.mode == SearchMode::Keyword;
                 (Injection::choose(found.recalled, self.settings.relevance_floor, by_words_alone), found.notes)
@@ -69,6 +79,7 @@ impl MemoriesHandle {
     async fn find(
         &self,
         request: RetrieveRequest,
+        except: &HashSet<MemoryId>,
         workspace: Workspace,
         now: Timestamp,
         deadline: Deadline,
@@ -94,9 +105,9 @@ impl MemoriesHandle {
             },
             text: Some(request.query.clone()),
             vector,
-            limit: over_fetch(request.n_results),
+            limit: over_fetch(request.n_results) + except.len(),
         };
-        let candidates = self.store.candidates(recall, deadline).await?;
+        let candidates = self.store.candidates(recall, deadline).await?.without(except);
         let mode = match (&candidates.vector, &candidates.text) {
             (Some(_), None) => SearchMode::Vector,
             (Some(_), Some(_)) => SearchMode::Hybrid,

@@ -154,6 +154,8 @@ pub enum Filter {
     Workspaces,
     /// The passages of one memory: needed to copy its vectors.
     Passages(MemoryId),
+    /// Which of these are ids of memories, traces or signals that are stored, whatever the page.
+    Stored(Vec<uuid::Uuid>),
     /// How much there is, of all workspaces together.
     Summary,
 }
@@ -206,6 +208,8 @@ pub enum Scanned {
     Signals(Vec<Signal>),
     Workspaces(Vec<Workspace>),
     Passages(Vec<Passage>),
+    /// In no order.
+    Stored(Vec<uuid::Uuid>),
     Summary(Summary),
 }
 

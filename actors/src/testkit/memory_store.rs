@@ -240,6 +240,14 @@ impl Data {
             Filter::Passages(id) => {
                 Scanned::Passages(self.memories.get(&id).map(|stored| stored.passages.clone()).unwrap_or_default())
             }
+            Filter::Stored(mut ids) => {
+                ids.retain(|id| {
+                    self.memories.contains_key(&(*id).into())
+                        || self.traces.contains_key(&(*id).into())
+                        || self.signals.contains_key(&(*id).into())
+                });
+                Scanned::Stored(ids)
+            }
             Filter::Summary => Scanned::Summary(self.summary()),
         }
     }

@@ -184,7 +184,7 @@ impl WorkspacesHandle {
                 Scanned::Memories(rows) => rows.iter().map(|row| row.memory.id.uuid()).collect(),
                 Scanned::Traces(traces) => traces.iter().map(|trace| trace.trace_id.uuid()).collect(),
                 Scanned::Signals(signals) => signals.iter().map(|signal| signal.id.uuid()).collect(),
-                Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Summary(_) => Vec::new(),
+                Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Stored(_) | Scanned::Summary(_) => Vec::new(),
             };
             counted += ids.len() as u64;
             if counted > most {

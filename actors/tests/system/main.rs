@@ -12,6 +12,7 @@ mod promotion;
 mod provider;
 mod reliability;
 mod repeat;
+mod restore;
 mod shutdown;
 mod solving;
 mod statistics;

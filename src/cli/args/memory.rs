@@ -115,6 +115,21 @@ pub(in crate::cli) enum MemoryCommand {
         #[arg(long)]
         vectors: bool,
     },
+    /// Restore what `memory export` wrote
+    #[command(
+        long_about = "Restore what `memory export` wrote, exactly: ids, times, revisions and evidence stay. The whole \
+            file is checked first; where a line is wrong, all that is wrong is told and nothing is imported. What is \
+            there already is skipped, so that an import that broke off is done again.",
+        after_help = "Examples:\n  \
+            reasoning-bank memory import bank.jsonl\n  \
+            reasoning-bank --data-dir ./old memory export --all | reasoning-bank memory import -\n\n\
+            A line is an object with a kind, memory, trace or signal, and an id. A memory needs title, description and\n\
+            content; without a workspace_id it goes to the workspace in use."
+    )]
+    Import {
+        /// JSON Lines, or one JSON array; `-` reads stdin
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,8 @@
 //! `memory export`: JSON Lines, a line a thing, in the order of ids over all kinds. What is written is what is stored,
-//! so that it can be restored exactly; a signal's own kind is called `signal`, as `kind` says what a line is.
+//! so that `import` restores it exactly; a signal's own kind is called `signal`, as `kind` says what a line is. The
+//! first line of a workspace also has the `workspace` itself: its root, its name, its team and organisation.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{Filter, Page, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -41,13 +43,15 @@ pub(in crate::cli) async fn export(
         Stream::new(Filter::Traces { workspace: workspace.clone() }),
         Stream::new(Filter::Signals { workspace }),
     ];
+    let mut unnamed = workspaces(system).await?;
     let mut lines = Lines { out, as_array, begun: false };
-    let exported = write_all(&mut streams, vectors, system, &mut lines).await;
+    let exported = write_all(&mut streams, &mut unnamed, vectors, system, &mut lines).await;
     exported.map_err(|failure| if lines.begun { failure.after_output() } else { failure })
 }
 
 async fn write_all(
     streams: &mut [Stream],
+    unnamed: &mut HashMap<WorkspaceId, Workspace>,
     vectors: bool,
     system: &SystemHandle,
     lines: &mut Lines<'_, impl Write>,
@@ -56,6 +60,9 @@ async fn write_all(
         if line.fields.get("kind") == Some(&Value::from("memory")) {
             with_vectors(&mut line, vectors, system).await?;
         }
+        if let Some(workspace) = unnamed.remove(&line.workspace) {
+            line.fields.insert("workspace".into(), value(&workspace)?);
+        }
         if !lines.write(&line.fields)? {
             return Ok(());
         }
@@ -63,8 +70,15 @@ async fn write_all(
     lines.end()
 }
 
+async fn workspaces(system: &SystemHandle) -> Result<HashMap<WorkspaceId, Workspace>, Failure> {
+    let scanned = system.store.scan(Filter::Workspaces, Page::first(PAGE), Deadline::after(PATIENCE)).await?;
+    let Scanned::Workspaces(workspaces) = scanned else { return Ok(HashMap::new()) };
+    Ok(workspaces.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect())
+}
+
 struct Line {
     id: Uuid,
+    workspace: WorkspaceId,
     fields: Map<String, Value>,
 }
 
@@ -105,23 +119,32 @@ async fn next(streams: &mut [Stream], system: &SystemHandle) -> Result<Option<Li
 
 fn lines(scanned: Scanned) -> Result<VecDeque<Line>, Failure> {
     match scanned {
-        Scanned::Memories(rows) => {
-            rows.into_iter().map(|row| line("memory", row.memory.id.uuid(), &row.memory)).collect()
+        Scanned::Memories(rows) => rows
+            .into_iter()
+            .map(|row| line("memory", row.memory.id.uuid(), &row.memory.workspace_id, &row.memory))
+            .collect(),
+        Scanned::Traces(traces) => traces
+            .iter()
+            .map(|trace| line("trace", trace.trace_id.uuid(), &trace.metadata.workspace_id, trace))
+            .collect(),
+        Scanned::Signals(signals) => {
+            signals.iter().map(|signal| line("signal", signal.id.uuid(), &signal.workspace_id, signal)).collect()
         }
-        Scanned::Traces(traces) => traces.iter().map(|trace| line("trace", trace.trace_id.uuid(), trace)).collect(),
-        Scanned::Signals(signals) => signals.iter().map(|signal| line("signal", signal.id.uuid(), signal)).collect(),
-        Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Summary(_) => Ok(VecDeque::new()),
+        Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Stored(_) | Scanned::Summary(_) => Ok(VecDeque::new()),
     }
 }
 
-fn line(kind: &str, id: Uuid, thing: &impl Serialize) -> Result<Line, Failure> {
-    let value = serde_json::to_value(thing).map_err(|error| Failure::from(Error::internal(error)))?;
+fn line(kind: &str, id: Uuid, workspace: &WorkspaceId, thing: &impl Serialize) -> Result<Line, Failure> {
     let mut fields = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
-    if let Value::Object(own) = value {
+    if let Value::Object(own) = value(thing)? {
         fields
             .extend(own.into_iter().map(|(name, value)| (if name == "kind" { kind.to_owned() } else { name }, value)));
     }
-    Ok(Line { id, fields })
+    Ok(Line { id, workspace: workspace.clone(), fields })
+}
+
+fn value(thing: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(thing).map_err(|error| Failure::from(Error::internal(error)))
 }
 
 /// Adds the passages with their vectors, or removes what only makes sense beside them.
@@ -133,8 +156,7 @@ async fn with_vectors(line: &mut Line, vectors: bool, system: &SystemHandle) -> 
     let page = Page::first(PAGE);
     let scanned = system.store.scan(Filter::Passages(line.id.into()), page, Deadline::after(PATIENCE)).await?;
     if let Scanned::Passages(passages) = scanned {
-        let passages = serde_json::to_value(passages).map_err(|error| Failure::from(Error::internal(error)))?;
-        line.fields.insert("passages".into(), passages);
+        line.fields.insert("passages".into(), value(&passages)?);
     }
     Ok(())
 }

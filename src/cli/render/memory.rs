@@ -6,6 +6,7 @@ use reasoning_bank_domain::view::{MemoryView, RecalledView, RecordStatus, Record
 
 use super::style::{bold, dim};
 use super::{clean, counted, kind};
+use crate::cli::memory::{Counts, Imported};
 
 pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
     let mut out = String::new();
@@ -130,6 +131,21 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
     if answer.redactions > 0 {
         let secrets = counted(answer.redactions, "secret was", "secrets were");
         let _ = writeln!(out, "{secrets} replaced before it was stored");
+    }
+    out
+}
+
+pub(in crate::cli) fn imported(answer: &Imported) -> String {
+    let Imported { imported: Counts { memories, traces, signals }, skipped, redactions } = answer;
+    let mut out = format!(
+        "imported {}, {}, {}; {skipped} skipped, as they were there already\n",
+        counted(*memories as usize, "memory", "memories"),
+        counted(*traces as usize, "trace", "traces"),
+        counted(*signals as usize, "signal", "signals"),
+    );
+    if *redactions > 0 {
+        let secrets = counted(*redactions as usize, "secret was", "secrets were");
+        let _ = writeln!(out, "{secrets} replaced before anything was stored");
     }
     out
 }

@@ -46,6 +46,16 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
             workspaces.sort_by(|a, b| a.id.cmp(&b.id));
             Ok(Scanned::Workspaces(workspaces))
         }
+        Filter::Stored(ids) => {
+            let these = filter::one_of("id", ids.iter().map(uuid::Uuid::to_string));
+            let stored = async |table| {
+                let found = select(table, Some(these.clone()), &["id"]).await?;
+                rows::text_column(&found, "id").map(|id| id.parse().map_err(failed)).collect::<Result<Vec<_>, _>>()
+            };
+            let (memories, traces, signals) =
+                tokio::try_join!(stored(&tables.memories), stored(&tables.traces), stored(&tables.signals))?;
+            Ok(Scanned::Stored([memories, traces, signals].concat()))
+        }
         Filter::Summary => Ok(Scanned::Summary(summary::summary(shared).await?)),
         Filter::Passages(id) => {
             let condition = filter::equals("memory_id", id.to_string());

@@ -159,3 +159,18 @@ async fn upkeep_changes_nothing_that_can_be_read(#[values(InMemory, Lance)] back
     assert_eq!(before.len(), stored.len());
     assert_eq!(memories(&opened.store, ALL, everything()).await, before);
 }
+
+#[rstest]
+#[tokio::test]
+async fn of_many_ids_those_that_are_stored_are_told(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let kept = memory(&workspace("/here"), "Kept", "content");
+    let (helped, tried) = (signal(&kept, SignalKind::Helpful, now()), trace(&workspace("/here"), "the task"));
+    let stored = BTreeSet::from([kept.id.uuid(), helped.id.uuid(), tried.trace_id.uuid()]);
+    commit(&opened.store, vec![record(&kept, None), Record::Signal(helped), Record::Trace(tried)]).await;
+    let asked: Vec<Uuid> = stored.iter().copied().chain((0..500).map(Uuid::from_u128)).collect();
+    match opened.store.scan(Filter::Stored(asked), Page::first(1), soon()).await.unwrap() {
+        Scanned::Stored(found) => assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), stored),
+        other => panic!("not ids: {other:?}"),
+    }
+}

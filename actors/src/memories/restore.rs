@@ -1,0 +1,122 @@
+//! Writing in bulk what exists already: ids, times, revisions and statuses stay as they are given, and nothing is
+//! compared with what the bank says. For imports and for measuring; what is learned goes through `record` and `learn`.
+
+use std::collections::HashSet;
+
+use reasoning_bank_domain::confidence::Signal;
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::Workspace;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::MemoriesHandle;
+use super::learn::{passages, whole};
+use crate::error::Error;
+use crate::ports::{Batch, EmbedError, Filter, Fingerprint, Page, Passage, PassageKind, Record, Scanned};
+use crate::runtime::Deadline;
+
+/// One thing to be written as it is. Whoever gives it has checked it and removed its secrets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(clippy::large_enum_variant, reason = "batches are short, and moved rather than copied")]
+pub enum Restorable {
+    /// Of the same workspace the higher revision stays.
+    Workspace(Workspace),
+    Trace(Trace),
+    /// The passages count where they are this memory's texts with vectors of the embedder in use; otherwise it is
+    /// embedded anew.
+    Memory {
+        memory: Memory,
+        passages: Vec<Passage>,
+    },
+    Signal(Signal),
+}
+
+impl Restorable {
+    /// None for a workspace, whose id is none of these.
+    fn uuid(&self) -> Option<Uuid> {
+        match self {
+            Self::Workspace(_) => None,
+            Self::Trace(trace) => Some(trace.trace_id.uuid()),
+            Self::Memory { memory, .. } => Some(memory.id.uuid()),
+            Self::Signal(signal) => Some(signal.id.uuid()),
+        }
+    }
+}
+
+impl MemoriesHandle {
+    /// Writes what is not there yet, all of it or nothing, and says of each thing whether it was new; of a workspace
+    /// always.
+    pub async fn restore(&self, things: Vec<Restorable>, deadline: Deadline) -> Result<Vec<bool>, Error> {
+        let ids: Vec<Uuid> = things.iter().filter_map(Restorable::uuid).collect();
+        let mut known: HashSet<Uuid> = match self.store.scan(Filter::Stored(ids), Page::first(0), deadline).await? {
+            Scanned::Stored(stored) => stored.into_iter().collect(),
+            _ => HashSet::new(),
+        };
+        let is_new: Vec<bool> = things.iter().map(|thing| thing.uuid().is_none_or(|id| known.insert(id))).collect();
+        let new = things.into_iter().zip(&is_new).filter_map(|(thing, is_new)| is_new.then_some(thing));
+        let (mut batch, mut unembedded) = (Batch::new(), Vec::new());
+        for thing in new {
+            batch.push(match thing {
+                Restorable::Workspace(workspace) => Record::Workspace(workspace),
+                Restorable::Trace(trace) => Record::Trace(trace),
+                Restorable::Signal(signal) => Record::Signal(signal),
+                Restorable::Memory { memory, passages } => {
+                    if !are_vectors_of(&memory, &passages, self.embedder.fingerprint()) {
+                        unembedded.push(memory);
+                        continue;
+                    }
+                    Record::Memory { memory, passages, confirm: None }
+                }
+            });
+        }
+        batch.extend(self.embedded(unembedded, deadline).await?);
+        if !batch.is_empty() {
+            self.store.commit(batch, deadline).await?;
+        }
+        Ok(is_new)
+    }
+
+    async fn embedded(&self, memories: Vec<Memory>, deadline: Deadline) -> Result<Vec<Record>, Error> {
+        if memories.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts: Vec<String> =
+            memories.iter().flat_map(|memory| [memory.task.clone(), memory.content_text()]).collect();
+        let (embedder, chunks) = match self.embedder.embed_documents(texts.clone(), deadline).await {
+            Ok(chunks) => (Some(self.embedder.fingerprint().to_string()), chunks),
+            // For good: memories are found by their words alone.
+            Err(EmbedError::Failed(_)) => (None, texts.into_iter().map(whole).collect()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut chunks = chunks.into_iter();
+        let mut next = |kind| passages(kind, chunks.next().unwrap_or_default());
+        let record = |mut memory: Memory| {
+            memory.embedder.clone_from(&embedder);
+            let passages = [next(PassageKind::Task), next(PassageKind::Content)].concat();
+            Record::Memory { memory, passages, confirm: None }
+        };
+        Ok(memories.into_iter().map(record).collect())
+    }
+}
+
+/// Whether the passages are what this embedder makes of the memory's texts.
+fn are_vectors_of(memory: &Memory, passages: &[Passage], embedder: &Fingerprint) -> bool {
+    let is_vector = |vector: &[f32]| vector.len() == embedder.dims && vector.iter().all(|x| x.is_finite());
+    // A long text has no vectors at its end.
+    let fits = |passage: &Passage| passage.vector.as_deref().map_or(passage.n > 0, is_vector);
+    memory.embedder.as_ref() == Some(&embedder.to_string())
+        && passages.iter().all(fits)
+        && are_pieces_of(&memory.task, PassageKind::Task, passages)
+        && are_pieces_of(&memory.content_text(), PassageKind::Content, passages)
+}
+
+/// Whether the passages of this kind are the whole text; white space may be lost where it was cut.
+fn are_pieces_of(text: &str, kind: PassageKind, passages: &[Passage]) -> bool {
+    let mut pieces: Vec<&Passage> = passages.iter().filter(|passage| passage.kind == kind).collect();
+    pieces.sort_by_key(|passage| passage.n);
+    let numbered = pieces.iter().enumerate().all(|(n, passage)| passage.n as usize == n);
+    let signs = pieces.iter().flat_map(|passage| passage.text.chars()).filter(|c| !c.is_whitespace());
+    numbered && signs.eq(text.chars().filter(|c| !c.is_whitespace()))
+}

@@ -1,0 +1,134 @@
+//! A line of an import: which kind of thing it is, that it is whole, and that it holds no secret.
+
+use jiff::Timestamp;
+use reasoning_bank_actors::memories::Restorable;
+use reasoning_bank_actors::ports::Passage;
+use reasoning_bank_domain::confidence::{Signal, prior};
+use reasoning_bank_domain::memory::{Memory, Scope, SourceType, Trust};
+use reasoning_bank_domain::secrets::{Scrub, scrub};
+use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::Workspace;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::jsonl::{FieldProblem, parsed};
+
+/// What stands for what a memory of another program may lack.
+pub(super) struct Defaults {
+    pub(super) here: Workspace,
+    pub(super) now: Timestamp,
+}
+
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) thing: Restorable,
+    /// To be written before it.
+    pub(super) workspace: Option<Workspace>,
+    pub(super) redactions: u32,
+}
+
+type Fields = Map<String, Value>;
+
+/// # Errors
+/// All fields that are wrong, as far as the first wrong one lets the others be read.
+pub(super) fn parse(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
+    let known = fields.remove("workspace").map(|workspace| part("workspace", workspace)).transpose()?;
+    let kind = fields.remove("kind");
+    let mut line = match kind.as_ref().and_then(Value::as_str) {
+        Some("memory") => memory(fields, defaults),
+        Some("trace") => trace(fields),
+        Some("signal") => signal(fields),
+        _ => {
+            let problem = if kind.is_some() { "is not" } else { "is missing; it is" };
+            Err(vec![FieldProblem::new("kind", format!("{problem} memory, trace or signal"))])
+        }
+    }?;
+    line.workspace = known.or(line.workspace);
+    Ok(line)
+}
+
+fn memory(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
+    require_id(&fields, "id")?;
+    let is_here = !fields.contains_key("workspace_id");
+    let passages: Vec<Passage> = fields.remove("passages").map_or(Ok(Vec::new()), |value| part("passages", value))?;
+    complete(&mut fields, defaults);
+    let mut memory: Memory = whole(fields)?;
+    let redactions = memory.scrub();
+    let mut problems: Vec<FieldProblem> = match memory.validate() {
+        Ok(()) => Vec::new(),
+        Err(invalid) => invalid.problems.into_iter().map(|p| FieldProblem::new(p.field, p.problem)).collect(),
+    };
+    let readers = match memory.scope {
+        Scope::Project => None,
+        Scope::Team => memory.team.is_none().then_some("team"),
+        Scope::Org => memory.org.is_none().then_some("org"),
+    };
+    problems.extend(readers.map(|field| FieldProblem::new(field, "is missing, as the scope asks for it")));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    // Where a text had to be changed, its passages are made anew.
+    let clean = redactions == 0 && passages.iter().all(|passage| scrub(&passage.text).redactions == 0);
+    let thing = Restorable::Memory { memory, passages: if clean { passages } else { Vec::new() } };
+    Ok(Line { thing, workspace: is_here.then(|| defaults.here.clone()), redactions })
+}
+
+/// Adds what can be told without being written down. Texts that are missing are told with everything else that is wrong.
+fn complete(fields: &mut Fields, defaults: &Defaults) {
+    let outcome = if fields.get("error_context").is_some_and(|error| !error.is_null()) { "failure" } else { "success" };
+    let created_at = fields.get("created_at").cloned().unwrap_or_else(|| json!(defaults.now));
+    let absent = [
+        ("title", json!("")),
+        ("description", json!("")),
+        ("content", json!("")),
+        ("revision", json!(1)),
+        ("outcome", json!(outcome)),
+        ("workspace_id", json!(defaults.here.id)),
+        ("source_type", json!(SourceType::Imported)),
+        ("trust", json!(Trust::Model)),
+        ("prior", json!(prior(SourceType::Imported, None))),
+        ("updated_at", created_at.clone()),
+        ("created_at", created_at),
+    ];
+    for (name, value) in absent {
+        fields.entry(name).or_insert(value);
+    }
+}
+
+fn trace(fields: Fields) -> Result<Line, Vec<FieldProblem>> {
+    require_id(&fields, "trace_id")?;
+    let mut trace: Trace = whole(fields)?;
+    let redactions = trace.scrub();
+    Ok(Line { thing: Restorable::Trace(trace), workspace: None, redactions })
+}
+
+/// Its own kind is called `signal` in a line.
+fn signal(mut fields: Fields) -> Result<Line, Vec<FieldProblem>> {
+    require_id(&fields, "id")?;
+    let kind = fields.remove("signal").ok_or_else(|| vec![FieldProblem::new("signal", "is missing")])?;
+    fields.insert("kind".into(), kind);
+    let mut signal: Signal = whole(fields).map_err(|problems: Vec<FieldProblem>| {
+        let name = |field: String| if field == "kind" { "signal".into() } else { field };
+        problems.into_iter().map(|p| FieldProblem::new(name(p.field), p.problem)).collect::<Vec<_>>()
+    })?;
+    let redactions = signal.scrub();
+    Ok(Line { thing: Restorable::Signal(signal), workspace: None, redactions })
+}
+
+fn require_id(fields: &Fields, name: &str) -> Result<(), Vec<FieldProblem>> {
+    if fields.contains_key(name) {
+        return Ok(());
+    }
+    Err(vec![FieldProblem::new(name, "is missing; what is imported keeps its id")])
+}
+
+fn whole<T: DeserializeOwned>(fields: Fields) -> Result<T, Vec<FieldProblem>> {
+    parsed(Value::Object(fields)).map_err(|problem| vec![problem])
+}
+
+fn part<T: DeserializeOwned>(name: &str, value: Value) -> Result<T, Vec<FieldProblem>> {
+    parsed(value).map_err(|FieldProblem { field, problem }| {
+        let join = if field.is_empty() || field.starts_with('[') { "" } else { "." };
+        vec![FieldProblem::new(format!("{name}{join}{field}"), problem)]
+    })
+}

@@ -1,0 +1,208 @@
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use reasoning_bank_actors::ports::{Filter, Page, Scanned};
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
+use reasoning_bank_domain::workspace::Workspace;
+use serde_json::json;
+
+use super::*;
+use crate::cli::output::Output;
+use crate::cli::testing::{a_minute, loaded, system};
+
+fn defaults() -> Defaults {
+    Defaults { here: Workspace::of_root("/here", Timestamp::UNIX_EPOCH), now: "2026-03-01T12:00:00Z".parse().unwrap() }
+}
+
+fn id(n: u128) -> String {
+    uuid::Uuid::from_u128(n).to_string()
+}
+
+fn lesson(n: u128) -> Value {
+    json!({"kind": "memory", "id": id(n), "title": format!("Lesson {n}"), "description": "When", "content": "How"})
+}
+
+/// What is said about each of these lines.
+fn problems(lines: &[Value]) -> String {
+    let place = tempfile::tempdir().unwrap();
+    let file = file(&place, lines);
+    match check(&file, &defaults()) {
+        Err(failure) => failure.message.split_once("nothing was imported").unwrap().1.trim().to_owned(),
+        Ok(_) => "none".into(),
+    }
+}
+
+fn file(place: &tempfile::TempDir, lines: &[Value]) -> PathBuf {
+    let path = place.path().join("bank.jsonl");
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn with(mut line: Value, field: &str, value: Value) -> Value {
+    line[field] = value;
+    line
+}
+
+fn without(mut line: Value, field: &str) -> Value {
+    line.as_object_mut().unwrap().remove(field);
+    line
+}
+
+#[test]
+fn every_line_that_is_wrong_is_named_with_its_field() {
+    let signal = json!({"kind": "signal", "id": id(7), "memory_id": id(1), "workspace_id": "0123456789abcdef",
+        "signal": "helpful", "at": "2026-03-01T12:00:00Z"});
+    let lines = [
+        lesson(1),
+        without(lesson(2), "id"),
+        with(lesson(3), "id", json!("three")),
+        without(with(lesson(4), "title", json!(" ")), "content"),
+        with(lesson(5), "scope", json!("team")),
+        with(lesson(6), "outcome", json!("splendid")),
+        with(lesson(7), "error_context", json!({"error_type": "E", "failure_pattern": 7})),
+        with(lesson(8), "created_at", json!("yesterday")),
+        with(lesson(9), "passages", json!([{"kind": "content", "n": 0, "text": "t", "vector": [0.5, "x"]}])),
+        with(lesson(10), "workspace", json!({"id": "0123456789abcdef", "name": "n", "root": 7})),
+        with(lesson(11), "kind", json!("memories")),
+        without(lesson(12), "kind"),
+        json!({"kind": "trace", "task": "t"}),
+        json!({"kind": "trace", "trace_id": id(13), "task": "t"}),
+        with(signal.clone(), "signal", json!("shrug")),
+        without(signal.clone(), "signal"),
+        json!(["memory"]),
+        signal,
+    ];
+    insta::assert_snapshot!(problems(&lines));
+}
+
+#[test]
+fn what_a_memory_of_another_program_lacks_is_filled_in() {
+    let Value::Object(fields) = lesson(1) else { unreachable!() };
+    let line = line::parse(fields, &defaults()).unwrap();
+    let Restorable::Memory { memory, passages } = line.thing else { panic!("{:?}", line.thing) };
+    assert_eq!((memory.revision, memory.outcome, memory.prior), (1, MemoryOutcome::Success, 0.5));
+    assert_eq!((memory.source_type, memory.trust), (SourceType::Imported, Trust::Model));
+    assert_eq!((memory.created_at, memory.updated_at), (defaults().now, defaults().now));
+    assert_eq!(line.workspace.unwrap().id, memory.workspace_id);
+    assert!(passages.is_empty());
+}
+
+#[tokio::test]
+async fn secrets_are_replaced_and_counted_before_anything_is_written() {
+    let (system, loaded) = (system().await, loaded());
+    let place = tempfile::tempdir().unwrap();
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let leaky = with(lesson(1), "content", json!(format!("Use {secret} and {secret}")));
+    let file = file(&place, &[leaky, lesson(2)]);
+    let progress = Output { json: true, quiet: true }.progress("lines");
+    let import = async || import(&file, &loaded.workspace, &system.handle(), &progress).await.unwrap();
+
+    let first = import().await;
+    assert_eq!((first.imported.memories, first.skipped, first.redactions), (2, 0, 2));
+    let again = import().await;
+    assert_eq!((again.imported.memories, again.skipped, again.redactions), (0, 2, 0));
+
+    let all = Filter::Memories { workspace: None, status: None, scope: None };
+    let Scanned::Memories(rows) = system.handle().store.scan(all, Page::first(10), a_minute()).await.unwrap() else {
+        panic!("no memories")
+    };
+    assert_eq!(rows.len(), 2);
+    assert!(rows[0].memory.content.starts_with("Use [REDACTED:") && !rows[0].memory.content.contains(&secret));
+    let named = MemoryId::from(uuid::Uuid::from_u128(1));
+    let view = system.handle().memories.get(named, &loaded.workspace, a_minute()).await.unwrap();
+    assert_eq!(view.source_type, SourceType::Imported);
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[test]
+fn a_batch_is_bounded_by_its_bytes_too() {
+    let entry = |chars: usize| {
+        let memory = match line::parse(lesson(1).as_object().unwrap().clone(), &defaults()).unwrap().thing {
+            Restorable::Memory { memory, .. } => memory,
+            other => panic!("{other:?}"),
+        };
+        let thing = Restorable::Memory {
+            memory: reasoning_bank_domain::memory::Memory { content: "x".repeat(chars), ..memory },
+            passages: Vec::new(),
+        };
+        serde_json::to_string(&Entry { redactions: 0, thing }).unwrap() + "\n"
+    };
+    let sizes = |text: String| {
+        let mut entries = text.as_bytes();
+        let batches = std::iter::from_fn(|| Some(next_batch(&mut entries).unwrap().len()).filter(|n| *n > 0));
+        batches.collect::<Vec<_>>()
+    };
+    assert_eq!(sizes(entry(10).repeat(600)), [256, 256, 88]);
+    assert_eq!(sizes(entry(400_000).repeat(7)), [3, 3, 1]);
+    assert_eq!(sizes(String::new()), [0; 0]);
+}
+
+/// Of many kinds, each another for every `n`.
+fn unusual(n: u64) -> Vec<Restorable> {
+    let pick = |of: &str, from: &[&str]| from[(n as usize * 7 + of.len()) % from.len()].to_owned();
+    let time = |of: u64| Timestamp::from_nanosecond(i128::from(n * 86_400_000_000_123 + of * 1_001)).unwrap();
+    let texts =
+        ["plain", "Grün \u{1f980}\n\t\"quoted\"", "C:\\path\\{brace}", "a ".repeat(3_000).leak(), "\u{7f}\u{200b}"];
+    let mut memory = lesson(u128::from(n) * 3 + 1);
+    let fields = json!({
+        "content": pick("content", &texts), "task": pick("t", &["", "the task"]), "revision": n + 1,
+        "scope": "project", "source_type": pick("s", &["solve", "explicit", "distilled", "passive_learning"]),
+        "trust": pick("tr", &["user", "agent", "tool", "model"]), "pinned": n % 3 == 0,
+        "status": pick("st", &["active", "archived", "superseded", "quarantined"]),
+        "prior": 1.0 / (n as f64 + 1.5), "created_at": time(1), "updated_at": time(2), "evolution_stage": n % 5,
+        "pattern_tags": [pick("tag", &texts[..3])], "derived_from": [id(n.into())],
+        "workspace_id": format!("{:016x}", n % 3), "source_session": pick("se", &["a", "b"]),
+    });
+    memory.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    if n.is_multiple_of(4) {
+        memory["scope"] = json!("team");
+        memory["team"] = json!("platform");
+    }
+    if n.is_multiple_of(2) {
+        memory["error_context"] = json!({"error_type": "E", "failure_pattern": "f", "corrective_guidance": "c",
+            "stack_trace": pick("stack", &texts[..3])});
+    }
+    let trace = json!({"kind": "trace", "trace_id": id(u128::from(n) * 3 + 2), "task": "t", "outcome": "partial",
+        "trajectory": [{"iteration": 1, "action": "think", "attempt": n, "content": pick("c", &texts),
+            "score": 0.1 + 0.2 * n as f64, "timestamp": time(3)}],
+        "final_score": 1.0 / (n as f64 + 3.0), "verdict_source": "judge", "memory_items": [], "memories_used": [id(9)],
+        "metadata": {"model": "m", "reasoning_effort": "low", "matts_enabled": true, "matts_k": 3, "matts_mode": "parallel",
+            "total_iterations": 1, "total_tokens": n, "workspace_id": "00000000000000aa"}, "created_at": time(4)});
+    let signal = json!({"kind": "signal", "id": id(u128::from(n) * 3 + 3), "memory_id": id(u128::from(n) * 3 + 1),
+        "workspace_id": "00000000000000bb", "signal": pick("k", &["helpful", "not_helpful", "injected", "stable"]),
+        "at": time(5), "comment": pick("comment", &texts[..3])});
+    let parse = |line: Value| line::parse(line.as_object().unwrap().clone(), &defaults()).unwrap().thing;
+    [memory, trace, signal].map(parse).into()
+}
+
+#[tokio::test]
+async fn an_export_that_is_imported_is_exported_to_the_same_bytes() {
+    let (old, loaded) = (system().await, loaded());
+    let things: Vec<Restorable> = (0..60).flat_map(unusual).collect();
+    let mut team = Workspace::of_root("/moved", "2026-03-01T12:00:00.123456789Z".parse().unwrap());
+    (team.id, team.team, team.revision) = ("00000000000000aa".parse().unwrap(), Some("platform".into()), 3);
+    old.handle().memories.restore(vec![Restorable::Workspace(team)], a_minute()).await.unwrap();
+    old.handle().memories.restore(things, a_minute()).await.unwrap();
+    for vectors in [false, true] {
+        let exported = async |system: &SystemHandle| {
+            let mut out = Vec::new();
+            crate::cli::memory::export(None, vectors, false, system, &mut out).await.unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let before = exported(&old.handle()).await;
+        assert_eq!(before.lines().count(), 180);
+        assert_eq!(before.matches("\"root\":\"/moved\"").count(), 1);
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("bank.jsonl");
+        std::fs::write(&file, &before).unwrap();
+        let new = system().await;
+        let progress = Output { json: true, quiet: true }.progress("lines");
+        let imported = import(&file, &loaded.workspace, &new.handle(), &progress).await.unwrap();
+        assert_eq!(imported.imported, Counts { memories: 60, traces: 60, signals: 60 });
+        assert_eq!(exported(&new.handle()).await, before);
+        new.stop(Duration::from_secs(5)).await;
+    }
+    old.stop(Duration::from_secs(5)).await;
+}

@@ -1,0 +1,256 @@
+//! JSON Lines, or one JSON array, read a thing at a time: memory is bounded by one line, and what is wrong is told by
+//! line and field, all of it up to a bound. Not here: what the things mean.
+
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read};
+use std::marker::PhantomData;
+
+use reasoning_bank_domain::secrets::scrub;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Visitor};
+use serde_json::Value;
+
+/// More than the longest memory with its vectors, or the trace of the longest solve.
+const THING_MAX_BYTES: usize = 16 * 1024 * 1024;
+/// What comes after as many problems is not looked at.
+const MOST_PROBLEMS: usize = 20;
+const UNTIL_FIELD: usize = 300;
+
+/// What is wrong with one thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FieldProblem {
+    /// Empty where no single field is to blame.
+    pub(crate) field: String,
+    pub(crate) problem: String,
+}
+
+impl FieldProblem {
+    pub(crate) fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { field: field.into(), problem: problem.into() }
+    }
+}
+
+/// Where, and what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// `line 3`, or `item 3` of an array.
+    place: String,
+    what: FieldProblem,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, what: FieldProblem { field, problem } } = self;
+        if field.is_empty() { write!(f, "{place}: {problem}") } else { write!(f, "{place}, {field}: {problem}") }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    Io(io::Error),
+    /// At most 20, in order.
+    Bad(Vec<Problem>),
+}
+
+impl fmt::Display for ReadError {
+    /// A problem a line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "{error}"),
+            Self::Bad(problems) => {
+                let lines: Vec<String> = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+                let rest = if problems.len() == MOST_PROBLEMS { "\n  what comes after was not checked" } else { "" };
+                write!(f, "{}{rest}", lines.concat())
+            }
+        }
+    }
+}
+
+/// Why `each` does not take a thing.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It goes on with the next.
+    Bad(Vec<FieldProblem>),
+    Io(io::Error),
+}
+
+/// Hands every thing to `each`, together with its place. Blank lines are none.
+///
+/// # Errors
+/// All problems, those of `each` included, once everything was looked at; or that reading failed.
+pub(crate) fn read<T: DeserializeOwned>(
+    source: impl Read,
+    each: impl FnMut(&str, T) -> Result<(), Refusal>,
+) -> Result<(), ReadError> {
+    let mut source = BufReader::new(source);
+    let mut reading = Reading { each, problems: Vec::new(), failure: None, form: PhantomData };
+    if first_byte(&mut source).map_err(ReadError::Io)? == Some(b'[') {
+        reading.array(source);
+    } else if let Err(error) = reading.lines(source) {
+        return Err(ReadError::Io(error));
+    }
+    match (reading.failure, reading.problems) {
+        (Some(error), _) => Err(ReadError::Io(error)),
+        (None, problems) if problems.is_empty() => Ok(()),
+        (None, problems) => Err(ReadError::Bad(problems)),
+    }
+}
+
+/// The first that is no white space, left where it is; none where a whole buffer is white space.
+fn first_byte(source: &mut impl BufRead) -> io::Result<Option<u8>> {
+    let seen = source.fill_buf()?;
+    Ok(seen.iter().copied().find(|byte| !byte.is_ascii_whitespace()))
+}
+
+struct Reading<T, F> {
+    each: F,
+    problems: Vec<Problem>,
+    failure: Option<io::Error>,
+    form: PhantomData<T>,
+}
+
+impl<T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Reading<T, F> {
+    fn lines(&mut self, mut source: impl BufRead) -> io::Result<()> {
+        let mut line = Vec::new();
+        let mut number = 0_u64;
+        while !self.is_over() {
+            line.clear();
+            if source.by_ref().take(THING_MAX_BYTES as u64 + 1).read_until(b'\n', &mut line)? == 0 {
+                break;
+            }
+            number += 1;
+            let place = format!("line {number}");
+            if line.len() > THING_MAX_BYTES {
+                self.bad(&place, too_long());
+                break;
+            }
+            if !line.trim_ascii().is_empty() {
+                let mut json = serde_json::Deserializer::from_slice(&line);
+                let thing = parsed(&mut json).and_then(|thing| json.end().map(|()| thing).map_err(|e| of_json("", &e)));
+                self.take(&place, thing);
+            }
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, source: impl BufRead) {
+        let left = Cell::new(THING_MAX_BYTES);
+        let mut json = serde_json::Deserializer::from_reader(Limited { source, left: &left });
+        let mut items = 0;
+        let all = json.deserialize_seq(Items { reading: self, left: &left, items: &mut items });
+        if let Err(error) = all.and_then(|()| json.end())
+            && !self.is_over()
+        {
+            if error.is_io() && left.get() > 0 {
+                self.failure = Some(error.into());
+            } else {
+                let what = if error.is_io() { too_long() } else { of_json("", &error) };
+                self.bad(&format!("item {}", items + 1), what);
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.failure.is_some() || self.problems.len() >= MOST_PROBLEMS
+    }
+
+    fn take(&mut self, place: &str, thing: Result<T, FieldProblem>) {
+        let refusal = match thing {
+            Ok(thing) => (self.each)(place, thing).err(),
+            Err(problem) => Some(Refusal::Bad(vec![problem])),
+        };
+        match refusal {
+            None => {}
+            Some(Refusal::Io(error)) => self.failure = Some(error),
+            Some(Refusal::Bad(problems)) => problems.into_iter().for_each(|problem| self.bad(place, problem)),
+        }
+    }
+
+    fn bad(&mut self, place: &str, what: FieldProblem) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(Problem { place: place.to_owned(), what });
+        }
+    }
+}
+
+fn too_long() -> FieldProblem {
+    FieldProblem::new("", format!("has more than {THING_MAX_BYTES} bytes"))
+}
+
+/// A thing, or the field that is wrong.
+pub(crate) fn parsed<'de, T, D>(deserializer: D) -> Result<T, FieldProblem>
+where
+    T: DeserializeOwned,
+    D: Deserializer<'de, Error = serde_json::Error>,
+{
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        of_json(if matches!(path.as_str(), "." | "?") { "" } else { &path }, error.inner())
+    })
+}
+
+fn of_json(field: &str, error: &serde_json::Error) -> FieldProblem {
+    let text = error.to_string();
+    let said_here = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
+    match error.column() {
+        0 => FieldProblem::new(field, said(said_here)),
+        column => FieldProblem::new(field, format!("{} (column {column})", said(said_here))),
+    }
+}
+
+/// A parser quotes what it stumbles over, which may be long, or a secret.
+fn said(message: &str) -> String {
+    let scrubbed = scrub(message).text;
+    match scrubbed.char_indices().nth(UNTIL_FIELD) {
+        Some((end, _)) => format!("{}…", &scrubbed[..end]),
+        None => scrubbed.into_owned(),
+    }
+}
+
+/// Fails once more bytes than `left` are read.
+struct Limited<'a, R> {
+    source: R,
+    left: &'a Cell<usize>,
+}
+
+impl<R: Read> Read for Limited<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left.get() == 0 {
+            return Err(io::Error::other("too long"));
+        }
+        let most = buffer.len().min(self.left.get());
+        let read = self.source.read(&mut buffer[..most])?;
+        self.left.set(self.left.get() - read);
+        Ok(read)
+    }
+}
+
+/// Hands the items of an array on, one by one.
+struct Items<'a, T, F> {
+    reading: &'a mut Reading<T, F>,
+    left: &'a Cell<usize>,
+    items: &'a mut u64,
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Visitor<'de> for Items<'_, T, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
+        while let Some(item) = array.next_element::<Value>()? {
+            *self.items += 1;
+            self.left.set(THING_MAX_BYTES);
+            self.reading.take(&format!("item {}", self.items), parsed(item));
+            if self.reading.is_over() {
+                return Err(A::Error::custom("enough"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
