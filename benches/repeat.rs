@@ -41,7 +41,6 @@ fn main() {
             without.cost_usd,
             100.0 * (1.0 - with.cost_usd / without.cost_usd),
         );
-        let first = (cached.warm_up.cost_usd, plain.warm_up.cost_usd);
-        println!("{:>12} the first pass: ${:.4} / ${:.4}", "", first.0, first.1);
+        assert!(cached.warm_up.cost_usd <= plain.warm_up.cost_usd, "the first pass costs more with a cache");
     }
 }
