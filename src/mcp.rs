@@ -2,6 +2,7 @@
 //! 2025-11-25 and the stateless 2026-07-28 are served by one handler. Only this module knows rmcp.
 
 mod arguments;
+mod calls;
 mod failure;
 mod lines;
 mod progress;

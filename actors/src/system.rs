@@ -72,6 +72,9 @@ pub struct SystemHandle {
     pub(crate) started: Instant,
     pub(crate) embedder: Arc<dyn Embedder>,
     pub(crate) meters: Meters,
+    pub(crate) breaker: Arc<Breaker>,
+    /// Which provider the language model is of; `none` without one.
+    pub(crate) provider: String,
     supervisor: SupervisorHandle,
     #[cfg(feature = "testkit")]
     matts: MattsHandle,
@@ -123,7 +126,7 @@ impl System {
         let store = StoreHandle::new();
         let cache = CacheHandle::new(settings.cache);
         let meters = Meters::new();
-        let model = decorated(model, provider, &settings, &cache, &meters);
+        let (model, breaker) = decorated(model, provider.clone(), &settings, &cache, &meters);
         let workspaces = WorkspacesHandle::new(store.clone(), settings.root_name);
         // As many as the tasks that are admitted can ask for.
         let calls = settings.solve.concurrency * *K_RANGE.end() as usize;
@@ -160,6 +163,8 @@ impl System {
             started: Instant::now(),
             embedder,
             meters,
+            breaker,
+            provider,
             supervisor,
             #[cfg(feature = "testkit")]
             matts,
@@ -191,7 +196,7 @@ fn decorated(
     settings: &SystemSettings,
     cache: &CacheHandle,
     meters: &Meters,
-) -> Arc<dyn LanguageModel> {
+) -> (Arc<dyn LanguageModel>, Arc<Breaker>) {
     let scrubbed = Arc::new(Scrubbed::new(provider));
     let metered = Arc::new(Metered::new(scrubbed, meters.clone()));
     let timed: Arc<dyn LanguageModel> = Arc::new(Timed::new(metered, settings.solve.call_timeout));
@@ -200,6 +205,7 @@ fn decorated(
         None => timed,
     };
     let guarded = Arc::new(Breaker::new(limited, breaker::Limits::default()));
-    let retried = Arc::new(Retried::new(guarded, settings.retry, meters.clone()));
-    Arc::new(Cached::new(retried, cache.clone(), name, settings.solve.reasoning_effort.clone()))
+    let retried = Arc::new(Retried::new(Arc::clone(&guarded) as Arc<_>, settings.retry, meters.clone()));
+    let cached = Cached::new(retried, cache.clone(), name, settings.solve.reasoning_effort.clone());
+    (Arc::new(cached), guarded)
 }

@@ -110,6 +110,14 @@ impl Circuit {
         Admission::Pass(Ticket { era: self.era })
     }
 
+    /// How long calls are still refused; none where they are not.
+    pub fn pause(&self, now: Duration) -> Option<Duration> {
+        match self.state {
+            State::Open { until, .. } => until.checked_sub(now).filter(|pause| !pause.is_zero()),
+            State::Closed { .. } | State::HalfOpen { .. } => None,
+        }
+    }
+
     /// To be told of every call that was let through, once. After a change those who wait ask again.
     pub fn ended(&mut self, ticket: Ticket, ending: Ending, now: Duration) -> Option<Change> {
         if ticket.era != self.era {

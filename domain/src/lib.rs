@@ -9,6 +9,7 @@ pub mod eval;
 pub mod feedback;
 pub mod fusion;
 pub mod genealogy;
+pub mod health;
 pub mod ids;
 pub mod lesson;
 pub mod matts;

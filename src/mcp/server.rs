@@ -2,38 +2,31 @@
 
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
-use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::solve::Progress;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde::Serialize;
 use serde_json::Value;
-use tokio::sync::watch;
 use tracing::Instrument;
+use uuid::Uuid;
 
-use super::arguments::extract;
-use super::tools::{ToolDefaults, ToolKind, Toolset, record, retrieve, solve};
-use super::{failure, progress};
-use crate::project::{self, Identity};
-
-/// How long a call that needs no model may take.
-const MEMORY_DEADLINE: Duration = Duration::from_secs(30);
+use super::calls::Calling;
+use super::failure;
+use super::tools::{ToolDefaults, ToolKind, Toolset};
+use crate::project::Identity;
 
 #[derive(Debug, Clone)]
 pub struct McpOptions {
-    /// Where a call without a workspace reads and writes.
+    /// Where a call without a workspace reads and writes, until the client switches.
     pub workspace: WorkspaceRef,
     /// What relative paths in calls are relative to.
     pub base: PathBuf,
@@ -53,6 +46,22 @@ struct Inner {
     system: SystemHandle,
     options: McpOptions,
     tools: Vec<(ToolKind, Tool)>,
+    default: DefaultWorkspace,
+    /// Names this process in what it reports.
+    session: String,
+}
+
+/// Where a call without a workspace reads and writes.
+pub(super) struct DefaultWorkspace(Mutex<WorkspaceRef>);
+
+impl DefaultWorkspace {
+    pub(super) fn get(&self) -> WorkspaceRef {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set(&self, workspace: WorkspaceRef) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = workspace;
+    }
 }
 
 impl Server {
@@ -60,57 +69,9 @@ impl Server {
         let kinds = ToolKind::ALL.into_iter().filter(|kind| kind.is_in(&options.toolsets));
         let kinds = kinds.filter(|kind| options.can_solve || *kind != ToolKind::Solve);
         let tools = kinds.map(|kind| (kind, kind.definition(&options.defaults))).collect();
-        Self(Arc::new(Inner { system, options, tools }))
+        let default = DefaultWorkspace(Mutex::new(options.workspace.clone()));
+        Self(Arc::new(Inner { system, options, tools, default, session: Uuid::now_v7().to_string() }))
     }
-
-    async fn call(
-        &self,
-        kind: ToolKind,
-        schema: &JsonObject,
-        arguments: Option<JsonObject>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<Value, Error> {
-        let Inner { system, options, .. } = &*self.0;
-        match kind {
-            ToolKind::Solve => {
-                let arguments: solve::Arguments = extract(schema, arguments, &[])?;
-                let workspace = self.workspace(arguments.workspace.as_deref())?;
-                let task = arguments.into_task(&options.defaults);
-                let (sender, progress) = watch::channel(Progress::default());
-                let deadline = Deadline::after(options.solve_deadline);
-                let call = Call { deadline, cancel: context.ct.clone(), progress: Some(sender), verifier: None };
-                let work = system.agents.solve(task, workspace, call);
-                document(&progress::reported(work, progress, context.meta.get_progress_token(), &context.peer).await?)
-            }
-            ToolKind::Retrieve => {
-                let arguments: retrieve::Arguments = extract(schema, arguments, &[])?;
-                let workspace = self.workspace(arguments.workspace.as_deref())?;
-                let detail = arguments.detail;
-                let request = arguments.into_request(workspace, &options.defaults);
-                let retrieved = system.memories.retrieve(request, Deadline::after(MEMORY_DEADLINE)).await?;
-                retrieve::document(&retrieved, detail).map_err(Error::internal)
-            }
-            ToolKind::Record => {
-                let arguments: record::Arguments = extract(schema, arguments, &record::JUDGED_BY_THE_MEMORY)?;
-                let workspace = self.workspace(arguments.workspace.as_deref())?;
-                let request = arguments.into_request(workspace);
-                document(&system.memories.record(request, Deadline::after(MEMORY_DEADLINE)).await?)
-            }
-        }
-    }
-
-    fn workspace(&self, named: Option<&str>) -> Result<WorkspaceRef, Error> {
-        let options = &self.0.options;
-        match named {
-            None => Ok(options.workspace.clone()),
-            Some(text) => project::workspace(text, &options.base, options.identity)
-                .map_err(|error| Error::invalid("workspace", error.to_string())),
-        }
-    }
-}
-
-fn document(answer: &impl Serialize) -> Result<Value, Error> {
-    serde_json::to_value(answer).map_err(Error::internal)
 }
 
 /// A panic in a tool ends its call, not the server.
@@ -123,7 +84,8 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut instructions = "ReasoningBank remembers what was learned from earlier tasks in this project. Call \
                                 retrieve_memories before starting a task and when an error occurs; call \
-                                record_memory when you learned something that will matter again."
+                                record_memory when you learned something that will matter again; call \
+                                report_outcome when you know what came of the memories you used."
             .to_owned();
         if self.0.options.can_solve {
             instructions += " solve_coding_task works on a self-contained task by itself: recall, several attempts, \
@@ -159,7 +121,9 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(message, None));
         };
         let span = tracing::info_span!("tool_call", tool = %tool.name);
-        let call = guarded(self.call(*kind, &tool.input_schema, request.arguments, context));
+        let Inner { system, options, default, session, .. } = &*self.0;
+        let calling = Calling { system, options, default, session, schema: &tool.input_schema, context };
+        let call = guarded(calling.answer(*kind, request.arguments));
         let result = match call.instrument(span).await {
             Ok(document) => CallToolResult::structured(document),
             Err(error) => {

@@ -1,11 +1,17 @@
 //! The tools: their names, how clients see them, and the way from arguments to a request of the system.
 
+pub(super) mod admin;
+pub(super) mod genealogy;
 pub(super) mod record;
+pub(super) mod report;
 pub(super) mod retrieve;
 pub(super) mod solve;
+mod statistics;
+pub(super) mod workspaces;
 
 use reasoning_bank_domain::matts::MattsMode;
 use rmcp::model::{JsonObject, Tool};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -31,6 +37,8 @@ impl Default for ToolDefaults {
 #[serde(rename_all = "lowercase")]
 pub enum Toolset {
     Core,
+    Workspace,
+    Admin,
     /// Every tool.
     All,
 }
@@ -40,18 +48,53 @@ pub(super) enum ToolKind {
     Solve,
     Retrieve,
     Record,
+    Report,
+    Genealogy,
+    Statistics,
+    ListWorkspaces,
+    SwitchWorkspace,
+    DeleteWorkspace,
+    HealthCheck,
+    ResetStatistics,
+    GetMemory,
+    UpdateMemory,
+    DeleteMemory,
 }
 
 impl ToolKind {
     /// In the order they are listed.
-    pub(super) const ALL: [Self; 3] = [Self::Solve, Self::Retrieve, Self::Record];
+    pub(super) const ALL: [Self; 14] = [
+        Self::Solve,
+        Self::Retrieve,
+        Self::Record,
+        Self::Report,
+        Self::Genealogy,
+        Self::Statistics,
+        Self::ListWorkspaces,
+        Self::SwitchWorkspace,
+        Self::DeleteWorkspace,
+        Self::HealthCheck,
+        Self::ResetStatistics,
+        Self::GetMemory,
+        Self::UpdateMemory,
+        Self::DeleteMemory,
+    ];
 
     /// Whether one of these groups has it.
     pub(super) fn is_in(self, toolsets: &[Toolset]) -> bool {
-        let own = match self {
-            Self::Solve | Self::Retrieve | Self::Record => Toolset::Core,
-        };
-        toolsets.iter().any(|toolset| *toolset == Toolset::All || *toolset == own)
+        toolsets.iter().any(|toolset| *toolset == Toolset::All || *toolset == self.toolset())
+    }
+
+    fn toolset(self) -> Toolset {
+        match self {
+            Self::Solve | Self::Retrieve | Self::Record | Self::Report | Self::Genealogy | Self::Statistics => {
+                Toolset::Core
+            }
+            Self::ListWorkspaces | Self::SwitchWorkspace | Self::DeleteWorkspace => Toolset::Workspace,
+            Self::HealthCheck | Self::ResetStatistics | Self::GetMemory | Self::UpdateMemory | Self::DeleteMemory => {
+                Toolset::Admin
+            }
+        }
     }
 
     pub(super) fn definition(self, defaults: &ToolDefaults) -> Tool {
@@ -59,9 +102,25 @@ impl ToolKind {
             Self::Solve => solve::definition(defaults),
             Self::Retrieve => retrieve::definition(defaults),
             Self::Record => record::definition(),
+            Self::Report => report::definition(),
+            Self::Genealogy => genealogy::definition(),
+            Self::Statistics => statistics::definition(),
+            Self::ListWorkspaces => workspaces::list_definition(),
+            Self::SwitchWorkspace => workspaces::switch_definition(),
+            Self::DeleteWorkspace => workspaces::delete_definition(),
+            Self::HealthCheck => admin::health_definition(),
+            Self::ResetStatistics => statistics::reset_definition(),
+            Self::GetMemory => admin::get_definition(),
+            Self::UpdateMemory => admin::update_definition(),
+            Self::DeleteMemory => admin::delete_definition(),
         }
     }
 }
+
+/// The arguments of a tool that takes none.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
 
 /// The default of arguments that are true when left out.
 fn yes() -> bool {

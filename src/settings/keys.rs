@@ -83,7 +83,7 @@ pub(super) const KEYS: &[Key] = &[
     shared("workspace.name", Text),
     shared("workspace.team", Text),
     shared("workspace.org", Text),
-    shared("mcp.toolsets", SomeOf(&["core", "all"])),
+    shared("mcp.toolsets", SomeOf(&["core", "workspace", "admin", "all"])),
     key("log.level", OneOf(&["off", "error", "warn", "info", "debug", "trace"])),
     key("log.format", OneOf(&["text", "json"])),
     key("log.file", Text),

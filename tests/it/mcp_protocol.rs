@@ -8,6 +8,15 @@ use serde_json::{Value, json};
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
+const CORE: [&str; 6] = [
+    "solve_coding_task",
+    "retrieve_memories",
+    "record_memory",
+    "report_outcome",
+    "get_memory_genealogy",
+    "get_statistics",
+];
+
 fn names(answer: &Value) -> Vec<&str> {
     answer["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
@@ -17,7 +26,29 @@ fn the_list_of_tools_is_as_documented() {
     let place = Place::new();
     let mut process = McpProcess::initialized(&place, &["--llm", "simulated"]);
     let answer = process.request("tools/list", json!({}));
+    let bytes = answer["result"].to_string().len();
+    assert!(bytes < 12_288, "{bytes} bytes: every client sends them to its model");
     insta::assert_json_snapshot!("mcp_tools", answer["result"]);
+}
+
+#[test]
+fn all_toolsets_together_are_as_documented() {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "[mcp]\ntoolsets = ['all']\n");
+    let mut process = McpProcess::initialized(&place, &["--llm", "simulated"]);
+    let answer = process.request("tools/list", json!({}));
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    assert_eq!(names(&answer)[..6], CORE);
+    insta::assert_json_snapshot!("mcp_tools_beyond_core", tools[6..]);
+}
+
+#[test]
+fn a_toolset_is_listed_where_it_is_asked_for() {
+    let place = Place::new();
+    place.write("project/.reasoning-bank.toml", "[mcp]\ntoolsets = ['core', 'workspace']\n");
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let answer = process.request("tools/list", json!({}));
+    assert_eq!(names(&answer)[5..], ["list_workspaces", "switch_workspace", "delete_workspace"]);
 }
 
 #[test]
@@ -35,7 +66,7 @@ fn the_stateless_revision_is_served_by_the_same_process() {
         insta::assert_json_snapshot!("mcp_discover", answer["result"]);
     });
     let answer = process.request("tools/list", json!({"_meta": meta}));
-    assert_eq!(names(&answer), ["solve_coding_task", "retrieve_memories", "record_memory"]);
+    assert_eq!(names(&answer), CORE);
     let call = json!({"name": "retrieve_memories", "arguments": {"query": "q"}, "_meta": meta});
     let answer = process.request("tools/call", call);
     assert_eq!(answer["result"]["structuredContent"]["memories"], json!([]), "{answer}");
@@ -46,7 +77,7 @@ fn without_a_model_only_the_memory_tools_are_there() {
     let place = Place::new();
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     let answer = process.request("tools/list", json!({}));
-    assert_eq!(names(&answer), ["retrieve_memories", "record_memory"]);
+    assert_eq!(names(&answer), CORE[1..]);
     let call = json!({"name": "solve_coding_task", "arguments": {"task": "t"}});
     assert_eq!(process.request("tools/call", call)["error"]["code"], -32602);
 }
@@ -61,7 +92,7 @@ fn a_line_that_is_no_message_is_logged_and_the_next_request_answered(#[case] lin
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     process.write(&line);
     process.write(b"\n\r\n");
-    assert_eq!(names(&process.request("tools/list", json!({}))).len(), 2);
+    assert_eq!(names(&process.request("tools/list", json!({}))).len(), 5);
     let ended = process.end();
     assert!(ended.stderr.contains(reason), "{}", ended.stderr);
     assert!(ended.stderr.contains(&line.len().to_string()), "{}", ended.stderr);
@@ -74,7 +105,7 @@ fn a_batch_is_refused_and_the_next_request_answered() {
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     process.write(b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]\n");
     assert_eq!(process.read()["error"]["code"], -32600);
-    assert_eq!(names(&process.request("tools/list", json!({}))).len(), 2);
+    assert_eq!(names(&process.request("tools/list", json!({}))).len(), 5);
 }
 
 #[test]

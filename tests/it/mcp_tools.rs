@@ -1,4 +1,4 @@
-//! The three tools over the real store, embedder and simulated model.
+//! The core tools over the real store, embedder and simulated model.
 
 use rstest::rstest;
 use serde_json::{Value, json};

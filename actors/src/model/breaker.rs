@@ -2,6 +2,7 @@
 //! `domain::breaker`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -28,6 +29,11 @@ impl Breaker {
     pub(crate) fn new(inner: Arc<dyn LanguageModel>, limits: Limits) -> Self {
         let circuit = Mutex::new(Circuit::new(limits));
         Self { inner, circuit, start: Instant::now(), probed: Notify::new() }
+    }
+
+    /// How long calls are still refused.
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        self.circuit().pause(self.start.elapsed())
     }
 
     async fn admitted(&self) -> Result<UnderWay<'_>, ModelError> {

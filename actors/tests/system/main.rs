@@ -6,6 +6,7 @@ mod editing;
 mod faults;
 mod feedback;
 mod genealogy;
+mod health;
 mod listing;
 mod memories;
 mod promotion;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// One of each kind, as a client reads it.
+/// One of each kind, as a client reads it. `llm_key_missing` alone is never met in a call: it ends the start.
 #[test]
 fn every_failure_says_what_happened_and_what_to_do() {
     let problem = |field: &'static str| FieldProblem { field, problem: "is missing or blank".into() };
@@ -21,6 +21,7 @@ fn every_failure_says_what_happened_and_what_to_do() {
         Error::Store(StoreError::Unusable("permission denied".into())),
         Error::Store(StoreError::Failed("the disk is gone".into())),
         Error::Store(StoreError::TimedOut),
+        Error::Store(StoreError::OtherEmbedder { found: "mini 768 a1".into(), expected: "mini 384 b2".into() }),
         Error::Embedding(EmbedError::Failed("no model".into())),
         Error::ModelUnavailable { message: "it keeps failing".into(), retry_after: Some(Duration::from_secs(4)) },
         Error::ModelFailed("429 four times".into()),
@@ -31,6 +32,7 @@ fn every_failure_says_what_happened_and_what_to_do() {
         Error::DeadlineExceeded,
         Error::Cancelled,
         Error::Store(StoreError::Conflict(MemoryId::from(uuid::Uuid::nil()))),
+        Error::Conflict("the workspace".into()),
         Error::Internal(uuid::Uuid::nil()),
     ];
     let documents: Vec<Value> = errors

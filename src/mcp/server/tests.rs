@@ -1,4 +1,5 @@
-use reasoning_bank_actors::ports::{MemoryStore, StoreError};
+use reasoning_bank_actors::ports::{EmbedderState, MemoryStore, StoreError};
+use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
@@ -10,12 +11,22 @@ use serde_json::json;
 use super::*;
 use crate::mcp::test_client::TestClient;
 
+const CORE: [&str; 6] = [
+    "solve_coding_task",
+    "retrieve_memories",
+    "record_memory",
+    "report_outcome",
+    "get_memory_genealogy",
+    "get_statistics",
+];
+
 /// A client of a system over fakes.
 struct World {
     client: TestClient,
     system: System,
     store: Arc<MemStore>,
     model: Scripted,
+    embedder: Arc<HashEmbedder>,
 }
 
 async fn world() -> World {
@@ -29,10 +40,10 @@ async fn world_with(can_solve: bool) -> World {
         let opened = Arc::clone(&opened);
         async move { Ok::<_, StoreError>(opened) }.boxed()
     });
-    let model = model();
+    let (model, embedder) = (model(), Arc::new(HashEmbedder::new()));
     let parts = Parts {
         store: opener,
-        embedder: Arc::new(HashEmbedder::new()),
+        embedder: Arc::clone(&embedder) as Arc<_>,
         model: Arc::new(model.clone()),
         provider: "test".into(),
         settings: SystemSettings::default(),
@@ -48,7 +59,7 @@ async fn world_with(can_solve: bool) -> World {
         defaults: ToolDefaults::default(),
     };
     let client = TestClient::connect(Server::new(system.handle(), options));
-    World { client, system, store, model }
+    World { client, system, store, model, embedder }
 }
 
 impl World {
@@ -96,11 +107,11 @@ async fn the_handshake_says_who_it_is_and_when_to_call() {
     assert_eq!(server["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(server["capabilities"], json!({"tools": {}}));
     let instructions = server["instructions"].as_str().unwrap();
-    for tool in ["retrieve_memories", "record_memory", "solve_coding_task"] {
+    for tool in ["retrieve_memories", "record_memory", "report_outcome", "solve_coding_task"] {
         assert!(instructions.contains(tool), "{tool} in {instructions}");
     }
     let answer = world.client.request("tools/list", json!({})).await;
-    assert_eq!(tool_names(&answer), ["solve_coding_task", "retrieve_memories", "record_memory"]);
+    assert_eq!(tool_names(&answer), CORE);
     assert!(answer["result"].get("resultType").is_none(), "unknown to this revision");
     world.stop().await;
 }
@@ -114,7 +125,7 @@ async fn the_stateless_revision_needs_no_handshake() {
         assert!(versions.contains(&json!(version)), "{version} in {answer}");
     }
     let answer = world.client.request("tools/list", json!({"_meta": meta()})).await;
-    assert_eq!(tool_names(&answer).len(), 3);
+    assert_eq!(tool_names(&answer), CORE);
     assert_eq!(answer["result"]["resultType"], "complete");
     assert!(answer["result"]["ttlMs"].is_u64(), "{answer}");
     let params = json!({"name": "retrieve_memories", "arguments": {"query": "anything"}, "_meta": meta()});
@@ -130,7 +141,7 @@ async fn a_probe_may_be_followed_by_the_handshake() {
     let mut world = world().await;
     world.client.request("server/discover", json!({"_meta": meta()})).await;
     world.client.initialize().await;
-    assert_eq!(tool_names(&world.client.request("tools/list", json!({})).await).len(), 3);
+    assert_eq!(tool_names(&world.client.request("tools/list", json!({})).await), CORE);
     world.stop().await;
 }
 
@@ -140,11 +151,11 @@ async fn without_a_model_there_is_no_solver() {
     let server = world.client.initialize().await;
     assert!(!server["instructions"].as_str().unwrap().contains("solve"));
     let answer = world.client.request("tools/list", json!({})).await;
-    assert_eq!(tool_names(&answer), ["retrieve_memories", "record_memory"]);
+    assert_eq!(tool_names(&answer), CORE[1..]);
     let call = json!({"name": "solve_coding_task", "arguments": {"task": "t"}});
     let answer = world.client.request("tools/call", call).await;
     assert_eq!(answer["error"]["code"], -32602);
-    assert_eq!(answer["error"]["message"], "unknown tool; the tools are retrieve_memories, record_memory");
+    assert_eq!(answer["error"]["message"], format!("unknown tool; the tools are {}", CORE[1..].join(", ")));
     world.stop().await;
 }
 
@@ -287,6 +298,22 @@ async fn a_cancelled_solve_stops_its_model_calls_and_is_not_answered() {
     assert_eq!(world.model.abandoned(), 2);
     let (_, is_error) = world.client.call("retrieve_memories", json!({"query": "q"})).await;
     assert!(!is_error, "the next answer is that of the next request");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_cancelled_call_waits_no_longer_and_is_not_answered() {
+    let mut world = world().await;
+    world.client.initialize().await;
+    world.embedder.set_state(EmbedderState::Loading);
+    let lesson = json!({"title": "t", "description": "d", "content": "c"});
+    let params = json!({"name": "record_memory", "arguments": lesson});
+    world.client.send(json!({"id": 1, "method": "tools/call", "params": params})).await;
+    world.client.send(json!({"method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    let (found, is_error) = world.client.call("get_statistics", json!({})).await;
+    assert!(!is_error, "the next answer is that of the next request: {found}");
+    world.embedder.set_state(EmbedderState::Ready);
+    assert_eq!(found["memories"]["total"], 0);
     world.stop().await;
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ErrorArguments {
+pub(super) struct ErrorArguments {
     #[schemars(required)]
     error_type: Option<String>,
     #[schemars(required)]
@@ -68,6 +68,19 @@ struct ErrorArguments {
     task_domain: Option<String>,
 }
 
+impl From<ErrorArguments> for ErrorContext {
+    fn from(error: ErrorArguments) -> Self {
+        Self {
+            error_type: error.error_type.unwrap_or_default(),
+            failure_pattern: error.failure_pattern.unwrap_or_default(),
+            corrective_guidance: error.corrective_guidance.unwrap_or_default(),
+            error_message: error.error_message,
+            stack_trace: error.stack_trace,
+            task_domain: error.task_domain,
+        }
+    }
+}
+
 impl Arguments {
     pub(crate) fn into_request(self, workspace: WorkspaceRef) -> RecordRequest {
         RecordRequest {
@@ -75,14 +88,7 @@ impl Arguments {
             description: self.description.unwrap_or_default(),
             content: self.content.unwrap_or_default(),
             outcome: self.outcome,
-            error_context: self.error_context.map(|error| ErrorContext {
-                error_type: error.error_type.unwrap_or_default(),
-                failure_pattern: error.failure_pattern.unwrap_or_default(),
-                corrective_guidance: error.corrective_guidance.unwrap_or_default(),
-                error_message: error.error_message,
-                stack_trace: error.stack_trace,
-                task_domain: error.task_domain,
-            }),
+            error_context: self.error_context.map(Into::into),
             pattern_tags: self.pattern_tags,
             domain_category: present(self.domain_category),
             difficulty_level: present(self.difficulty_level),

@@ -1,0 +1,70 @@
+//! Looks at what the system stands on: the store, the embedding model, the language model, its own actors.
+
+use std::time::Duration;
+
+use reasoning_bank_domain::health::{Health, HealthCheck, HealthStatus};
+use reasoning_bank_domain::statistics::ActorStatus;
+
+use crate::error::Error;
+use crate::ports::EmbedderState;
+use crate::runtime::Deadline;
+use crate::system::SystemHandle;
+
+/// A store that does not answer within this is not well.
+const STORE_PATIENCE: Duration = Duration::from_secs(5);
+
+impl SystemHandle {
+    /// Answers also when nothing else does. No model is called.
+    pub async fn health(&self, deadline: Deadline) -> Health {
+        let statistics = self.statistics(deadline.at_most(STORE_PATIENCE)).await;
+        let mut checks = vec![store(statistics.as_ref().err()), self.embedding(), self.language_model()];
+        if let Ok(statistics) = &statistics {
+            let down = statistics.actors.iter().filter(|actor| actor.status != ActorStatus::Running);
+            let down: Vec<&str> = down.map(|actor| actor.name.as_str()).collect();
+            checks.push(match down.as_slice() {
+                [] => HealthCheck::ok("actors", "all are running"),
+                down => HealthCheck::warn("actors", format!("not running: {}", down.join(", ")), "the log says why"),
+            });
+        }
+        Health {
+            status: HealthStatus::of(&checks),
+            uptime_s: self.started.elapsed().as_secs(),
+            memory_count: statistics.as_ref().ok().map(|statistics| statistics.memories.total),
+            cache_hit_rate: self.cache.statistics().await.hit_rate,
+            checks,
+        }
+    }
+
+    fn embedding(&self) -> HealthCheck {
+        const NAME: &str = "embedder";
+        match self.embedder.state() {
+            EmbedderState::Ready => HealthCheck::ok(NAME, self.embedder.fingerprint().name.clone()),
+            EmbedderState::Loading => {
+                HealthCheck::warn(NAME, "the model is loading", "search is by words until then; writes wait for it")
+            }
+            EmbedderState::Failed(reason) => {
+                HealthCheck::warn(NAME, reason, "search is by words alone; restart the process once that is corrected")
+            }
+        }
+    }
+
+    fn language_model(&self) -> HealthCheck {
+        const NAME: &str = "llm";
+        match (self.provider.as_str(), self.breaker.pause()) {
+            ("none", _) => HealthCheck::ok(NAME, "none: memory tools only"),
+            (provider, None) => HealthCheck::ok(NAME, format!("{provider}: calls go through")),
+            (provider, Some(pause)) => HealthCheck::warn(
+                NAME,
+                format!("{provider} keeps failing; the next try is in {} s", pause.as_secs() + 1),
+                "check the provider, or wait",
+            ),
+        }
+    }
+}
+
+fn store(error: Option<&Error>) -> HealthCheck {
+    match error {
+        None => HealthCheck::ok("store", "it answers"),
+        Some(error) => HealthCheck::fail("store", error.to_string(), error.hint()),
+    }
+}

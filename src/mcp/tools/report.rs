@@ -1,0 +1,103 @@
+//! `report_outcome`.
+
+use reasoning_bank_actors::memories::{FeedbackRequest, Learning, WorkspaceRef};
+use reasoning_bank_domain::feedback::{EvidenceKind, Observed, Reported, Verdict};
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use rmcp::model::{Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::present;
+use super::record::ErrorArguments;
+use crate::mcp::schema;
+
+/// Lessons say themselves what is missing in them or too long, all of them at once.
+pub(crate) const JUDGED_BY_THE_MEMORY: [&str; 1] = ["learnings"];
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    memory_ids: Vec<Uuid>,
+    /// Alone: the memories that solve used.
+    trace_id: Option<Uuid>,
+    helpful: Option<bool>,
+    task_succeeded: Option<bool>,
+    /// The work was taken back.
+    reverted: Option<bool>,
+    /// Observed; beats task_succeeded.
+    evidence: Option<EvidenceArguments>,
+    #[schemars(length(max = 2000))]
+    comment: Option<String>,
+    /// New lessons.
+    #[serde(default)]
+    #[schemars(length(max = 10))]
+    learnings: Vec<LearningArguments>,
+    /// Project path or id; default: the server's.
+    #[schemars(length(min = 1, max = 4096))]
+    pub(crate) workspace: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EvidenceArguments {
+    kind: EvidenceKind,
+    passed: bool,
+    #[schemars(length(max = 4000))]
+    detail: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct LearningArguments {
+    #[schemars(required)]
+    title: Option<String>,
+    #[schemars(required)]
+    description: Option<String>,
+    #[schemars(required)]
+    content: Option<String>,
+    error_context: Option<ErrorArguments>,
+}
+
+impl Arguments {
+    pub(crate) fn into_request(self, workspace: WorkspaceRef, session: String) -> FeedbackRequest {
+        let learning = |learning: LearningArguments| Learning {
+            title: learning.title.unwrap_or_default(),
+            description: learning.description.unwrap_or_default(),
+            content: learning.content.unwrap_or_default(),
+            error_context: learning.error_context.map(Into::into),
+        };
+        FeedbackRequest {
+            workspace,
+            memory_ids: self.memory_ids.into_iter().map(MemoryId::from).collect(),
+            trace_id: self.trace_id.map(TraceId::from),
+            verdict: Verdict {
+                helpful: self.helpful,
+                task_succeeded: self.task_succeeded,
+                reverted: self.reverted,
+                evidence: self.evidence.map(|evidence| Observed {
+                    kind: evidence.kind,
+                    passed: evidence.passed,
+                    detail: present(evidence.detail),
+                }),
+                comment: present(self.comment),
+            },
+            learnings: self.learnings.into_iter().map(learning).collect(),
+            session: Some(session),
+        }
+    }
+}
+
+pub(super) fn definition() -> Tool {
+    let description = "Says what came of recalled memories: whether they helped, whether the task succeeded, whether \
+                       the work was reverted. Call it once the outcome is known, best with evidence such as a test \
+                       run; it moves their confidence, and learnings are kept.";
+    Tool::new("report_outcome", description, schema::of_arguments::<Arguments>())
+        .with_title("Report an outcome")
+        .with_raw_output_schema(schema::of_answer::<Reported>().into())
+        .with_annotations(
+            ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false),
+        )
+}
