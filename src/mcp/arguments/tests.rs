@@ -2,7 +2,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::mcp::tools::{ToolDefaults, ToolKind, record, retrieve, solve};
+use crate::mcp::tools::{ToolDefaults, ToolKind, record, report, retrieve, solve};
 
 fn read(tool: ToolKind, arguments: Value) -> Result<(), String> {
     let Value::Object(arguments) = arguments else { panic!("an object, not {arguments}") };
@@ -12,6 +12,8 @@ fn read(tool: ToolKind, arguments: Value) -> Result<(), String> {
         ToolKind::Solve => extract::<solve::Arguments>(&schema, arguments, &[]).map(drop),
         ToolKind::Retrieve => extract::<retrieve::Arguments>(&schema, arguments, &[]).map(drop),
         ToolKind::Record => extract::<record::Arguments>(&schema, arguments, &record::JUDGED_BY_THE_MEMORY).map(drop),
+        ToolKind::Report => extract::<report::Arguments>(&schema, arguments, &report::JUDGED_BY_THE_MEMORY).map(drop),
+        _ => extract::<Value>(&schema, arguments, &[]).map(drop),
     };
     result.map_err(|error| {
         assert_eq!(error.code(), "invalid_argument");
