@@ -12,7 +12,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
-const CORE = ['solve_coding_task', 'retrieve_memories', 'record_memory'];
+const CORE = [
+  'solve_coding_task',
+  'retrieve_memories',
+  'record_memory',
+  'report_outcome',
+  'get_memory_genealogy',
+  'get_statistics',
+];
 // Called where the server lists them.
 const FURTHER = ['report_outcome', 'get_memory_genealogy', 'get_statistics'];
 const LESSON = {

@@ -18,7 +18,14 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-CORE = ["solve_coding_task", "retrieve_memories", "record_memory"]
+CORE = [
+    "solve_coding_task",
+    "retrieve_memories",
+    "record_memory",
+    "report_outcome",
+    "get_memory_genealogy",
+    "get_statistics",
+]
 # Called where the server lists them.
 FURTHER = ["report_outcome", "get_memory_genealogy", "get_statistics"]
 LESSON = {
