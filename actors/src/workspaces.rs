@@ -11,6 +11,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::workspace::Workspace;
 use tokio::time::Instant;
 
@@ -119,6 +120,7 @@ impl WorkspacesHandle {
         if let Some(name) = self.configured_for(root).and_then(|configured| configured.name.clone()) {
             workspace.name = name;
         }
+        workspace.name.scrub();
         workspace
     }
 

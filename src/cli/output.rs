@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
+use reasoning_bank_domain::secrets::{Scrub, scrub};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::failure::{Exit, Failure};
 use super::render::clean;
@@ -28,16 +30,17 @@ impl Output {
 
     pub(super) fn warning(self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(anstream::stderr(), "{} {}", doubtful("warning:"), clean(text));
+            let _ = writeln!(anstream::stderr(), "{} {}", doubtful("warning:"), clean(&scrub(text).text));
         }
     }
 
+    /// Without secrets: a failure repeats what it was given.
     pub(super) fn failure(self, failure: &Failure) -> Exit {
         if self.json && !failure.is_after_output {
-            let _ = line(&serde_json::json!({ "error": failure }).to_string());
+            let _ = line(&document(failure).to_string());
         }
         let mut stderr = anstream::stderr().lock();
-        let _ = writeln!(stderr, "{} {}", bad("error:"), clean(&failure.message));
+        let _ = writeln!(stderr, "{} {}", bad("error:"), clean(&scrub(&failure.message).text));
         if let Some(hint) = &failure.hint {
             let _ = writeln!(stderr, "{} {}", bold("hint:"), clean(hint));
         }
@@ -46,6 +49,12 @@ impl Output {
         }
         failure.exit
     }
+}
+
+fn document(failure: &Failure) -> Value {
+    let mut document = json!({ "error": failure });
+    document.scrub();
+    document
 }
 
 /// A line on stdout, without colours where it is no terminal. That nobody reads it any more (`| head`) is no failure.
@@ -66,13 +75,16 @@ pub(super) fn usage(error: &clap::Error) -> Exit {
     let asks_for_json =
         std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
     let styled = error.render();
-    let said = styled.ansi().to_string().replace("For more information, try ", "hint: for more information, try ");
+    let plain = styled.to_string();
+    let scrubbed = scrub(&plain);
+    // Colours would hide where a secret begins.
+    let said = if scrubbed.redactions > 0 { scrubbed.text.into_owned() } else { styled.ansi().to_string() };
+    let said = said.replace("For more information, try ", "hint: for more information, try ");
     let _ = write!(anstream::stderr(), "{said}");
     if asks_for_json {
-        let plain = styled.to_string();
         let message = plain.split("\n\n").next().unwrap_or(&plain).trim_start_matches("error: ").trim();
         let failure = Failure::usage(message).hint("`--help` after a command shows what it takes");
-        let _ = line(&serde_json::json!({ "error": failure }).to_string());
+        let _ = line(&document(&failure).to_string());
     }
     Exit::Usage
 }

@@ -14,6 +14,8 @@ use super::failure::{Class, Failure};
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Far above the longest answer of a model; a larger one is no answer.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
+/// A shorter key is one that a local server wants for form's sake, and may be any word.
+const SECRET_KEY_BYTES: usize = 16;
 
 /// Where a provider is and what it wants to be told.
 #[derive(Debug, Clone)]
@@ -101,7 +103,7 @@ impl Client {
         let answer = async {
             let response = request.send().await.map_err(|error| self.unreachable(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
-            let body = read(response).await?;
+            let body = self.without_secret_key(read(response).await?);
             if status.is_success() {
                 return serde_json::from_slice(&body)
                     .map_err(|error| Failure::new(Class::Transient, format!("the answer is no JSON: {error}")));
@@ -114,6 +116,16 @@ impl Client {
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
         let host = self.base_url.host_str().unwrap_or_default();
         Failure::new(Class::Transient, format!("{host} gave no answer: {}", root_cause(error)))
+    }
+
+    /// Whatever a provider or a model behind it quotes: before it is cut short, or taken for an answer.
+    fn without_secret_key(&self, body: Vec<u8>) -> Vec<u8> {
+        let Some(key) = self.key.as_ref().map(ExposeSecret::expose_secret) else { return body };
+        let is_there = |text: &str| key.len() >= SECRET_KEY_BYTES && text.contains(key);
+        match std::str::from_utf8(&body) {
+            Ok(text) if is_there(text) => text.replace(key, "[key]").into_bytes(),
+            _ => body,
+        }
     }
 
     /// Providers quote keys in what they refuse.

@@ -2,6 +2,7 @@
 //! Every problem is an error that names the argument and what it may be. What a tool does with them is its own matter.
 
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_domain::secrets::scrub;
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -160,7 +161,9 @@ fn found(value: &Value) -> String {
     }
 }
 
+/// Scrubbed before it is cut: half a secret is not seen as one.
 fn shown(text: &str) -> String {
+    let text = &*scrub(text).text;
     match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -1,6 +1,7 @@
 //! The effective settings as a user reads them; secrets are not among them.
 
 use config::{Value, ValueKind};
+use reasoning_bank_domain::secrets::Scrub;
 use serde::Serialize;
 
 use super::keys::{self, KEYS};
@@ -17,7 +18,9 @@ pub struct Effective {
 pub(super) fn effective(merged: &Value) -> Vec<Effective> {
     let entry = |key: &keys::Key| {
         let (value, origin) = keys::at(merged, key.name)?;
-        Some(Effective { key: key.name.to_owned(), value: json(value), origin: origin.to_owned() })
+        let mut value = json(value);
+        value.scrub();
+        Some(Effective { key: key.name.to_owned(), value, origin: origin.to_owned() })
     };
     KEYS.iter().filter(|key| !key.is_secret()).filter_map(entry).collect()
 }

@@ -58,16 +58,8 @@ fn clean(line: &str, json: bool) -> Cow<'_, str> {
 
 /// String by string: so the line stays JSON, and what is escaped in it is seen as it was.
 fn clean_strings(line: &str) -> Cow<'_, str> {
-    fn redactions(value: &mut Value) -> u32 {
-        match value {
-            Value::String(text) => text.scrub(),
-            Value::Array(items) => items.iter_mut().map(redactions).sum(),
-            Value::Object(fields) => fields.values_mut().map(redactions).sum(),
-            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-        }
-    }
-    let Ok(mut value) = serde_json::from_str(line) else { return Cow::Owned(left_out(line.len(), true)) };
-    match redactions(&mut value) {
+    let Ok(mut value) = serde_json::from_str::<Value>(line) else { return Cow::Owned(left_out(line.len(), true)) };
+    match value.scrub() {
         0 => Cow::Borrowed(line),
         _ => Cow::Owned(format!("{value}\n")),
     }

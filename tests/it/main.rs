@@ -22,6 +22,7 @@ mod mcp_protocol;
 mod mcp_tools;
 mod observability;
 mod redacted;
+mod secrets;
 mod store_contract;
 mod store_fixtures;
 mod store_formats;

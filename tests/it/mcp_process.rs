@@ -31,7 +31,11 @@ pub(crate) struct Ended {
 impl McpProcess {
     /// `reasoning-bank ARGUMENTS mcp`.
     pub(crate) fn start(place: &Place, arguments: &[&str]) -> Self {
-        let mut command = place.command(&[arguments, &["mcp"]].concat());
+        Self::spawn(place.command(&[arguments, &["mcp"]].concat()))
+    }
+
+    /// A command that serves.
+    pub(crate) fn spawn(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (sender, stdout) = channel();
@@ -49,12 +53,17 @@ impl McpProcess {
     /// The same, past the handshake.
     pub(crate) fn initialized(place: &Place, arguments: &[&str]) -> Self {
         let mut process = Self::start(place, arguments);
+        process.initialize();
+        process
+    }
+
+    #[track_caller]
+    pub(crate) fn initialize(&mut self) {
         let client = json!({"name": "test", "version": "1"});
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        let answer = process.request("initialize", params);
+        let answer = self.request("initialize", params);
         assert_eq!(answer["result"]["serverInfo"]["name"], "reasoning-bank", "{answer}");
-        process.send(&json!({"method": "notifications/initialized"}));
-        process
+        self.send(&json!({"method": "notifications/initialized"}));
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::secrets::scrub;
+use reasoning_bank_domain::secrets::{Scrub, scrub};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
@@ -37,15 +38,49 @@ impl LanguageModel for Scrubbed {
         deadline: Deadline,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
-        request.input = scrub(&request.input).text.into_owned();
+        request.instructions.scrub();
+        request.input.scrub();
         async move {
-            // Providers quote requests, and keys, in what they refuse.
-            let scrubbed = |text: String| scrub(&text).text.into_owned();
+            let is_draft = request.purpose.is_draft();
             match self.inner.complete(request, deadline, cancel).await {
-                Ok(reply) => Ok(CompletionReply { text: scrubbed(reply.text), ..reply }),
+                Ok(reply) if is_draft => Ok(CompletionReply { text: scrubbed(reply.text), ..reply }),
+                Ok(reply) => Ok(CompletionReply { text: scrubbed_object(reply.text), ..reply }),
+                // Providers quote requests, and keys, in what they refuse.
                 Err(error) => Err(error.map_text(scrubbed)),
             }
         }
         .boxed()
+    }
+}
+
+fn scrubbed(text: String) -> String {
+    scrub(&text).text.into_owned()
+}
+
+/// A structured answer stays one, with prose and fences around it or not.
+fn scrubbed_object(text: String) -> String {
+    let object = text.find('{').zip(text.rfind('}')).and_then(|(start, end)| text.get(start..=end));
+    let Some(mut answer) = object.and_then(|object| serde_json::from_str::<Value>(object).ok()) else {
+        return scrubbed(text);
+    };
+    if answer.scrub() > 0 { answer.to_string() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_structured_answer_with_secrets_stays_one() {
+        let text = "Here:\n```json\n{\"score\": 0.5, \"feedback\": \"never password=\\\"hunter2\\\"\"}\n```".to_owned();
+        let expected = r#"{"feedback":"never password=\"[REDACTED:assigned]\"","score":0.5}"#;
+        let same = |text: String| serde_json::from_str::<Value>(&text).unwrap();
+        assert_eq!(same(scrubbed_object(text)), same(expected.to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_object_is_scrubbed_as_text() {
+        assert_eq!(scrubbed_object("password=hunter2 }{".into()), "password=[REDACTED:assigned] }{");
+        assert_eq!(scrubbed_object("fine: {\"a\": 1} ok".into()), "fine: {\"a\": 1} ok");
     }
 }

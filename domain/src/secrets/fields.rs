@@ -1,5 +1,7 @@
 //! Which fields of what is stored hold text that people or models wrote. Ids, kinds, numbers and times do not.
 
+use serde_json::Value;
+
 use super::scrub;
 use crate::confidence::Signal;
 use crate::memory::{ErrorContext, Memory};
@@ -31,6 +33,18 @@ impl<T: Scrub> Scrub for Option<T> {
 impl<T: Scrub> Scrub for Vec<T> {
     fn scrub(&mut self) -> u32 {
         self.iter_mut().map(T::scrub).fold(0, u32::saturating_add)
+    }
+}
+
+/// String by string: it stays JSON, and what is escaped in its text is seen as it is meant. Names stay.
+impl Scrub for Value {
+    fn scrub(&mut self) -> u32 {
+        match self {
+            Self::String(text) => text.scrub(),
+            Self::Array(items) => items.iter_mut().map(Self::scrub).fold(0, u32::saturating_add),
+            Self::Object(fields) => fields.values_mut().map(Self::scrub).fold(0, u32::saturating_add),
+            Self::Null | Self::Bool(_) | Self::Number(_) => 0,
+        }
     }
 }
 

@@ -83,6 +83,14 @@ fn every_text_of_a_memory_is_scrubbed_and_counted() {
     assert_eq!(error.scrub(), 0);
 }
 
+#[test]
+fn json_is_scrubbed_string_by_string_and_stays_json() {
+    let mut document = serde_json::json!({"score": 1, "learnings": [{"content": "{\"password\": \"hunter2\"}"}]});
+    assert_eq!(document.scrub(), 1);
+    let expected = "{\"password\": \"[REDACTED:assigned]\"}";
+    assert_eq!(document, serde_json::json!({"score": 1, "learnings": [{"content": expected}]}));
+}
+
 /// Generous: unoptimised, perhaps instrumented, on a busy machine. What is quadratic takes an hour.
 const PATIENCE: Duration = Duration::from_secs(120);
 

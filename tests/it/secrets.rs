@@ -1,0 +1,339 @@
+//! Secrets of every kind, planted in everything the process takes in, are in nothing that it writes, sends or says. The
+//! rules for what a secret is are tested in `domain/src/secrets/`; here is every way in and out.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+use crate::mcp_process::McpProcess;
+use crate::support::{Place, Ran};
+
+/// Of the provider, as the environment gives it; another one than the corpus has.
+const KEY: &str = "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";
+/// For another provider: of no known form.
+const OTHER_KEY: &str = "correct-battery-horse-81";
+
+/// A line of the corpus: a text, and the secret in it.
+struct Planted {
+    text: String,
+    secret: String,
+}
+
+fn corpus() -> Vec<Planted> {
+    let corpus = include_str!("../../domain/src/secrets/corpus.txt");
+    let lines = corpus.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" | "));
+    let planted = lines.filter_map(|(_, line)| {
+        let text = line.replace('·', "").replace("\\\\", "\0").replace("\\n", "\n").replace("\\r", "\r");
+        let text = text.replace('\0', "\\");
+        let (_, rest) = text.split_once('«')?;
+        let (secret, _) = rest.split_once('»')?;
+        Some(Planted { secret: secret.to_owned(), text: text.replace(['«', '»'], "") })
+    });
+    planted.collect()
+}
+
+/// All of the corpus in one text.
+fn everything(corpus: &[Planted]) -> String {
+    corpus.iter().map(|planted| planted.text.as_str()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// What was written, sent and said, piece by piece.
+#[derive(Default)]
+struct Seen(Vec<(String, String)>);
+
+impl Seen {
+    /// Secrets are ASCII: they are found in what is no UTF-8 all the same.
+    fn add(&mut self, name: impl Into<String>, bytes: impl AsRef<[u8]>) {
+        self.0.push((name.into(), String::from_utf8_lossy(bytes.as_ref()).into_owned()));
+    }
+
+    fn ran(&mut self, name: &str, ran: &Ran) {
+        self.add(format!("stdout of {name}"), &ran.stdout);
+        self.add(format!("stderr of {name}"), &ran.stderr);
+    }
+
+    /// Every file below.
+    fn directory(&mut self, directory: &Path) {
+        for entry in std::fs::read_dir(directory).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                self.directory(&path);
+            } else {
+                self.add(path.display().to_string(), std::fs::read(&path).unwrap());
+            }
+        }
+    }
+
+    /// Where which secret is: as it is, and as it stands in JSON.
+    fn leaks<'a>(&'a self, secrets: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let mut leaks = Vec::new();
+        for secret in secrets {
+            let escaped = serde_json::to_string(secret).unwrap();
+            for form in [secret, escaped.trim_matches('"')] {
+                let found = self.0.iter().filter(|(_, text)| text.contains(form));
+                leaks.extend(found.map(|(name, _)| format!("{form:?} in {name}")));
+            }
+        }
+        leaks
+    }
+}
+
+/// Answers as a model of OpenRouter would, with secrets in everything it says; now and then it fails, and quotes the
+/// request and its key.
+struct Leaky {
+    secrets: String,
+    calls: AtomicUsize,
+}
+
+impl Leaky {
+    fn lesson(&self, title: &str) -> Value {
+        json!({
+            "title": title,
+            "description": "When a client has to log in.",
+            "content": format!("Read the credentials at run time. Never:\n{}", &self.secrets[..self.secrets.floor_char_boundary(1_500)]),
+            "pattern_tags": ["token=9aB8cD7eF6gH5iJ4"],
+            "domain_category": "auth",
+            "difficulty_level": "moderate",
+            "error_context": null,
+        })
+    }
+}
+
+impl Respond for Leaky {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let asked: Value = serde_json::from_slice(&request.body).unwrap();
+        if call % 5 == 3 {
+            let authorization = request.headers.get("authorization").unwrap().to_str().unwrap();
+            let message = format!("cannot serve {authorization} nor {OTHER_KEY}\n{}", self.secrets);
+            return ResponseTemplate::new(503).set_body_json(json!({"error": {"code": 503, "message": message}}));
+        }
+        let secrets = &self.secrets;
+        let said = match asked["metadata"]["purpose"].as_str().unwrap() {
+            "think" | "refine" => format!("fn login() {{}} // attempt {call}\n{secrets}"),
+            "evaluate" => json!({"score": 0.9, "feedback": secrets}).to_string(),
+            "judge" => json!({
+                "verdict": "success", "score": 0.9, "reasoning": secrets, "learnings": [self.lesson("Log in at run time")],
+            })
+            .to_string(),
+            _ => json!({
+                "best_index": 1, "analysis": secrets,
+                "learnings": [self.lesson("Fetch credentials late"), self.lesson(&"password=hunter2hunter ".repeat(4))],
+            })
+            .to_string(),
+        };
+        let message = json!({"type": "message", "content": [{"type": "output_text", "text": said}]});
+        let usage = json!({"input_tokens": 10, "output_tokens": 10});
+        ResponseTemplate::new(200).set_body_json(json!({"status": "completed", "output": [message], "usage": usage}))
+    }
+}
+
+struct Provider {
+    runtime: tokio::runtime::Runtime,
+    server: MockServer,
+}
+
+impl Provider {
+    fn start(secrets: String) -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let server = runtime.block_on(async {
+            let server = MockServer::start().await;
+            let leaky = Leaky { secrets, calls: AtomicUsize::new(0) };
+            Mock::given(method("POST")).and(path("/responses")).respond_with(leaky).mount(&server).await;
+            let account = json!({"data": {"label": KEY, "limit": null}});
+            let account = ResponseTemplate::new(200).set_body_json(account);
+            Mock::given(method("GET")).and(path("/key")).respond_with(account).mount(&server).await;
+            server
+        });
+        Self { runtime, server }
+    }
+
+    fn requests(&self) -> Vec<Request> {
+        self.runtime.block_on(self.server.received_requests()).unwrap()
+    }
+}
+
+/// A place whose log is at its loudest, in a file, and whose settings hold secrets where settings can.
+fn place(provider: &Provider, corpus: &[Planted]) -> Place {
+    let place = Place::new();
+    let name = &corpus.iter().find(|planted| planted.text.starts_with("DB_PASSWORD")).unwrap().text;
+    let settings = format!(
+        "[llm]\nbase_url = {:?}\n[llm.retry]\nbase_delay_ms = 1\n[workspace]\nname = {name:?}\n\
+         [log]\nlevel = \"trace\"\nfile = {:?}\n",
+        provider.server.uri(),
+        place.path("log").display().to_string(),
+    );
+    place.write("config/reasoning-bank/config.toml", &settings);
+    place
+}
+
+fn with_key(place: &Place, arguments: &[&str]) -> Ran {
+    let mut command = place.command(arguments);
+    command.env("OPENROUTER_API_KEY", KEY).env("REASONING_BANK_TRACES", place.path("traces"));
+    Ran::of(command.output().unwrap())
+}
+
+/// Everything the process has taken in, in the fields of one tool call each.
+fn work_of_a_client(place: &Place, corpus: &[Planted], seen: &mut Seen) {
+    let mut command = place.command(&["mcp"]);
+    command.env("OPENROUTER_API_KEY", KEY).env("REASONING_BANK_TRACES", place.path("traces"));
+    let mut process = McpProcess::spawn(command);
+    process.initialize();
+    let mut created = 0;
+    let mut id = Value::Null;
+    for (at, Planted { text, .. }) in corpus.iter().enumerate() {
+        // Every task is embedded, which takes most of the time.
+        let task = if at % 10 == 0 { text.as_str() } else { "" };
+        let short = |most: usize| if text.chars().count() <= most { text.as_str() } else { "long" };
+        let lesson = json!({
+            "title": short(120), "description": short(400), "content": text, "task": task,
+            "pattern_tags": [short(100)], "domain_category": short(120), "difficulty_level": short(120),
+            "error_context": {
+                "error_type": text, "failure_pattern": text, "corrective_guidance": text, "error_message": text,
+                "stack_trace": text, "task_domain": text,
+            },
+        });
+        let answer = process.request("tools/call", json!({"name": "record_memory", "arguments": lesson}));
+        if answer["result"]["isError"] == false {
+            created += 1;
+            id = answer["result"]["structuredContent"]["id"].clone();
+        }
+        seen.add("the reply of record_memory", answer.to_string());
+        for wrong in [
+            json!({"query": "q", "n_results": text}),
+            json!({"query": "q", (text.as_str()): 1}),
+            json!({"query": "q", "workspace": text}),
+        ] {
+            let answer = process.request("tools/call", json!({"name": "retrieve_memories", "arguments": wrong}));
+            seen.add(format!("the reply to {wrong}"), answer.to_string());
+        }
+    }
+    assert!(created > corpus.len() / 2, "{created} of {}", corpus.len());
+    let everything = everything(corpus);
+    let domain = &corpus.iter().find(|planted| planted.text.starts_with("API_KEY=")).unwrap().text;
+    for (tool, arguments) in [
+        (
+            "retrieve_memories",
+            json!({"query": everything, "detail": "full", "n_results": 50, "domain": domain, "error_signature": everything}),
+        ),
+        ("solve_coding_task", json!({"task": everything, "matts_k": 3, "domain": domain})),
+        ("solve_coding_task", json!({"task": format!("Log in with {}", corpus[0].text), "matts_k": 1})),
+        (
+            "report_outcome",
+            json!({
+                "memory_ids": [id], "helpful": true, "comment": everything,
+                "evidence": {"kind": "tests", "passed": true, "detail": everything},
+                "learnings": [{"title": "Keep it out", "description": "When logging.", "content": everything}],
+            }),
+        ),
+        ("get_memory_genealogy", json!({"memory_id": id})),
+        ("get_statistics", json!({})),
+    ] {
+        let answer = process.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        if tool == "solve_coding_task" {
+            assert_eq!(answer["result"]["structuredContent"]["outcome"], "success", "{answer}");
+            assert!(answer["result"]["structuredContent"]["learnings"][0]["id"].is_string(), "{answer}");
+        }
+        seen.add(format!("the reply of {tool}"), answer.to_string());
+    }
+    process.write(format!("{}\n", everything.replace('\n', " ")).as_bytes());
+    seen.add("the reply to an unknown tool", process.request("tools/call", json!({"name": everything})).to_string());
+    seen.add("the reply to an unknown method", process.request(&everything, json!({})).to_string());
+    let ended = process.end();
+    assert!(ended.status.success());
+    seen.add("stderr of mcp", ended.stderr);
+}
+
+fn work_at_the_command_line(place: &Place, corpus: &[Planted], seen: &mut Seen) {
+    let everything = everything(corpus);
+    let secret = &corpus[0].text;
+    let verify = format!("printf '%s' '{}'; exit 1", everything.replace('\'', ""));
+    for arguments in [
+        &["solve", "--matts-k", "1", "--verify", &verify, &everything][..],
+        &["memory", "record", "--title", secret, "--description", secret, "--content", &everything],
+        &["memory", "search", &everything, "--explain"],
+        &["memory", "search", &everything, "--json"],
+        &["config", "show"],
+        &["--json", "config", "show"],
+        &["doctor"],
+        &["--llm", secret, "config", "show"],
+        &["--workspace", secret, "memory", "search", "q"],
+        &["--json", "--workspace", secret, "memory", "search", "q"],
+        &["--config", secret, "config", "show"],
+        &["memory", "get", secret],
+        &["--json", "memory", "get", secret],
+        &["memory", secret],
+        &[secret],
+    ] {
+        seen.ran(&format!("{arguments:?}"), &with_key(place, arguments));
+    }
+    for (variable, value) in [
+        ("REASONING_BANK__LOG__LEVEL", secret.as_str()),
+        ("REASONING_BANK__LOG__FORMAT", secret),
+        ("REASONING_BANK__LOG__FILE", "/dev/null/password=hunter2hunter2"),
+        ("REASONING_BANK__MATTS__K", secret),
+        ("REASONING_BANK__LLM__BASE_URL", "https://deploy:hunter2@git.example.com/"),
+        ("REASONING_BANK__LLM__API_KEY", secret),
+    ] {
+        for arguments in [&["config", "show"][..], &["--json", "memory", "search", "q"]] {
+            let mut command = place.command(arguments);
+            command.env("OPENROUTER_API_KEY", KEY).env(variable, value);
+            seen.ran(variable, &Ran::of(command.output().unwrap()));
+        }
+    }
+}
+
+#[test]
+fn no_secret_of_any_kind_is_in_anything_that_is_written_sent_or_said() {
+    let corpus = corpus();
+    assert!(corpus.len() > 60, "{}", corpus.len());
+    let provider = Provider::start(everything(&corpus));
+    let place = place(&provider, &corpus);
+    let mut seen = Seen::default();
+    work_of_a_client(&place, &corpus, &mut seen);
+    work_at_the_command_line(&place, &corpus, &mut seen);
+
+    let exported = with_key(&place, &["memory", "export", "--all"]).ok();
+    assert!(exported.stdout.lines().count() > corpus.len(), "{}", exported.stdout);
+    assert!(exported.stdout.contains("[REDACTED:github]") && exported.stdout.contains("\"kind\":\"trace\""));
+    seen.ran("export", &exported);
+    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    assert!(log.contains("a model call ended"));
+    seen.add("the log", log);
+    for directory in ["data", "traces", "project", "home", "xdg-data"] {
+        seen.directory(&place.path(directory));
+    }
+    let requests = provider.requests();
+    assert!(requests.len() > 20, "{}", requests.len());
+    assert!(
+        requests.iter().all(|request| request.headers.get("authorization").unwrap().to_str().unwrap().ends_with(KEY))
+    );
+    for request in requests {
+        seen.add(format!("the request {}", request.url), request.body);
+    }
+
+    let secrets = corpus.iter().map(|planted| planted.secret.as_str());
+    let leaks = seen.leaks(secrets.chain([KEY]));
+    assert!(leaks.is_empty(), "{} leaks: {:#?}", leaks.len(), &leaks[..leaks.len().min(40)]);
+}
+
+#[test]
+fn a_key_of_no_known_form_is_nowhere_though_the_provider_quotes_it() {
+    let provider = Provider::start(format!("the key was {OTHER_KEY}."));
+    let place = Place::new();
+    let settings = format!("[llm]\nbase_url = {:?}\n[llm.retry]\nmax_retries = 0\n", provider.server.uri());
+    place.write("config/reasoning-bank/config.toml", &settings);
+    let mut seen = Seen::default();
+    for k in ["1", "4"] {
+        let mut command = place.command(&["--llm", "responses", "--json", "-vv", "solve", "Log in.", "--matts-k", k]);
+        command.env("REASONING_BANK__LLM__API_KEY", OTHER_KEY);
+        seen.ran("solve", &Ran::of(command.output().unwrap()));
+    }
+    assert!(provider.requests().len() > 4);
+    seen.directory(&place.path("data"));
+    seen.ran("export", &place.run(&["memory", "export", "--all"]).ok());
+    assert_eq!(seen.leaks([OTHER_KEY].into_iter()), Vec::<String>::new());
+}
