@@ -52,7 +52,9 @@ pub fn run() -> i32 {
     // `mcp` keeps stdout for its protocol, whatever else is asked for.
     let json = cli.global.json && !matches!(cli.command, Command::Mcp);
     let output = Output { json, quiet: cli.global.quiet };
-    match start(cli, output) {
+    let ended = start(cli, output);
+    telemetry::flush();
+    match ended {
         Ok(exit) => exit.code(),
         Err(failure) => output.failure(&failure).code(),
     }
@@ -68,7 +70,7 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
         _ => {}
     }
     let loaded = loaded?;
-    telemetry::init(&loaded.settings.log, log_level(&cli.command, &loaded))?;
+    telemetry::init(&loaded.settings.log, log_level(&cli.command, &loaded), matches!(cli.command, Command::Mcp))?;
     match cli.command {
         Command::Mcp => loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}")),
         // It has a workspace of its own.
@@ -95,7 +97,7 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
 
 fn diagnosis(loaded: &Result<Loaded, SettingsError>, output: Output) -> Result<Exit, Failure> {
     if let Ok(loaded) = loaded {
-        telemetry::init(&loaded.settings.log, log_level(&Command::Doctor, loaded))?;
+        telemetry::init(&loaded.settings.log, log_level(&Command::Doctor, loaded), false)?;
     }
     let diagnosis = doctor::diagnose(loaded)?;
     output.answer(&diagnosis, render::diagnosis)?;

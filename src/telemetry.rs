@@ -2,10 +2,12 @@
 //! and answers. What is said is the matter of who says it; the spans are in `actors/src/spans.rs`.
 
 mod line;
+mod stderr;
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
@@ -13,6 +15,7 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::prelude::*;
 
 use self::line::Lines;
+use self::stderr::QueuedStderr;
 use crate::settings::{LogFormat, LogLevel, LogSettings};
 
 #[derive(Debug, thiserror::Error)]
@@ -22,16 +25,23 @@ pub struct TelemetryError {
     cause: io::Error,
 }
 
+/// For a stderr that nobody reads.
+const FLUSH_LIMIT: Duration = Duration::from_secs(1);
+
 /// Starts logging for the whole process; the first call counts. `level` is in force instead of `log.level`. From then on
-/// a panic is a line of the log.
+/// a panic is a line of the log. What `serves` is never held up by a stderr that its client does not read.
 ///
 /// # Errors
 /// The log file cannot be opened for appending.
-pub fn init(settings: &LogSettings, level: LogLevel) -> Result<(), TelemetryError> {
+pub fn init(settings: &LogSettings, level: LogLevel, serves: bool) -> Result<(), TelemetryError> {
     let (to_file, json) = (!settings.file.as_os_str().is_empty(), settings.format == LogFormat::Json);
-    let writer = match to_file {
-        true => BoxMakeWriter::new(Lines::to(file(&settings.file)?, json)),
-        false => BoxMakeWriter::new(Lines::to(io::stderr, json)),
+    let writer = if to_file {
+        BoxMakeWriter::new(Lines::to(file(&settings.file)?, json))
+    } else {
+        match serves.then(QueuedStderr::start) {
+            Some(Ok(queued)) => BoxMakeWriter::new(Lines::to(queued, json)),
+            _ => BoxMakeWriter::new(Lines::to(io::stderr, json)),
+        }
     };
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(writer)
@@ -40,13 +50,19 @@ pub fn init(settings: &LogSettings, level: LogLevel) -> Result<(), TelemetryErro
         LogFormat::Text => layer.boxed(),
         LogFormat::Json => layer.json().boxed(),
     };
-    if tracing_subscriber::registry().with(layer.with_filter(targets(level))).try_init().is_ok() {
+    // One filter for all: a filter of a layer's own can lose a span after a check of somebody else's.
+    if tracing_subscriber::registry().with(targets(level)).with(layer).try_init().is_ok() {
         std::panic::set_hook(Box::new(|panic| {
             let at = panic.location().map(ToString::to_string);
             tracing::error!(at, reason = panic.payload_as_str(), "panicked");
         }));
     }
     Ok(())
+}
+
+/// Waits until what was logged is written, at the latest for a second.
+pub fn flush() {
+    stderr::flush(FLUSH_LIMIT);
 }
 
 /// Libraries speak from warnings on: rmcp logs whole messages, with the text of memories, and the database logs much.

@@ -13,15 +13,13 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const CORE = [
-  'solve_coding_task',
-  'retrieve_memories',
-  'record_memory',
-  'report_outcome',
-  'get_memory_genealogy',
-  'get_statistics',
+    'solve_coding_task',
+    'retrieve_memories',
+    'record_memory',
+    'report_outcome',
+    'get_memory_genealogy',
+    'get_statistics',
 ];
-// Called where the server lists them.
-const FURTHER = ['report_outcome', 'get_memory_genealogy', 'get_statistics'];
 const LESSON = {
     title: 'Close the file before renaming it',
     description: 'When a rename fails with a sharing violation.',
@@ -116,13 +114,13 @@ async function session(client) {
     );
     check('an error says the same as text', isDeepStrictEqual(refused.text, refused.document), refused);
 
-    const further = {
+    const calls = {
         report_outcome: { memory_ids: [recorded.id], helpful: true },
         get_memory_genealogy: { memory_id: recorded.id },
         get_statistics: {},
     };
-    for (const name of FURTHER.filter(name => names.includes(name))) {
-        const answer = await call(client, name, further[name]);
+    for (const [name, args] of Object.entries(calls)) {
+        const answer = await call(client, name, args);
         check(`${name} answers`, !answer.isError, answer);
     }
 }

@@ -26,8 +26,6 @@ CORE = [
     "get_memory_genealogy",
     "get_statistics",
 ]
-# Called where the server lists them.
-FURTHER = ["report_outcome", "get_memory_genealogy", "get_statistics"]
 LESSON = {
     "title": "Close the file before renaming it",
     "description": "When a rename fails with a sharing violation.",
@@ -110,13 +108,13 @@ async def session(place):
               known and "n_results" in error["message"] and error["hint"], error)
         check("an error says the same as text", json.loads(refused.content[0].text) == error)
 
-        further = {
+        calls = {
             "report_outcome": {"memory_ids": [recorded["id"]], "helpful": True},
             "get_memory_genealogy": {"memory_id": recorded["id"]},
             "get_statistics": {},
         }
-        for name in (name for name in FURTHER if name in tools):
-            answer = await client.call_tool(name, further[name])
+        for name, arguments in calls.items():
+            answer = await client.call_tool(name, arguments)
             check(f"{name} answers", not answer.is_error, answer.structured_content)
 
     async with server(place, latency_ms=60_000) as client:

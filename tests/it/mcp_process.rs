@@ -36,18 +36,25 @@ impl McpProcess {
 
     /// A command that serves.
     pub(crate) fn spawn(mut command: Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stderr(Stdio::piped());
+        Self::spawn_with_its_stderr(command)
+    }
+
+    /// The same; its stderr is not read here unless it is a pipe to here.
+    pub(crate) fn spawn_with_its_stderr(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (sender, stdout) = channel();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let mut stderr = child.stderr.take().unwrap();
-        let stderr = std::thread::spawn(move || {
-            let mut text = Vec::new();
-            let _ = stderr.read_to_end(&mut text);
-            String::from_utf8_lossy(&text).into_owned()
+        let stderr = child.stderr.take().map(|mut stderr| {
+            std::thread::spawn(move || {
+                let mut text = Vec::new();
+                let _ = stderr.read_to_end(&mut text);
+                String::from_utf8_lossy(&text).into_owned()
+            })
         });
-        Self { stdin: child.stdin.take(), child, stdout, stderr: Some(stderr), last_id: 0 }
+        Self { stdin: child.stdin.take(), child, stdout, stderr, last_id: 0 }
     }
 
     /// The same, past the handshake.
@@ -161,7 +168,8 @@ impl McpProcess {
             }
         }
         let status = self.child.wait().unwrap();
-        Ended { status, stderr: self.stderr.take().unwrap().join().unwrap(), took: begun.elapsed() }
+        let stderr = self.stderr.take().map(|stderr| stderr.join().unwrap()).unwrap_or_default();
+        Ended { status, stderr, took: begun.elapsed() }
     }
 
     pub(crate) fn kill(&mut self) -> String {

@@ -165,6 +165,22 @@ fn slow(place: &Place) -> String {
 }
 
 #[test]
+fn a_client_that_does_not_read_stderr_is_answered_all_the_same() {
+    let place = Place::new();
+    let (unread, stderr) = std::io::pipe().unwrap();
+    let mut command = place.command(&["--llm", "none", "-vv", "mcp"]);
+    command.stderr(stderr);
+    let mut process = McpProcess::spawn_with_its_stderr(command);
+    process.initialize();
+    // A pipe takes 64 KiB, and a line is about 100 bytes.
+    for _ in 0..1_500 {
+        process.call_failing("retrieve_memories", json!({"query": ""}));
+    }
+    assert!(process.end().status.success());
+    drop(unread);
+}
+
+#[test]
 fn the_log_is_for_its_owner_and_grows_line_by_line_whoever_writes() {
     let place = place("debug", "json");
     std::thread::scope(|scope| {
