@@ -1,6 +1,5 @@
 //! From settings to a running bank: which store, which embedder, which model. What they do is theirs.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ use tokio::sync::Mutex;
 
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
 use crate::settings::{self, LlmSettings, Loaded, Provider, Settings};
-use crate::store::{LanceStore, Options};
+use crate::store::{LanceStore, Options, TraceFileOptions, TraceFiles};
 
 /// For the last checkpoint of the store.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
@@ -45,7 +44,7 @@ impl Bank {
     ) -> Result<Self, Error> {
         let store = Opened::default();
         let parts = Parts {
-            store: opener(Arc::clone(&store), settings.data_dir.clone(), embedder.fingerprint().clone()),
+            store: opener(Arc::clone(&store), settings, embedder.fingerprint().clone()),
             embedder: Arc::clone(&embedder),
             model,
             provider: settings.llm.provider.as_str().to_owned(),
@@ -82,9 +81,11 @@ impl Bank {
     }
 }
 
-fn opener(opened: Opened, dir: PathBuf, fingerprint: Fingerprint) -> StoreOpener {
+fn opener(opened: Opened, settings: &Settings, fingerprint: Fingerprint) -> StoreOpener {
+    let (dir, trace_files) = (settings.data_dir.clone(), trace_files(settings));
     Arc::new(move || {
         let (opened, dir, fingerprint) = (Arc::clone(&opened), dir.clone(), fingerprint.clone());
+        let trace_files = trace_files.clone();
         async move {
             let mut opened = opened.lock().await;
             let store = match &*opened {
@@ -92,10 +93,16 @@ fn opener(opened: Opened, dir: PathBuf, fingerprint: Fingerprint) -> StoreOpener
                 None => Arc::new(LanceStore::open(&dir, &fingerprint, Options::default()).await?),
             };
             *opened = Some(Arc::clone(&store));
-            Ok::<Arc<dyn MemoryStore>, StoreError>(store)
+            Ok::<Arc<dyn MemoryStore>, StoreError>(Arc::new(TraceFiles::new(store, trace_files)))
         }
         .boxed()
     })
+}
+
+fn trace_files(settings: &Settings) -> TraceFileOptions {
+    let traces = &settings.traces;
+    let dir = if traces.dir.as_os_str().is_empty() { settings.data_dir.join("traces") } else { traces.dir.clone() };
+    TraceFileOptions { dir, write: traces.files, retention_days: traces.retention_days }
 }
 
 /// The model that is configured, and how to find out whether its provider takes the key, where that can be asked.

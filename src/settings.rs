@@ -43,6 +43,7 @@ pub struct Settings {
     pub matts: MattsSettings,
     pub judge: JudgeSettings,
     pub retrieval: RetrievalSettings,
+    pub traces: TraceSettings,
     pub workspace: WorkspaceSettings,
     pub mcp: McpSettings,
     pub log: LogSettings,
@@ -150,6 +151,15 @@ impl From<&WeightSettings> for Weights {
             ..Self::default()
         }
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSettings {
+    pub files: bool,
+    /// Empty: in the data directory.
+    pub dir: PathBuf,
+    pub retention_days: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -271,6 +281,9 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     let mut settings: Settings =
         merged.try_deserialize().map_err(|error| SettingsError::one(Problem::internal(error)))?;
     settings.data_dir = sources.directory.join(&settings.data_dir);
+    if !settings.traces.dir.as_os_str().is_empty() {
+        settings.traces.dir = sources.directory.join(&settings.traces.dir);
+    }
     let api_key = api_key::find(&settings.llm, sources, layers.iter()).map_err(SettingsError::one)?;
     let warnings = warnings(sources, &meant.workspace);
     let loaded = Loaded {
@@ -291,9 +304,6 @@ fn warnings(sources: &Sources, workspace: &WorkspaceRef) -> Vec<String> {
     let mut warnings = Vec::new();
     if let WorkspaceRef::Root(root) = workspace {
         warnings.extend(project::warning(root, sources.home.as_deref()));
-    }
-    if sources.variable("REASONING_BANK_TRACES").is_some() {
-        warnings.push("REASONING_BANK_TRACES is set, but this version writes no trace files".to_owned());
     }
     warnings
 }

@@ -1,6 +1,9 @@
 //! Adapters of the store port. Its contract is in the `actors` package, the suite that checks it in
 //! `tests/it/store_contract.rs`.
 
+mod files;
 mod lance;
+mod trace_files;
 
 pub use lance::{LanceStore, Options};
+pub use trace_files::{TraceFileOptions, TraceFiles};

@@ -15,7 +15,7 @@ use reasoning_bank_domain::workspace::WorkspaceId;
 use serde::Serialize;
 
 use super::failure::Failure;
-use crate::settings::{MattsSettings, Provider, Settings};
+use crate::settings::{MattsSettings, Provider, Settings, TraceSettings};
 
 pub(super) mod tour;
 
@@ -55,6 +55,8 @@ pub(super) struct Stop {
 pub(super) fn settings(mut settings: Settings, data_dir: &Path) -> Settings {
     settings.llm.provider = Provider::Simulated;
     settings.data_dir = data_dir.to_owned();
+    // its traces are of no use to anybody, and nobody else's are its matter
+    settings.traces = TraceSettings { files: false, dir: PathBuf::new(), retention_days: 0 };
     settings
 }
 

@@ -150,8 +150,10 @@ pub(super) fn config_flag(sources: &Sources, problems: &mut Vec<Problem>) -> Lay
 
 /// The names that the systems this one follows have used.
 pub(super) fn seed_environment(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
-    const NAMES: [(&str, &str); 3] = [
+    const TRACES: &str = "REASONING_BANK_TRACES";
+    const NAMES: [(&str, &str); 4] = [
         ("REASONING_BANK_DATA", "data_dir"),
+        (TRACES, "traces.dir"),
         ("DEFAULT_MODEL", "llm.model"),
         ("DEFAULT_REASONING_EFFORT", "llm.effort"),
     ];
@@ -160,6 +162,9 @@ pub(super) fn seed_environment(sources: &Sources, problems: &mut Vec<Problem>) -
         if let (Some(value), Some(key)) = (sources.variable(name), keys::find(key)) {
             from_variable(&mut layer, name, key, value, problems);
         }
+    }
+    if let (Some(_), Some(key)) = (sources.variable(TRACES), keys::find("traces.files")) {
+        layer.set(key, Ok(ValueKind::Boolean(true)), &variable_origin(TRACES), problems);
     }
     layer
 }

@@ -390,11 +390,24 @@ fn a_provider_that_cannot_be_used_is_told_with_its_origin() {
 }
 
 #[test]
-fn home_as_workspace_and_names_this_version_does_not_follow_are_warned_of() {
-    let mut place = Place::new().variable("REASONING_BANK_TRACES", "/tmp/traces");
+fn home_as_workspace_is_warned_of() {
+    let mut place = Place::new();
     place.sources.directory = place.path("");
     let warnings = place.load().warnings;
-    assert!(warnings[0].contains("home directory") && warnings[1].contains("REASONING_BANK_TRACES"), "{warnings:?}");
+    assert!(matches!(&warnings[..], [warning] if warning.contains("home directory")), "{warnings:?}");
+}
+
+#[test]
+fn a_directory_for_traces_turns_their_files_on_unless_they_are_turned_off() {
+    assert!(!Place::new().load().settings.traces.files);
+    let place = || Place::new().variable("REASONING_BANK_TRACES", "traces");
+    let own = place();
+    let traces = own.load().settings.traces;
+    assert!(traces.files);
+    assert_eq!(traces.dir, own.sources.directory.join("traces"));
+    let off = place().variable("REASONING_BANK__TRACES__FILES", "false").load().settings.traces;
+    assert!(!off.files);
+    assert_eq!(Place::new().variable("REASONING_BANK_TRACES", "").load().settings.traces.dir.as_os_str(), "");
 }
 
 #[test]

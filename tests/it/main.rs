@@ -31,3 +31,4 @@ mod store_recovery;
 mod store_revisions;
 mod support;
 mod terminal;
+mod trace_files;

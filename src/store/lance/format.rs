@@ -1,14 +1,14 @@
 //! The data directory: its paths, the number of its layout and the embedder whose vectors it holds.
 
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::ports::{Fingerprint, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::blocking;
+use crate::store::files::{create_dir, write_synced};
 
 /// Raised by a change that older versions would misread. 2: traces and memories have their outcome in a column, traces
 /// their time, and passages the revision of their memory in their id.
@@ -70,11 +70,6 @@ impl Layout {
     fn fingerprint(&self) -> PathBuf {
         self.tables().join("fingerprint.json")
     }
-}
-
-/// With its parents; nobody but the user may look into what is created.
-pub(super) fn create_dir(dir: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 /// "no permission" and the like, with the path that it is about.
@@ -151,14 +146,4 @@ fn read_if_exists(path: &Path) -> Result<Option<String>, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unusable(path, &error)),
     }
-}
-
-/// Replaces the file whole: after a crash the old content is there, or the new one.
-pub(super) fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    fs::File::open(dir)?.sync_all()
 }

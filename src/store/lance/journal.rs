@@ -11,8 +11,9 @@ use reasoning_bank_actors::ports::{Batch, EraseScope, StoreError};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::format::{Layout, create_dir, write_synced};
+use super::format::Layout;
 use super::{blocking, failed};
+use crate::store::files::{create_dir, write_synced};
 
 const HEADER_BYTES: usize = 8;
 const EXTENSION: &str = "log";

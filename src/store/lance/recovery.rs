@@ -14,10 +14,11 @@ use lance::index::DatasetIndexExt;
 use lancedb::{Connection, Table};
 use reasoning_bank_actors::ports::StoreError;
 
-use super::format::{Layout, create_dir, write_synced};
+use super::format::Layout;
 use super::tables::{self, TableName, Tables};
 use super::write_lock::WriteGuard;
 use super::{Shared, blocking, checkpoint, commit, failed, journal, replay, upgrade};
+use crate::store::files::{create_dir, write_synced};
 
 /// What every file of LanceDB ends with.
 const MAGIC: &[u8; 4] = b"LANC";

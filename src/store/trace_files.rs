@@ -1,0 +1,234 @@
+//! Trace files: a copy of every trace as a file of its own, for people and other programs to read, kept by whatever store
+//! is below. The store's own rows are what counts: a file that cannot be written fails no commit. Files go when their
+//! traces are erased, and when they are older than traces are kept.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::ports::{
+    Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Record, Scanned,
+    StoreError,
+};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::WorkspaceId;
+use serde::Deserialize;
+
+use super::files::{create_dir, write_synced};
+
+const EXTENSION: &str = "json";
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// Which files there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceFileOptions {
+    /// Created by the first file. Files of other kinds in it are left alone.
+    pub dir: PathBuf,
+    /// Whether new traces get a file. Files that are there are removed with their traces in any case.
+    pub write: bool,
+    /// Traces are kept for this many whole days at least and a day more at most, in the store as well; 0: for good.
+    pub retention_days: u32,
+}
+
+/// A store that keeps a file for each of its traces.
+pub struct TraceFiles {
+    store: Arc<dyn MemoryStore>,
+    options: TraceFileOptions,
+    /// What is older was removed by this process.
+    removed_before: Mutex<Option<Timestamp>>,
+}
+
+impl TraceFiles {
+    pub fn new(store: Arc<dyn MemoryStore>, options: TraceFileOptions) -> Self {
+        Self { store, options, removed_before: Mutex::default() }
+    }
+
+    async fn commit_and_write(&self, batch: Batch, deadline: Deadline) -> Result<Committed, StoreError> {
+        let traces: Vec<Trace> = match self.options.write {
+            true => batch
+                .iter()
+                .filter_map(|r| if let Record::Trace(trace) = r { Some(trace.clone()) } else { None })
+                .collect(),
+            false => Vec::new(),
+        };
+        let committed = self.store.commit(batch, deadline).await?;
+        if !traces.is_empty() {
+            let dir = self.options.dir.clone();
+            let writing = tokio::task::spawn_blocking(move || write(&dir, &traces));
+            // the traces are stored: what becomes of their files is not the caller's matter, nor is how long it takes
+            if tokio::time::timeout_at(deadline.instant(), writing).await.is_err() {
+                tracing::warn!("writing trace files takes longer than the request may; it goes on by itself");
+            }
+        }
+        Ok(committed)
+    }
+
+    /// Files first, so that an erasure that breaks off and is asked for again leaves none, and once more for those that
+    /// were written meanwhile.
+    async fn erase_and_remove(&self, scope: EraseScope, deadline: Deadline) -> Result<Erased, StoreError> {
+        self.remove(&scope, deadline).await?;
+        let erased = self.store.erase(scope.clone(), deadline).await?;
+        self.remove(&scope, deadline).await?;
+        Ok(erased)
+    }
+
+    async fn remove(&self, scope: &EraseScope, deadline: Deadline) -> Result<(), StoreError> {
+        if matches!(scope, EraseScope::Memory(_)) {
+            return Ok(());
+        }
+        let (dir, scope) = (self.options.dir.clone(), scope.clone());
+        let removing = tokio::task::spawn_blocking(move || remove(&dir, &scope));
+        let removed = tokio::time::timeout_at(deadline.instant(), removing).await.map_err(|_| StoreError::TimedOut)?;
+        let failed = |error: String| StoreError::Failed(format!("trace files could not be removed: {error}"));
+        removed.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
+    }
+
+    /// Once a day: the limit moves at midnight UTC.
+    async fn remove_old(&self, deadline: Deadline) -> Result<(), StoreError> {
+        let Some(before) = limit(self.options.retention_days, Timestamp::now()) else { return Ok(()) };
+        if *self.removed_before.lock().unwrap_or_else(PoisonError::into_inner) == Some(before) {
+            return Ok(());
+        }
+        let erased = self.erase_and_remove(EraseScope::Traces { workspace: None, before }, deadline).await?;
+        if erased.traces > 0 {
+            tracing::info!(traces = erased.traces, %before, "traces that were kept long enough were removed");
+        }
+        *self.removed_before.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+        Ok(())
+    }
+
+    async fn maintain_both(&self, deadline: Deadline) -> Result<Maintained, StoreError> {
+        if let Err(error) = self.remove_old(deadline).await {
+            tracing::warn!(%error, "old traces could not be removed");
+        }
+        self.store.maintain(deadline).await
+    }
+}
+
+impl MemoryStore for TraceFiles {
+    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
+        self.commit_and_write(batch, deadline).boxed()
+    }
+
+    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
+        self.store.candidates(recall, deadline)
+    }
+
+    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
+        self.store.get(ids, deadline)
+    }
+
+    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
+        self.store.scan(filter, page, deadline)
+    }
+
+    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
+        self.erase_and_remove(scope, deadline).boxed()
+    }
+
+    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
+        self.maintain_both(deadline).boxed()
+    }
+}
+
+/// What was made before goes; `None`: nothing does.
+fn limit(retention_days: u32, now: Timestamp) -> Option<Timestamp> {
+    if retention_days == 0 {
+        return None;
+    }
+    let midnight = now.as_second() - now.as_second().rem_euclid(DAY.as_secs());
+    let kept = i64::from(retention_days).saturating_mul(DAY.as_secs());
+    Timestamp::from_second(midnight.saturating_sub(kept)).ok()
+}
+
+fn write(dir: &Path, traces: &[Trace]) {
+    for trace in traces {
+        let path = path_of(dir, trace.trace_id);
+        if let Err(error) = create_dir(dir).and_then(|()| write_synced(&path, &serde_json::to_vec_pretty(trace)?)) {
+            tracing::warn!(file = %path.display(), %error, "a trace file could not be written");
+        }
+    }
+}
+
+fn path_of(dir: &Path, id: TraceId) -> PathBuf {
+    dir.join(format!("{id}.{EXTENSION}"))
+}
+
+/// As much of a trace as says whether it goes.
+#[derive(Deserialize)]
+struct Head {
+    trace_id: TraceId,
+    metadata: Owner,
+    created_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct Owner {
+    workspace_id: WorkspaceId,
+}
+
+impl Head {
+    fn is_in(&self, scope: &EraseScope) -> bool {
+        match scope {
+            EraseScope::Workspace(id) => self.metadata.workspace_id == *id,
+            EraseScope::Memory(_) => false,
+            EraseScope::Traces { workspace, before } => {
+                workspace.as_ref().is_none_or(|id| self.metadata.workspace_id == *id)
+                    && self.created_at.as_microsecond() < before.as_microsecond()
+            }
+        }
+    }
+}
+
+/// Goes by what the files say, so those that earlier runs or other processes wrote are found, too.
+fn remove(dir: &Path, scope: &EraseScope) -> io::Result<()> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let path = entry?.path();
+        if head_of(dir, &path)?.is_some_and(|head| head.is_in(scope)) {
+            unless_gone(fs::remove_file(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// `None` when it is no trace file.
+fn head_of(dir: &Path, path: &Path) -> io::Result<Option<Head>> {
+    let id = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<TraceId>().ok());
+    let Some(id) = id.filter(|id| path == path_of(dir, *id)) else { return Ok(None) };
+    let Some(json) = unless_gone(fs::read(path))? else { return Ok(None) };
+    Ok(serde_json::from_slice::<Head>(&json).ok().filter(|head| head.trace_id == id))
+}
+
+fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_moves_at_midnight_and_whole_days_are_kept() {
+        let limit = |days, now: &str| limit(days, now.parse().unwrap()).map(|limit| limit.to_string());
+        assert_eq!(limit(0, "2026-03-31T12:00:00Z"), None);
+        assert_eq!(limit(30, "2026-03-31T00:00:00Z").as_deref(), Some("2026-03-01T00:00:00Z"));
+        assert_eq!(limit(30, "2026-03-31T23:59:59.9Z").as_deref(), Some("2026-03-01T00:00:00Z"));
+        assert_eq!(limit(1, "2026-04-01T00:00:00Z").as_deref(), Some("2026-03-31T00:00:00Z"));
+    }
+}
