@@ -18,6 +18,7 @@ mod config_show;
 mod confirm;
 mod demo;
 mod doctor;
+mod eval;
 mod failure;
 mod genealogy;
 mod input;
@@ -79,6 +80,7 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
     }
     match cli.command {
         Command::Config(ConfigCommand::Show) => output.answer(&config_show::document(&loaded), config_show::text),
+        Command::Eval(command) => eval::command(command, &loaded, output),
         Command::Memory(command) => memory::command(command, &loaded, output),
         Command::Trace(command) => trace::command(command, &loaded, output),
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),

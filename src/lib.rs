@@ -7,6 +7,7 @@
 pub mod bootstrap;
 pub mod cli;
 pub mod embed;
+mod eval;
 mod heap;
 mod jsonl;
 pub mod llm;

@@ -8,11 +8,13 @@ use reasoning_bank_domain::ids::{MemoryId, TraceId};
 
 use crate::settings::Flags;
 
+mod eval;
 mod memory;
 mod shared;
 mod words;
 mod workspace;
 
+pub(super) use eval::{EvalCommand, RetrievalArgs};
 pub(super) use memory::{ErrorArgs, FeedbackArgs, Lesson, ListArgs, MemoryCommand, RecordArgs, SearchArgs, UpdateArgs};
 pub(super) use shared::{PageArgs, Sure};
 pub(super) use words::ModeArg;
@@ -131,6 +133,9 @@ pub(super) enum Command {
     /// Settings: what is in force, and from where
     #[command(subcommand, arg_required_else_help = true)]
     Config(ConfigCommand),
+    /// Measure a bank on sets of documents and queries
+    #[command(subcommand, arg_required_else_help = true)]
+    Eval(EvalCommand),
     /// Check the configuration, the key, the store, the embedding model and the disk
     #[command(
         long_about = "Check what a bank needs: the configuration, the key of the provider, the store, the embedding \

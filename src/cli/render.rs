@@ -8,6 +8,7 @@ use reasoning_bank_domain::trace::Outcome;
 
 mod doctor;
 mod edit;
+mod eval;
 mod memory;
 mod solve;
 pub(super) mod style;
@@ -16,6 +17,7 @@ mod workspace;
 
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported};
+pub(super) use eval::eval_retrieval;
 pub(super) use memory::{imported, memory, recorded, retrieved, why};
 pub(super) use solve::{attempts, solve, verdict};
 pub(super) use trace::{trace, traces};

@@ -71,6 +71,15 @@ pub(super) fn with_bulk_bank<T>(
     run_with(loaded, ChosenModel::none(), Arc::new(EmbedderPool::new()), Duration::ZERO, work)
 }
 
+/// The same for work that searches, with this embedder.
+pub(super) fn with_embedder<T>(
+    loaded: &Loaded,
+    embedder: Arc<dyn Embedder>,
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    run_with(loaded, ChosenModel::none(), embedder, MODEL_PATIENCE, work)
+}
+
 fn run<T>(
     loaded: &Loaded,
     chosen: ChosenModel,

@@ -12,6 +12,7 @@ mod cli_solve;
 mod cli_workspace;
 mod durability;
 mod embedding;
+mod eval_retrieval;
 mod llm_faults;
 mod llm_key;
 mod llm_server;

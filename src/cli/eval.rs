@@ -1,0 +1,87 @@
+//! `eval`: from its arguments to a measurement in a temporary directory.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reasoning_bank_actors::ports::Embedder;
+
+use super::args::{EvalCommand, RetrievalArgs};
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::render;
+use super::session::with_embedder;
+use crate::embed::EmbedderPool;
+use crate::eval::dataset::{self, Corpus};
+use crate::eval::report::{BUILD, CorpusCount, Ingest, Report};
+use crate::eval::{EvalError, Timed, retrieval};
+use crate::settings::Loaded;
+
+pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    match command {
+        EvalCommand::Retrieval(args) => output.answer(&measure(&args, loaded, output)?, render::eval_retrieval),
+    }
+}
+
+fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Report, Failure> {
+    let corpus = Arc::new(Corpus::open(&args.corpus)?);
+    let queries = dataset::queries(&args.queries)?;
+    if corpus.len() == 0 {
+        return Err(Failure::usage(format!("{} has no documents", args.corpus.display())));
+    }
+    let run = args.out.as_deref().map(create).transpose()?;
+    let mut ks: Vec<usize> = args.k.iter().map(|k| *k as usize).collect();
+    ks.sort_unstable();
+    ks.dedup();
+    let place = tempfile::tempdir().map_err(Failure::temporary)?;
+    let mut loaded = loaded.clone();
+    loaded.settings.data_dir = place.path().to_owned();
+    let embedder = Arc::new(Timed::new(EmbedderPool::new()));
+    with_embedder(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>, async |system| {
+        let progress = output.progress("documents");
+        progress.most(corpus.len() as u64);
+        let stored = retrieval::ingest(Arc::clone(&corpus), &queries, &system, |done| progress.done(done)).await?;
+        drop(progress);
+        let progress = output.progress("queries");
+        progress.most(queries.len() as u64);
+        let done = |done| progress.done(done);
+        let asked = retrieval::ask(&stored, &queries, &ks, &system, &embedder, run, done).await?;
+        let seconds = |took: Duration| (took.as_secs_f64() * 1_000.0).round() / 1_000.0;
+        Ok(Report {
+            corpus: CorpusCount { lines: corpus.len(), workspaces: corpus.workspaces() },
+            queries: asked.counts,
+            metrics: asked.measures.means(),
+            latency_ms: asked.latency,
+            ingest: Ingest {
+                seconds: seconds(stored.took),
+                per_second: corpus.len() as f64 / stored.took.as_secs_f64(),
+                upkeep_seconds: seconds(stored.upkeep_took),
+            },
+            profile: loaded.settings.retrieval.profile,
+            embedder: embedder.fingerprint().to_string(),
+            build: BUILD,
+        })
+    })
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
+    let made = File::create(path).map(BufWriter::new);
+    made.map_err(|error| Failure::usage(format!("{} cannot be written", path.display())).caused_by(error))
+}
+
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        match error {
+            EvalError::Dataset { .. } => Self::usage(error.to_string()).hint("correct or remove what each line names"),
+            EvalError::Query { id, error } => {
+                let mut failure = Self::from(error);
+                failure.message = format!("query {id}: {}", failure.message);
+                failure
+            }
+            EvalError::System(error) => error.into(),
+            EvalError::Run(error) => Self::output(error),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What was measured, as a table.
+
+use std::fmt::Write;
+
+use super::counted;
+use super::style::{bold, doubtful};
+use crate::eval::report::{Percentiles, Report};
+
+pub(in crate::cli) fn eval_retrieval(report: &Report) -> String {
+    let Report { corpus, queries, latency_ms, ingest, .. } = report;
+    let mut out = format!(
+        "{} in {}, {}, {} of them scored\n\n",
+        counted(corpus.lines, "document", "documents"),
+        counted(corpus.workspaces, "workspace", "workspaces"),
+        counted(queries.lines, "query", "queries"),
+        queries.scored,
+    );
+    for (name, value) in &report.metrics {
+        let value = value.as_f64().map_or_else(|| "none".into(), |value| format!("{value:.4}"));
+        let _ = writeln!(out, "{name:<12} {}", bold(value));
+    }
+    let _ = writeln!(out, "\n{:<22} {:>9} {:>9} {:>9}", "ms a query", "p50", "p95", "p99");
+    let mut row = |name: &str, Percentiles { p50, p95, p99 }: Percentiles| {
+        let [p50, p95, p99] = [p50, p95, p99].map(|ms| ms.map_or_else(|| "none".into(), |ms| format!("{ms:.1}")));
+        let _ = writeln!(out, "{name:<22} {p50:>9} {p95:>9} {p99:>9}");
+    };
+    row("with its embedding", latency_ms.with_embedding);
+    row("without", latency_ms.without_embedding);
+    let _ = writeln!(
+        out,
+        "\nstored {:.1} documents a second, {:.1} s in all; upkeep {:.1} s",
+        ingest.per_second, ingest.seconds, ingest.upkeep_seconds
+    );
+    let mut note = |holds: bool, text: String| {
+        if holds {
+            let _ = writeln!(out, "{} {text}", doubtful("note:"));
+        }
+    };
+    let words = counted(queries.by_words_alone, "query was", "queries were");
+    note(queries.by_words_alone > 0, format!("{words} searched by words alone"));
+    let gold = counted(queries.gold_not_in_corpus, "gold id is", "gold ids are");
+    note(queries.gold_not_in_corpus > 0, format!("{gold} not in the corpus and count as not found"));
+    note(report.build == "debug", "these times are of a debug build".into());
+    out
+}

@@ -1,0 +1,27 @@
+//! `eval`: how good and how fast a bank is on somebody's data, through the store and the retrieval that are in use
+//! everywhere. The measures themselves are `reasoning_bank_domain::eval`'s; arguments and tables the command line's.
+
+pub(crate) mod dataset;
+pub(crate) mod report;
+pub(crate) mod retrieval;
+mod timed;
+
+pub(crate) use timed::Timed;
+
+use std::io;
+
+use reasoning_bank_actors::error::Error;
+
+use crate::jsonl::ReadError;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EvalError {
+    #[error("{name}: {error}")]
+    Dataset { name: String, error: ReadError },
+    #[error("query {id}: {error}")]
+    Query { id: String, error: Error },
+    #[error(transparent)]
+    System(#[from] Error),
+    #[error("the run cannot be written: {0}")]
+    Run(io::Error),
+}

@@ -1,0 +1,93 @@
+//! What `eval retrieval` answers with.
+
+use reasoning_bank_domain::eval::{mean, percentile};
+use reasoning_bank_domain::score::ProfileName;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Report {
+    pub(crate) corpus: CorpusCount,
+    pub(crate) queries: QueryCount,
+    /// `recall@k` for every k, `MRR@10` and `nDCG@10`: means over the scored queries, null where there are none.
+    pub(crate) metrics: Map<String, Value>,
+    /// Of all queries, one after another.
+    pub(crate) latency_ms: Latency,
+    pub(crate) ingest: Ingest,
+    pub(crate) profile: ProfileName,
+    pub(crate) embedder: String,
+    /// `debug` or `release`: times of a debug build say little.
+    pub(crate) build: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct CorpusCount {
+    pub(crate) lines: usize,
+    pub(crate) workspaces: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub(crate) struct QueryCount {
+    pub(crate) lines: usize,
+    /// Those with gold.
+    pub(crate) scored: usize,
+    /// Those that were searched by words alone, as there was no vector of them.
+    pub(crate) by_words_alone: usize,
+    /// Gold ids that no document has: they count as not found.
+    pub(crate) gold_not_in_corpus: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Latency {
+    pub(crate) with_embedding: Percentiles,
+    pub(crate) without_embedding: Percentiles,
+}
+
+/// Null where there was no query.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Percentiles {
+    pub(crate) p50: Option<f64>,
+    pub(crate) p95: Option<f64>,
+    pub(crate) p99: Option<f64>,
+}
+
+impl Percentiles {
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let at = |percent| percentile(values, percent);
+        Self { p50: at(50.0), p95: at(95.0), p99: at(99.0) }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Ingest {
+    /// From the first line to the last one durable: read, embedded, stored.
+    pub(crate) seconds: f64,
+    pub(crate) per_second: f64,
+    /// After that, until every index had every line.
+    pub(crate) upkeep_seconds: f64,
+}
+
+pub(crate) const BUILD: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
+
+/// The measures of the queries so far, each a list of values.
+#[derive(Default)]
+pub(crate) struct Measures {
+    by_name: Vec<(String, Vec<f64>)>,
+}
+
+impl Measures {
+    pub(crate) fn of(names: impl IntoIterator<Item = String>) -> Self {
+        Self { by_name: names.into_iter().map(|name| (name, Vec::new())).collect() }
+    }
+
+    /// One value for each name, in their order.
+    pub(crate) fn add(&mut self, values: impl IntoIterator<Item = f64>) {
+        for ((_, list), value) in self.by_name.iter_mut().zip(values) {
+            list.push(value);
+        }
+    }
+
+    pub(crate) fn means(self) -> Map<String, Value> {
+        self.by_name.into_iter().map(|(name, values)| (name, json!(mean(&values)))).collect()
+    }
+}

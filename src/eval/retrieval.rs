@@ -1,0 +1,326 @@
+//! `eval retrieval`: stores a corpus as memories and asks for them, by the way that every client's question goes.
+//!
+//! A query that names no workspace searches all documents. There is no way to read across workspaces, and none is made
+//! for this: the documents are then also in one workspace that stands for all of them.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::{StreamExt, TryStreamExt, stream};
+use jiff::Timestamp;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::{Restorable, RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::ports::Embedder;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::confidence::prior;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{DESCRIPTION_MAX_CHARS, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use reasoning_bank_domain::secrets::Scrub;
+use reasoning_bank_domain::view::SearchMode;
+use reasoning_bank_domain::workspace::WorkspaceId;
+use serde_json::json;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use super::dataset::{Corpus, Document, Query};
+use super::report::{Latency, Measures, Percentiles, QueryCount};
+use super::{EvalError, Timed};
+
+/// Hits of a query that a run lists.
+const RUN_HITS: usize = 20;
+/// MRR and nDCG look at as many.
+const RANKED: usize = 10;
+const BATCH_DOCUMENTS: usize = 256;
+const BATCH_BYTES: usize = 1024 * 1024;
+/// While one batch is embedded, another is stored.
+const BATCHES_AT_ONCE: usize = 2;
+const BATCH_PATIENCE: Duration = Duration::from_secs(600);
+const QUERY_PATIENCE: Duration = Duration::from_secs(60);
+const UPKEEP_PATIENCE: Duration = Duration::from_secs(600);
+/// A slice of upkeep at a time.
+const MOST_SLICES: usize = 100;
+
+/// Which of the two places of a document a query looks in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The workspace it names.
+    Own,
+    /// The one that stands for all.
+    All,
+}
+
+impl Place {
+    fn root(self, workspace: Option<&str>) -> String {
+        match self {
+            Self::Own => format!("/eval/own/{}", workspace.unwrap_or_default()),
+            Self::All => "/eval/all".into(),
+        }
+    }
+
+    /// By the document's number, so that ties are broken by the order of the corpus.
+    fn memory_id(self, number: u32) -> MemoryId {
+        Uuid::from_u128(u128::from(number) * 2 + self as u128 + 2).into()
+    }
+
+    fn number(id: MemoryId) -> u32 {
+        ((id.uuid().as_u128() - 2) / 2) as u32
+    }
+}
+
+/// Where documents have to be for these queries.
+#[derive(Debug, Clone, Copy)]
+struct Places {
+    own: bool,
+    all: bool,
+}
+
+impl Places {
+    fn of(queries: &[Query]) -> Self {
+        let all = queries.iter().any(|query| query.workspace.is_none());
+        Self { own: !all || queries.iter().any(|query| query.workspace.is_some()), all }
+    }
+
+    /// At least one.
+    fn of_document(self, document: &Document) -> impl Iterator<Item = Place> {
+        let named = document.workspace.is_some();
+        let own = (named && self.own).then_some(Place::Own);
+        own.into_iter().chain((!named || self.all).then_some(Place::All))
+    }
+}
+
+/// A corpus that is stored.
+pub(crate) struct Stored {
+    corpus: Arc<Corpus>,
+    /// Documents with the same words, which an answer names once: of each the others.
+    twins: HashMap<u32, Vec<u32>>,
+    pub(crate) took: Duration,
+    pub(crate) upkeep_took: Duration,
+}
+
+/// Stores every document; `done` is told how many are. What is the same twice stays twice.
+pub(crate) async fn ingest(
+    corpus: Arc<Corpus>,
+    queries: &[Query],
+    system: &SystemHandle,
+    done: impl Fn(u64),
+) -> Result<Stored, EvalError> {
+    let begun = Instant::now();
+    let (send, mut receive) = mpsc::channel::<Batch>(1);
+    let reading = {
+        let (corpus, places) = (Arc::clone(&corpus), Places::of(queries));
+        tokio::task::spawn_blocking(move || read(&corpus, places, &send))
+    };
+    let stored = stream::poll_fn(|context| receive.poll_recv(context))
+        .map(async |batch| {
+            system.memories.restore(batch.memories, Deadline::after(BATCH_PATIENCE)).await?;
+            Ok::<u64, Error>(batch.documents)
+        })
+        .buffer_unordered(BATCHES_AT_ONCE)
+        .try_fold(0, |sum, documents| {
+            done(sum + documents);
+            std::future::ready(Ok(sum + documents))
+        })
+        .await;
+    // Where storing failed, the reader ends with its channel, and what it says of that is of no interest.
+    drop(receive);
+    let read = reading.await.map_err(Error::internal)?;
+    stored?;
+    let twins = read?;
+    let took = begun.elapsed();
+    let settling = Instant::now();
+    settle(system).await?;
+    Ok(Stored { corpus, twins, took, upkeep_took: settling.elapsed() })
+}
+
+/// Upkeep until there is none to be done: what is measured is a bank at rest.
+async fn settle(system: &SystemHandle) -> Result<(), Error> {
+    for _ in 0..MOST_SLICES {
+        let done = system.store.maintain(Deadline::after(UPKEEP_PATIENCE)).await?;
+        if !done.busy && !done.more {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Batch {
+    documents: u64,
+    memories: Vec<Restorable>,
+    bytes: usize,
+}
+
+/// The documents as memories, and which have the same words.
+fn read(corpus: &Corpus, places: Places, send: &mpsc::Sender<Batch>) -> Result<HashMap<u32, Vec<u32>>, EvalError> {
+    let now = Timestamp::now();
+    let mut same: HashMap<String, Vec<u32>> = HashMap::new();
+    let mut batch = Batch::default();
+    let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+    corpus.each(|number, document| {
+        let workspace = document.workspace.clone();
+        let of_document: Vec<Place> = places.of_document(&document).collect();
+        let mut memory = memory(document, now);
+        memory.scrub();
+        batch.documents += 1;
+        for place in &of_document {
+            memory.id = place.memory_id(number);
+            memory.workspace_id = WorkspaceId::of_root(&place.root(workspace.as_deref()));
+            batch.bytes += memory.content.len();
+            batch.memories.push(Restorable::Memory { memory: memory.clone(), passages: Vec::new() });
+        }
+        same.entry(memory.text_key()).or_default().push(number);
+        if batch.memories.len() >= BATCH_DOCUMENTS || batch.bytes >= BATCH_BYTES {
+            send.blocking_send(std::mem::take(&mut batch)).map_err(gone)?;
+        }
+        Ok(())
+    })?;
+    send.blocking_send(batch).map_err(gone).map_err(EvalError::Run)?;
+    let several = same.into_values().filter(|numbers| numbers.len() > 1);
+    let others = |numbers: Vec<u32>| {
+        let of = |one: u32| (one, numbers.iter().copied().filter(|other| *other != one).collect());
+        numbers.iter().copied().map(of).collect::<Vec<_>>()
+    };
+    Ok(several.flat_map(others).collect())
+}
+
+/// The text is the content, its first sentence the description. Nothing is validated: titles may be empty, texts long.
+fn memory(document: Document, now: Timestamp) -> Memory {
+    let at = document.at.unwrap_or(now);
+    Memory {
+        id: Uuid::nil().into(),
+        revision: 1,
+        description: first_sentence(&document.text),
+        title: document.title,
+        content: document.text,
+        outcome: MemoryOutcome::Success,
+        error_context: None,
+        task: String::new(),
+        workspace_id: WorkspaceId::of_root(""),
+        scope: Scope::Project,
+        team: None,
+        org: None,
+        source_type: SourceType::Imported,
+        source_session: None,
+        trust: Trust::Tool,
+        parent_memory_id: None,
+        derived_from: Vec::new(),
+        evolution_stage: 0,
+        pattern_tags: Vec::new(),
+        difficulty_level: None,
+        domain_category: None,
+        prior: prior(SourceType::Imported, None),
+        created_at: at,
+        updated_at: at,
+        pinned: false,
+        status: Status::Active,
+        trace_id: None,
+        trace_outcome: None,
+        embedder: None,
+    }
+}
+
+/// To the first sign that ends a sentence, or to the end of the line, and no longer than a description may be.
+fn first_sentence(text: &str) -> String {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let mut ends = line.char_indices().filter(|(_, sign)| matches!(sign, '.' | '!' | '?' | '。' | '！' | '？'));
+    let end = ends.find_map(|(at, sign)| {
+        let end = at + sign.len_utf8();
+        let rest = &line[end..];
+        (rest.is_empty() || rest.starts_with(char::is_whitespace) || sign.len_utf8() > 1).then_some(end)
+    });
+    line[..end.unwrap_or(line.len())].trim_end().chars().take(DESCRIPTION_MAX_CHARS).collect()
+}
+
+/// What the queries came to.
+pub(crate) struct Asked {
+    pub(crate) counts: QueryCount,
+    pub(crate) measures: Measures,
+    pub(crate) latency: Latency,
+}
+
+/// Asks the queries, one after another, and writes a line of each to `run`.
+pub(crate) async fn ask<E: Embedder>(
+    stored: &Stored,
+    queries: &[Query],
+    ks: &[usize],
+    system: &SystemHandle,
+    embedder: &Timed<E>,
+    mut run: Option<impl Write>,
+    done: impl Fn(u64),
+) -> Result<Asked, EvalError> {
+    let names = ks.iter().map(|k| format!("recall@{k}"));
+    let mut measures = Measures::of(names.chain(["MRR", "nDCG"].map(|name| format!("{name}@{RANKED}"))));
+    let mut counts = QueryCount { lines: queries.len(), ..QueryCount::default() };
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    let n = ks.iter().copied().fold(RUN_HITS, usize::max);
+    for (asked, query) in queries.iter().enumerate() {
+        let except = stored.excluded(query);
+        let root = stored.place(query).root(query.workspace.as_deref());
+        let request = RetrieveRequest::new(query.text.clone(), WorkspaceRef::Root(root), n);
+        let begun = Instant::now();
+        let found = system.memories.retrieve_except(request, &except, Deadline::after(QUERY_PATIENCE)).await;
+        let took = begun.elapsed();
+        let found = found.map_err(|error| EvalError::Query { id: query.id.clone(), error })?;
+        let by_words_alone = found.mode == SearchMode::Keyword;
+        counts.by_words_alone += usize::from(by_words_alone);
+        let ms = took.as_secs_f64() * 1_000.0;
+        with.push(ms);
+        without.push(took.saturating_sub(embedder.last()).as_secs_f64() * 1_000.0);
+        let hits = stored.hits(query, found.memories.into_iter().map(|found| found.memory.id), &except, n);
+        if !query.gold.is_empty() {
+            counts.scored += 1;
+            counts.gold_not_in_corpus += query.gold.ids().filter(|id| stored.corpus.number(id).is_none()).count();
+            let recall = ks.iter().map(|k| query.gold.recall_at(*k, &hits));
+            let ranked = [query.gold.reciprocal_rank_at(RANKED, &hits), query.gold.ndcg_at(RANKED, &hits)];
+            measures.add(recall.chain(ranked));
+        }
+        if let Some(run) = &mut run {
+            let hits = &hits[..hits.len().min(RUN_HITS)];
+            let line = json!({"id": query.id, "hits": hits, "ms": (ms * 1_000.0).round() / 1_000.0});
+            writeln!(run, "{line}").map_err(EvalError::Run)?;
+        }
+        done(asked as u64 + 1);
+    }
+    if let Some(run) = &mut run {
+        run.flush().map_err(EvalError::Run)?;
+    }
+    let latency = Latency { with_embedding: Percentiles::of(&with), without_embedding: Percentiles::of(&without) };
+    Ok(Asked { counts, measures, latency })
+}
+
+impl Stored {
+    fn place(&self, query: &Query) -> Place {
+        if query.workspace.is_some() { Place::Own } else { Place::All }
+    }
+
+    fn excluded(&self, query: &Query) -> HashSet<MemoryId> {
+        let numbers = query.exclude.iter().filter_map(|id| self.corpus.number(id));
+        numbers.map(|number| self.place(query).memory_id(number)).collect()
+    }
+
+    /// Ids of documents, best first; after each those with the same words, as an answer names only one of them.
+    fn hits(
+        &self,
+        query: &Query,
+        found: impl Iterator<Item = MemoryId>,
+        except: &HashSet<MemoryId>,
+        n: usize,
+    ) -> Vec<&str> {
+        let place = self.place(query);
+        let is_searched = |number: &u32| {
+            let is_there = query.workspace.is_none() || self.corpus.workspace(*number) == query.workspace.as_deref();
+            is_there && !except.contains(&place.memory_id(*number))
+        };
+        let with_twins = found.map(Place::number).flat_map(|number| {
+            let twins = self.twins.get(&number).into_iter().flatten().copied().filter(is_searched);
+            std::iter::once(number).chain(twins)
+        });
+        with_twins.take(n).map(|number| self.corpus.id(number)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! Takes the time of embedding a query, so that it can be told apart from that of searching. For one query at a time.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+use reasoning_bank_actors::runtime::Deadline;
+
+pub(crate) struct Timed<E> {
+    inner: E,
+    last: Mutex<Duration>,
+}
+
+impl<E> Timed<E> {
+    pub(crate) fn new(inner: E) -> Self {
+        Self { inner, last: Mutex::default() }
+    }
+
+    /// How long the last query took.
+    pub(crate) fn last(&self) -> Duration {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<E: Embedder> Embedder for Timed<E> {
+    fn fingerprint(&self) -> &Fingerprint {
+        self.inner.fingerprint()
+    }
+
+    fn state(&self) -> EmbedderState {
+        self.inner.state()
+    }
+
+    fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {
+        async move {
+            let begun = Instant::now();
+            let embedded = self.inner.embed_query(text, deadline).await;
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = begun.elapsed();
+            embedded
+        }
+        .boxed()
+    }
+
+    fn embed_documents(
+        &self,
+        texts: Vec<String>,
+        deadline: Deadline,
+    ) -> BoxFuture<'_, Result<Vec<Vec<Chunk>>, EmbedError>> {
+        self.inner.embed_documents(texts, deadline)
+    }
+}
