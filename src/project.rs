@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 mod git;
@@ -57,6 +57,24 @@ pub fn workspace(text: &str, base: &Path, identity: Identity) -> Result<Workspac
         Ok(id) if !base.join(text).exists() => Ok(WorkspaceRef::Id(id)),
         _ => root(Path::new(text), base, identity).map(WorkspaceRef::Root),
     }
+}
+
+/// The one among `registered` that an id or a path names: for what changes or removes a workspace, where a slip of the
+/// pen must not hit another one. A path means the root that was registered under it, even if nothing is there any more;
+/// the repository around it only where there is something.
+pub fn registered<'a>(
+    text: &str,
+    base: &Path,
+    identity: Identity,
+    registered: &'a [Workspace],
+) -> Result<Option<&'a Workspace>, ProjectError> {
+    let of_root = |root: &str| registered.iter().find(|workspace| workspace.root == root);
+    let root = match workspace(text, base, identity)? {
+        WorkspaceRef::Id(id) => return Ok(registered.iter().find(|workspace| workspace.id == id)),
+        WorkspaceRef::Root(root) => root,
+    };
+    let exact = self::root(Path::new(text), base, Identity::Path)?;
+    Ok(of_root(&exact).or_else(|| of_root(&root).filter(|_| base.join(text).exists())))
 }
 
 /// Why a root is probably not what was meant, if so.

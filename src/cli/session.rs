@@ -29,6 +29,14 @@ pub(super) fn patience() -> Deadline {
     Deadline::after(PATIENCE)
 }
 
+/// Erasing rewrites what is left, and rebuilds indexes; what is begun is finished whoever waits.
+const ERASE_PATIENCE: Duration = Duration::from_secs(120);
+
+/// For one erasure.
+pub(super) fn erasing() -> Deadline {
+    Deadline::after(ERASE_PATIENCE)
+}
+
 /// Starts the bank without a language model, does the work, and stops in order.
 pub(super) fn with_bank<T>(
     loaded: &Loaded,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::system::SystemHandle;
@@ -14,8 +15,8 @@ use super::confirm::confirm;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::render;
-use super::session::{patience, with_bank};
-use crate::project::{self, Identity};
+use super::session::{erasing, patience, with_bank};
+use crate::project;
 use crate::settings::{self, Loaded, Proposal, Sources};
 
 pub(super) fn command(
@@ -179,7 +180,7 @@ impl Here<'_> {
             None => (Timestamp::now(), "all traces".to_owned()),
         };
         confirm(&format!("Remove {which} of {} ({}) for good", workspace.name, workspace.root), sure)?;
-        let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, patience()).await?;
+        let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, erasing()).await?;
         Ok(Removed { id: workspace.id, name: workspace.name, removed })
     }
 
@@ -189,7 +190,7 @@ impl Here<'_> {
         let (memories, traces) = (detail.memories, detail.traces);
         let holds = format!("memories: {memories}, traces: {traces}");
         confirm(&format!("Delete the workspace {} ({}; {holds}) for good", workspace.name, workspace.root), sure)?;
-        let removed = bank.workspaces.delete(&WorkspaceRef::Id(workspace.id.clone()), patience()).await?;
+        let removed = bank.workspaces.delete(&WorkspaceRef::Id(workspace.id.clone()), erasing()).await?;
         Ok(Removed { id: workspace.id, name: workspace.name, removed })
     }
 
@@ -198,20 +199,12 @@ impl Here<'_> {
             .map_err(|error| Failure::usage(error.to_string()))
     }
 
-    /// A workspace that is there. The path of one whose directory is gone counts as it was registered, whatever
-    /// repository is around it now.
+    /// A workspace that is there.
     async fn registered(&self, text: &str, bank: &SystemHandle) -> Result<Workspace, Failure> {
-        let named = self.named(text)?;
-        let exact = project::root(Path::new(text), self.base, Identity::Path).ok();
         let all = bank.workspaces.list(patience()).await?;
-        let is_exact = |workspace: &&Workspace| exact.as_ref() == Some(&workspace.root);
-        let is_named = |workspace: &&Workspace| match &named {
-            WorkspaceRef::Root(root) => workspace.root == *root,
-            WorkspaceRef::Id(id) => workspace.id == *id,
-        };
-        let found = all.iter().find(is_exact).or_else(|| all.iter().find(is_named));
-        let unknown = || Failure::from(reasoning_bank_actors::error::Error::WorkspaceUnknown(text.to_owned()));
-        found.cloned().ok_or_else(unknown)
+        let found = project::registered(text, self.base, self.loaded.settings.workspace.identity, &all)
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        found.cloned().ok_or_else(|| Failure::from(Error::WorkspaceUnknown(text.to_owned())))
     }
 }
 

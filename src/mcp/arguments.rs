@@ -26,10 +26,14 @@ pub(super) fn extract<T: DeserializeOwned>(
 /// Clients send null for what they leave out.
 fn drop_nulls(object: &mut JsonObject) {
     object.retain(|_, value| !value.is_null());
-    for value in object.values_mut() {
-        if let Value::Object(inner) = value {
-            drop_nulls(inner);
-        }
+    object.values_mut().for_each(drop_nulls_inside);
+}
+
+fn drop_nulls_inside(value: &mut Value) {
+    match value {
+        Value::Object(inner) => drop_nulls(inner),
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls_inside),
+        _ => {}
     }
 }
 

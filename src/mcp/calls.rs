@@ -103,7 +103,10 @@ impl Calling<'_> {
             }
             ToolKind::ListWorkspaces => {
                 self.extract::<Nothing>(arguments, &[])?;
-                let current = workspaces.resolve(&self.default.get(), deadline).await?.workspace.id;
+                let current = match self.default.get() {
+                    WorkspaceRef::Id(id) => id,
+                    root => workspaces.resolve(&root, deadline).await?.workspace.id,
+                };
                 document(&workspaces::Workspaces { workspaces: workspaces.list(deadline).await?, current })
             }
             ToolKind::SwitchWorkspace => {
@@ -115,7 +118,11 @@ impl Calling<'_> {
             }
             ToolKind::DeleteWorkspace => {
                 let arguments: workspaces::DeleteArguments = self.extract(arguments, &[])?;
-                let workspace = self.named("path", &arguments.path)?;
+                let all = workspaces.list(deadline).await?;
+                let found = project::registered(&arguments.path, &self.options.base, self.options.identity, &all)
+                    .map_err(|error| Error::invalid("path", error.to_string()))?;
+                let found = found.ok_or_else(|| Error::WorkspaceUnknown(arguments.path.clone()))?;
+                let workspace = WorkspaceRef::Id(found.id.clone());
                 let erased = workspaces.delete(&workspace, Deadline::after(ERASE_DEADLINE)).await?;
                 document(&admin::Removed::from(erased))
             }

@@ -32,6 +32,25 @@ fn root_of(path: &Path) -> PathBuf {
 }
 
 #[test]
+fn what_is_changed_or_removed_is_what_was_named() {
+    let (_temp, top) = with_repository();
+    let registered: Vec<Workspace> = ["repo", "repo/gone-submodule", "gone"]
+        .map(|root| Workspace::of_root(top.join(root).to_str().unwrap(), jiff::Timestamp::UNIX_EPOCH))
+        .into();
+    let found = |text: &str| super::registered(text, &top, Identity::Git, &registered).unwrap();
+    let named = |root: &str| registered.iter().find(|workspace| Path::new(&workspace.root) == top.join(root));
+
+    for (text, root) in [("repo", "repo"), ("repo/src/deep", "repo"), ("gone", "gone")] {
+        assert_eq!(found(text), named(root), "{text}");
+    }
+    assert_eq!(found("repo/gone-submodule"), named("repo/gone-submodule"), "not the repository around it");
+    assert_eq!(found("repo/typo"), None, "not the repository around it");
+    assert_eq!(found("typo"), None);
+    assert_eq!(found(registered[2].id.as_str()), named("gone"));
+    assert_eq!(found("0123456789abcdef"), None);
+}
+
+#[test]
 fn subdirectories_work_trees_and_the_git_directory_belong_to_their_repository() {
     let (_temp, top) = with_repository();
     let repo = top.join("repo");

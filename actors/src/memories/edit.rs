@@ -103,7 +103,7 @@ impl MemoriesHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<Vec<MemoryId>, Error> {
-        let concerned = |memory: &Memory| (memory.status == Status::Quarantined) == (status == Status::Active);
+        let from = if status == Status::Active { Status::Quarantined } else { Status::Active };
         let mut last = None;
         for _ in 0..TRIES {
             let now = Timestamp::now();
@@ -111,7 +111,7 @@ impl MemoriesHandle {
             let mut changed = Vec::new();
             for row in self.readable(ids.to_vec(), workspace, deadline).await? {
                 let before = row.memory;
-                if concerned(&before) {
+                if before.status == from {
                     changed.push(before.id);
                     let memory = Memory { status, revision: before.revision + 1, updated_at: now, ..before.clone() };
                     let (memory, passages) = self.with_passages(memory, &before, deadline).await?;

@@ -194,12 +194,13 @@ async fn quarantine_takes_a_memory_and_what_came_from_it_out_of_search_and_back(
     let child = world.recorded(child_of(root, "Child", "gamma delta")).await;
     let grandchild = world.recorded(child_of(child, "Grandchild", "epsilon zeta")).await;
     let other = world.recorded(lesson("Other", "eta theta")).await;
-    memories.update(update(child, with_status(Status::Archived)), soon()).await.unwrap();
+    let archived = world.recorded(child_of(child, "Archived", "iota kappa")).await;
+    memories.update(update(archived, with_status(Status::Archived)), soon()).await.unwrap();
 
     let alone = memories.quarantine(root, &project(), false, false, soon()).await.unwrap();
     assert_eq!(alone.changed, [root]);
     let all = memories.quarantine(root, &project(), true, false, soon()).await.unwrap();
-    assert_eq!((all.changed, all.truncated), (vec![child, grandchild], false), "one is quarantined already");
+    assert_eq!((all.changed, all.truncated), (vec![child, grandchild], false), "the others are out of search already");
     assert_eq!(found(&world, "alpha gamma epsilon eta").await, [other]);
 
     memories.update(update(grandchild, with_status(Status::Superseded)), soon()).await.unwrap();
@@ -207,6 +208,7 @@ async fn quarantine_takes_a_memory_and_what_came_from_it_out_of_search_and_back(
     assert_eq!(undone.changed, [root, child], "only what is quarantined is undone");
     let status = |id| async move { memories.get(id, &project(), soon()).await.unwrap().status };
     assert_eq!((status(root).await, status(grandchild).await), (Status::Active, Status::Superseded));
+    assert_eq!(status(archived).await, Status::Archived, "it does not come back to life");
     world.stop().await;
 }
 

@@ -11,11 +11,12 @@ use reasoning_bank_domain::memory::Changes;
 use reasoning_bank_domain::promotion::{Promoted, Proposals};
 use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::cli::args::{FeedbackArgs, ListArgs, Sure, UpdateArgs};
 use crate::cli::confirm::confirm;
 use crate::cli::failure::Failure;
-use crate::cli::session::patience;
+use crate::cli::session::{erasing, patience};
 use crate::settings::Loaded;
 
 pub(in crate::cli) async fn list(
@@ -83,7 +84,8 @@ pub(in crate::cli) async fn feedback(
         trace_id: None,
         verdict: Verdict { helpful: Some(args.helpful), comment: args.comment, ..Verdict::default() },
         learnings: Vec::new(),
-        session: None,
+        // Every call by hand is a session of its own.
+        session: Some(Uuid::now_v7().to_string()),
     };
     Ok(system.memories.feedback(request, deadline).await?)
 }
@@ -105,7 +107,7 @@ pub(in crate::cli) async fn delete(
 ) -> Result<Deleted, Failure> {
     let title = system.memories.get(id, &loaded.workspace, patience()).await?.title;
     confirm(&format!("Delete the memory \"{title}\" ({id}) for good"), sure)?;
-    let removed = system.memories.delete(id, &loaded.workspace, patience()).await?;
+    let removed = system.memories.delete(id, &loaded.workspace, erasing()).await?;
     Ok(Deleted { id, title, removed })
 }
 

@@ -80,6 +80,10 @@ fn a_bad_argument_of_record_is_named_with_its_bound(#[case] arguments: Value, #[
 }
 
 #[rstest]
+#[case::null_in_a_list(
+    ToolKind::Report,
+    json!({"learnings": [{"title": "t", "description": "d", "content": "c", "error_context": null}]})
+)]
 #[case::all_of_solve(ToolKind::Solve, json!({
     "task": "t", "use_memory": false, "enable_matts": false, "matts_k": 8, "matts_mode": "sequential",
     "store_result": false, "domain": "rust", "workspace": "."
