@@ -29,6 +29,7 @@ mod render;
 mod session;
 mod signals;
 mod solve;
+mod stats;
 #[cfg(test)]
 mod testing;
 mod trace;
@@ -85,6 +86,7 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Trace(command) => trace::command(command, &loaded, output),
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
+        Command::Stats { reset } => stats::command(reset, &loaded, output),
         Command::Solve(args) => {
             let report = with_solving_bank(&loaded, async |system| solve::solve(args, &loaded, output, &system).await)?;
             output.answer(&report, render::solve)?;

@@ -122,6 +122,18 @@ pub(super) enum Command {
     /// Which projects have memories, and which one is meant
     #[command(subcommand, arg_required_else_help = true)]
     Workspace(WorkspaceCommand),
+    /// Count what the bank holds, and what this process did
+    #[command(
+        long_about = "Count what the bank holds: traces, memories and the store, over all workspaces. Counters of the \
+            cache, of model calls and of times belong to a running process, and are those of this one here; a client \
+            of the MCP server asks get_statistics for the server's.",
+        after_help = "Example:\n  reasoning-bank stats --json"
+    )]
+    Stats {
+        /// Begin the counters anew; what the bank holds stays
+        #[arg(long)]
+        reset: bool,
+    },
     /// A tour of the whole loop on a simulated model: no key, no network
     #[command(
         long_about = "A tour of the whole loop on a simulated model, with no key and no network: tasks go in, lessons \

@@ -11,6 +11,7 @@ mod edit;
 mod eval;
 mod memory;
 mod solve;
+mod statistics;
 pub(super) mod style;
 mod trace;
 mod workspace;
@@ -20,6 +21,7 @@ pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, report
 pub(super) use eval::eval_retrieval;
 pub(super) use memory::{imported, memory, recorded, retrieved, why};
 pub(super) use solve::{attempts, solve, verdict};
+pub(super) use statistics::statistics;
 pub(super) use trace::{trace, traces};
 pub(super) use workspace::{
     workspace_moved, workspace_removed, workspace_shown, workspace_switched, workspace_trusted, workspaces,

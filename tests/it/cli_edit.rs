@@ -144,3 +144,17 @@ fn traces_are_listed_and_shown_and_are_the_documents_that_are_exported() {
     assert!(place.run(&["trace", "list"]).ok().stdout.contains("1 trace"));
     assert_eq!(code(&place, &["trace", "show", UNKNOWN], 1), "not_found");
 }
+
+#[test]
+fn statistics_count_what_the_bank_holds_whatever_is_reset() {
+    let place = Place::new();
+    lesson(&place, "Bound retries", &[]);
+    for arguments in [&["stats"][..], &["stats", "--reset"]] {
+        let counted = document(&place, arguments);
+        assert_eq!((&counted["memories"]["total"], &counted["traces"]["total"]), (&1.into(), &0.into()), "{counted}");
+        assert_eq!(counted["embedder"]["ready"], true);
+        assert!(counted["store"]["rows"].as_u64().unwrap() >= 2, "{counted}");
+    }
+    let text = place.run(&["stats"]).ok().stdout;
+    assert!(text.contains("memories   1: 1 success") && text.contains("model      0 calls"), "{text}");
+}

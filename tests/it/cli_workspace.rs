@@ -146,6 +146,11 @@ fn what_destroys_asks_and_without_a_terminal_needs_to_be_told() {
         let (code, shown) = on_terminal(place.command(arguments), "\n");
         assert!(code == Some(1) && shown.contains("[y/N]") && shown.contains("nothing was changed"), "{shown}");
     }
+    assert_eq!(document(&place, &["workspace", "purge-traces", "--older-than", "1", "--yes"])["removed"]["traces"], 0);
+    let (code, shown) = on_terminal(place.command(&["workspace", "purge-traces"]), "yes\n");
+    assert!(code == Some(0) && shown.contains("1 trace"), "{shown}");
+    assert_ne!(document(&place, &["workspace", "show"])["memories"], 0);
+
     let deleted = document(&place, &["workspace", "delete", ".", "--yes"]);
     assert!(deleted["removed"]["memories"].as_u64().unwrap() > 0, "{deleted}");
     assert_eq!(document(&place, &["workspace", "list"])["workspaces"].as_array().unwrap().len(), 0);

@@ -10,6 +10,8 @@ use uuid::Uuid;
 
 use super::*;
 
+mod commands;
+
 /// As it is printed where there is no terminal.
 fn plain(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()

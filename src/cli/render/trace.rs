@@ -45,7 +45,7 @@ pub(in crate::cli) fn trace(trace: &Trace) -> String {
     field("model", format!("{}, effort {}", clean(&of.model), clean(&of.reasoning_effort)));
     let attempts = counted(of.matts_k, "attempt", "attempts");
     let rounds = counted(of.total_iterations, "round", "rounds");
-    field("effort", format!("{attempts}, {rounds}, {} tokens", of.total_tokens));
+    field("work", format!("{attempts}, {rounds}, {} tokens", of.total_tokens));
     field("created", trace.created_at.to_string());
     trace.memories_used.iter().for_each(|id| field("used", id.to_string()));
     trace.memory_items.iter().for_each(|id| field("learned", id.to_string()));

@@ -13,18 +13,17 @@ pub(in crate::cli) fn workspaces(listed: &Listed) -> String {
     for entry in &listed.workspaces {
         let mark = if entry.current { "*" } else { " " };
         let workspace = &entry.workspace;
-        let (name, root) = (bold(clean(&workspace.name)), clean(&workspace.root));
-        let _ = writeln!(out, "{mark} {}  {name}  {root}{}", dim(&workspace.id), belongs(workspace));
+        let names = [vec![bold(clean(&workspace.name)), clean(&workspace.root)], belongs(workspace)].concat();
+        let _ = writeln!(out, "{mark} {}  {}", dim(&workspace.id), names.join("  "));
     }
     let _ = writeln!(out, "{}; * is meant here", counted(listed.workspaces.len(), "workspace", "workspaces"));
     out
 }
 
-fn belongs(workspace: &Workspace) -> String {
-    let part = |what: &str, name: &Option<String>| {
-        name.as_ref().map(|name| format!("  {what} {}", clean(name))).unwrap_or_default()
-    };
-    part("team", &workspace.team) + &part("organisation", &workspace.org)
+/// To which team and which organisation.
+fn belongs(workspace: &Workspace) -> Vec<String> {
+    let named = [("team", &workspace.team), ("organisation", &workspace.org)];
+    named.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", clean(name.as_ref()?)))).collect()
 }
 
 pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
@@ -67,10 +66,10 @@ pub(in crate::cli) fn workspace_moved(workspace: &Workspace) -> String {
 }
 
 pub(in crate::cli) fn workspace_trusted(workspace: &Workspace) -> String {
-    let (root, belongs) = (clean(&workspace.root), belongs(workspace));
-    match belongs.is_empty() {
-        true => format!("{root} belongs to no team and no organisation\n"),
-        false => format!("{root} reads and shares with:{belongs}\n"),
+    let root = clean(&workspace.root);
+    match belongs(workspace).as_slice() {
+        [] => format!("{root} belongs to no team and no organisation\n"),
+        names => format!("{root} reads and shares with {}\n", names.join(", ")),
     }
 }
 

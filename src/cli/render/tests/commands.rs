@@ -1,0 +1,182 @@
+//! The answers of commands by hand, as people read them.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use reasoning_bank_actors::ports::Erased;
+use reasoning_bank_domain::feedback::{Moved, Reported};
+use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
+use reasoning_bank_domain::promotion::{Promoted, Proposal, Proposals};
+use reasoning_bank_domain::statistics::{
+    ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, Latencies, LlmCounts, LlmStatistics,
+    MemoryStatistics, Percentiles, Statistics, StoreStatistics, TraceStatistics,
+};
+use reasoning_bank_domain::trace::{Action, Outcome, Step, Trace, TraceMetadata, TraceSummary, Traces, VerdictSource};
+use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
+use uuid::Uuid;
+
+use super::super::*;
+use super::{id, plain, strategy, warning};
+use crate::cli::doctor::{Check, Diagnosis, Grade};
+use crate::cli::memory::Deleted;
+use crate::cli::workspace::{Entry, Listed as Workspaces, Removed, Shown};
+use crate::settings::Proposal as Proposed;
+
+#[test]
+fn memories_in_a_list_have_a_line_each_and_the_next_page_is_named() {
+    let memories = vec![MemoryView { pinned: true, ..strategy() }, warning()];
+    insta::assert_snapshot!(plain(&listed(&Listed { memories, next: Some(id(2)) })));
+}
+
+#[test]
+fn what_became_of_a_memory_is_said_in_a_line() {
+    let moved = Moved { id: id(1), confidence_before: 0.5, confidence_after: 0.8 };
+    let removed = Erased { memories: 1, passages: 2, traces: 0, signals: 1 };
+    let promoted_now = Promoted { id: id(3), promoted_from: id(1), scope: Scope::Team, created: true };
+    let told = [
+        reported(&Reported { updated: vec![moved], learned: Vec::new() }),
+        deleted(&Deleted { id: id(1), title: "Off \u{1b}[31mby one".into(), removed }),
+        quarantined(&Quarantined { changed: vec![id(1), id(2)], truncated: true }, false),
+        promoted(&promoted_now),
+        promoted(&Promoted { created: false, ..promoted_now }),
+    ];
+    insta::assert_snapshot!(plain(&told.join("---\n")));
+}
+
+#[test]
+fn proposals_say_what_speaks_for_them_and_what_is_in_the_way() {
+    let proposal = Proposal {
+        id: id(1),
+        title: "Halve the range".into(),
+        scope: Scope::Project,
+        to: Scope::Team,
+        confidence: 0.97,
+        positive_signals: 6,
+        sources: 3,
+    };
+    let notes = vec!["scope_denied: this workspace has no org".into()];
+    insta::assert_snapshot!(plain(&promotions(&Proposals { proposals: vec![proposal], notes })));
+}
+
+fn a_trace() -> Trace {
+    let step = |action, attempt, content: &str, score| Step {
+        iteration: 1,
+        action,
+        attempt,
+        content: Some(content.into()),
+        score,
+        feedback: None,
+        timestamp: Timestamp::UNIX_EPOCH,
+    };
+    Trace {
+        trace_id: Uuid::from_u128(7).into(),
+        task: "Find a number\nin a sorted list".into(),
+        trajectory: vec![
+            step(Action::Think, Some(1), "fn find() {\n}", None),
+            step(Action::Evaluate, Some(1), "", Some(0.9)),
+            step(Action::Judge, None, "It is right.", Some(0.9)),
+        ],
+        outcome: Outcome::Failure,
+        final_score: Some(0.9),
+        verdict_source: VerdictSource::Evidence,
+        evidence: Some("exit_code failed: exit code 1\none test failed".into()),
+        memory_items: vec![id(3)],
+        memories_used: vec![id(1)],
+        metadata: TraceMetadata {
+            model: "simulated".into(),
+            reasoning_effort: "medium".into(),
+            matts_enabled: false,
+            matts_k: 1,
+            matts_mode: MattsMode::Parallel,
+            total_iterations: 1,
+            total_tokens: 1234,
+            workspace_id: WorkspaceId::of_root("/p"),
+            source_session: None,
+        },
+        parent_trace_id: None,
+        created_at: Timestamp::UNIX_EPOCH,
+    }
+}
+
+#[test]
+fn a_trace_is_shown_step_by_step_and_listed_in_a_line() {
+    insta::assert_snapshot!(plain(&trace(&a_trace())));
+    let listed = Traces { traces: vec![TraceSummary::of(&a_trace())], next: None };
+    insta::assert_snapshot!(plain(&traces(&listed)));
+}
+
+#[test]
+fn a_workspace_is_shown_with_what_its_checkout_proposes() {
+    let mut workspace = Workspace::of_root("/home/me/shop", Timestamp::UNIX_EPOCH);
+    workspace.team = Some("web".into());
+    let entry = |current| Entry { workspace: workspace.clone(), current };
+    insta::assert_snapshot!(plain(&workspaces(&Workspaces { workspaces: vec![entry(true), entry(false)] })));
+    let detail = WorkspaceDetail {
+        workspace: workspace.clone(),
+        registered: true,
+        memories: 10_000,
+        traces: 3,
+        truncated: true,
+    };
+    let file = "/home/me/shop/.reasoning-bank.toml".into();
+    let proposal = Some(Proposed { team: Some("web".into()), org: Some("acme".into()), file });
+    let shown = Shown { detail, origin: "current directory".into(), proposal };
+    insta::assert_snapshot!(plain(&workspace_shown(&shown)));
+    let removed = Erased { memories: 2, passages: 5, traces: 1, signals: 0 };
+    let removed = Removed { id: workspace.id.clone(), name: workspace.name.clone(), removed };
+    let told = [workspace_moved(&workspace), workspace_trusted(&workspace), workspace_removed(&removed)];
+    insta::assert_snapshot!(plain(&told.concat()));
+}
+
+#[test]
+fn a_diagnosis_has_a_line_a_check_with_its_hint_below() {
+    let check = |name, status, detail: &str, hint: Option<&str>| Check {
+        name,
+        status,
+        detail: detail.into(),
+        hint: hint.map(Into::into),
+    };
+    let checks = vec![
+        check("configuration", Grade::Ok, "read", None),
+        check("disk", Grade::Warn, "500 MiB free at /data", Some("free space there")),
+        check("key", Grade::Fail, "OPENROUTER_API_KEY is not set", Some("set it")),
+    ];
+    insta::assert_snapshot!(plain(&diagnosis(&Diagnosis { status: Grade::Fail, checks })));
+}
+
+#[test]
+fn statistics_have_a_line_a_subject() {
+    let times = Percentiles { p50: 1.25, p95: 8.0, p99: 9.5, count: 12 };
+    let counts =
+        LlmCounts { calls: 9, retries: 1, failures: 1, input_tokens: 900, output_tokens: 90, ..Default::default() };
+    let actor =
+        |name: &str, restarts| ActorStatistics { name: name.into(), status: ActorStatus::Running, restarts, queue: 0 };
+    let document = Statistics {
+        traces: TraceStatistics { total: 4, success: 3, failure: 1, partial: 0, success_rate: 0.75 },
+        memories: MemoryStatistics {
+            total: 3,
+            by_outcome: BTreeMap::from([(MemoryOutcome::Success, 2), (MemoryOutcome::Failure, 1)]),
+            by_scope: BTreeMap::from([(Scope::Project, 3)]),
+            by_status: BTreeMap::from([(Status::Active, 2), (Status::Archived, 1)]),
+        },
+        cache: CacheStatistics {
+            hits: 2,
+            misses: 3,
+            bypassed: 4,
+            hit_rate: 0.4,
+            entries: 3,
+            saved_tokens: 50,
+            saved_cost_usd: None,
+        },
+        llm: LlmStatistics { total: counts, by_purpose: BTreeMap::new() },
+        latency_ms: Latencies { retrieval: times, ..Latencies::default() },
+        actors: vec![actor("store", 1), actor("cache", 0)],
+        store: StoreStatistics { rows: 20, fragments: 1, bytes: 3 << 20, index_lag_rows: 20 },
+        embedder: EmbedderStatistics { name: "all-MiniLM-L6-v2-int8".into(), dims: 384, ready: true },
+        since: Timestamp::UNIX_EPOCH,
+        uptime_s: 2,
+    };
+    insta::assert_snapshot!(plain(&statistics(&document)));
+}

@@ -1,0 +1,18 @@
+//! `stats`: the statistics document of this process over the bank.
+
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::render;
+use super::session::{patience, with_searching_bank};
+use crate::settings::Loaded;
+
+/// Waits for the embedding model, so that the answer does not call it missing. `reset` comes first: the answer shows that nothing but counters was reset.
+pub(super) fn command(reset: bool, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    let statistics = with_searching_bank(loaded, async |bank| {
+        if reset {
+            bank.reset_statistics();
+        }
+        Ok(bank.statistics(patience()).await?)
+    })?;
+    output.answer(&statistics, render::statistics)
+}
