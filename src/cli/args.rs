@@ -53,7 +53,8 @@ pub(super) struct Global {
     /// Directory of the memories [default: the XDG data directory; also REASONING_BANK_DATA]
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Project whose memories are meant: a path in it, or its 16-digit id [default: the current directory]
+    /// Project whose memories are meant: a path in it, or its 16-digit id [default: the repository of the current
+    /// directory, else what `workspace switch` chose, else the current directory]
     #[arg(long, global = true, value_name = "PATH")]
     workspace: Option<String>,
     /// Where the language model comes from: openrouter, responses, chat, simulated or none
