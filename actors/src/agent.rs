@@ -10,7 +10,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::agent_loop::{
     AgentLoop, Call as ModelCall, CallFailure, Conclusion, Effect, Failure, Input, Job, Limits,
 };
-use reasoning_bank_domain::answer::{Answer, Purpose};
+use reasoning_bank_domain::answer::{Answer, Ended, Purpose};
 use reasoning_bank_domain::ids::TaskId;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveUsage};
@@ -217,8 +217,8 @@ impl AgentState {
             }
         };
         self.tasks.pipe(myself, asked, move |asked| {
-            let Outcome { result, cut_off, spent } = outcome(asked);
-            AgentMsg::Input(Input::Answered { purpose, attempt, result, cut_off, spent })
+            let Outcome { result, ended, spent } = outcome(asked);
+            AgentMsg::Input(Input::Answered { purpose, attempt, result, ended, spent })
         });
     }
 
@@ -269,15 +269,16 @@ impl AgentState {
 /// What the loop is told of a call.
 struct Outcome {
     result: Result<Answer, CallFailure>,
-    cut_off: bool,
+    ended: Ended,
     spent: SolveUsage,
 }
 
 fn outcome(asked: Result<Result<Asked, CallError>, Panicked>) -> Outcome {
-    let lost = |error: Error| Outcome { result: Err(failure_of(error)), cut_off: false, spent: SolveUsage::default() };
+    let lost =
+        |error: Error| Outcome { result: Err(failure_of(error)), ended: Ended::Whole, spent: SolveUsage::default() };
     match asked {
-        Ok(Ok(Asked { result, cut_off, spent })) => {
-            Outcome { result: result.map_err(|error| failure_of(error.into())), cut_off, spent }
+        Ok(Ok(Asked { result, ended, spent })) => {
+            Outcome { result: result.map_err(|error| failure_of(error.into())), ended, spent }
         }
         Ok(Err(error)) => lost(error.into()),
         Err(panicked) => lost(Error::internal(panicked)),

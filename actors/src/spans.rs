@@ -32,10 +32,10 @@ pub(crate) fn model_call(model: &dyn LanguageModel, request: &Completion) -> Spa
 pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, ModelError>) {
     let elapsed_ms = begun.elapsed().as_millis() as u64;
     match reply {
-        Ok(CompletionReply { usage, cached, cut_off, .. }) => debug!(
+        Ok(CompletionReply { usage, cached, ended, .. }) => debug!(
             outcome = "ok",
             cached,
-            cut_off,
+            ended = ended.as_str(),
             input_tokens = usage.input_tokens,
             output_tokens = usage.output_tokens,
             reasoning_tokens = usage.reasoning_tokens,

@@ -15,7 +15,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::answer::{Answer, Judgement, Purpose};
+use crate::answer::{Answer, Ended, Judgement, Purpose};
 use crate::feedback::Observed;
 use crate::ids::{MemoryId, TraceId};
 use crate::lesson::Lesson;
@@ -108,8 +108,8 @@ pub enum Input {
         purpose: Purpose,
         attempt: Option<u32>,
         result: Result<Answer, CallFailure>,
-        /// A draft that ended at the limit of its tokens.
-        cut_off: bool,
+        /// `Whole` where there is no answer.
+        ended: Ended,
         spent: SolveUsage,
     },
     /// What the check observed, or why it could not be made.
@@ -228,10 +228,9 @@ impl AgentLoop {
                 self.draft(now)
             }
             Input::Recalled { .. } => Vec::new(),
-            Input::Answered { purpose, attempt, result, cut_off, spent } => {
-                if cut_off {
-                    let purpose = purpose.as_str();
-                    self.note_truncated(format!("the answer of {purpose} was cut off at llm.max_output_tokens"));
+            Input::Answered { purpose, attempt, result, ended, spent } => {
+                if let Some(cut_off) = ended.cut_off().filter(|_| purpose.is_draft()) {
+                    self.note_truncated(format!("the answer of {} was cut off {cut_off}", purpose.as_str()));
                 }
                 self.answered(purpose, attempt, result, spent, now)
             }

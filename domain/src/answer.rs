@@ -135,6 +135,37 @@ pub enum Answer {
     Lessons(Vec<Lesson>),
 }
 
+/// Where the text of an answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Ended {
+    /// Where the model was done.
+    #[default]
+    Whole,
+    /// At `llm.max_output_tokens`; it may be empty.
+    AtLimit,
+    /// Where the provider's content filter stopped it; it may be empty.
+    Filtered,
+}
+
+impl Ended {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::AtLimit => "at_limit",
+            Self::Filtered => "filtered",
+        }
+    }
+
+    /// What cut it off, in words that follow "cut off".
+    pub fn cut_off(self) -> Option<&'static str> {
+        match self {
+            Self::Whole => None,
+            Self::AtLimit => Some("at llm.max_output_tokens"),
+            Self::Filtered => Some("by the provider's content filter"),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidAnswer(pub String);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use reasoning_bank_domain::answer::Ended;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -76,6 +77,10 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
     {
         return Err(Failure::new(Class::Refused, refusal));
     }
-    let cut_off = matches!(choice["finish_reason"].as_str(), Some("length" | "content_filter"));
-    Ok(Answer { usage: usage_of(&body["usage"], question.completion, &text), text, cut_off })
+    let ended = match choice["finish_reason"].as_str() {
+        Some("length") => Ended::AtLimit,
+        Some("content_filter") => Ended::Filtered,
+        _ => Ended::Whole,
+    };
+    Ok(Answer { usage: usage_of(&body["usage"], question.completion, &text), text, ended })
 }

@@ -79,9 +79,9 @@ impl HttpModel {
                 without,
             };
             match self.ask(question).await {
-                Ok(Answer { text, cut_off, usage }) => {
+                Ok(Answer { text, ended, usage }) => {
                     self.refused.add(without);
-                    return Ok(CompletionReply { text, usage, cached: false, cut_off });
+                    return Ok(CompletionReply { text, usage, cached: false, ended });
                 }
                 Err(failure) => match Parameter::refused_in(&failure) {
                     Some(parameter) if without.insert(parameter) => {

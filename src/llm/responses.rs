@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use reasoning_bank_domain::answer::Ended;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -82,18 +83,22 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
         text = body["output_text"].as_str().unwrap_or_default().to_owned();
     }
     let text = without_thinking(&text).to_owned();
-    let cut_off = status == "incomplete";
+    let ended = match (status, body["incomplete_details"]["reason"].as_str()) {
+        ("incomplete", Some("content_filter")) => Ended::Filtered,
+        ("incomplete", _) => Ended::AtLimit,
+        _ => Ended::Whole,
+    };
     if text.is_empty() {
         let parts = messages().filter_map(|item| item["content"].as_array()).flatten();
         if let Some(refusal) = parts.filter_map(|part| part["refusal"].as_str()).find(|refusal| !refusal.is_empty()) {
             return Err(Failure::new(Class::Refused, refusal));
         }
-        if output.is_none() && !cut_off {
+        if output.is_none() && ended == Ended::Whole {
             return Err(Failure::new(Class::Transient, "the answer holds no output"));
         }
         if matches!(status, "in_progress" | "queued") {
             return Err(Failure::new(Class::Transient, format!("the answer is {status}")));
         }
     }
-    Ok(Answer { usage: usage_of(&body["usage"], question.completion, &text), text, cut_off })
+    Ok(Answer { usage: usage_of(&body["usage"], question.completion, &text), text, ended })
 }

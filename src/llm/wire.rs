@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use reasoning_bank_actors::ports::{Completion, Usage};
+use reasoning_bank_domain::answer::Ended;
 use reasoning_bank_domain::tokens::estimate;
 use serde::Serialize;
 use serde_json::Value;
@@ -64,7 +65,7 @@ pub(super) struct Schema {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     pub(super) text: String,
-    pub(super) cut_off: bool,
+    pub(super) ended: Ended,
     pub(super) usage: Usage,
 }
 

@@ -1,6 +1,6 @@
 //! One question to a model: the answer in the form asked for, after at most one repair, and what it cost.
 
-use reasoning_bank_domain::answer::{Answer, InvalidAnswer, read};
+use reasoning_bank_domain::answer::{Answer, Ended, read};
 use reasoning_bank_domain::solve::SolveUsage;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -15,12 +15,13 @@ use crate::spans;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub result: Result<Answer, ModelError>,
-    /// The answer, a draft, ended at its limit of tokens before the model was done.
-    pub cut_off: bool,
+    /// `Whole` where there is no answer.
+    pub ended: Ended,
     pub spent: SolveUsage,
 }
 
-/// Asks; where a structured answer has not its form, says so to the model and asks once more.
+/// Asks; where a structured answer has not its form, says so to the model, with the form, and asks once more. What a
+/// content filter stopped, it would stop again.
 pub async fn ask(
     model: &dyn LanguageModel,
     request: Completion,
@@ -29,11 +30,11 @@ pub async fn ask(
 ) -> Asked {
     let mut spent = SolveUsage::default();
     let answered = answer(model, request, deadline, cancel, &mut spent).await;
-    let (result, cut_off) = match answered {
-        Ok((answer, cut_off)) => (Ok(answer), cut_off),
-        Err(error) => (Err(error), false),
+    let (result, ended) = match answered {
+        Ok((answer, ended)) => (Ok(answer), ended),
+        Err(error) => (Err(error), Ended::Whole),
     };
-    Asked { result, cut_off, spent }
+    Asked { result, ended, spent }
 }
 
 async fn answer(
@@ -42,35 +43,34 @@ async fn answer(
     deadline: Deadline,
     cancel: CancellationToken,
     spent: &mut SolveUsage,
-) -> Result<(Answer, bool), ModelError> {
-    let (purpose, limit) = (request.purpose, request.max_output_tokens);
-    let reply = reply(model, request.clone(), deadline, cancel.clone(), spent).await?;
-    let problem = match read(purpose, &reply.text) {
-        Ok(answer) => return Ok((answer, purpose.is_draft() && reply.cut_off)),
-        Err(invalid) => problem(&invalid, &reply, limit),
+) -> Result<(Answer, Ended), ModelError> {
+    let first = reply(model, request.clone(), deadline, cancel.clone(), spent).await?;
+    let problem = match answer_in(&first, &request) {
+        Err(ModelError::InvalidOutput(problem)) => problem,
+        other => return other.map(|answer| (answer, first.ended)),
     };
-    if purpose.is_draft() {
-        return Err(ModelError::InvalidOutput(problem));
-    }
+    let Some(schema) = request.purpose.schema() else { return Err(ModelError::InvalidOutput(problem)) };
+    // Endpoints that take no schema with the request leave the model without it.
     let input = format!(
-        "{}\n\n## Your answer was refused\n{problem}\nAnswer again, with one JSON object of the form asked for and \
-         nothing else.",
+        "{}\n\n## Your answer was refused\n{problem}\nAnswer again, with one JSON object and nothing else, of this JSON \
+         schema: {schema}",
         request.input
     );
-    let reply = self::reply(model, Completion { input, ..request }, deadline, cancel, spent).await?;
-    let answer = read(purpose, &reply.text);
-    answer
-        .map(|answer| (answer, false))
-        .map_err(|invalid| ModelError::InvalidOutput(self::problem(&invalid, &reply, limit)))
+    let repaired = Completion { input, ..request };
+    let second = reply(model, repaired.clone(), deadline, cancel, spent).await?;
+    answer_in(&second, &repaired).map(|answer| (answer, second.ended))
 }
 
-/// Why an answer cannot be used.
-fn problem(invalid: &InvalidAnswer, reply: &CompletionReply, limit: u32) -> String {
-    if reply.cut_off {
-        format!("{invalid}; it was cut off at llm.max_output_tokens ({limit}, reasoning included)")
-    } else {
-        invalid.to_string()
-    }
+fn answer_in(reply: &CompletionReply, request: &Completion) -> Result<Answer, ModelError> {
+    read(request.purpose, &reply.text).map_err(|invalid| match reply.ended {
+        Ended::Whole => ModelError::InvalidOutput(invalid.to_string()),
+        Ended::AtLimit => {
+            let limit = request.max_output_tokens;
+            let cut_off = format!("it was cut off at llm.max_output_tokens ({limit}, reasoning included)");
+            ModelError::InvalidOutput(format!("{invalid}; {cut_off}"))
+        }
+        Ended::Filtered => ModelError::Refused("the answer was cut off by the provider's content filter".into()),
+    })
 }
 
 async fn reply(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::answer::{Ended, Purpose};
 use reasoning_bank_domain::ids::TaskId;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -39,8 +39,7 @@ pub struct CompletionReply {
     pub usage: Usage,
     /// The answer came out of the cache: its usage was spent by an earlier call.
     pub cached: bool,
-    /// The answer ended at a limit (its tokens, a content filter) before the model was done; it may be empty.
-    pub cut_off: bool,
+    pub ended: Ended,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

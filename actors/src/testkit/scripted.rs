@@ -1,7 +1,7 @@
 //! A language model that says what the test tells it to, when the test tells it to, and remembers what it was asked.
 //! It is no simulation: nothing it says depends on anything but the script.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::answer::{Ended, Purpose};
 
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
@@ -31,7 +31,7 @@ struct Script {
     otherwise: HashMap<Purpose, Arc<Answer>>,
     held: HashMap<Purpose, watch::Receiver<bool>>,
     latency: Duration,
-    cut_off: HashSet<Purpose>,
+    ended: HashMap<Purpose, Ended>,
     cost_usd: Option<f64>,
     requests: Vec<Completion>,
 }
@@ -92,9 +92,9 @@ impl Scripted {
         self
     }
 
-    /// Answers of this purpose end before the model was done, from now on.
-    pub fn cut_off(&self, purpose: Purpose) -> &Self {
-        self.script().cut_off.insert(purpose);
+    /// Answers of this purpose end so, from now on.
+    pub fn cut_off(&self, purpose: Purpose, ended: Ended) -> &Self {
+        self.script().ended.insert(purpose, ended);
         self
     }
 
@@ -166,8 +166,8 @@ impl Scripted {
             reasoning_tokens: 0,
             cost_usd: self.script().cost_usd,
         };
-        let cut_off = self.script().cut_off.contains(&request.purpose);
-        Ok(CompletionReply { text, usage, cached: false, cut_off })
+        let ended = self.script().ended.get(&request.purpose).copied().unwrap_or_default();
+        Ok(CompletionReply { text, usage, cached: false, ended })
     }
 
     fn next_answer(&self, request: &Completion) -> Result<String, ModelError> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::ModelError;
 use reasoning_bank_actors::system::SystemSettings;
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::answer::{Ended, Purpose};
 use reasoning_bank_domain::solve::SolveTask;
 use reasoning_bank_domain::trace::Outcome;
 use tokio::time::{Instant, sleep};
@@ -63,7 +63,7 @@ async fn a_rejected_key_is_said_once_and_not_tried_again() {
 #[tokio::test(start_paused = true)]
 async fn drafts_that_were_cut_off_are_used_and_the_answer_says_so() {
     let model = good_model();
-    model.cut_off(Purpose::Think);
+    model.cut_off(Purpose::Think, Ended::AtLimit);
     let world = world(model).await;
     let report = world.handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap();
     assert_eq!((&*report.solution, report.truncated), ("draft 1", true));
@@ -74,7 +74,7 @@ async fn drafts_that_were_cut_off_are_used_and_the_answer_says_so() {
 #[tokio::test(start_paused = true)]
 async fn a_draft_that_was_cut_off_before_it_began_fails_with_the_setting_to_raise() {
     let model = good_model();
-    model.cut_off(Purpose::Think).answer(Purpose::Think, |_| Ok(String::new()));
+    model.cut_off(Purpose::Think, Ended::AtLimit).answer(Purpose::Think, |_| Ok(String::new()));
     let world = world(model.clone()).await;
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
     assert_eq!(error.code(), "llm_failed");
@@ -85,9 +85,62 @@ async fn a_draft_that_was_cut_off_before_it_began_fails_with_the_setting_to_rais
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_draft_that_was_filtered_is_used_and_the_warning_names_the_filter() {
+    let model = good_model();
+    model.cut_off(Purpose::Think, Ended::Filtered);
+    let world = world(model).await;
+    let report = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
+    assert_eq!((&*report.solution, report.truncated), ("draft 1", true));
+    assert_eq!(report.warnings, ["truncated: the answer of think was cut off by the provider's content filter"]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_draft_of_which_the_filter_left_nothing_fails_without_a_word_about_tokens() {
+    let model = good_model();
+    model.cut_off(Purpose::Think, Ended::Filtered).answer(Purpose::Think, |_| Ok(String::new()));
+    let world = world(model.clone()).await;
+    let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
+    assert_eq!(error.code(), "llm_failed");
+    let message = error.to_string();
+    assert!(message.contains("content filter") && !message.contains("max_output_tokens"), "{message}");
+    assert_eq!(model.calls(Purpose::Think), 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_repair_is_spent_on_a_structured_answer_that_was_filtered() {
+    let model = good_model();
+    model.cut_off(Purpose::Judge, Ended::Filtered).reply(Purpose::Judge, r#"{"verdict": "succ"#);
+    let world = world(model.clone()).await;
+    let one = SolveTask { store_result: false, ..task("x y z", 1) };
+    let report = world.handle.agents.solve(one, project(), call()).await.unwrap();
+    assert_eq!((report.outcome, model.calls(Purpose::Judge)), (Outcome::Partial, 1));
+    let warning = &report.warnings[0];
+    assert!(warning.starts_with("llm_failed: judge") && warning.contains("content filter"), "{warning}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_repair_tells_the_form_for_endpoints_that_take_none_with_the_request() {
+    let model = good_model();
+    model.reply(Purpose::Evaluate, "It is quite good.");
+    let world = world(model.clone()).await;
+    let report = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
+    assert_eq!(report.outcome, Outcome::Success);
+    let asked = model.requests().into_iter().filter(|request| request.purpose == Purpose::Evaluate);
+    let inputs: Vec<String> = asked.map(|request| request.input).collect();
+    let form = format!("of this JSON schema: {}", Purpose::Evaluate.schema().unwrap());
+    assert_eq!(inputs.len(), 2);
+    assert!(!inputs[0].contains(&form) && inputs[1].ends_with(&form), "{}", inputs[1]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_structured_answer_that_was_cut_off_is_repaired_once_and_counted() {
     let model = good_model();
-    model.cut_off(Purpose::Judge).reply(Purpose::Judge, r#"{"verdict": "succ"#).reply(Purpose::Judge, "{");
+    let half = r#"{"verdict": "succ"#;
+    model.cut_off(Purpose::Judge, Ended::AtLimit).reply(Purpose::Judge, half).reply(Purpose::Judge, "{");
     let world = world(model.clone()).await;
     let one = SolveTask { store_result: false, ..task("x y z", 1) };
     let report = world.handle.agents.solve(one, project(), call()).await.unwrap();

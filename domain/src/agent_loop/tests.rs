@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
-use crate::answer::{Evaluation, Verdict};
+use crate::answer::{Ended, Evaluation, Verdict};
 use crate::feedback::EvidenceKind;
 use crate::lesson::LessonError;
 use crate::trace::{Outcome, VerdictSource};
@@ -48,8 +48,8 @@ struct Player<F> {
     asked: Vec<(Purpose, Option<u32>)>,
     answer: F,
     tokens_per_call: u64,
-    /// Purposes whose answers are cut off.
-    cut_off: Vec<Purpose>,
+    /// Purposes whose answers are cut off, and where.
+    cut_off: Vec<(Purpose, Ended)>,
 }
 
 impl<F: FnMut(&Call) -> Result<Answer, CallFailure>> Player<F> {
@@ -69,10 +69,11 @@ impl<F: FnMut(&Call) -> Result<Answer, CallFailure>> Player<F> {
                     self.asked.push((call.purpose, call.attempt));
                     let spent =
                         SolveUsage { input_tokens: self.tokens_per_call, llm_calls: 1, ..SolveUsage::default() };
-                    let (purpose, attempt, cut_off) =
-                        (call.purpose, call.attempt, self.cut_off.contains(&call.purpose));
+                    let (purpose, attempt) = (call.purpose, call.attempt);
+                    let cut_off = self.cut_off.iter().find(|(cut, _)| *cut == purpose);
+                    let ended = cut_off.map_or(Ended::Whole, |(_, ended)| *ended);
                     let result = (self.answer)(&call);
-                    effects.extend(run.on(Input::Answered { purpose, attempt, result, cut_off, spent }, NOW));
+                    effects.extend(run.on(Input::Answered { purpose, attempt, result, ended, spent }, NOW));
                 }
                 Effect::Verify { .. } => panic!("there is no check"),
                 Effect::Conclude(conclusion) => return (*conclusion, run),
@@ -140,7 +141,7 @@ fn five_parallel_drafts_are_asked_for_at_once_and_the_best_is_chosen() {
             purpose: Purpose::Think,
             attempt: Some(3),
             result: draft("x"),
-            cut_off: false,
+            ended: Ended::Whole,
             spent: SolveUsage::default(),
         },
         NOW,
@@ -165,7 +166,7 @@ fn sequential_drafts_come_one_after_another() {
             purpose: Purpose::Think,
             attempt: Some(1),
             result: draft("a"),
-            cut_off: false,
+            ended: Ended::Whole,
             spent: SolveUsage::default(),
         },
         NOW,
@@ -320,7 +321,7 @@ fn at_the_deadline_what_there_is_becomes_a_partial_answer() {
     let (mut run, _) = AgentLoop::start(job(2), Limits::default(), NOW);
     let spent = SolveUsage::default();
     run.on(
-        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), cut_off: false, spent },
+        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), ended: Ended::Whole, spent },
         NOW,
     );
     let effects = run.on(Input::DeadlinePassed, NOW);
@@ -420,7 +421,7 @@ fn checked(observed: Result<bool, String>, says: Verdict) -> (Conclusion, Vec<Ca
                 };
                 let (purpose, attempt) = (call.purpose, call.attempt);
                 calls.push(call);
-                Input::Answered { purpose, attempt, result, cut_off: false, spent: SolveUsage::default() }
+                Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent: SolveUsage::default() }
             }
         };
         effects.extend(run.on(input, NOW));
@@ -469,11 +470,11 @@ fn a_run_that_ends_during_its_check_is_partial() {
     let (mut run, _) = AgentLoop::start(job, Limits::default(), NOW);
     let spent = SolveUsage::default();
     run.on(
-        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), cut_off: false, spent },
+        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), ended: Ended::Whole, spent },
         NOW,
     );
     let (purpose, attempt, result) = (Purpose::Evaluate, Some(1), evaluation(0.9));
-    let effects = run.on(Input::Answered { purpose, attempt, result, cut_off: false, spent }, NOW);
+    let effects = run.on(Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent }, NOW);
     assert_eq!(effects, [Effect::Verify { solution: "one".into() }]);
     let effects = run.on(Input::DeadlinePassed, NOW);
     let [Effect::Conclude(conclusion)] = &effects[..] else { panic!("{effects:?}") };
@@ -484,7 +485,7 @@ fn a_run_that_ends_during_its_check_is_partial() {
 #[test]
 fn drafts_that_were_cut_off_are_used_and_said_once_for_each_kind() {
     let mut player = Player::new(scores(&[0.6, 0.3, 0.4]));
-    player.cut_off = vec![Purpose::Think, Purpose::Refine];
+    player.cut_off = vec![(Purpose::Think, Ended::AtLimit), (Purpose::Refine, Ended::Filtered)];
     let (conclusion, _) = player.play(job(2), Limits::default());
     let report = conclusion.end.unwrap();
     assert!(report.truncated && report.solution == "refined 1");
@@ -492,7 +493,7 @@ fn drafts_that_were_cut_off_are_used_and_said_once_for_each_kind() {
         report.warnings,
         [
             "truncated: the answer of think was cut off at llm.max_output_tokens",
-            "truncated: the answer of refine was cut off at llm.max_output_tokens"
+            "truncated: the answer of refine was cut off by the provider's content filter"
         ]
     );
 }

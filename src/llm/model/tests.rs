@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use reasoning_bank_actors::ports::Usage;
+use reasoning_bank_domain::answer::Ended;
 use reasoning_bank_domain::ids::TaskId;
 use reqwest::Url;
 use rstest::rstest;
@@ -32,10 +33,10 @@ fn question(completion: &Completion, openrouter: bool) -> Question<'_> {
 type Read = fn(&Value, Question<'_>) -> Result<Answer, Failure>;
 
 /// What the answer says, or the class and reason of the failure.
-fn read(read: Read, body: &Value) -> Result<(String, bool), ModelError> {
+fn read(read: Read, body: &Value) -> Result<(String, Ended), ModelError> {
     let completion = completion(Purpose::Think);
     let answer = read(body, question(&completion, false)).map_err(ModelError::from)?;
-    Ok((answer.text, answer.cut_off))
+    Ok((answer.text, answer.ended))
 }
 
 fn message(content: Value) -> Value {
@@ -61,32 +62,34 @@ fn requests_of_the_chat_completions_api() {
     {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
     {"type": "something_new", "content": [{"type": "output_text", "text": "not this"}]},
     message(json!([{"type": "output_text", "text": "let x "}, {"type": "mystery"}, {"type": "output_text", "text": "= 1;"}]))],
-    "brand_new_field": {}}), "let x = 1;", false)]
-#[case::convenience(json!({"output": [], "output_text": "short cut"}), "short cut", false)]
-#[case::unknown_status(json!({"status": "shiny", "output": [message(json!("text"))]}), "text", false)]
-#[case::null_error(json!({"error": null, "output": [message(json!([{"type": "text", "text": "a"}]))]}), "a", false)]
+    "brand_new_field": {}}), "let x = 1;", Ended::Whole)]
+#[case::convenience(json!({"output": [], "output_text": "short cut"}), "short cut", Ended::Whole)]
+#[case::unknown_status(json!({"status": "shiny", "output": [message(json!("text"))]}), "text", Ended::Whole)]
+#[case::null_error(json!({"error": null, "output": [message(json!([{"type": "text", "text": "a"}]))]}), "a", Ended::Whole)]
 #[case::cut_off(json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
-    "output": [message(json!([{"type": "output_text", "text": "half"}]))]}), "half", true)]
-#[case::eaten_by_reasoning(json!({"status": "incomplete", "output": [{"type": "reasoning"}]}), "", true)]
-#[case::thinking_aloud(json!({"output": [message(json!("<think>hm</think>\n\ndone"))]}), "done", false)]
-fn answers_of_the_responses_api(#[case] body: Value, #[case] text: &str, #[case] cut_off: bool) {
-    assert_eq!(read(responses::read, &body), Ok((text.to_owned(), cut_off)));
+    "output": [message(json!([{"type": "output_text", "text": "half"}]))]}), "half", Ended::AtLimit)]
+#[case::filtered(json!({"status": "incomplete", "incomplete_details": {"reason": "content_filter"},
+    "output": [message(json!([{"type": "output_text", "text": "half"}]))]}), "half", Ended::Filtered)]
+#[case::eaten_by_reasoning(json!({"status": "incomplete", "output": [{"type": "reasoning"}]}), "", Ended::AtLimit)]
+#[case::thinking_aloud(json!({"output": [message(json!("<think>hm</think>\n\ndone"))]}), "done", Ended::Whole)]
+fn answers_of_the_responses_api(#[case] body: Value, #[case] text: &str, #[case] ended: Ended) {
+    assert_eq!(read(responses::read, &body), Ok((text.to_owned(), ended)));
 }
 
 #[rstest]
-#[case::text(json!({"choices": [{"message": {"content": "done"}, "finish_reason": "stop"}]}), "done", false)]
+#[case::text(json!({"choices": [{"message": {"content": "done"}, "finish_reason": "stop"}]}), "done", Ended::Whole)]
 #[case::parts(json!({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}]}),
-    "ab", false)]
-#[case::reasoning(json!({"choices": [{"message": {"content": "done", "reasoning_content": "hm"}}]}), "done", false)]
-#[case::thinking_aloud(json!({"choices": [{"message": {"content": "<think>\nhm\n</think>\ndone"}}]}), "done", false)]
-#[case::thinking_opened_by_the_template(json!({"choices": [{"message": {"content": "hm</think>done"}}]}), "done", false)]
-#[case::thinking_without_end(json!({"choices": [{"message": {"content": "<think>hm"}, "finish_reason": "length"}]}), "", true)]
+    "ab", Ended::Whole)]
+#[case::reasoning(json!({"choices": [{"message": {"content": "done", "reasoning_content": "hm"}}]}), "done", Ended::Whole)]
+#[case::thinking_aloud(json!({"choices": [{"message": {"content": "<think>\nhm\n</think>\ndone"}}]}), "done", Ended::Whole)]
+#[case::thinking_opened_by_the_template(json!({"choices": [{"message": {"content": "hm</think>done"}}]}), "done", Ended::Whole)]
+#[case::thinking_without_end(json!({"choices": [{"message": {"content": "<think>hm"}, "finish_reason": "length"}]}), "", Ended::AtLimit)]
 #[case::a_tag_in_code(json!({"choices": [{"message": {"content": "strip(\"<think>x</think>\")"}}]}),
-    "strip(\"<think>x</think>\")", false)]
-#[case::length(json!({"choices": [{"message": {"content": "half"}, "finish_reason": "length"}]}), "half", true)]
-#[case::filter(json!({"choices": [{"message": {"content": null}, "finish_reason": "content_filter"}]}), "", true)]
-fn answers_of_the_chat_completions_api(#[case] body: Value, #[case] text: &str, #[case] cut_off: bool) {
-    assert_eq!(read(chat::read, &body), Ok((text.to_owned(), cut_off)));
+    "strip(\"<think>x</think>\")", Ended::Whole)]
+#[case::length(json!({"choices": [{"message": {"content": "half"}, "finish_reason": "length"}]}), "half", Ended::AtLimit)]
+#[case::filter(json!({"choices": [{"message": {"content": null}, "finish_reason": "content_filter"}]}), "", Ended::Filtered)]
+fn answers_of_the_chat_completions_api(#[case] body: Value, #[case] text: &str, #[case] ended: Ended) {
+    assert_eq!(read(chat::read, &body), Ok((text.to_owned(), ended)));
 }
 
 fn transient(message: &str) -> ModelError {
