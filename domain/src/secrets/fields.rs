@@ -73,6 +73,7 @@ impl Scrub for Memory {
             &mut self.content,
             &mut self.error_context,
             &mut self.task,
+            &mut self.source_session,
             &mut self.pattern_tags,
             &mut self.difficulty_level,
             &mut self.domain_category,

@@ -32,7 +32,10 @@ type Fields = Map<String, Value>;
 /// # Errors
 /// All fields that are wrong, as far as the first wrong one lets the others be read.
 pub(super) fn parse(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
-    let known = fields.remove("workspace").map(|workspace| part("workspace", workspace)).transpose()?;
+    let mut known: Option<Workspace> = fields.remove("workspace").map(|named| part("workspace", named)).transpose()?;
+    if let Some(workspace) = &mut known {
+        workspace.name.scrub();
+    }
     let kind = fields.remove("kind");
     let mut line = match kind.as_ref().and_then(Value::as_str) {
         Some("memory") => memory(fields, defaults),
