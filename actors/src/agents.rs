@@ -95,7 +95,7 @@ impl AgentsHandle {
         check(&task)?;
         let inside = self.gate.enter()?;
         let _tracked = self.tracker.token();
-        let workspace = self.workspaces.resolve(&workspace, call.deadline).await?.workspace;
+        let workspace = self.workspaces.resolve_anyway(&workspace, call.deadline).await?.workspace;
         let clean = scrub(&task.task);
         let redactions = clean.redactions;
         let task = SolveTask { task: clean.text.into_owned(), ..task };

@@ -13,20 +13,21 @@ use jiff::Timestamp;
 use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::workspace::Workspace;
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::error::Error;
 use crate::memories::WorkspaceRef;
-use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Slot};
 use crate::store::StoreHandle;
 use known::Known;
 use registry::{Args, Msg, WorkspaceRegistry};
 
-const GATE: usize = 64;
+const GATE: usize = 256;
 /// What was read is believed for so long; then another process may have changed it.
 const FRESH: Duration = Duration::from_secs(2);
 /// How long a caller that can do without waits for the store.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A workspace as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub struct WorkspacesHandle {
     configured: Option<Arc<RootName>>,
     slot: Slot<Msg>,
     gate: Gate,
+    /// One reading at a time: those who wait for it share the next.
+    reading: Arc<Mutex<()>>,
     known: Arc<ArcSwap<Known>>,
 }
 
@@ -64,6 +67,7 @@ impl WorkspacesHandle {
             configured: configured.map(Arc::new),
             slot: Slot::new(),
             gate: Gate::new(GATE),
+            reading: Arc::default(),
             known: Arc::default(),
         }
     }
@@ -75,24 +79,41 @@ impl WorkspacesHandle {
             .behind(&self.gate)
     }
 
-    /// A root always resolves: to the workspace that is registered there, else by computation, and by that alone while
-    /// the store does not answer. An id must be known to the store.
+    /// A root that nobody has written to is a workspace by computation; an id must be known to the store.
+    ///
+    /// # Errors
+    /// Those of the store, where it does not answer and nothing was known before.
     pub async fn resolve(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Resolved, Error> {
-        let believed = self.known.load().find(workspace);
-        let fresh = self.known.load().read_at.is_some_and(|at| Instant::now() - at < FRESH);
-        let read = match &believed {
-            Some(_) if fresh => Ok(()),
-            None if matches!(workspace, WorkspaceRef::Id(_)) => self.reread(deadline).await,
-            _ => self.reread(deadline.at_most(PATIENCE)).await,
+        let known = self.known.load();
+        let read = match (known.find(workspace), known.read_at) {
+            (Some(_), Some(at)) if Instant::now() - at < FRESH => Ok(()),
+            (Some(_), _) => self.reread(deadline.at_most(PATIENCE)).await,
+            (None, _) => self.reread(deadline).await,
         };
-        let found = self.known.load().find(workspace).map(|workspace| self.effective(workspace));
-        match (found, workspace) {
-            (Some(workspace), _) => Ok(Resolved { workspace, registered: true }),
-            (None, WorkspaceRef::Root(root)) => {
-                Ok(Resolved { workspace: self.effective(self.unregistered(root)), registered: false })
-            }
-            (None, WorkspaceRef::Id(id)) => Err(read.err().unwrap_or_else(|| Error::WorkspaceUnknown(id.to_string()))),
+        if let Some(workspace) = self.known.load().find(workspace) {
+            return Ok(Resolved { workspace: self.effective(workspace), registered: true });
         }
+        read?;
+        match workspace {
+            WorkspaceRef::Root(root) => Ok(self.by_computation(root)),
+            WorkspaceRef::Id(id) => Err(Error::WorkspaceUnknown(id.to_string())),
+        }
+    }
+
+    /// The same for work that goes on without a store: a root resolves in any case, by computation alone where the
+    /// store does not answer soon.
+    pub(crate) async fn resolve_anyway(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Resolved, Error> {
+        match workspace {
+            WorkspaceRef::Id(_) => self.resolve(workspace, deadline).await,
+            WorkspaceRef::Root(root) => {
+                let resolved = self.resolve(workspace, deadline.at_most(PATIENCE)).await;
+                Ok(resolved.unwrap_or_else(|_store| self.by_computation(root)))
+            }
+        }
+    }
+
+    fn by_computation(&self, root: &str) -> Resolved {
+        Resolved { workspace: self.effective(self.unregistered(root)), registered: false }
     }
 
     /// What is stored of a workspace when something is written to it: without what only the configuration says.
@@ -109,9 +130,22 @@ impl WorkspacesHandle {
         }
     }
 
+    /// Once it returns, all is known that was stored when it was called.
     async fn reread(&self, deadline: Deadline) -> Result<(), Error> {
         let _inside = self.gate.enter()?;
-        self.slot.call(|reply| Msg::Reread { deadline, reply }, deadline).await?
+        let asked = Instant::now();
+        let turn = tokio::time::timeout_at(deadline.instant(), self.reading.lock()).await;
+        let _turn = turn.map_err(|_elapsed| Error::DeadlineExceeded)?;
+        // While this one waited for its turn another may have begun to read.
+        if self.known.load().read_at.is_some_and(|at| at > asked) {
+            return Ok(());
+        }
+        let once = || self.slot.call(|reply| Msg::Reread { deadline, reply }, deadline);
+        match once().await {
+            // Its actor ended; reading again does no harm.
+            Err(CallError::Dropped) => once().await?,
+            read => read?,
+        }
     }
 
     fn unregistered(&self, root: &str) -> Workspace {

@@ -10,7 +10,6 @@ use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
-use rstest::rstest;
 
 use crate::support::*;
 
@@ -202,25 +201,39 @@ async fn changes_at_the_same_time_are_all_made() {
     world.stop().await;
 }
 
-#[rstest]
 #[tokio::test(start_paused = true)]
-async fn while_the_store_does_not_answer_a_root_is_still_a_workspace(#[values(false, true)] known: bool) {
+async fn while_the_store_does_not_answer_nobody_is_told_that_a_workspace_is_new() {
     let world = world(good_model()).await;
     let workspaces = &world.handle.workspaces;
-    if known {
-        world.recorded(lesson("Retry with backoff", "double the delay")).await;
-    }
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
     world.store.fail_with(Some(StoreError::Failed("the disk is gone".into())));
     tokio::time::advance(Duration::from_secs(3)).await;
-    let resolved = workspaces.resolve(&project(), soon()).await.unwrap();
-    assert_eq!((resolved.workspace.id, resolved.registered), (WorkspaceId::of_root(ROOT), known));
+    let known = workspaces.resolve(&project(), soon()).await.unwrap();
+    assert!(known.registered, "what was known before is believed");
     let unknown = WorkspaceRef::Id(WorkspaceId::of_root("/nowhere"));
-    assert_eq!(workspaces.resolve(&unknown, soon()).await.unwrap_err().code(), "store_unavailable");
+    for workspace in [elsewhere(), unknown] {
+        assert_eq!(workspaces.resolve(&workspace, soon()).await.unwrap_err().code(), "store_unavailable");
+    }
     assert_eq!(workspaces.list(soon()).await.unwrap_err().code(), "store_unavailable");
     assert_eq!(workspaces.delete(&project(), soon()).await.unwrap_err().code(), "store_unavailable");
+    let report = world.handle.agents.solve(task("x y z", 1), elsewhere(), call()).await.unwrap();
+    assert!(report.trace_id.is_none() && !report.solution.is_empty(), "a task is solved all the same");
     world.store.fail_with(None);
     let late = workspaces.list(Deadline::after(Duration::ZERO)).await.unwrap_err();
     assert_eq!(late.code(), "deadline_exceeded");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_may_ask_for_the_same_new_workspace_at_once() {
+    let world = world(good_model()).await;
+    let new = root("/home/me/new");
+    let deadline = Deadline::after(Duration::from_secs(5));
+    let asked = (0..200).map(|_| world.handle.workspaces.resolve(&new, deadline));
+    let project = WorkspaceId::of_root("/home/me/new");
+    for resolved in futures::future::join_all(asked).await {
+        assert_eq!(resolved.unwrap().workspace.id, project);
+    }
     world.stop().await;
 }
 
