@@ -11,7 +11,10 @@ use crate::confidence::{Evidence, confidence};
 use crate::ids::MemoryId;
 use crate::memory::{Facts, Memory, MemoryOutcome, SourceType, Status};
 
+mod circle;
 mod draw;
+
+pub use circle::circle;
 
 /// Memories of one answer, at most.
 pub const MAX_NODES: usize = 10_000;

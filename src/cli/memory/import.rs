@@ -1,6 +1,7 @@
 //! `memory import`: what `memory export` wrote, restored exactly. The whole file is checked first, and put aside without
 //! its secrets; only then it is written. What a line has to be is `line`'s matter.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
@@ -11,6 +12,8 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{Restorable, WorkspaceRef};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::genealogy::circle;
+use reasoning_bank_domain::ids::MemoryId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -105,6 +108,7 @@ fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
     let aside = tempfile::tempfile().map_err(Failure::temporary)?;
     let mut checked = Checked { file: aside, things: 0 };
     let mut out = BufWriter::new(&checked.file);
+    let mut sources: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
     let mut put = |redactions: u32, thing: Restorable| {
         checked.things += 1;
         serde_json::to_writer(&mut out, &Entry { redactions, thing }).map_err(io::Error::from)?;
@@ -112,6 +116,12 @@ fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
     };
     let read = jsonl::read(source, |_, fields: Map<String, Value>| {
         let line = line::parse(fields, defaults).map_err(Refusal::Bad)?;
+        if let Restorable::Memory { memory, .. } = &line.thing {
+            let from: Vec<MemoryId> = memory.derived_from.iter().copied().chain(memory.parent_memory_id).collect();
+            if !from.is_empty() {
+                sources.entry(memory.id).or_insert(from);
+            }
+        }
         let workspace = line.workspace.map_or(Ok(()), |workspace| put(0, Restorable::Workspace(workspace)));
         workspace.and_then(|()| put(line.redactions, line.thing)).map_err(Refusal::Io)
     });
@@ -122,6 +132,10 @@ fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
             let hint = "correct or remove what each line names, and import the whole file again";
             return Err(Failure::usage(format!("{name}: nothing was imported{bad}")).hint(hint));
         }
+    }
+    if let Some(id) = circle(&sources) {
+        let hint = "correct its derived_from and parent_memory_id, or those of its sources";
+        return Err(Failure::usage(format!("{name}: nothing was imported: memory {id} comes from itself")).hint(hint));
     }
     out.flush().map_err(Failure::temporary)?;
     drop(out);

@@ -78,6 +78,16 @@ fn every_line_that_is_wrong_is_named_with_its_field() {
 }
 
 #[test]
+fn memories_that_come_from_themselves_are_refused() {
+    let from = |n: u128, sources: Value| with(lesson(n), "derived_from", sources);
+    let lines = [lesson(1), from(2, json!([id(1), id(4)])), from(3, json!([id(2)]))];
+    assert_eq!(problems(&lines), "none");
+    let circle = [&lines[..], &[with(lesson(4), "parent_memory_id", json!(id(3)))]].concat();
+    let said = problems(&circle);
+    assert!(said.ends_with("comes from itself"), "{said}");
+}
+
+#[test]
 fn what_a_memory_of_another_program_lacks_is_filled_in() {
     let Value::Object(fields) = lesson(1) else { unreachable!() };
     let line = line::parse(fields, &defaults()).unwrap();
@@ -149,7 +159,7 @@ fn unusual(n: u64) -> Vec<Restorable> {
     let fields = json!({
         "content": pick("content", &texts), "task": pick("t", &["", "the task"]), "revision": n + 1,
         "scope": "project", "source_type": pick("s", &["solve", "explicit", "distilled", "passive_learning"]),
-        "trust": pick("tr", &["user", "agent", "tool", "model"]), "pinned": n % 3 == 0,
+        "trust": pick("tr", &["user", "agent", "tool", "model"]), "pinned": n.is_multiple_of(3),
         "status": pick("st", &["active", "archived", "superseded", "quarantined"]),
         "prior": 1.0 / (n as f64 + 1.5), "created_at": time(1), "updated_at": time(2), "evolution_stage": n % 5,
         "pattern_tags": [pick("tag", &texts[..3])], "derived_from": [id(n.into())],
