@@ -104,7 +104,7 @@ impl Error {
             Self::Store(StoreError::OtherEmbedder { .. }) => {
                 "use the embedder the directory was written with, or another --data-dir; `reembed` rewrites the vectors".into()
             }
-            Self::Store(StoreError::TimedOut) => "search for it before you write it again: it may have been stored".into(),
+            Self::Store(StoreError::TimedOut) => "call again; a write may have been done: look before you repeat it".into(),
             Self::Store(StoreError::Conflict(_)) | Self::Conflict(_) => "read it again and repeat the change".into(),
             Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
             Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),

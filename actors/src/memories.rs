@@ -6,6 +6,7 @@ mod feedback;
 mod genealogy;
 mod learn;
 mod list;
+mod passages;
 mod promote;
 mod recall;
 mod record;

@@ -122,6 +122,34 @@ impl WorkspacesHandle {
         stored.unwrap_or_else(|| Workspace { team: None, org: None, ..workspace.clone() })
     }
 
+    /// What is stored of workspaces that another bank had: those whose ids are unknown here, each as it was but newly
+    /// registered. Nobody is trusted with a team or an organisation because a file says so, and no directory is taken
+    /// from a workspace that has it here.
+    pub(crate) async fn to_restore(
+        &self,
+        workspaces: Vec<Workspace>,
+        deadline: Deadline,
+    ) -> Result<Vec<Workspace>, Error> {
+        if workspaces.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.reread(deadline).await?;
+        let mut known = Known::clone(&self.known.load());
+        let mut restored = Vec::new();
+        for workspace in workspaces {
+            if known.by_id(&workspace.id).is_some() {
+                continue;
+            }
+            let mut workspace = Workspace { revision: 0, team: None, org: None, ..workspace };
+            if known.find(&WorkspaceRef::Root(workspace.root.clone())).is_some() {
+                workspace.root.clear();
+            }
+            known = known.with(workspace.clone());
+            restored.push(workspace);
+        }
+        Ok(restored)
+    }
+
     /// To be called once a batch that registers it has been committed.
     pub(crate) fn registered(&self, workspace: &Workspace) {
         let stored = self.registration(workspace);

@@ -70,6 +70,11 @@ impl fmt::Debug for WorkspaceId {
     }
 }
 
+/// Of names that people give, in characters.
+pub const NAME_MAX_CHARS: usize = 120;
+/// Of a root, in bytes: the longest path that systems take.
+pub const ROOT_MAX_BYTES: usize = 4_096;
+
 /// What is stored about a workspace on the first write to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workspace {
@@ -78,7 +83,8 @@ pub struct Workspace {
     #[serde(default)]
     pub revision: u32,
     pub name: String,
-    /// Canonical path of the project root. After a move no longer the one that the id was derived from.
+    /// Canonical path of the project root. After a move no longer the one that the id was derived from. Empty where
+    /// another workspace holds the directory: this one is then found by its id alone.
     pub root: String,
     /// The team and the organisation whose memories this workspace also reads, once trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,7 +12,7 @@ use reasoning_bank_domain::workspace::Workspace;
 
 use super::{MemoriesHandle, WorkspaceRef};
 use crate::error::Error;
-use crate::ports::{Batch, EraseScope, Erased, Filter, Page, Passage, Record, Scanned, StoreError};
+use crate::ports::{Batch, EraseScope, Erased, Record, StoreError};
 use crate::runtime::Deadline;
 
 /// Others who change the same memory at the same time.
@@ -131,28 +131,5 @@ impl MemoriesHandle {
             || Error::internal("a commit neither failed nor succeeded"),
             |id| StoreError::Conflict(id).into(),
         ))
-    }
-
-    /// What is committed for a changed memory: the passages there are, or new ones where its text is another.
-    async fn with_passages(
-        &self,
-        mut memory: Memory,
-        before: &Memory,
-        deadline: Deadline,
-    ) -> Result<(Memory, Vec<Passage>), Error> {
-        if memory.content_text() == before.content_text() {
-            let passages = self.stored_passages(memory.id, deadline).await?;
-            return Ok((memory, passages));
-        }
-        let (passages, embedder) = self.passages_of(&memory, deadline).await?;
-        memory.embedder = embedder;
-        Ok((memory, passages))
-    }
-
-    pub(super) async fn stored_passages(&self, id: MemoryId, deadline: Deadline) -> Result<Vec<Passage>, Error> {
-        match self.store.scan(Filter::Passages(id), Page::first(1), deadline).await? {
-            Scanned::Passages(passages) => Ok(passages),
-            _ => Err(Error::internal("a scan of passages gave something else")),
-        }
     }
 }

@@ -48,7 +48,6 @@ pub struct FeedbackRequest {
 /// Whom a report is about, and from where.
 struct About {
     workspace: Workspace,
-    registered: bool,
     trace: Option<Trace>,
     rows: Vec<MemoryRow>,
 }
@@ -66,10 +65,7 @@ impl MemoriesHandle {
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
 
         let kinds = request.verdict.signals();
-        let mut batch = Vec::new();
-        if !about.registered {
-            batch.push(Record::Workspace(self.workspaces.registration(&about.workspace)));
-        }
+        let mut batch = vec![Record::Workspace(self.workspaces.registration(&about.workspace))];
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         batch.extend(signals(&request, &about, &kinds, now));
         let committed = self.store.commit(batch, deadline).await?;
@@ -79,8 +75,7 @@ impl MemoriesHandle {
     }
 
     async fn about(&self, request: &FeedbackRequest, deadline: Deadline) -> Result<About, Error> {
-        let resolved = self.workspaces.resolve(&request.workspace, deadline).await?;
-        let workspace = resolved.workspace;
+        let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
         let trace = match request.trace_id {
             Some(id) => Some(self.own_trace(id, &workspace, deadline).await?),
             None => None,
@@ -99,7 +94,7 @@ impl MemoriesHandle {
                 return Err(Error::NotFound(format!("memory {} here", missing.join(", "))));
             }
         }
-        Ok(About { workspace, registered: resolved.registered, trace, rows })
+        Ok(About { workspace, trace, rows })
     }
 }
 

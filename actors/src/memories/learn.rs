@@ -15,10 +15,9 @@ use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use uuid::Uuid;
 
 use super::MemoriesHandle;
+use super::passages::passages;
 use crate::error::Error;
-use crate::ports::{
-    Chunk, Committed, Conditions, EmbedError, MemoryRow, Passage, PassageKind, Recall, Record, Visible,
-};
+use crate::ports::{Committed, Conditions, MemoryRow, Passage, PassageKind, Recall, Record, Visible};
 use crate::runtime::Deadline;
 
 /// From this cosine on, two lessons with mostly the same words say the same.
@@ -113,27 +112,6 @@ impl MemoriesHandle {
         Ok(learned)
     }
 
-    /// All passages of a memory, and the fingerprint of the embedder of their vectors.
-    pub(super) async fn passages_of(
-        &self,
-        memory: &Memory,
-        deadline: Deadline,
-    ) -> Result<(Vec<Passage>, Option<String>), Error> {
-        let (embedder, chunks) = self.embed(vec![memory.task.clone(), memory.content_text()], deadline).await?;
-        let kinds = [PassageKind::Task, PassageKind::Content];
-        Ok((kinds.into_iter().zip(chunks).flat_map(|(kind, chunks)| passages(kind, chunks)).collect(), embedder))
-    }
-
-    /// The pieces of each text with their vectors; without, and without a fingerprint, where the embedder failed for
-    /// good: memories are then found by their words alone.
-    async fn embed(&self, texts: Vec<String>, deadline: Deadline) -> Result<(Option<String>, Vec<Vec<Chunk>>), Error> {
-        match self.embedder.embed_documents(texts.clone(), deadline).await {
-            Ok(chunks) => Ok((Some(self.embedder.fingerprint().to_string()), chunks)),
-            Err(EmbedError::Failed(_)) => Ok((None, texts.into_iter().map(whole).collect())),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     async fn compare(&self, mut memory: Memory, passages: Vec<Passage>, deadline: Deadline) -> ToLearn {
         let vector =
             passages.iter().find(|p| p.kind == PassageKind::Content && p.n == 0).and_then(|p| p.vector.clone());
@@ -218,16 +196,6 @@ fn memories_of(lessons: Vec<Lesson>, origin: &Origin, injected: &Injection) -> (
         }
     }
     (memories, notes)
-}
-
-/// A text for which there is no embedder.
-pub(super) fn whole(text: String) -> Vec<Chunk> {
-    if text.trim().is_empty() { Vec::new() } else { vec![Chunk { text, vector: None }] }
-}
-
-pub(super) fn passages(kind: PassageKind, chunks: Vec<Chunk>) -> Vec<Passage> {
-    let passage = |(n, chunk): (usize, Chunk)| Passage { kind, n: n as u32, text: chunk.text, vector: chunk.vector };
-    chunks.into_iter().enumerate().map(passage).collect()
 }
 
 /// The share of words that two lessons have in common (Jaccard).

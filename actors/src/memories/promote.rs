@@ -44,8 +44,7 @@ impl MemoriesHandle {
     /// Shares a copy of a memory with the next wider scope; the memory stays, as the parent of the copy. It need not be
     /// one that is proposed: who promotes by hand has decided. A second time gives the copy there is.
     pub async fn promote(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Promoted, Error> {
-        let resolved = self.workspaces.resolve(workspace, deadline).await?;
-        let workspace = resolved.workspace;
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let MemoryRow { memory, evidence } = self.readable_one(id, &workspace, deadline).await?;
         let Some(scope) = promotion::wider(memory.scope) else {
             return Err(Error::invalid("memory_id", "it is shared with the organisation already"));
@@ -60,13 +59,12 @@ impl MemoriesHandle {
         if let Some(existing) = self.promoted_copy(&memory, scope, &workspace, deadline).await? {
             return Ok(promoted(existing, false));
         }
-        let passages = self.stored_passages(id, deadline).await?;
-        let mut batch = Vec::new();
-        if !resolved.registered {
-            batch.push(Record::Workspace(self.workspaces.registration(&workspace)));
-        }
+        let (copy, passages) = self.with_passages(copy, &memory, deadline).await?;
         let confirm = Some(SignalId::from(Uuid::now_v7()));
-        batch.push(Record::Memory { memory: copy, passages, confirm });
+        let batch = vec![
+            Record::Workspace(self.workspaces.registration(&workspace)),
+            Record::Memory { memory: copy, passages, confirm },
+        ];
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&workspace);
         Ok(match committed.memories.first() {

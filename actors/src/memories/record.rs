@@ -19,14 +19,11 @@ impl MemoriesHandle {
     pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
         let now = Timestamp::now();
         let (request, redactions) = scrubbed(request);
-        let resolved = self.workspaces.resolve(&request.workspace, deadline).await?;
-        let mut memory = memory_of(request, &resolved.workspace, now)?;
+        let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
+        let mut memory = memory_of(request, &workspace, now)?;
         memory.validate()?;
-        self.trace_ancestry(&mut memory, &resolved.workspace, deadline).await?;
-        let mut batch = Vec::new();
-        if !resolved.registered {
-            batch.push(Record::Workspace(self.workspaces.registration(&resolved.workspace)));
-        }
+        self.trace_ancestry(&mut memory, &workspace, deadline).await?;
+        let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace))];
         let facts = Facts::from(&memory);
         let mut near = None;
         for learned in self.to_learn(vec![memory], deadline).await? {
@@ -34,7 +31,7 @@ impl MemoriesHandle {
             batch.push(learned.into_record(now));
         }
         let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(&resolved.workspace);
+        self.workspaces.registered(&workspace);
         let existing = near.or(match committed.memories.first() {
             Some(MemoryCommit::Reinforced(id)) => Some(*id),
             _ => None,

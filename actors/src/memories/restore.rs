@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::learn::{passages, whole};
+use super::passages::{are_passages_of, passages};
 use crate::error::Error;
-use crate::ports::{Batch, EmbedError, Filter, Fingerprint, Page, Passage, PassageKind, Record, Scanned};
+use crate::ports::{Batch, Filter, Fingerprint, Page, Passage, PassageKind, Record, Scanned};
 use crate::runtime::Deadline;
 
 /// One thing to be written as it is. Whoever gives it has checked it and removed its secrets.
@@ -21,7 +21,7 @@ use crate::runtime::Deadline;
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::large_enum_variant, reason = "batches are short, and moved rather than copied")]
 pub enum Restorable {
-    /// Of the same workspace the higher revision stays.
+    /// Registered where its id is unknown: at its root where nothing else is, without a team and an organisation.
     Workspace(Workspace),
     Trace(Trace),
     /// The passages count where they are this memory's texts with vectors of the embedder in use; otherwise it is
@@ -56,10 +56,13 @@ impl MemoriesHandle {
         };
         let is_new: Vec<bool> = things.iter().map(|thing| thing.uuid().is_none_or(|id| known.insert(id))).collect();
         let new = things.into_iter().zip(&is_new).filter_map(|(thing, is_new)| is_new.then_some(thing));
-        let (mut batch, mut unembedded) = (Batch::new(), Vec::new());
+        let (mut batch, mut unembedded, mut workspaces) = (Batch::new(), Vec::new(), Vec::new());
         for thing in new {
             batch.push(match thing {
-                Restorable::Workspace(workspace) => Record::Workspace(workspace),
+                Restorable::Workspace(workspace) => {
+                    workspaces.push(workspace);
+                    continue;
+                }
                 Restorable::Trace(trace) => Record::Trace(trace),
                 Restorable::Signal(signal) => Record::Signal(signal),
                 Restorable::Memory { memory, passages } => {
@@ -71,10 +74,13 @@ impl MemoriesHandle {
                 }
             });
         }
+        let workspaces = self.workspaces.to_restore(workspaces, deadline).await?;
+        batch.extend(workspaces.iter().cloned().map(Record::Workspace));
         batch.extend(self.embedded(unembedded, deadline).await?);
         if !batch.is_empty() {
             self.store.commit(batch, deadline).await?;
         }
+        workspaces.iter().for_each(|workspace| self.workspaces.registered(workspace));
         Ok(is_new)
     }
 
@@ -84,12 +90,7 @@ impl MemoriesHandle {
         }
         let texts: Vec<String> =
             memories.iter().flat_map(|memory| [memory.task.clone(), memory.content_text()]).collect();
-        let (embedder, chunks) = match self.embedder.embed_documents(texts.clone(), deadline).await {
-            Ok(chunks) => (Some(self.embedder.fingerprint().to_string()), chunks),
-            // For good: memories are found by their words alone.
-            Err(EmbedError::Failed(_)) => (None, texts.into_iter().map(whole).collect()),
-            Err(error) => return Err(error.into()),
-        };
+        let (embedder, chunks) = self.embed(texts, deadline).await?;
         let mut chunks = chunks.into_iter();
         let mut next = |kind| passages(kind, chunks.next().unwrap_or_default());
         let record = |mut memory: Memory| {
@@ -108,15 +109,5 @@ fn are_vectors_of(memory: &Memory, passages: &[Passage], embedder: &Fingerprint)
     let fits = |passage: &Passage| passage.vector.as_deref().map_or(passage.n > 0, is_vector);
     memory.embedder.as_ref() == Some(&embedder.to_string())
         && passages.iter().all(fits)
-        && are_pieces_of(&memory.task, PassageKind::Task, passages)
-        && are_pieces_of(&memory.content_text(), PassageKind::Content, passages)
-}
-
-/// Whether the passages of this kind are the whole text; white space may be lost where it was cut.
-fn are_pieces_of(text: &str, kind: PassageKind, passages: &[Passage]) -> bool {
-    let mut pieces: Vec<&Passage> = passages.iter().filter(|passage| passage.kind == kind).collect();
-    pieces.sort_by_key(|passage| passage.n);
-    let numbered = pieces.iter().enumerate().all(|(n, passage)| passage.n as usize == n);
-    let signs = pieces.iter().flat_map(|passage| passage.text.chars()).filter(|c| !c.is_whitespace());
-    numbered && signs.eq(text.chars().filter(|c| !c.is_whitespace()))
+        && are_passages_of(memory, passages)
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
+use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetail, WorkspaceId};
 
 use super::WorkspacesHandle;
 use crate::error::Error;
@@ -10,7 +10,6 @@ use crate::memories::WorkspaceRef;
 use crate::ports::{EraseScope, Erased, Filter, Page, Record, Scanned};
 use crate::runtime::Deadline;
 
-const NAME_MAX_CHARS: usize = 120;
 /// Other processes that change the same workspace at the same time.
 const TRIES: usize = 4;
 /// What is counted of one kind, at most.
@@ -68,7 +67,8 @@ impl WorkspacesHandle {
     }
 
     /// Binds a workspace to the canonical path its directory has now; it keeps its id and all it holds. A workspace
-    /// without memories, traces or evidence that is registered there already gives way.
+    /// without memories, traces or evidence that is registered there already gives way: it stays, without a directory,
+    /// because somebody may write to it at this moment.
     pub async fn move_root(&self, named: &WorkspaceRef, root: &str, deadline: Deadline) -> Result<Workspace, Error> {
         self.reread(deadline).await?;
         let moved = self.registered_one(named)?;
@@ -92,8 +92,7 @@ impl WorkspacesHandle {
                 moved.revision = moved.revision.max(above);
             })
             .await?;
-        self.store.erase(EraseScope::Workspace(other.id), deadline).await?;
-        self.reread(deadline).await?;
+        self.change(&WorkspaceRef::Id(other.id), deadline, |other| other.root.clear()).await?;
         Ok(moved)
     }
 

@@ -30,6 +30,10 @@ impl Known {
 
     /// Of two at one root the one that was moved there, which has the higher revision, is the one that is meant.
     fn add(&mut self, workspace: Workspace) {
+        if workspace.root.is_empty() {
+            self.by_id.insert(workspace.id.clone(), workspace);
+            return;
+        }
         let holder = self.by_root.get(&workspace.root).and_then(|id| self.by_id.get(id));
         let loses = |holder: &Workspace| (holder.revision, &workspace.id) >= (workspace.revision, &holder.id);
         if !holder.is_some_and(loses) {

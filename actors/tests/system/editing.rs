@@ -261,3 +261,31 @@ async fn a_memory_erased_while_it_is_changed_is_not_found() {
     assert_eq!(world.handle.memories.update(request, soon()).await.unwrap_err().code(), "workspace_unknown");
     world.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn passages_that_are_not_of_the_text_are_made_anew_and_never_handed_on() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    world.handle.workspaces.trust(&project(), Some("blue".into()), None, soon()).await.unwrap();
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let old = world.passages(id).await;
+    // Between two reads another process changes the text.
+    let torn = async |content: &str| {
+        let memory = world.memories().await.into_iter().find(|memory| memory.id == id).unwrap();
+        let memory = Memory { content: content.into(), revision: memory.revision + 1, ..memory };
+        let revision = Record::Revision { memory, passages: old.clone() };
+        world.store.commit(vec![revision], soon()).await.unwrap();
+    };
+    let texts = async |id| world.passages(id).await.into_iter().map(|p| p.text).collect::<String>();
+    torn("close every handle").await;
+    memories.update(update(id, Changes { pinned: Some(true), ..Changes::default() }), soon()).await.unwrap();
+    assert!(texts(id).await.ends_with("close every handle"));
+    torn("then rename").await;
+    memories.quarantine(id, &project(), false, false, soon()).await.unwrap();
+    memories.quarantine(id, &project(), false, true, soon()).await.unwrap();
+    assert!(texts(id).await.ends_with("then rename"));
+    torn("wait for the lock").await;
+    let copy = memories.promote(id, &project(), soon()).await.unwrap().id;
+    assert!(texts(copy).await.ends_with("wait for the lock"));
+    world.stop().await;
+}

@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
-use reasoning_bank_actors::memories::{Restorable, RetrieveRequest};
+use reasoning_bank_actors::memories::{Restorable, RetrieveRequest, WorkspaceRef};
 use reasoning_bank_actors::ports::{EmbedderState, Filter, MemoryStore, Page, Passage, Scanned};
+use reasoning_bank_actors::system::SystemSettings;
+use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Memory, Status};
+use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
 use crate::support::*;
@@ -103,5 +106,52 @@ async fn what_is_excepted_takes_no_place_in_the_answer() {
     let found = memories.retrieve_except(request(), &except, soon()).await.unwrap();
     let found: HashSet<MemoryId> = found.memories.iter().map(|found| found.memory.id).collect();
     assert_eq!(found, ids.into_iter().filter(|id| *id != first[0]).collect());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workspace_that_is_restored_takes_nothing_from_those_that_are_here() {
+    let world = world(good_model()).await;
+    let own = world.handle.workspaces.rename(&project(), "shop", soon()).await.unwrap();
+    let at = |root: &str, id: &str| Workspace {
+        id: id.parse().unwrap(),
+        revision: 9,
+        team: Some("blue".into()),
+        org: Some("acme".into()),
+        ..Workspace::of_root(root, own.created_at)
+    };
+    let same = Workspace { id: own.id.clone(), ..at("/elsewhere", "0000000000000001") };
+    let shadow = at(&own.root, "00000000000000aa");
+    let free = at("/free", "00000000000000bb");
+    let second = at("/free", "00000000000000cc");
+    let things: Vec<Restorable> = [&same, &shadow, &free, &second].map(|w| Restorable::Workspace(w.clone())).into();
+    for _ in 0..2 {
+        world.handle.memories.restore(things.clone(), soon()).await.unwrap();
+        let mut list = world.handle.workspaces.list(soon()).await.unwrap();
+        list.sort_by(|a, b| a.id.cmp(&b.id));
+        let plain = |w: Workspace, root: &str| Workspace { revision: 0, team: None, org: None, root: root.into(), ..w };
+        let mut expected =
+            [own.clone(), plain(shadow.clone(), ""), plain(free.clone(), "/free"), plain(second.clone(), "")];
+        expected.sort_by(|a, b| a.id.cmp(&b.id));
+        assert_eq!(list, expected);
+    }
+    assert_eq!(world.handle.workspaces.resolve(&project(), soon()).await.unwrap().workspace, own);
+    let named = WorkspaceRef::Id(shadow.id);
+    assert!(world.handle.workspaces.resolve(&named, soon()).await.unwrap().registered);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_configured_team_is_not_stored_with_what_is_restored() {
+    let configured = RootName { root: "/home/me/project".into(), team: Some("blue".into()), ..RootName::default() };
+    let settings = SystemSettings { root_name: Some(configured), ..SystemSettings::default() };
+    let world = world_with(good_model(), settings).await;
+    let here = world.handle.workspaces.resolve(&project(), soon()).await.unwrap().workspace;
+    assert_eq!(here.team.as_deref(), Some("blue"));
+    world.handle.memories.restore(vec![Restorable::Workspace(here)], soon()).await.unwrap();
+    match world.store.scan(Filter::Workspaces, Page::first(10), soon()).await.unwrap() {
+        Scanned::Workspaces(stored) => assert_eq!(stored.iter().map(|w| w.team.clone()).collect::<Vec<_>>(), [None]),
+        other => panic!("{other:?}"),
+    }
     world.stop().await;
 }

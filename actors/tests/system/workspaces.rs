@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{MemoryStore, Record, StoreError};
+use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest, RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
+use reasoning_bank_domain::feedback::Verdict;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 
@@ -75,8 +76,17 @@ async fn an_empty_workspace_gives_way_to_one_that_is_moved_there() {
     }
     let moved = workspaces.move_root(&project(), NEW_ROOT, soon()).await.unwrap();
     assert_eq!(found(&world, root(NEW_ROOT)).await, 1);
-    let left: Vec<WorkspaceId> = workspaces.list(soon()).await.unwrap().into_iter().map(|w| w.id).collect();
-    assert_eq!(left, [moved.id]);
+    let left = workspaces.list(soon()).await.unwrap();
+    let roots: Vec<(&WorkspaceId, &str)> = left.iter().map(|w| (&w.id, w.root.as_str())).collect();
+    assert_eq!(roots, [(&moved.id, NEW_ROOT), (&WorkspaceId::of_root(NEW_ROOT), "")]);
+    let gave_way = WorkspaceRef::Id(WorkspaceId::of_root(NEW_ROOT));
+    for name in ["four", "five"] {
+        workspaces.rename(&gave_way, name, soon()).await.unwrap();
+    }
+    assert_eq!(found(&world, root(NEW_ROOT)).await, 1, "it never takes the directory back");
+    // What somebody wrote to it when it was looked at is there.
+    world.recorded(RecordRequest { workspace: gave_way.clone(), ..lesson("Written meanwhile", "with backoff") }).await;
+    assert_eq!(found(&world, gave_way).await, 1);
     world.stop().await;
 }
 
@@ -187,17 +197,47 @@ async fn what_another_process_does_to_a_workspace_is_seen() {
 async fn changes_at_the_same_time_are_all_made() {
     let world = world(good_model()).await;
     let workspaces = &world.handle.workspaces;
-    let root = project();
+    let first = workspaces.rename(&project(), "first", soon()).await.unwrap();
+    let named = WorkspaceRef::Id(first.id);
     let (a, b, c) = tokio::join!(
-        workspaces.rename(&root, "shop", soon()),
-        workspaces.trust(&root, Some("blue".into()), None, soon()),
-        workspaces.move_root(&root, NEW_ROOT, soon()),
+        workspaces.rename(&named, "shop", soon()),
+        workspaces.trust(&named, Some("blue".into()), None, soon()),
+        workspaces.move_root(&named, NEW_ROOT, soon()),
     );
-    // Whether it is registered when the move looks for it is a matter of who comes first.
-    assert!(a.is_ok() && b.is_ok(), "{a:?} {b:?} {c:?}");
+    assert!(a.is_ok() && b.is_ok() && c.is_ok(), "{a:?} {b:?} {c:?}");
     let all = workspaces.list(soon()).await.unwrap();
-    let of_root: Vec<&Workspace> = all.iter().filter(|w| w.id == WorkspaceId::of_root(ROOT)).collect();
-    assert_eq!(of_root.len(), 1);
+    let [workspace] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!((workspace.name.as_str(), workspace.team.as_deref()), ("shop", Some("blue")));
+    assert_eq!((&workspace.id, workspace.root.as_str()), (&WorkspaceId::of_root(ROOT), NEW_ROOT));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_written_to_a_workspace_that_another_process_deleted_has_a_workspace() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let deleted = || world.store.erase(EraseScope::Workspace(WorkspaceId::of_root(ROOT)), soon());
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    deleted().await.unwrap();
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    assert_eq!(stored(&world).await.len(), 1, "recorded");
+    deleted().await.unwrap();
+    let learnings = vec![Learning {
+        title: "Cap the pause".into(),
+        description: "when it fits".into(),
+        content: "at a minute".into(),
+        error_context: None,
+    }];
+    let request = FeedbackRequest {
+        workspace: project(),
+        memory_ids: vec![],
+        trace_id: None,
+        verdict: Verdict::default(),
+        learnings,
+        session: None,
+    };
+    memories.feedback(request, soon()).await.unwrap();
+    assert_eq!(stored(&world).await.len(), 1, "reported");
     world.stop().await;
 }
 

@@ -119,7 +119,9 @@ pub(in crate::cli) enum MemoryCommand {
     #[command(
         long_about = "Restore what `memory export` wrote, exactly: ids, times, revisions and evidence stay. The whole \
             file is checked first; where a line is wrong, all that is wrong is told and nothing is imported. What is \
-            there already is skipped, so that an import that broke off is done again.",
+            there already is skipped, so that an import that broke off is done again. Workspaces that are unknown \
+            come with their name and their root, where no other workspace has that directory here; their team and \
+            organisation do not come with them: `workspace trust` grants those.",
         after_help = "Examples:\n  \
             reasoning-bank memory import bank.jsonl\n  \
             reasoning-bank --data-dir ./old memory export --all | reasoning-bank memory import -\n\n\

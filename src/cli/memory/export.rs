@@ -1,6 +1,7 @@
 //! `memory export`: JSON Lines, a line a thing, in the order of ids over all kinds. What is written is what is stored,
 //! so that `import` restores it exactly; a signal's own kind is called `signal`, as `kind` says what a line is. The
-//! first line of a workspace also has the `workspace` itself: its root, its name, its team and organisation.
+//! first line of a workspace also has the `workspace` itself: its root, its name, its team and organisation, the latter
+//! two for people to read, as `import` does not take them.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};

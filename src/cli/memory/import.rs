@@ -31,14 +31,20 @@ const BATCH_BYTES: usize = 1024 * 1024;
 /// For one batch, whose texts may all have to be embedded.
 const BATCH_PATIENCE: Duration = Duration::from_secs(600);
 
+const UNTRUSTED: &str = "the team and organisation of workspaces are not taken from a file; `workspace trust` grants \
+                         them";
+
 /// What an import did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(in crate::cli) struct Imported {
     pub(in crate::cli) imported: Counts,
     /// Whose ids were there already.
     pub(in crate::cli) skipped: u64,
     /// Secrets that were replaced in what was imported.
     pub(in crate::cli) redactions: u64,
+    /// What of the file was not taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::cli) notes: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -95,6 +101,8 @@ pub(in crate::cli) async fn import(
 struct Checked {
     file: File,
     things: u64,
+    /// Some workspace of the file had a team or an organisation.
+    untrusted: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -106,9 +114,10 @@ struct Entry {
 fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
     let (source, name) = open(path)?;
     let aside = tempfile::tempfile().map_err(Failure::temporary)?;
-    let mut checked = Checked { file: aside, things: 0 };
+    let mut checked = Checked { file: aside, things: 0, untrusted: false };
     let mut out = BufWriter::new(&checked.file);
     let mut sources: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
+    let mut untrusted = false;
     let mut put = |redactions: u32, thing: Restorable| {
         checked.things += 1;
         serde_json::to_writer(&mut out, &Entry { redactions, thing }).map_err(io::Error::from)?;
@@ -122,6 +131,7 @@ fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
                 sources.entry(memory.id).or_insert(from);
             }
         }
+        untrusted |= line.untrusted;
         let workspace = line.workspace.map_or(Ok(()), |workspace| put(0, Restorable::Workspace(workspace)));
         workspace.and_then(|()| put(line.redactions, line.thing)).map_err(Refusal::Io)
     });
@@ -139,6 +149,7 @@ fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
     }
     out.flush().map_err(Failure::temporary)?;
     drop(out);
+    checked.untrusted = untrusted;
     checked.file.rewind().map_err(Failure::temporary)?;
     Ok(checked)
 }
@@ -156,7 +167,8 @@ fn open(path: &Path) -> Result<(Box<dyn Read>, String), Failure> {
 
 async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> Result<Imported, Failure> {
     let mut entries = BufReader::new(checked.file);
-    let (mut done, mut read) = (Imported::default(), 0);
+    let notes = checked.untrusted.then(|| UNTRUSTED.to_owned()).into_iter().collect();
+    let (mut done, mut read) = (Imported { notes, ..Imported::default() }, 0);
     loop {
         let batch = next_batch(&mut entries).map_err(Failure::temporary)?;
         if batch.is_empty() {

@@ -136,7 +136,7 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
 }
 
 pub(in crate::cli) fn imported(answer: &Imported) -> String {
-    let Imported { imported: Counts { memories, traces, signals }, skipped, redactions } = answer;
+    let Imported { imported: Counts { memories, traces, signals }, skipped, redactions, notes } = answer;
     let mut out = format!(
         "imported {}, {}, {}; {skipped} skipped, as they were there already\n",
         counted(*memories as usize, "memory", "memories"),
@@ -146,6 +146,9 @@ pub(in crate::cli) fn imported(answer: &Imported) -> String {
     if *redactions > 0 {
         let secrets = counted(*redactions as usize, "secret was", "secrets were");
         let _ = writeln!(out, "{secrets} replaced before anything was stored");
+    }
+    for note in notes {
+        let _ = writeln!(out, "{note}");
     }
     out
 }

@@ -7,7 +7,7 @@ use reasoning_bank_domain::confidence::{Signal, prior};
 use reasoning_bank_domain::memory::{Memory, Scope, SourceType, Trust};
 use reasoning_bank_domain::secrets::{Scrub, scrub};
 use reasoning_bank_domain::trace::Trace;
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -24,6 +24,8 @@ pub(super) struct Line {
     pub(super) thing: Restorable,
     /// To be written before it.
     pub(super) workspace: Option<Workspace>,
+    /// The file says that this workspace has a team or an organisation, which a file cannot give.
+    pub(super) untrusted: bool,
     pub(super) redactions: u32,
 }
 
@@ -32,10 +34,8 @@ type Fields = Map<String, Value>;
 /// # Errors
 /// All fields that are wrong, as far as the first wrong one lets the others be read.
 pub(super) fn parse(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
-    let mut known: Option<Workspace> = fields.remove("workspace").map(|named| part("workspace", named)).transpose()?;
-    if let Some(workspace) = &mut known {
-        workspace.name.scrub();
-    }
+    let named = fields.remove("workspace").map(workspace).transpose()?;
+    let untrusted = named.as_ref().is_some_and(|named| named.team.is_some() || named.org.is_some());
     let kind = fields.remove("kind");
     let mut line = match kind.as_ref().and_then(Value::as_str) {
         Some("memory") => memory(fields, defaults),
@@ -46,8 +46,22 @@ pub(super) fn parse(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec
             Err(vec![FieldProblem::new("kind", format!("{problem} memory, trace or signal"))])
         }
     }?;
-    line.workspace = known.or(line.workspace);
+    line.workspace = named.or(line.workspace);
+    line.untrusted = untrusted;
     Ok(line)
+}
+
+/// What is left of it is registered where it is unknown; that its name is printed is made safe here.
+fn workspace(value: Value) -> Result<Workspace, Vec<FieldProblem>> {
+    let mut workspace: Workspace = part("workspace", value)?;
+    if workspace.root.len() > ROOT_MAX_BYTES || workspace.root.chars().any(char::is_control) {
+        let problem = format!("has more than {ROOT_MAX_BYTES} bytes or control characters");
+        return Err(vec![FieldProblem::new("workspace.root", problem)]);
+    }
+    workspace.root.scrub();
+    workspace.name.scrub();
+    workspace.name = workspace.name.chars().filter(|c| !c.is_control()).take(NAME_MAX_CHARS).collect();
+    Ok(workspace)
 }
 
 fn memory(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
@@ -73,7 +87,7 @@ fn memory(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec<FieldProb
     // Where a text had to be changed, its passages are made anew.
     let clean = redactions == 0 && passages.iter().all(|passage| scrub(&passage.text).redactions == 0);
     let thing = Restorable::Memory { memory, passages: if clean { passages } else { Vec::new() } };
-    Ok(Line { thing, workspace: is_here.then(|| defaults.here.clone()), redactions })
+    Ok(Line { thing, workspace: is_here.then(|| defaults.here.clone()), untrusted: false, redactions })
 }
 
 /// Adds what can be told without being written down. Texts that are missing are told with everything else that is wrong.
@@ -102,7 +116,7 @@ fn trace(fields: Fields) -> Result<Line, Vec<FieldProblem>> {
     require_id(&fields, "trace_id")?;
     let mut trace: Trace = whole(fields)?;
     let redactions = trace.scrub();
-    Ok(Line { thing: Restorable::Trace(trace), workspace: None, redactions })
+    Ok(Line { thing: Restorable::Trace(trace), workspace: None, untrusted: false, redactions })
 }
 
 /// Its own kind is called `signal` in a line.
@@ -115,7 +129,7 @@ fn signal(mut fields: Fields) -> Result<Line, Vec<FieldProblem>> {
         problems.into_iter().map(|p| FieldProblem::new(name(p.field), p.problem)).collect::<Vec<_>>()
     })?;
     let redactions = signal.scrub();
-    Ok(Line { thing: Restorable::Signal(signal), workspace: None, redactions })
+    Ok(Line { thing: Restorable::Signal(signal), workspace: None, untrusted: false, redactions })
 }
 
 fn require_id(fields: &Fields, name: &str) -> Result<(), Vec<FieldProblem>> {

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use reasoning_bank_actors::ports::{Filter, Page, Scanned};
+use reasoning_bank_actors::ports::{Filter, Page, Record, Scanned};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::workspace::Workspace;
@@ -65,6 +65,12 @@ fn every_line_that_is_wrong_is_named_with_its_field() {
         with(lesson(8), "created_at", json!("yesterday")),
         with(lesson(9), "passages", json!([{"kind": "content", "n": 0, "text": "t", "vector": [0.5, "x"]}])),
         with(lesson(10), "workspace", json!({"id": "0123456789abcdef", "name": "n", "root": 7})),
+        with(
+            lesson(10),
+            "workspace",
+            json!({"id": "0123456789abcdef", "name": "n", "root": "/a\u{1b}[2J",
+            "created_at": "2026-03-01T12:00:00Z"}),
+        ),
         with(lesson(11), "kind", json!("memories")),
         without(lesson(12), "kind"),
         json!({"kind": "trace", "task": "t"}),
@@ -187,13 +193,38 @@ fn unusual(n: u64) -> Vec<Restorable> {
     [memory, trace, signal].map(parse).into()
 }
 
+#[test]
+fn a_name_of_a_workspace_is_safe_to_print() {
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let named = |name: String| {
+        let workspace = json!({"id": "0123456789abcdef", "name": name, "root": "/a", "created_at": defaults().now});
+        let Value::Object(fields) = with(lesson(1), "workspace", workspace) else { unreachable!() };
+        line::parse(fields, &defaults()).unwrap().workspace.unwrap().name
+    };
+    assert_eq!(named("shop\u{1b}[2J\n".into()), "shop[2J");
+    assert_eq!(named("x".repeat(500)).len(), 120);
+    assert!(!named(format!("at {secret}")).contains(&secret));
+}
+
+/// Lines without what an import leaves out of workspaces.
+fn untrusted(export: &str) -> Vec<Value> {
+    let line = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if let Some(workspace) = line.get_mut("workspace").and_then(Value::as_object_mut) {
+            workspace.retain(|field, _| !["team", "org", "revision"].contains(&field.as_str()));
+        }
+        line
+    };
+    export.lines().map(line).collect()
+}
+
 #[tokio::test]
-async fn an_export_that_is_imported_is_exported_to_the_same_bytes() {
+async fn an_export_that_is_imported_is_exported_the_same_but_for_whom_workspaces_trust() {
     let (old, loaded) = (system().await, loaded());
     let things: Vec<Restorable> = (0..60).flat_map(unusual).collect();
     let mut team = Workspace::of_root("/moved", "2026-03-01T12:00:00.123456789Z".parse().unwrap());
     (team.id, team.team, team.revision) = ("00000000000000aa".parse().unwrap(), Some("platform".into()), 3);
-    old.handle().memories.restore(vec![Restorable::Workspace(team)], a_minute()).await.unwrap();
+    old.handle().store.commit(vec![Record::Workspace(team)], a_minute()).await.unwrap();
     old.handle().memories.restore(things, a_minute()).await.unwrap();
     for vectors in [false, true] {
         let exported = async |system: &SystemHandle| {
@@ -211,7 +242,17 @@ async fn an_export_that_is_imported_is_exported_to_the_same_bytes() {
         let progress = Output { json: true, quiet: true }.progress("lines");
         let imported = import(&file, &loaded.workspace, &new.handle(), &progress).await.unwrap();
         assert_eq!(imported.imported, Counts { memories: 60, traces: 60, signals: 60 });
-        assert_eq!(exported(&new.handle()).await, before);
+        assert_eq!(imported.notes, [UNTRUSTED]);
+        let after = exported(&new.handle()).await;
+        assert_eq!(untrusted(&after), untrusted(&before));
+        let list = new.handle().workspaces.list(a_minute()).await.unwrap();
+        assert!(list.iter().all(|workspace| workspace.team.is_none()), "{list:?}");
+        let again = system().await;
+        std::fs::write(&file, &after).unwrap();
+        let imported = import(&file, &loaded.workspace, &again.handle(), &progress).await.unwrap();
+        assert_eq!(imported.notes, [""; 0]);
+        assert_eq!(exported(&again.handle()).await, after);
+        again.stop(Duration::from_secs(5)).await;
         new.stop(Duration::from_secs(5)).await;
     }
     old.stop(Duration::from_secs(5)).await;
