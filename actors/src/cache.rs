@@ -9,12 +9,16 @@ use moka::future::Cache;
 use moka::policy::EvictionPolicy;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::solve::add_cost;
 use reasoning_bank_domain::statistics::CacheStatistics;
 
 use crate::ports::{CompletionReply, ModelError, Usage};
 use crate::runtime::{ChildSpec, Slot};
 
 pub(crate) type CacheKey = [u8; 32];
+
+/// An answer counts as one entry for each of these, so that few large ones do not take more memory than many usual ones.
+const LARGE_BYTES: usize = 64 * 1024;
 
 /// 0 of either turns the cache off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +45,9 @@ struct Counters {
 impl Counters {
     fn hit(&mut self, saved: &Usage) {
         self.hits += 1;
-        self.saved_tokens += saved.input_tokens + saved.output_tokens;
-        if let Some(cost) = saved.cost_usd {
-            *self.saved_cost_usd.get_or_insert(0.0) += cost;
-        }
+        let tokens = saved.input_tokens.saturating_add(saved.output_tokens);
+        self.saved_tokens = self.saved_tokens.saturating_add(tokens);
+        add_cost(&mut self.saved_cost_usd, saved.cost_usd);
     }
 }
 
@@ -151,6 +154,7 @@ impl CacheHandle {
 fn empty(settings: CacheSettings) -> Cache<CacheKey, CompletionReply> {
     Cache::builder()
         .max_capacity(settings.max_entries)
+        .weigher(|_, reply: &CompletionReply| u32::try_from(reply.text.len() / LARGE_BYTES).unwrap_or(u32::MAX).max(1))
         .eviction_policy(EvictionPolicy::lru())
         .time_to_live(settings.ttl)
         .build()

@@ -65,7 +65,14 @@ pub struct Learned {
     pub title: String,
 }
 
-/// What a solve cost. Tokens of cached answers are not counted: an earlier call paid for them.
+/// Adds what a provider says that a call cost; what no call can cost (negative, infinite, no number) is as if not said.
+pub fn add_cost(sum: &mut Option<f64>, cost: Option<f64>) {
+    if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
+        *sum = Some((sum.unwrap_or(0.0) + cost).min(f64::MAX));
+    }
+}
+
+/// What a solve cost. Sums that are too large stay at the largest number. Tokens of cached answers are not counted: an earlier call paid for them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SolveUsage {
     pub input_tokens: u64,
@@ -80,20 +87,19 @@ pub struct SolveUsage {
 
 impl std::ops::AddAssign for SolveUsage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.reasoning_tokens += other.reasoning_tokens;
-        self.llm_calls += other.llm_calls;
-        self.cache_hits += other.cache_hits;
-        if let Some(cost) = other.cost_usd {
-            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
-        }
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.input_tokens, other.input_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
+        add(&mut self.reasoning_tokens, other.reasoning_tokens);
+        add(&mut self.llm_calls, other.llm_calls);
+        add(&mut self.cache_hits, other.cache_hits);
+        add_cost(&mut self.cost_usd, other.cost_usd);
     }
 }
 
 impl SolveUsage {
     pub fn total_tokens(&self) -> u64 {
-        self.input_tokens + self.output_tokens
+        self.input_tokens.saturating_add(self.output_tokens)
     }
 }
 
@@ -120,7 +126,7 @@ pub struct SolveReport {
     pub trace_id: Option<TraceId>,
     pub learnings: Vec<Learned>,
     pub usage: SolveUsage,
-    /// A prompt was longer than its budget and lost its middle, or a draft ended at the limit of its tokens.
+    /// A prompt was longer than its budget and lost its middle, or a draft was cut off.
     pub truncated: bool,
     pub warnings: Vec<String>,
     pub elapsed_ms: u64,
@@ -138,4 +144,45 @@ pub struct Progress {
 pub struct BestSoFar {
     pub solution: String,
     pub score: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn huge() -> impl Strategy<Value = u64> {
+        prop_oneof![any::<u64>(), Just(u64::MAX), 0u64..10]
+    }
+
+    fn usage() -> impl Strategy<Value = SolveUsage> {
+        let cost = prop::option::of(prop_oneof![any::<f64>(), Just(f64::MAX), Just(f64::NAN), Just(f64::INFINITY)]);
+        (huge(), huge(), huge(), huge(), cost).prop_map(
+            |(input_tokens, output_tokens, llm_calls, cache_hits, cost_usd)| SolveUsage {
+                input_tokens,
+                output_tokens,
+                reasoning_tokens: output_tokens,
+                llm_calls,
+                cache_hits,
+                cost_usd,
+            },
+        )
+    }
+
+    proptest! {
+        /// Whatever providers claim.
+        #[test]
+        fn sums_of_usage_only_grow_and_a_cost_is_always_a_number(parts in prop::collection::vec(usage(), 0..20)) {
+            let mut sum = SolveUsage::default();
+            for part in parts {
+                let before = sum;
+                sum += part;
+                prop_assert!(sum.input_tokens >= before.input_tokens.max(part.input_tokens));
+                prop_assert!(sum.total_tokens() >= before.total_tokens().max(part.total_tokens()));
+                prop_assert!(sum.cost_usd.unwrap_or(0.0) >= before.cost_usd.unwrap_or(0.0));
+                prop_assert!(sum.cost_usd.is_none_or(f64::is_finite));
+            }
+        }
+    }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Purpose;
 use crate::memory::{MemoryOutcome, Scope, Status};
+use crate::solve::add_cost;
 
 /// `traces`, `memories` and `store` are read from the store and cover everything in it. The rest belongs to this
 /// process and counts from `since`.
@@ -90,15 +91,14 @@ pub struct LlmCounts {
 
 impl std::ops::AddAssign for LlmCounts {
     fn add_assign(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.retries += other.retries;
-        self.failures += other.failures;
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.reasoning_tokens += other.reasoning_tokens;
-        if let Some(cost) = other.cost_usd {
-            *self.cost_usd.get_or_insert(0.0) += cost;
-        }
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.calls, other.calls);
+        add(&mut self.retries, other.retries);
+        add(&mut self.failures, other.failures);
+        add(&mut self.input_tokens, other.input_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
+        add(&mut self.reasoning_tokens, other.reasoning_tokens);
+        add_cost(&mut self.cost_usd, other.cost_usd);
     }
 }
 
@@ -167,4 +167,19 @@ pub struct EmbedderStatistics {
     pub name: String,
     pub dims: u64,
     pub ready: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_are_too_large_stay_at_the_largest_and_an_impossible_cost_is_as_if_not_said() {
+        let huge = LlmCounts { calls: 1, input_tokens: u64::MAX, output_tokens: u64::MAX, ..LlmCounts::default() };
+        let by_purpose = [f64::NAN, -1.0, f64::INFINITY].map(|cost| LlmCounts { cost_usd: Some(cost), ..huge });
+        let purposes = [Purpose::Think, Purpose::Evaluate, Purpose::Judge];
+        let total = LlmStatistics::of(purposes.into_iter().zip(by_purpose).collect()).total;
+        assert_eq!((total.calls, total.input_tokens, total.output_tokens), (3, u64::MAX, u64::MAX));
+        assert_eq!(total.cost_usd, None);
+    }
 }
