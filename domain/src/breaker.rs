@@ -9,6 +9,8 @@ use std::time::Duration;
 pub struct Limits {
     /// How many of the last calls are looked at; at least 1.
     pub window: usize,
+    /// Calls that ended longer ago than this are not looked at.
+    pub max_age: Duration,
     /// The circuit opens when at least so many of them failed; 1..=`window`.
     pub failures: usize,
     pub first_pause: Duration,
@@ -17,9 +19,16 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 29 of 32 are nine in ten: a provider that answers now and then is left to retries.
+    /// 29 of 32 are nine in ten: a provider that answers now and then is left to retries. Five minutes are more than two
+    /// rounds of calls that hang until their timeout.
     fn default() -> Self {
-        Self { window: 32, failures: 29, first_pause: Duration::from_secs(5), longest_pause: Duration::from_secs(60) }
+        Self {
+            window: 32,
+            max_age: Duration::from_secs(300),
+            failures: 29,
+            first_pause: Duration::from_secs(5),
+            longest_pause: Duration::from_secs(60),
+        }
     }
 }
 
@@ -65,9 +74,9 @@ pub enum Change {
 
 #[derive(Debug, Clone, PartialEq)]
 enum State {
-    /// True is a failure; the oldest first.
+    /// When each call ended and whether it failed; the oldest first.
     Closed {
-        recent: VecDeque<bool>,
+        recent: VecDeque<(Duration, bool)>,
     },
     Open {
         until: Duration,
@@ -110,6 +119,11 @@ impl Circuit {
         Admission::Pass(Ticket { era: self.era })
     }
 
+    /// Whether a call that was let through, and has not gone out yet, still may.
+    pub fn is_current(&self, ticket: Ticket) -> bool {
+        ticket.era == self.era
+    }
+
     /// How long calls are still refused; none where they are not.
     pub fn pause(&self, now: Duration) -> Option<Duration> {
         match self.state {
@@ -126,11 +140,12 @@ impl Circuit {
         match (&mut self.state, ending) {
             (State::Closed { .. }, Ending::Unknown) | (State::Open { .. }, _) => None,
             (State::Closed { recent }, ending) => {
-                recent.push_back(ending == Ending::Failed);
-                if recent.len() > self.limits.window {
+                recent.push_back((now, ending == Ending::Failed));
+                let Limits { window, max_age, .. } = self.limits;
+                while recent.len() > window || recent.front().is_some_and(|(at, _)| now.saturating_sub(*at) > max_age) {
                     recent.pop_front();
                 }
-                let failures = recent.iter().filter(|failed| **failed).count();
+                let failures = recent.iter().filter(|(_, failed)| *failed).count();
                 (failures >= self.limits.failures).then(|| self.open(self.limits.first_pause, now))
             }
             (State::HalfOpen { probing, .. }, Ending::Unknown) => {

@@ -51,6 +51,20 @@ fn calls_that_say_nothing_about_the_provider_are_not_counted() {
 }
 
 #[test]
+fn failures_of_long_ago_are_forgotten() {
+    let mut circuit = Circuit::new(Limits::default());
+    for _ in 0..28 {
+        call(&mut circuit, Ending::Failed, S(0));
+    }
+    for _ in 0..28 {
+        call(&mut circuit, Ending::Failed, S(301));
+    }
+    assert!(matches!(circuit.admit(S(301)), Admission::Pass(_)));
+    call(&mut circuit, Ending::Failed, S(601));
+    assert!(matches!(circuit.admit(S(601)), Admission::Refused { .. }), "29 within five minutes");
+}
+
+#[test]
 fn after_the_pause_one_call_probes_and_the_others_wait_for_it() {
     let mut circuit = open();
     let probe = pass(&mut circuit, S(5));
