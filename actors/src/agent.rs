@@ -90,6 +90,8 @@ pub(crate) enum AgentMsg {
 
 pub(crate) struct AgentState {
     args: AgentArgs,
+    /// Of everything before the conclusion.
+    until: Deadline,
     run: Option<AgentLoop>,
     /// Of the model calls; fires when the run is over, too.
     calls: CancellationToken,
@@ -111,8 +113,8 @@ impl Actor for AgentActor {
 
     async fn pre_start(&self, myself: ActorRef<AgentMsg>, args: AgentArgs) -> Result<AgentState, ActorProcessingErr> {
         myself.send_message(AgentMsg::Begin)?;
-        let calls = args.cancel.child_token();
-        Ok(AgentState { args, run: None, calls, attempts: HashMap::new(), tasks: Tasks::new("agent") })
+        let (calls, until) = (args.cancel.child_token(), args.deadline.leaving(STORE_RESERVE));
+        Ok(AgentState { args, until, run: None, calls, attempts: HashMap::new(), tasks: Tasks::new("agent") })
     }
 
     async fn handle(
@@ -145,7 +147,7 @@ impl Actor for AgentActor {
 impl AgentState {
     fn begin(&mut self, myself: &ActorRef<AgentMsg>) {
         let (cancel, agent) = (self.args.cancel.clone(), myself.clone());
-        let until = self.args.deadline.leaving(STORE_RESERVE);
+        let until = self.until;
         self.tasks.spawn(async move {
             let input = tokio::select! {
                 () = cancel.cancelled() => Input::Cancelled,
@@ -180,7 +182,7 @@ impl AgentState {
 
     fn recall(&mut self, myself: &ActorRef<AgentMsg>) {
         let memories = self.args.equipment.memories.clone();
-        let deadline = self.args.deadline.at_most(RECALL_LIMIT);
+        let deadline = self.until.at_most(RECALL_LIMIT);
         let (task, domain) = (self.args.job.task.task.clone(), self.args.job.task.domain.clone());
         let workspace = self.args.workspace.clone();
         let recalled = async move { memories.recall_for_task(&task, domain, workspace, deadline).await };
@@ -205,7 +207,7 @@ impl AgentState {
             input: prompt.input,
             max_output_tokens: settings.max_output_tokens,
         };
-        let deadline = self.args.deadline;
+        let deadline = self.until;
         let (equipment, cancel) = (self.args.equipment.clone(), self.calls.clone());
         let asked = async move {
             match purpose {
@@ -224,7 +226,7 @@ impl AgentState {
 
     fn verify(&mut self, myself: &ActorRef<AgentMsg>, solution: String) {
         let (verifier, cancel) = (self.args.verifier.clone(), self.calls.clone());
-        let deadline = self.args.deadline.leaving(STORE_RESERVE);
+        let deadline = self.until;
         let observed = async move {
             let verifier = verifier.ok_or_else(|| VerifyError::NotRun("there is none".into()))?;
             let mut observed = verifier.verify(solution, deadline, cancel).await?;
@@ -288,14 +290,16 @@ fn outcome(asked: Result<Result<Asked, CallError>, Panicked>) -> Outcome {
 /// The reason alone: what it is called, its code says.
 fn failure_of(error: Error) -> CallFailure {
     let (code, retry_after) = (error.code(), error.retry_after());
+    let refused = matches!(error, Error::ModelRefused(_));
     let message = match error {
         Error::ModelUnavailable { message, .. }
         | Error::ModelFailed(message)
+        | Error::ModelRefused(message)
         | Error::ModelOutputInvalid(message)
         | Error::KeyRejected(message) => message,
         other => other.to_string(),
     };
-    CallFailure { code, message, retry_after }
+    CallFailure { code, message, refused, retry_after }
 }
 
 fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::BestSoFar>) -> Error {
@@ -303,9 +307,10 @@ fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::BestSoF
         Failure::Budget { used, limit } => Error::TokenBudgetExceeded { used, limit, best: best.map(Box::new) },
         Failure::DeadlinePassed => Error::DeadlineExceeded,
         Failure::Cancelled => Error::Cancelled,
-        Failure::AllDraftsFailed(CallFailure { code, message, retry_after }) => match code {
+        Failure::AllDraftsFailed(CallFailure { code, message, refused, retry_after }) => match code {
             "llm_unavailable" => Error::ModelUnavailable { message, retry_after },
             "llm_rejected_key" => Error::KeyRejected(message),
+            _ if refused => Error::ModelRefused(message),
             _ => Error::ModelFailed(message),
         },
     }

@@ -32,6 +32,9 @@ pub enum Error {
     /// Every try failed; the underlying reason.
     #[error("no attempt succeeded: {0}")]
     ModelFailed(String),
+    /// The provider or the model refuses the request, and would again.
+    #[error("the request was refused: {0}")]
+    ModelRefused(String),
     #[error("the model's answer has not the form asked for: {0}")]
     ModelOutputInvalid(String),
     #[error("the provider rejected the key: {0}")]
@@ -78,7 +81,7 @@ impl Error {
             Self::Store(_) => "store_unavailable",
             Self::Embedding(_) => "embedding_unavailable",
             Self::ModelUnavailable { .. } => "llm_unavailable",
-            Self::ModelFailed(_) => "llm_failed",
+            Self::ModelFailed(_) | Self::ModelRefused(_) => "llm_failed",
             Self::ModelOutputInvalid(_) => "llm_output_invalid",
             Self::KeyRejected(_) => "llm_rejected_key",
             Self::TokenBudgetExceeded { .. } => "token_budget_exceeded",
@@ -110,6 +113,9 @@ impl Error {
             Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
             Self::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
             Self::ModelFailed(_) => "call again later, or with another model".into(),
+            Self::ModelRefused(_) => {
+                "check llm.model, the account's credits and the request; the provider's reason is in the message".into()
+            }
             Self::ModelOutputInvalid(_) => "use a model that supports structured output".into(),
             Self::KeyRejected(_) => {
                 "check OPENROUTER_API_KEY (for responses and chat: REASONING_BANK__LLM__API_KEY); `--llm none` keeps the memory tools without a model".into()
@@ -156,7 +162,8 @@ impl From<ModelError> for Error {
             ModelError::CircuitOpen { retry_after } => {
                 Self::ModelUnavailable { message: error.to_string(), retry_after: Some(retry_after) }
             }
-            ModelError::Refused(message) => Self::ModelFailed(message),
+            ModelError::TooLate { reason, .. } => (*reason).into(),
+            ModelError::Refused(message) => Self::ModelRefused(message),
             ModelError::KeyRejected(message) => Self::KeyRejected(message),
             ModelError::InvalidOutput(message) => Self::ModelOutputInvalid(message),
             ModelError::TimedOut => Self::DeadlineExceeded,

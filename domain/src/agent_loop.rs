@@ -2,15 +2,15 @@
 //!
 //! recall → k drafts, each evaluated as it arrives → the best is refined while it is below the threshold → the best of
 //! all is checked, where the caller has a check, and judged → what can be learned is asked for → conclusion. The MaTTS
-//! round is iteration 1. What follows the choice is in `verify`, what follows a judgement in `learn`, how a run ends in
+//! round is iteration 1. Calls and their failures are in `call`, what follows the choice is in `verify`, what follows a judgement in `learn`, how a run ends in
 //! `conclude`; this file holds how it gets there.
 
+mod call;
 mod conclude;
 mod learn;
 mod verify;
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -26,6 +26,8 @@ use crate::solve::{Progress, SolveReport, SolveTask, SolveUsage};
 use crate::trace::{Action, Step, Trace};
 use crate::workspace::WorkspaceId;
 
+pub use call::{Call, CallFailure};
+use call::{draft_of, failure_of, no_answer};
 pub use conclude::{Conclusion, Failure, Keep};
 
 /// The bounds of one run.
@@ -60,15 +62,6 @@ pub struct Job {
     pub verify: bool,
 }
 
-/// A model call to make.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    pub purpose: Purpose,
-    /// 1..=k for calls that belong to an attempt.
-    pub attempt: Option<u32>,
-    pub prompt: Prompt,
-}
-
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Find what was learned that fits the task; answer with [`Input::Recalled`].
@@ -79,22 +72,6 @@ pub enum Effect {
     Verify { solution: String },
     /// The run is over: stop what still runs, store what is to be stored, reply.
     Conclude(Box<Conclusion>),
-}
-
-/// Why a call has no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallFailure {
-    /// The code a client would see: `llm_unavailable`, `llm_output_invalid`, …
-    pub code: &'static str,
-    pub message: String,
-    /// How long the provider is left alone, where that is why.
-    pub retry_after: Option<Duration>,
-}
-
-impl CallFailure {
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), retry_after: None }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -251,6 +228,10 @@ impl AgentLoop {
     ) -> Vec<Effect> {
         self.progress.completed = (self.progress.completed + 1).min(self.progress.total);
         self.usage += spent;
+        // Calls end with the run, so this and `DeadlinePassed` come together, in either order.
+        if result.as_ref().is_err_and(|failure| failure.code == "deadline_exceeded") {
+            return self.cut_short(now);
+        }
         let index = attempt.map_or(0, |number| number as usize - 1);
         let effects = match (self.phase, purpose) {
             (Phase::Drafting, Purpose::Think) if index < self.attempts.len() => self.drafted(index, result, now),
@@ -344,11 +325,13 @@ impl AgentLoop {
         self.refine_or_judge(now)
     }
 
-    /// The first failure that tells more than that the model was not available, if there is one.
+    /// The first failure that tells more than that the model was not available, if there is one; a refusal only if
+    /// nothing failed that may pass.
     fn why_no_draft(&self) -> CallFailure {
-        let mut failures = self.attempts.iter().filter_map(|attempt| attempt.error.as_ref());
-        let telling = failures.clone().find(|failure| failure.code != "llm_unavailable");
-        telling.or_else(|| failures.next()).cloned().unwrap_or_else(no_answer)
+        let failures = || self.attempts.iter().filter_map(|attempt| attempt.error.as_ref());
+        let telling = || failures().filter(|failure| failure.code != "llm_unavailable");
+        let passing = telling().find(|failure| !failure.refused);
+        passing.or_else(|| telling().next()).or_else(|| failures().next()).cloned().unwrap_or_else(no_answer)
     }
 
     /// The best of the attempts that have a solution; false when none has.
@@ -463,23 +446,6 @@ impl AgentLoop {
         self.trajectory.push(step);
         &mut self.trajectory[at]
     }
-}
-
-fn draft_of(result: Result<Answer, CallFailure>) -> Result<String, CallFailure> {
-    match result {
-        Ok(Answer::Draft(solution)) => Ok(solution),
-        other => Err(failure_of(other)),
-    }
-}
-
-/// An answer of the wrong kind is as bad as none.
-fn failure_of(result: Result<Answer, CallFailure>) -> CallFailure {
-    let wrong = |_| CallFailure::new("llm_output_invalid", "an answer of another kind");
-    result.map_or_else(|failure| failure, wrong)
-}
-
-fn no_answer() -> CallFailure {
-    CallFailure::new("llm_failed", "no attempt gave a solution")
 }
 
 /// SHA-256 of the solution with white space collapsed.

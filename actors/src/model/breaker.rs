@@ -77,9 +77,13 @@ impl Drop for UnderWay<'_> {
 fn ending(answer: &Result<CompletionReply, ModelError>) -> Ending {
     match answer {
         Err(ModelError::Transient { .. }) => Ending::Failed,
-        Err(ModelError::TimedOut | ModelError::Cancelled | ModelError::CircuitOpen { .. } | ModelError::NoModel) => {
-            Ending::Unknown
-        }
+        Err(
+            ModelError::TimedOut
+            | ModelError::Cancelled
+            | ModelError::TooLate { .. }
+            | ModelError::CircuitOpen { .. }
+            | ModelError::NoModel,
+        ) => Ending::Unknown,
         Ok(_)
         | Err(
             ModelError::RateLimited { .. }

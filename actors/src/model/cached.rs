@@ -77,11 +77,15 @@ impl LanguageModel for Cached {
         async move {
             // Who asks second waits for the first; a first that is cancelled or out of time leaves it to the next.
             loop {
-                let flight = async { self.inner.complete(request.clone(), deadline, cancel.clone()).await };
+                let mut own = false;
+                let flight = async {
+                    own = true;
+                    self.inner.complete(request.clone(), deadline, cancel.clone()).await
+                };
                 let answer = within(deadline, &cancel, self.cache.get_or_ask(key, flight, &whole)).await?;
                 match answer {
-                    Err(ModelError::Cancelled | ModelError::TimedOut)
-                        if !cancel.is_cancelled() && !deadline.passed() => {}
+                    Err(ModelError::Cancelled | ModelError::TimedOut) if !own && !deadline.passed() => {}
+                    Err(ModelError::TooLate { wait, .. }) if !own && wait < deadline.remaining() => {}
                     answer => return answer,
                 }
             }

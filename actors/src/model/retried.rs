@@ -95,13 +95,15 @@ impl LanguageModel for Retried {
                     ) => (error.clone(), retry_after),
                     answer => return answer,
                 };
-                let Some(pause) = pauses.next() else { return Err(given_up(error, tries, None)) };
-                let pause = pause.max(retry_after.unwrap_or_default());
-                if pause >= deadline.remaining() {
-                    return Err(given_up(error, tries, Some(pause)));
+                let Some(pause) = pauses.next() else { return Err(given_up(error, &times(tries))) };
+                let wait = pause.max(retry_after.unwrap_or_default());
+                if wait >= deadline.remaining() {
+                    let late =
+                        format!("{}; the next, after {:.1} s, would come too late", times(tries), wait.as_secs_f64());
+                    return Err(ModelError::TooLate { reason: Box::new(given_up(error, &late)), wait });
                 }
-                spans::model_call_failed(&error, tries, pause);
-                within(deadline, &cancel, sleep(pause)).await?;
+                spans::model_call_failed(&error, tries, wait);
+                within(deadline, &cancel, sleep(wait)).await?;
                 self.meters.spent(request.purpose, LlmCounts { retries: 1, ..LlmCounts::default() });
                 tries += 1;
             }
@@ -111,13 +113,12 @@ impl LanguageModel for Retried {
 }
 
 /// The reason of the last try, and why there is no further one.
-fn given_up(error: ModelError, tries: u32, next_after: Option<Duration>) -> ModelError {
-    let times = if tries == 1 { "1 try".to_owned() } else { format!("{tries} tries") };
-    let why = match next_after {
-        Some(pause) => format!("{times}; the next, after {:.1} s, would come too late", pause.as_secs_f64()),
-        None => times,
-    };
+fn given_up(error: ModelError, why: &str) -> ModelError {
     error.map_text(|reason| format!("{reason} ({why})"))
+}
+
+fn times(tries: u32) -> String {
+    if tries == 1 { "1 try".to_owned() } else { format!("{tries} tries") }
 }
 
 #[cfg(test)]

@@ -50,6 +50,9 @@ pub enum ModelError {
     /// Worth another try after a while (429). The provider is well: it answers that too much is asked.
     #[error("the provider limits the rate: {message}")]
     RateLimited { message: String, retry_after: Option<Duration> },
+    /// The last try failed for this reason, and the next, after `wait`, would come after the caller's deadline.
+    #[error("{reason}")]
+    TooLate { reason: Box<ModelError>, wait: Duration },
     /// The provider has failed so often that it is not asked for a while.
     #[error("the provider keeps failing and is left alone for {} ms", .retry_after.as_millis())]
     CircuitOpen { retry_after: Duration },
@@ -75,6 +78,7 @@ impl ModelError {
         match self {
             Self::Transient { message, retry_after } => Self::Transient { message: change(message), retry_after },
             Self::RateLimited { message, retry_after } => Self::RateLimited { message: change(message), retry_after },
+            Self::TooLate { reason, wait } => Self::TooLate { reason: Box::new(reason.map_text(change)), wait },
             Self::Refused(message) => Self::Refused(change(message)),
             Self::KeyRejected(message) => Self::KeyRejected(change(message)),
             Self::InvalidOutput(message) => Self::InvalidOutput(change(message)),

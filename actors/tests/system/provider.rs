@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::ModelError;
+use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_domain::answer::{Ended, Purpose};
 use reasoning_bank_domain::solve::SolveTask;
@@ -57,6 +59,33 @@ async fn a_rejected_key_is_said_once_and_not_tried_again() {
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
     assert_eq!(error, Error::KeyRejected("401 unauthorized".into()));
     assert_eq!(model.calls(Purpose::Think), 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_would_be_refused_again_is_told_as_such() {
+    let model = good_model();
+    model.answer(Purpose::Think, |_| Err(ModelError::Refused("HTTP 404: no model gemini-9".into())));
+    let world = world(model.clone()).await;
+    let error = world.handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap_err();
+    assert_eq!((error.code(), error.retryable()), ("llm_failed", false));
+    assert_eq!(error.to_string(), "the request was refused: HTTP 404: no model gemini-9");
+    assert!(error.hint().contains("llm.model"), "{}", error.hint());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_leaves_no_time_to_store_is_not_begun_and_the_reason_is_told() {
+    let model = good_model();
+    let retry_after = Some(Duration::from_secs(59));
+    model.answer(Purpose::Think, move |_| Err(ModelError::RateLimited { message: "429".into(), retry_after }));
+    let world = world(model.clone()).await;
+    let call = Call { deadline: Deadline::after(Duration::from_secs(60)), ..call() };
+    let begun = Instant::now();
+    let error = world.handle.agents.solve(task("x y z", 1), project(), call).await.unwrap_err();
+    assert_eq!(error.code(), "llm_failed");
+    assert!(error.to_string().contains("429 (1 try; the next, after 59.0 s, would come too late)"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(1));
     world.stop().await;
 }
 

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -515,4 +517,33 @@ fn only_if_no_draft_failed_for_another_reason_the_model_was_unavailable() {
     });
     let (conclusion, _) = player.play(job(3), Limits::default());
     assert!(matches!(conclusion.end, Err(Failure::AllDraftsFailed(CallFailure { code: "llm_failed", .. }))));
+}
+
+#[test]
+fn a_refusal_is_told_only_if_no_draft_failed_for_a_reason_that_may_pass() {
+    let refused = || Err(CallFailure { refused: true, ..CallFailure::new("llm_failed", "no such model") });
+    let mut player = Player::new(|call: &Call| if call.attempt == Some(2) { broken("llm_failed") } else { refused() });
+    let (conclusion, _) = player.play(job(3), Limits::default());
+    assert!(matches!(conclusion.end, Err(Failure::AllDraftsFailed(CallFailure { refused: false, .. }))));
+
+    let mut player = Player::new(|_: &Call| refused());
+    let (conclusion, _) = player.play(job(3), Limits::default());
+    assert!(matches!(conclusion.end, Err(Failure::AllDraftsFailed(CallFailure { refused: true, .. }))));
+}
+
+#[test]
+fn a_call_that_ran_out_of_time_ends_the_run_with_what_there_is() {
+    let mut player = Player::new(|call: &Call| match call.purpose {
+        Purpose::Think => draft("one"),
+        _ => broken("deadline_exceeded"),
+    });
+    let (conclusion, _) = player.play(job(1), Limits::default());
+    let report = conclusion.end.unwrap();
+    assert_eq!((&*report.solution, report.outcome, report.score), ("one", Outcome::Partial, None));
+    assert_eq!(report.warnings, ["deadline_exceeded: the run was cut short"]);
+    assert_eq!(player.asked.len(), 2);
+
+    let mut player = Player::new(|_: &Call| broken("deadline_exceeded"));
+    let (conclusion, _) = player.play(job(2), Limits::default());
+    assert_eq!(conclusion.end, Err(Failure::DeadlinePassed));
 }

@@ -25,6 +25,7 @@ fn every_failure_says_what_happened_and_what_to_do() {
         Error::Embedding(EmbedError::Failed("no model".into())),
         Error::ModelUnavailable { message: "it keeps failing".into(), retry_after: Some(Duration::from_secs(4)) },
         Error::ModelFailed("429 four times".into()),
+        Error::ModelRefused("no such model".into()),
         Error::ModelOutputInvalid("no score".into()),
         Error::KeyRejected("401".into()),
         Error::TokenBudgetExceeded { used: 201_000, limit: 200_000, best: Some(Box::new(best)) },

@@ -126,6 +126,34 @@ async fn who_waits_for_another_call_waits_no_longer_than_its_own_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_first_that_has_no_time_for_another_try_fails_alone_where_others_have_it() {
+    let model = good();
+    let late = || ModelError::TooLate { reason: Box::new(limited(Some(S(20)))), wait: S(20) };
+    model.latency(S(1)).fail(Purpose::Evaluate, late());
+    let cached = cached(&model, 100);
+    let (first, second, third) = tokio::join!(ask_until(&cached, S(10)), ask(&cached), ask_until(&cached, S(15)));
+    assert_eq!((first, third), (Err(late()), Err(late())));
+    assert_eq!(second.unwrap().text, GOOD);
+    assert_eq!(model.calls(Purpose::Evaluate), 2);
+}
+
+#[tokio::test]
+async fn a_large_answer_takes_the_place_of_several() {
+    let model = good();
+    let cached = cached(&model, 3);
+    let feedback = "x".repeat(2 * 64 * 1024);
+    model.reply(Purpose::Evaluate, format!(r#"{{"score": 0.9, "feedback": "{feedback}"}}"#));
+    for input in ["large", "a"] {
+        ask_for(&cached, Purpose::Evaluate, input).await;
+    }
+    assert_eq!(cached.cache.statistics().await.entries, 2);
+    ask_for(&cached, Purpose::Evaluate, "b").await;
+    assert_eq!(cached.cache.statistics().await.entries, 2);
+    assert!(ask_for(&cached, Purpose::Evaluate, "a").await.cached);
+    assert!(!ask_for(&cached, Purpose::Evaluate, "large").await.cached);
+}
+
+#[tokio::test(start_paused = true)]
 async fn errors_answers_that_do_not_read_and_answers_that_were_cut_off_are_not_kept() {
     let model = good();
     model.fail(Purpose::Evaluate, ModelError::Refused("no".into())).reply(Purpose::Evaluate, "no json");
