@@ -1,11 +1,10 @@
 //! Language models and what stands around them. From the outside in: the cache ([`Cached`]), another try after a failure
-//! that passes, a breaker for a provider that keeps failing, the limit of requests a minute, the limit of a single call
+//! that passes, a breaker for a provider that keeps failing, with the limit of requests a minute, the limit of a single call
 //! ([`Timed`]), counting, the scrubbing of what goes out and comes in ([`Scrubbed`]), the provider. Each ends with its
 //! caller. [`ask`] stands outside of them all: a structured answer, with one repair. Wire codecs are in the root package.
 
 mod breaker;
 mod cached;
-mod limited;
 mod metered;
 mod none;
 mod request;
@@ -15,11 +14,11 @@ mod simulated;
 #[cfg(test)]
 mod testing;
 mod timed;
+mod turns;
 mod within;
 
 pub(crate) use breaker::Breaker;
 pub use cached::Cached;
-pub(crate) use limited::Limited;
 pub(crate) use metered::Metered;
 pub use none::NoModel;
 pub use request::{Asked, ask};
@@ -28,4 +27,5 @@ pub use retried::RetrySettings;
 pub use scrubbed::Scrubbed;
 pub use simulated::{Latency, Simulated, SimulatedSettings};
 pub use timed::Timed;
+pub(crate) use turns::Turns;
 use within::within;

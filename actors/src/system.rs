@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
-use crate::model::{Breaker, Cached, Limited, Metered, Retried, RetrySettings, Scrubbed, Timed};
+use crate::model::{Breaker, Cached, Metered, Retried, RetrySettings, Scrubbed, Timed, Turns};
 use crate::ports::{Embedder, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
@@ -188,8 +188,8 @@ impl System {
     }
 }
 
-/// The provider's model with everything around it. The limit is inside the retries, so that each request that goes out
-/// counts, and inside the breaker, so that what is refused by it is refused at once.
+/// The provider's model with everything around it. The limit of requests is inside the retries, so that each request
+/// that goes out counts.
 fn decorated(
     provider: Arc<dyn LanguageModel>,
     name: String,
@@ -199,12 +199,9 @@ fn decorated(
 ) -> (Arc<dyn LanguageModel>, Arc<Breaker>) {
     let scrubbed = Arc::new(Scrubbed::new(provider));
     let metered = Arc::new(Metered::new(scrubbed, meters.clone()));
-    let timed: Arc<dyn LanguageModel> = Arc::new(Timed::new(metered, settings.solve.call_timeout));
-    let limited = match NonZeroU32::new(settings.requests_per_minute) {
-        Some(limit) => Arc::new(Limited::new(timed, limit)),
-        None => timed,
-    };
-    let guarded = Arc::new(Breaker::new(limited, breaker::Limits::default()));
+    let timed = Arc::new(Timed::new(metered, settings.solve.call_timeout));
+    let turns = NonZeroU32::new(settings.requests_per_minute).map(Turns::new);
+    let guarded = Arc::new(Breaker::new(timed, breaker::Limits::default(), turns));
     let retried = Arc::new(Retried::new(Arc::clone(&guarded) as Arc<_>, settings.retry, meters.clone()));
     let cached = Cached::new(retried, cache.clone(), name, settings.solve.reasoning_effort.clone());
     (Arc::new(cached), guarded)

@@ -1,5 +1,5 @@
 //! A provider that keeps failing is left alone for a while. When, and who may try again first, is decided in
-//! `domain::breaker`.
+//! `domain::breaker`. Who waits for its turn waits here, to be told at once when the provider is left alone meanwhile.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::within;
+use super::{Turns, within};
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 use crate::spans;
@@ -20,15 +20,17 @@ use crate::spans;
 pub(crate) struct Breaker {
     inner: Arc<dyn LanguageModel>,
     circuit: Mutex<Circuit>,
+    /// None where the rate is not limited.
+    turns: Option<Turns>,
     start: Instant,
-    /// Those who wait for a probe should ask again.
-    probed: Notify,
+    /// Those who wait should ask again.
+    changed: Notify,
 }
 
 impl Breaker {
-    pub(crate) fn new(inner: Arc<dyn LanguageModel>, limits: Limits) -> Self {
+    pub(crate) fn new(inner: Arc<dyn LanguageModel>, limits: Limits, turns: Option<Turns>) -> Self {
         let circuit = Mutex::new(Circuit::new(limits));
-        Self { inner, circuit, start: Instant::now(), probed: Notify::new() }
+        Self { inner, circuit, turns, start: Instant::now(), changed: Notify::new() }
     }
 
     /// How long calls are still refused.
@@ -38,15 +40,25 @@ impl Breaker {
 
     async fn admitted(&self) -> Result<UnderWay<'_>, ModelError> {
         loop {
-            let probed = self.probed.notified();
-            tokio::pin!(probed);
-            // From here on no probe that ends is missed.
-            probed.as_mut().enable();
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            // From here on no change is missed.
+            changed.as_mut().enable();
             let admission = self.circuit().admit(self.start.elapsed());
             match admission {
-                Admission::Pass(ticket) => return Ok(UnderWay { breaker: self, ticket, ending: Ending::Unknown }),
+                Admission::Pass(ticket) => {
+                    let under_way = UnderWay { breaker: self, ticket, ending: Ending::Unknown };
+                    let Some(turns) = &self.turns else { return Ok(under_way) };
+                    tokio::select! {
+                        () = turns.come() => {}
+                        () = changed => {}
+                    }
+                    if self.circuit().is_current(ticket) {
+                        return Ok(under_way);
+                    }
+                }
                 Admission::Refused { retry_after } => return Err(ModelError::CircuitOpen { retry_after }),
-                Admission::Wait => probed.await,
+                Admission::Wait => changed.await,
             }
         }
     }
@@ -69,7 +81,7 @@ impl Drop for UnderWay<'_> {
         let changed = breaker.circuit().ended(self.ticket, self.ending, breaker.start.elapsed());
         if let Some(change) = changed {
             spans::circuit_changed(change);
-            breaker.probed.notify_waiters();
+            breaker.changed.notify_waiters();
         }
     }
 }

@@ -1,42 +1,33 @@
 //! Never more requests in a minute than the provider allows: a call waits for its turn, in the order of arrival.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
-use reasoning_bank_domain::answer::Purpose;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
-
-use super::within;
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
-use crate::runtime::Deadline;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<Duration>>;
 
-pub(crate) struct Limited {
-    inner: Arc<dyn LanguageModel>,
+pub(crate) struct Turns {
     limiter: Limiter,
     /// Held by the call whose turn is next.
     next: Mutex<()>,
 }
 
-impl Limited {
-    pub(crate) fn new(inner: Arc<dyn LanguageModel>, requests_per_minute: NonZeroU32) -> Self {
+impl Turns {
+    pub(crate) fn new(requests_per_minute: NonZeroU32) -> Self {
         let limiter = RateLimiter::direct_with_clock(quota(requests_per_minute), TokioClock::starting_now());
-        Self { inner, limiter, next: Mutex::new(()) }
+        Self { limiter, next: Mutex::new(()) }
     }
 
-    async fn turn(&self) {
+    /// Dropped, it leaves the turn to the next.
+    pub(super) async fn come(&self) {
         let _next = self.next.lock().await;
         while let Err(not_yet) = self.limiter.check() {
             sleep(not_yet.wait_time_from(self.limiter.clock().now())).await;
@@ -70,29 +61,6 @@ impl Clock for TokioClock {
 
     fn now(&self) -> Duration {
         self.start.elapsed()
-    }
-}
-
-impl LanguageModel for Limited {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn model_for(&self, purpose: Purpose) -> &str {
-        self.inner.model_for(purpose)
-    }
-
-    fn complete(
-        &self,
-        request: Completion,
-        deadline: Deadline,
-        cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
-        async move {
-            within(deadline, &cancel, self.turn()).await?;
-            self.inner.complete(request, deadline, cancel).await
-        }
-        .boxed()
     }
 }
 

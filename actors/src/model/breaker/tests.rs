@@ -1,3 +1,4 @@
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -10,7 +11,7 @@ use crate::testkit::Scripted;
 const OPEN_AFTER: usize = 29;
 
 fn breaker(model: &Scripted) -> Breaker {
-    Breaker::new(Arc::new(model.clone()), Limits::default())
+    Breaker::new(Arc::new(model.clone()), Limits::default(), None)
 }
 
 fn down() -> Scripted {
@@ -46,6 +47,24 @@ async fn a_provider_that_keeps_failing_is_not_asked_for_a_while_and_then_by_one_
     let refused =
         answers.iter().filter(|answer| **answer == Err(ModelError::CircuitOpen { retry_after: S(10) })).count();
     assert_eq!((refused, model.calls(Purpose::Evaluate)), (4, OPEN_AFTER + 1), "{answers:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_for_their_turn_are_told_at_once_when_the_provider_is_left_alone() {
+    let model = down();
+    let turns = Turns::new(NonZeroU32::new(60).unwrap());
+    let breaker = Breaker::new(Arc::new(model.clone()), Limits::default(), Some(turns));
+    let begun = Instant::now();
+    let calls = (0..100).map(|_| async { (ask(&breaker).await, begun.elapsed()) });
+    let answers = join_all(calls).await;
+    let told: Vec<Duration> =
+        answers.iter().filter(|(answer, _)| *answer != Err(busy())).map(|(_, elapsed)| *elapsed).collect();
+    assert_eq!((told.len(), model.calls(Purpose::Evaluate)), (100 - OPEN_AFTER, OPEN_AFTER));
+    assert!(told.iter().all(|elapsed| *elapsed == told[0]) && told[0] < S(30), "{told:?}");
+
+    model.answer(Purpose::Evaluate, |_| Ok(GOOD.into()));
+    sleep(S(5)).await;
+    assert!(join_all((0..5).map(|_| ask(&breaker))).await.iter().all(Result::is_ok), "a probe takes its turn, too");
 }
 
 #[tokio::test(start_paused = true)]

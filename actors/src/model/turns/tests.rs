@@ -1,15 +1,23 @@
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use futures::future::join_all;
+use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::breaker::Limits;
 use rstest::rstest;
+use tokio_util::sync::CancellationToken;
 
+use super::super::Breaker;
 use super::super::testing::*;
 use super::*;
+use crate::ports::{LanguageModel, ModelError};
+use crate::runtime::Deadline;
 use crate::testkit::Scripted;
 
-fn limited(model: &Scripted, requests_per_minute: u32) -> Limited {
+fn limited(model: &Scripted, requests_per_minute: u32) -> Breaker {
     model.answer(Purpose::Evaluate, |_| Ok(GOOD.into()));
-    Limited::new(Arc::new(model.clone()), NonZeroU32::new(requests_per_minute).unwrap())
+    let turns = Turns::new(NonZeroU32::new(requests_per_minute).unwrap());
+    Breaker::new(Arc::new(model.clone()), Limits::default(), Some(turns))
 }
 
 #[rstest]
