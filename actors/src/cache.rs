@@ -23,6 +23,7 @@ const LARGE_BYTES: usize = 64 * 1024;
 /// 0 of either turns the cache off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheSettings {
+    /// Large answers count as several.
     pub max_entries: u64,
     pub ttl: Duration,
 }

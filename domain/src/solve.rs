@@ -72,7 +72,8 @@ pub fn add_cost(sum: &mut Option<f64>, cost: Option<f64>) {
     }
 }
 
-/// What a solve cost. Sums that are too large stay at the largest number. Tokens of cached answers are not counted: an earlier call paid for them.
+/// What a solve cost; sums that are too large stay at the largest number. Tokens of cached answers are not counted: an
+/// earlier call paid for them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SolveUsage {
     pub input_tokens: u64,
