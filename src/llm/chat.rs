@@ -1,5 +1,6 @@
 //! The Chat Completions API: `POST {base}/chat/completions`, which every local server speaks.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use reasoning_bank_domain::answer::Ended;
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use super::failure::{Class, Failure};
 use super::parameters::Parameter;
-use super::wire::{Answer, Question, Schema, error_in, text_of, usage_of, without_thinking};
+use super::wire::{Answer, Question, Schema, error_in, text_of, usage_of, without_opened_thinking};
 
 pub(super) const PATH: &[&str] = &["chat", "completions"];
 
@@ -34,7 +35,7 @@ pub(super) struct Request<'a> {
 #[derive(Debug, Serialize)]
 struct Message<'a> {
     role: &'static str,
-    content: &'a str,
+    content: Cow<'a, str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -49,8 +50,8 @@ pub(super) fn request(question: Question<'_>) -> Request<'_> {
     Request {
         model: question.model,
         messages: [
-            Message { role: "system", content: &completion.instructions },
-            Message { role: "user", content: &completion.input },
+            Message { role: "system", content: question.instructions() },
+            Message { role: "user", content: Cow::Borrowed(&completion.input) },
         ],
         max_tokens: (!renamed).then_some(completion.max_output_tokens),
         max_completion_tokens: renamed.then_some(completion.max_output_tokens),
@@ -66,12 +67,15 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
     if let Some(error) = error_in(body).or_else(|| error_in(choice)) {
         return Err(Failure::inside(error));
     }
+    if choice["finish_reason"] == "error" {
+        return Err(Failure::new(Class::Transient, "the answer broke off with an error, without a reason"));
+    }
     let message = &choice["message"];
     if !message.is_object() {
         return Err(Failure::new(Class::Transient, "the answer holds no message"));
     }
     let text = text_of(&message["content"], &["text", "output_text"]);
-    let text = without_thinking(&text).to_owned();
+    let text = without_opened_thinking(&text).to_owned();
     if text.is_empty()
         && let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty())
     {
@@ -82,5 +86,5 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
         Some("content_filter") => Ended::Filtered,
         _ => Ended::Whole,
     };
-    Ok(Answer { usage: usage_of(&body["usage"], question.completion, &text), text, ended })
+    Ok(Answer { usage: usage_of(&body["usage"], question, &text), text, ended })
 }

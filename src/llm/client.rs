@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
@@ -56,7 +56,7 @@ impl Client {
     pub fn new(connection: Connection) -> Result<Self, ClientError> {
         use_ring();
         let Connection { base_url, key, attributed } = connection;
-        let mut headers = HeaderMap::new();
+        let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
         if let Some(key) = &key {
             let bearer = format!("Bearer {}", key.expose_secret());
             let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| ClientError::Key)?;
@@ -103,11 +103,13 @@ impl Client {
         let answer = async {
             let response = request.send().await.map_err(|error| self.unreachable(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
-            let body = self.without_secret_key(read(response).await?);
+            let body = read(response).await.map(|body| self.without_secret_key(body));
             if status.is_success() {
-                return serde_json::from_slice(&body)
+                return serde_json::from_slice(&body?)
                     .map_err(|error| Failure::new(Class::Transient, format!("the answer is no JSON: {error}")));
             }
+            // The status says enough where the reason did not arrive.
+            let body = body.unwrap_or_else(|failure| failure.message.into_bytes());
             Err(Failure::of_response(status.as_u16(), &headers, &body))
         };
         answer.await.map_err(|failure| self.without_key(failure))

@@ -10,8 +10,8 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
 const MAX_CHARS: usize = 500;
-/// A provider that wants to be left alone for longer is as good as gone.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+/// Of waits; beyond every deadline there is, so that what wants a longer one is not asked again either.
+const LONGEST_WAIT: Duration = Duration::from_secs(30 * 86_400);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
@@ -32,7 +32,7 @@ pub(super) struct Failure {
     /// At most 500 characters.
     pub(super) message: String,
     pub(super) retry_after: Option<Duration>,
-    /// Of the HTTP answer, where there was one that was no success.
+    /// Of the HTTP answer that was no success, or the one that an error inside an answer stands for.
     pub(super) status: Option<u16>,
     /// The parameter that the provider says is wrong.
     pub(super) parameter: Option<String>,
@@ -48,6 +48,10 @@ impl Failure {
     pub(super) fn of_response(status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
         let body: Value =
             serde_json::from_slice(body).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(body).into_owned()));
+        let body = match body {
+            Value::Array(mut several) if !several.is_empty() => several.swap_remove(0),
+            body => body,
+        };
         let report = Report::of(body.get("error").unwrap_or(&body));
         let mut failure = report.failure(Some(status));
         failure.message = shortened(&format!("HTTP {status}: {}", failure.message));
@@ -60,7 +64,9 @@ impl Failure {
     pub(super) fn inside(error: &Value) -> Self {
         let report = Report::of(error);
         let status = report.codes.iter().find_map(|code| code.parse().ok()).filter(|code| *code >= 300);
-        report.failure(status)
+        let mut failure = report.failure(status);
+        failure.status = status.or_else(|| (failure.class == Class::Refused).then_some(400));
+        failure
     }
 }
 
@@ -102,7 +108,7 @@ impl Report {
             codes: codes.into_iter().filter_map(word).collect(),
             message,
             parameter: error["param"].as_str().map(str::to_owned),
-            retry_after: metadata["retry_after_seconds"].as_f64().and_then(seconds),
+            retry_after: number(&metadata["retry_after_seconds"]).and_then(seconds),
         }
     }
 
@@ -124,12 +130,32 @@ fn word(value: &Value) -> Option<String> {
     }
 }
 
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
 fn spelled_out(error: &Value) -> String {
     match error {
         Value::Null => "no reason is given".to_owned(),
         other => other.to_string(),
     }
 }
+
+/// What stands in the codes of errors that the same request meets again.
+const REFUSALS: [&str; 12] = [
+    "invalid",
+    "badrequest",
+    "bad_request",
+    "unprocessable",
+    "content",
+    "context",
+    "payment",
+    "credit",
+    "quota",
+    "not_found",
+    "notfound",
+    "permission",
+];
 
 fn classify(status: Option<u16>, codes: &[String]) -> Class {
     let any = |words: &[&str]| codes.iter().any(|code| words.iter().any(|word| code.contains(word)));
@@ -140,12 +166,10 @@ fn classify(status: Option<u16>, codes: &[String]) -> Class {
         Some(401) => Class::KeyRejected,
         Some(408 | 500..) => Class::Transient,
         Some(300..) => Class::Refused,
-        _ if any(&["rate_limit"]) => Class::RateLimited,
+        _ if any(&["rate_limit", "ratelimit"]) => Class::RateLimited,
         _ if any(&["authentication", "api_key"]) => Class::KeyRejected,
         _ if any(&["server", "overload", "unavailable", "timeout", "internal"]) => Class::Transient,
-        _ if any(&["invalid", "content", "context", "payment", "credit", "quota", "not_found", "permission"]) => {
-            Class::Refused
-        }
+        _ if any(&REFUSALS) => Class::Refused,
         _ => Class::Transient,
     }
 }
@@ -153,8 +177,9 @@ fn classify(status: Option<u16>, codes: &[String]) -> Class {
 /// `retry-after-ms`, or `Retry-After` in seconds or as a date.
 fn wait_of(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |value: &reqwest::header::HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
-    if let Some(milliseconds) = headers.get("retry-after-ms").and_then(text).and_then(|text| text.parse::<f64>().ok()) {
-        return seconds(milliseconds / 1000.0);
+    let milliseconds = headers.get("retry-after-ms").and_then(text).and_then(|text| text.parse::<f64>().ok());
+    if let Some(wait) = milliseconds.and_then(|milliseconds| seconds(milliseconds / 1000.0)) {
+        return Some(wait);
     }
     let after = headers.get(RETRY_AFTER).and_then(text)?;
     if let Ok(number) = after.parse() {
@@ -165,7 +190,7 @@ fn wait_of(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
 }
 
 fn seconds(number: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(number).ok().map(|wait| wait.min(LONGEST_WAIT))
+    (number >= 0.0).then(|| Duration::from_secs_f64(number.min(LONGEST_WAIT.as_secs_f64())))
 }
 
 fn shortened(message: &str) -> String {

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
 use super::failure::Failure;
-use super::parameters::{Parameter, Refused};
+use super::parameters::{Adaption, Refused};
 use super::wire::{Answer, Question};
 use super::{chat, responses};
 
@@ -56,38 +56,39 @@ pub struct HttpModel {
     client: Client,
     api: Api,
     models: Models,
-    effort: Option<String>,
+    effort: String,
     refused: Refused,
 }
 
 impl HttpModel {
-    /// `effort`: of reasoning; `none` leaves it to the model.
+    /// `effort`: of reasoning. `none` is said too: models that can do without reasoning do it then.
     pub fn new(client: Client, api: Api, models: Models, effort: &str) -> Self {
-        let effort = (effort != "none").then(|| effort.to_owned());
-        Self { client, api, models, effort, refused: Refused::default() }
+        Self { client, api, models, effort: effort.to_owned(), refused: Refused::default() }
     }
 
-    /// Leaves out what the endpoint refuses by name. Every repetition leaves out one parameter more, so there are few.
+    /// Leaves out what the endpoint refuses by name. Every repetition leaves out one parameter more, so there are at most
+    /// six, and later calls of the same model need none.
     async fn answer(&self, completion: &Completion) -> Result<CompletionReply, Failure> {
-        let mut without = self.refused.get();
+        let model = self.models.of(completion.purpose);
+        let mut adaption = Adaption::new(self.refused.by(model));
         loop {
             let question = Question {
                 completion,
-                model: self.models.of(completion.purpose),
-                effort: self.effort.as_deref(),
+                model,
+                effort: &self.effort,
                 openrouter: self.api == Api::Openrouter,
-                without,
+                without: adaption.without,
             };
             match self.ask(question).await {
                 Ok(Answer { text, ended, usage }) => {
-                    self.refused.add(without);
+                    self.refused.add(model, adaption.learned());
                     return Ok(CompletionReply { text, usage, cached: false, ended });
                 }
-                Err(failure) => match Parameter::refused_in(&failure) {
-                    Some(parameter) if without.insert(parameter) => {
-                        tracing::info!(?parameter, "the endpoint refuses a parameter; asking without it");
+                Err(failure) => match adaption.leave_out(&failure) {
+                    Some(parameter) => {
+                        tracing::info!(?parameter, model, "the endpoint refuses a parameter; asking without it");
                     }
-                    _ => return Err(self.explained(failure)),
+                    None => return Err(self.explained(failure)),
                 },
             }
         }

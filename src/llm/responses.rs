@@ -1,5 +1,6 @@
 //! The Responses API: `POST {base}/responses`, with the history in the request and nothing stored.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use reasoning_bank_domain::answer::Ended;
@@ -14,7 +15,7 @@ pub(super) const PATH: &[&str] = &["responses"];
 #[derive(Debug, Serialize)]
 pub(super) struct Request<'a> {
     model: &'a str,
-    instructions: &'a str,
+    instructions: Cow<'a, str>,
     input: &'a str,
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +57,7 @@ struct Routing {
 pub(super) fn request(question: Question<'_>) -> Request<'_> {
     Request {
         model: question.model,
-        instructions: &question.completion.instructions,
+        instructions: question.instructions(),
         input: &question.completion.input,
         max_output_tokens: question.completion.max_output_tokens,
         temperature: question.temperature(),
@@ -100,5 +101,5 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
             return Err(Failure::new(Class::Transient, format!("the answer is {status}")));
         }
     }
-    Ok(Answer { usage: usage_of(&body["usage"], question.completion, &text), text, ended })
+    Ok(Answer { usage: usage_of(&body["usage"], question, &text), text, ended })
 }

@@ -35,6 +35,10 @@ fn the_class_follows_from_the_status(#[case] statuses: &[u16], #[case] class: Cl
 #[case(json!({"code": 0, "metadata": {"error_type": "context_length_exceeded"}}), Class::Refused)]
 #[case(json!({"code": "invalid_api_key"}), Class::KeyRejected)]
 #[case(json!({"message": "something"}), Class::Transient)]
+#[case(json!({"message": "no", "type": "BadRequestError"}), Class::Refused)]
+#[case(json!({"message": "no", "type": "NotFoundError"}), Class::Refused)]
+#[case(json!({"message": "no", "type": "RateLimitError"}), Class::RateLimited)]
+#[case(json!({"message": "no", "type": "InternalServerError"}), Class::Transient)]
 #[case(json!("just text"), Class::Transient)]
 fn an_error_inside_an_answer_is_read_by_its_code_in_any_form(#[case] error: Value, #[case] class: Class) {
     assert_eq!(Failure::inside(&error).class, class);
@@ -45,6 +49,8 @@ fn an_error_inside_an_answer_is_read_by_its_code_in_any_form(#[case] error: Valu
 #[case(br#"{"error": "model 'x' not found"}"#, "HTTP 404: model 'x' not found")]
 #[case(br#"{"object": "error", "message": "gone", "code": 404}"#, "HTTP 404: gone")]
 #[case(br#"{"detail": "Not Found"}"#, "HTTP 404: Not Found")]
+#[case(br#"[{"error": {"code": 404, "message": "no such model"}}]"#, "HTTP 404: no such model")]
+#[case(b"[]", "HTTP 404: []")]
 #[case(br#"{"detail": [{"loc": ["body"]}]}"#, r#"HTTP 404: {"detail":[{"loc":["body"]}]}"#)]
 #[case(b"<html>\n  nope", "HTTP 404: <html> nope")]
 #[case(b"", "HTTP 404:")]
@@ -72,7 +78,11 @@ fn a_reason_is_short_and_an_account_without_credits_is_told_as_such() {
 #[case(&[("retry-after", "7"), ("retry-after-ms", "250")], Some(250))]
 #[case(&[("retry-after", "Fri, 20 Nov 2026 12:00:30 GMT")], Some(30_000))]
 #[case(&[("retry-after", "Fri, 20 Nov 2020 12:00:00 GMT")], Some(0))]
-#[case(&[("retry-after", "999999999")], Some(3_600_000))]
+#[case(&[("retry-after", "7"), ("retry-after-ms", "soon")], Some(7_000))]
+#[case(&[("retry-after", "7"), ("retry-after-ms", "-1")], Some(7_000))]
+#[case(&[("retry-after", "7200")], Some(7_200_000))]
+#[case(&[("retry-after", "1e300")], Some(30 * 86_400_000))]
+#[case(&[("retry-after", "NaN")], None)]
 #[case(&[("retry-after", "-5")], None)]
 #[case(&[("retry-after", "soon")], None)]
 #[case(&[], None)]
@@ -88,6 +98,8 @@ fn how_long_to_wait_is_read_in_seconds_milliseconds_or_as_a_date(
 fn the_body_says_how_long_to_wait_where_no_header_does() {
     let body = br#"{"error": {"code": 429, "message": "no", "metadata": {"retry_after_seconds": 3}}}"#;
     assert_eq!(Failure::of_response(429, &HeaderMap::new(), body).retry_after, Some(Duration::from_secs(3)));
+    let text = br#"{"error": {"code": 429, "message": "no", "metadata": {"retry_after_seconds": " 3 "}}}"#;
+    assert_eq!(Failure::of_response(429, &HeaderMap::new(), text).retry_after, Some(Duration::from_secs(3)));
     let header = headers(&[("retry-after", "1")]);
     assert_eq!(Failure::of_response(429, &header, body).retry_after, Some(Duration::from_secs(1)));
 }

@@ -27,7 +27,7 @@ fn completion(purpose: Purpose) -> Completion {
 
 fn question(completion: &Completion, openrouter: bool) -> Question<'_> {
     let without = Parameters::default();
-    Question { completion, model: "a/model", effort: Some("medium"), openrouter, without }
+    Question { completion, model: "a/model", effort: "medium", openrouter, without }
 }
 
 type Read = fn(&Value, Question<'_>) -> Result<Answer, Failure>;
@@ -72,6 +72,7 @@ fn requests_of_the_chat_completions_api() {
     "output": [message(json!([{"type": "output_text", "text": "half"}]))]}), "half", Ended::Filtered)]
 #[case::eaten_by_reasoning(json!({"status": "incomplete", "output": [{"type": "reasoning"}]}), "", Ended::AtLimit)]
 #[case::thinking_aloud(json!({"output": [message(json!("<think>hm</think>\n\ndone"))]}), "done", Ended::Whole)]
+#[case::the_end_of_a_tag(json!({"output": [message(json!("a\n</think>\n\nb"))]}), "a\n</think>\n\nb", Ended::Whole)]
 fn answers_of_the_responses_api(#[case] body: Value, #[case] text: &str, #[case] ended: Ended) {
     assert_eq!(read(responses::read, &body), Ok((text.to_owned(), ended)));
 }
@@ -82,7 +83,20 @@ fn answers_of_the_responses_api(#[case] body: Value, #[case] text: &str, #[case]
     "ab", Ended::Whole)]
 #[case::reasoning(json!({"choices": [{"message": {"content": "done", "reasoning_content": "hm"}}]}), "done", Ended::Whole)]
 #[case::thinking_aloud(json!({"choices": [{"message": {"content": "<think>\nhm\n</think>\ndone"}}]}), "done", Ended::Whole)]
-#[case::thinking_opened_by_the_template(json!({"choices": [{"message": {"content": "hm</think>done"}}]}), "done", Ended::Whole)]
+#[case::thinking_opened_by_the_template(chat_text("hm\n</think>\n\ndone"), "done", Ended::Whole)]
+#[case::the_end_of_a_tag_within_a_line(
+    chat_text("split at </think>\n\nand b"),
+    "split at </think>\n\nand b",
+    Ended::Whole
+)]
+#[case::the_end_of_a_tag_without_an_empty_line(chat_text("a\n</think>\nb"), "a\n</think>\nb", Ended::Whole)]
+#[case::the_end_of_a_tag_in_code(chat_text("```\na\n</think>\n\nb\n```"), "```\na\n</think>\n\nb\n```", Ended::Whole)]
+#[case::the_end_of_a_tag_in_json(
+    chat_text(r#"{"a": "b\n</think>\n\nc"}"#),
+    r#"{"a": "b\n</think>\n\nc"}"#,
+    Ended::Whole
+)]
+#[case::nothing_but_the_end_of_a_tag(chat_text("a\n</think>\n\n"), "a\n</think>\n\n", Ended::Whole)]
 #[case::thinking_without_end(json!({"choices": [{"message": {"content": "<think>hm"}, "finish_reason": "length"}]}), "", Ended::AtLimit)]
 #[case::a_tag_in_code(json!({"choices": [{"message": {"content": "strip(\"<think>x</think>\")"}}]}),
     "strip(\"<think>x</think>\")", Ended::Whole)]
@@ -90,6 +104,10 @@ fn answers_of_the_responses_api(#[case] body: Value, #[case] text: &str, #[case]
 #[case::filter(json!({"choices": [{"message": {"content": null}, "finish_reason": "content_filter"}]}), "", Ended::Filtered)]
 fn answers_of_the_chat_completions_api(#[case] body: Value, #[case] text: &str, #[case] ended: Ended) {
     assert_eq!(read(chat::read, &body), Ok((text.to_owned(), ended)));
+}
+
+fn chat_text(text: &str) -> Value {
+    json!({"choices": [{"message": {"content": text}}]})
 }
 
 fn transient(message: &str) -> ModelError {
@@ -111,6 +129,8 @@ fn transient(message: &str) -> ModelError {
 #[case(chat::read, json!({"error": {"code": 502, "message": "upstream"}}), transient("upstream"))]
 #[case(chat::read, json!({"choices": [{"error": {"code": 502, "message": "upstream"}, "finish_reason": "error"}]}),
     transient("upstream"))]
+#[case(chat::read, json!({"choices": [{"message": {"content": "half"}, "finish_reason": "error"}]}),
+    transient("the answer broke off with an error, without a reason"))]
 fn what_is_no_answer_is_an_error_of_its_class(#[case] of: Read, #[case] body: Value, #[case] error: ModelError) {
     assert_eq!(read(of, &body), Err(error));
 }
@@ -122,6 +142,8 @@ fn what_is_no_answer_is_an_error_of_its_class(#[case] of: Read, #[case] body: Va
     Usage { input_tokens: 5, output_tokens: 7, reasoning_tokens: 3, cost_usd: None })]
 // o200k: 4 tokens each for "You solve tasks." and "Sort a list.", 3 for the answer.
 #[case(json!(null), Usage { input_tokens: 8, output_tokens: 3, ..Usage::default() })]
+#[case(json!({"input_tokens": 1e30, "output_tokens": u64::MAX, "cost": 1e300}),
+    Usage { input_tokens: 4_294_967_295, output_tokens: 4_294_967_295, reasoning_tokens: 0, cost_usd: Some(4_294_967_295.0) })]
 #[case(json!({"input_tokens": 0, "output_tokens": "seven", "cost": "free"}),
     Usage { input_tokens: 8, output_tokens: 3, ..Usage::default() })]
 fn usage_is_read_under_either_naming_and_estimated_where_it_is_not_said(#[case] usage: Value, #[case] expected: Usage) {
@@ -224,6 +246,7 @@ async fn a_call_goes_to_the_path_of_the_api_with_the_key_and_the_model_of_its_pu
     Mock::given(method("POST"))
         .and(path(expected))
         .and(header("authorization", "Bearer sk-test-key"))
+        .and(header("accept", "application/json"))
         .respond_with(move |request: &Request| {
             let body: Value = request.body_json().unwrap();
             assert_eq!(request.headers.contains_key("x-openrouter-title"), api == Api::Openrouter);
@@ -273,7 +296,86 @@ async fn a_parameter_that_is_refused_is_left_out_from_then_on() {
 }
 
 #[tokio::test]
+async fn what_one_model_refuses_another_one_is_still_asked_with() {
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .respond_with(|request: &Request| {
+            let body: Value = request.body_json().unwrap();
+            let is_sent = body.get("temperature").is_some();
+            match body["model"].as_str() {
+                Some("cheap/judge") if is_sent => refusal(400, "no temperature", None),
+                Some("cheap/judge") => ResponseTemplate::new(200).set_body_json(answer(Api::Chat, "without")),
+                _ if is_sent => ResponseTemplate::new(200).set_body_json(answer(Api::Chat, "with")),
+                _ => refusal(400, "a temperature is needed", None),
+            }
+        })
+        .mount(&server)
+        .await;
+    let model = model(&server, Api::Chat);
+    for _ in 0..2 {
+        assert_eq!(ask(&model, Purpose::Judge).await.unwrap().text, "without");
+        assert_eq!(ask(&model, Purpose::Think).await.unwrap().text, "with");
+    }
+    assert_eq!(server.received_requests().await.unwrap().len(), 5);
+}
+
+/// Refuses schemas, as an error inside an answer where `inside` is true, and answers in the right form only if it is told
+/// in words what that is.
+fn without_schemas(request: &Request, api: Api, inside: bool) -> ResponseTemplate {
+    let body: Value = request.body_json().unwrap();
+    if body.get("response_format").or(body.get("text")).is_some() {
+        let message = "This response_format (text.format) type is unavailable now";
+        return match inside {
+            true => ResponseTemplate::new(200).set_body_json(
+                json!({"error": {"message": message, "type": "invalid_request_error", "code": "invalid_request_error"}}),
+            ),
+            false => refusal(400, message, None),
+        };
+    }
+    let instructions = body["instructions"].as_str().or(body["messages"][0]["content"].as_str()).unwrap();
+    assert!(instructions.starts_with("You solve tasks.\n\nAnswer with one JSON object and nothing else"));
+    let is_told = ["\"score\"", "\"feedback\""].iter().all(|field| instructions.contains(field));
+    let text = if is_told { r#"{"score": 0.5, "feedback": "so so"}"# } else { "It is quite good." };
+    ResponseTemplate::new(200).set_body_json(answer(api, text))
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_form_of_an_answer_is_said_in_words_where_schemas_are_refused(
+    #[values(Api::Openrouter, Api::Responses, Api::Chat)] api: Api,
+    #[values(true, false)] inside: bool,
+) {
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .respond_with(move |request: &Request| without_schemas(request, api, inside))
+        .mount(&server)
+        .await;
+    let model = model(&server, api);
+    for _ in 0..2 {
+        assert_eq!(ask(&model, Purpose::Evaluate).await.unwrap().text, r#"{"score": 0.5, "feedback": "so so"}"#);
+    }
+    assert_eq!(server.received_requests().await.unwrap().len(), 3);
+}
+
+#[test]
+fn no_effort_is_said_as_well() {
+    let think = completion(Purpose::Think);
+    let question = Question { effort: "none", ..question(&think, false) };
+    assert_eq!(serde_json::to_value(responses::request(question)).unwrap()["reasoning"], json!({"effort": "none"}));
+    assert_eq!(serde_json::to_value(chat::request(question)).unwrap()["reasoning_effort"], "none");
+}
+
+#[tokio::test]
 async fn a_request_that_is_refused_for_itself_is_not_repeated() {
+    let server = MockServer::start().await;
+    Mock::given(method("POST")).respond_with(refusal(400, "the prompt is too long", None)).mount(&server).await;
+    let error = ask(&model(&server, Api::Responses), Purpose::Think).await.unwrap_err();
+    assert_eq!(error, ModelError::Refused("HTTP 400: the prompt is too long".into()));
+    assert_eq!(server.received_requests().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_parameter_that_a_refusal_only_mentions_is_left_out_once_and_sent_again_by_the_next_call() {
     let server = MockServer::start().await;
     let message = "temperature is fine, your key sk-test-key is quoted and the prompt is too long";
     Mock::given(method("POST"))
@@ -301,6 +403,8 @@ async fn openrouter_is_asked_for_any_provider_where_none_knows_every_parameter()
                 Some(_) => refusal(404, "No endpoints found that can handle the requested parameters.", None),
                 None => {
                     assert_eq!(body["text"]["format"]["type"], "json_schema");
+                    // Whoever answers may not know schemas.
+                    assert!(body["instructions"].as_str().unwrap().contains("JSON schema"));
                     ResponseTemplate::new(200).set_body_json(answer(Api::Openrouter, "done"))
                 }
             }
@@ -332,6 +436,36 @@ async fn a_rejected_key_is_told_without_the_key() {
         .await;
     let error = ask(&model(&server, Api::Openrouter), Purpose::Think).await.unwrap_err();
     assert_eq!(error, ModelError::KeyRejected("HTTP 401: Incorrect API key provided: [key].".into()));
+}
+
+/// Answers once with this head and what begins a body, then ends the connection.
+async fn broken_off(head: &'static str) -> Url {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"}") {
+            stream.read_buf(&mut request).await.unwrap();
+        }
+        stream.write_all(format!("{head}\r\ncontent-length: 100\r\n\r\n{{").as_bytes()).await.unwrap();
+    });
+    Url::parse(&format!("http://{address}/v1")).unwrap()
+}
+
+#[rstest]
+#[case("HTTP/1.1 401 X", |error: ModelError| matches!(error, ModelError::KeyRejected(_)))]
+#[case("HTTP/1.1 400 X", |error: ModelError| matches!(error, ModelError::Refused(_)))]
+#[case("HTTP/1.1 200 X", |error: ModelError| matches!(error, ModelError::Transient { .. }))]
+#[tokio::test]
+async fn a_status_counts_although_the_reason_breaks_off(
+    #[case] head: &'static str,
+    #[case] is: fn(ModelError) -> bool,
+) {
+    let connection = Connection { base_url: broken_off(head).await, key: None, attributed: false };
+    let model = HttpModel::new(Client::new(connection).unwrap(), Api::Chat, Models::all("m"), "none");
+    assert!(is(ask(&model, Purpose::Think).await.unwrap_err()));
 }
 
 #[tokio::test]
