@@ -21,7 +21,7 @@ mod provider;
 mod show;
 mod workspace;
 
-pub use api_key::ApiKey;
+pub use api_key::{ApiKey, SECRET_VARIABLES};
 pub use layers::{Flags, Sources};
 pub use problem::{Problem, SettingsError};
 pub use provider::{Provider, ProviderError};
@@ -223,6 +223,8 @@ pub struct Loaded {
     pub proposal: Option<Proposal>,
     /// Of the provider; none where there is none, or where the provider takes none.
     pub api_key: Option<ApiKey>,
+    /// Why the key that is given cannot be used; there is no `api_key` then. Only what needs the key fails of it.
+    pub key_problem: Option<Problem>,
     /// Worth telling the user.
     pub warnings: Vec<String>,
 }
@@ -274,8 +276,10 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     let merged = merged.build().map_err(|error| SettingsError::one(Problem::internal(error)))?;
 
     keys::check_together(&merged, &mut problems);
+    let key = provider::usable_key(&merged, sources, &layers, &problems);
     let effective = show::effective(&merged.cache);
     let (Some(meant), true) = (meant, problems.is_empty()) else {
+        problems.extend(key.err());
         return Err(SettingsError { problems });
     };
     let mut settings: Settings =
@@ -284,9 +288,12 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     if !settings.traces.dir.as_os_str().is_empty() {
         settings.traces.dir = sources.directory.join(&settings.traces.dir);
     }
-    let api_key = api_key::find(&settings.llm, sources, layers.iter()).map_err(SettingsError::one)?;
+    let (api_key, key_problem) = match key {
+        Ok(key) => (key, None),
+        Err(problem) => (None, Some(problem)),
+    };
     let warnings = warnings(sources, &meant.workspace);
-    let loaded = Loaded {
+    Ok(Loaded {
         settings,
         effective,
         workspace: meant.workspace,
@@ -294,10 +301,9 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
         workspace_is_named: sources.flags.workspace.is_some(),
         proposal: meant.proposal,
         api_key,
+        key_problem,
         warnings,
-    };
-    provider::check_transport(&loaded).map_err(SettingsError::one)?;
-    Ok(loaded)
+    })
 }
 
 fn warnings(sources: &Sources, workspace: &WorkspaceRef) -> Vec<String> {

@@ -31,6 +31,9 @@ struct SecretDocument<'a> {
     /// Masked; absent when it is not set.
     value: Option<&'a str>,
     origin: Option<&'a str>,
+    /// Why what is set cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
 }
 
 pub(super) fn document(loaded: &Loaded) -> Document<'_> {
@@ -41,7 +44,8 @@ pub(super) fn document(loaded: &Loaded) -> Document<'_> {
     let workspace =
         WorkspaceDocument { id, root, origin: &loaded.workspace_origin, proposal: loaded.proposal.as_ref() };
     let origin = loaded.api_key.as_ref().map(|key| key.origin.as_str());
-    let key = SecretDocument { key: "llm.api_key", value: origin.map(|_| "********"), origin };
+    let problem = loaded.key_problem.as_ref().map(ToString::to_string);
+    let key = SecretDocument { key: "llm.api_key", value: origin.map(|_| "********"), origin, problem };
     Document { settings: loaded.effective.iter().collect(), workspace, secrets: vec![key] }
 }
 
@@ -59,9 +63,12 @@ pub(super) fn text(document: &Document<'_>) -> String {
     for Effective { key, value, origin } in &document.settings {
         lines.push(format!("{:<52} # {origin}", format!("{key} = {value}")));
     }
-    for SecretDocument { key, value, origin } in &document.secrets {
+    for SecretDocument { key, value, origin, problem } in &document.secrets {
         let (value, origin) = (value.unwrap_or("not set"), origin.map(|o| format!(" ({o})")).unwrap_or_default());
-        lines.push(format!("# {key}: {value}{origin}"));
+        lines.push(match problem {
+            Some(problem) => format!("# {key}: cannot be used; {problem}"),
+            None => format!("# {key}: {value}{origin}"),
+        });
     }
     lines.join("\n")
 }

@@ -12,6 +12,9 @@ use super::{LlmSettings, Provider};
 
 pub(super) const VARIABLE: &str = "OPENROUTER_API_KEY";
 const VARIABLES: [&str; 2] = [OWN_VARIABLE, VARIABLE];
+/// Every environment variable that holds a key, or the path of a file that does.
+pub const SECRET_VARIABLES: [&str; 4] =
+    [OWN_VARIABLE, "REASONING_BANK__LLM__API_KEY_FILE", VARIABLE, "OPENROUTER_API_KEY_FILE"];
 const OWN_VARIABLE: &str = "REASONING_BANK__LLM__API_KEY";
 const KEY: &str = "llm.api_key";
 

@@ -1,10 +1,13 @@
 //! Where the language model comes from, and whether a command can work with it. The models themselves are elsewhere.
 
+use config::Config;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::api_key::{self, VARIABLE};
-use super::problem::Problem;
+use super::api_key::{self, ApiKey, VARIABLE};
+use super::keys;
+use super::layers::{Layer, Sources};
+use super::problem::{Problem, SettingsError};
 use super::{LlmSettings, Loaded};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -57,6 +60,9 @@ pub enum ProviderError {
     KeyRejected { origin: String, reason: String },
     #[error("there is no model to solve with: the provider is none ({origin})")]
     NoModel { origin: String },
+    /// A key is given and cannot be used.
+    #[error(transparent)]
+    KeyUnusable(SettingsError),
 }
 
 impl ProviderError {
@@ -65,6 +71,7 @@ impl ProviderError {
             Self::KeyMissing { .. } => "llm_key_missing",
             Self::KeyRejected { .. } => "llm_rejected_key",
             Self::NoModel { .. } => "llm_unavailable",
+            Self::KeyUnusable(_) => "configuration_invalid",
         }
     }
 
@@ -84,6 +91,7 @@ impl ProviderError {
                 "choose a model: `--llm openrouter`, `--llm responses`, `--llm chat`, or `--llm simulated` (in-process, \
                  no key, no network)"
             }
+            Self::KeyUnusable(_) => "correct or remove what the line names",
         }
     }
 }
@@ -99,8 +107,11 @@ impl Loaded {
     /// without a model too.
     ///
     /// # Errors
-    /// The key is missing, or there is no model.
+    /// The key is missing or cannot be used, or there is no model.
     pub fn check_provider(&self, none_will_do: bool) -> Result<(), ProviderError> {
+        if let Some(problem) = &self.key_problem {
+            return Err(ProviderError::KeyUnusable(SettingsError::one(problem.clone())));
+        }
         let provider = self.settings.llm.provider;
         let origin = || self.origin_of("llm.provider");
         match provider {
@@ -113,12 +124,27 @@ impl Loaded {
     }
 }
 
-/// A key is sent only where nobody can read it on the way.
-pub(super) fn check_transport(loaded: &Loaded) -> Result<(), Problem> {
-    let (Some(url), Some(_)) = (loaded.settings.llm.endpoint(), &loaded.api_key) else { return Ok(()) };
-    if api_key::is_safe_over(&url) {
-        return Ok(());
+/// The key for the provider that the settings name, where nobody can read it on the way there. None, too, where what the
+/// settings say of the provider is wrong.
+pub(super) fn usable_key(
+    merged: &Config,
+    sources: &Sources,
+    layers: &[Layer],
+    problems: &[Problem],
+) -> Result<Option<ApiKey>, Problem> {
+    const BASE_URL: &str = "llm.base_url";
+    if problems.iter().any(|problem| ["llm.provider", BASE_URL].contains(&problem.key.as_str())) {
+        return Ok(None);
     }
-    let problem = "must be https, since a key is sent there; http will do for this machine and private networks only";
-    Err(Problem::new("llm.base_url", problem, loaded.origin_of("llm.base_url")))
+    let llm: LlmSettings = merged.get("llm").map_err(Problem::internal)?;
+    let key = api_key::find(&llm, sources, layers.iter())?;
+    match llm.endpoint() {
+        Some(url) if key.is_some() && !api_key::is_safe_over(&url) => {
+            let problem =
+                "must be https, since a key is sent there; http will do for this machine and private networks only";
+            let origin = keys::at(&merged.cache, BASE_URL).map(|(_, origin)| origin).unwrap_or_default();
+            Err(Problem::new(BASE_URL, problem, origin))
+        }
+        _ => Ok(key),
+    }
 }

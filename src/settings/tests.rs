@@ -331,16 +331,36 @@ fn the_key_comes_from_the_environment_a_file_it_names_or_the_users_file() {
         .variable("REASONING_BANK__LLM__API_KEY_FILE", "key");
     assert_eq!(origin_of_key(&chat).as_deref(), Some("environment variable REASONING_BANK__LLM__API_KEY_FILE"));
 
-    let (key, _, layer) = Place::new().variable("OPENROUTER_API_KEY_FILE", "missing").problem();
-    assert_eq!((key.as_str(), layer.as_str()), ("llm.api_key", "environment variable OPENROUTER_API_KEY_FILE"));
     for text in ["sk secret", "sk-secret\nsecond line", "sk-sécret"] {
-        let (key, problem, _) = Place::new().variable("OPENROUTER_API_KEY", text).problem();
-        assert!(key == "llm.api_key" && !problem.contains("secret"), "{problem}");
+        let problem = Place::new().variable("OPENROUTER_API_KEY", text).load().key_problem.unwrap();
+        assert!(problem.key == "llm.api_key" && !problem.to_string().contains("secret"), "{problem}");
     }
     let (key, problem, _) = Place::new().user_file("llm.api_key = 5").problem();
     assert!(key == "llm.api_key" && !problem.contains('5'), "{problem}");
     let (key, ..) = Place::new().workspace_file("llm.api_key = 'sk-secret'").problem();
     assert_eq!(key, "llm.api_key");
+}
+
+#[test]
+fn a_key_that_cannot_be_used_is_told_to_what_needs_it_and_with_all_other_problems() {
+    let place = Place::new().variable("OPENROUTER_API_KEY_FILE", "missing");
+    let loaded = place.load();
+    let problem = loaded.key_problem.clone().unwrap();
+    assert_eq!(
+        (problem.key.as_str(), problem.layer.as_str()),
+        ("llm.api_key", "environment variable OPENROUTER_API_KEY_FILE")
+    );
+    let error = loaded.check_provider(true).unwrap_err();
+    assert_eq!((error.code(), error.to_string()), ("configuration_invalid", format!("configuration: {problem}")));
+
+    let place = place.user_file("matts.k = 99\nllm.timeout_s = 0");
+    let problems = load(&place.sources).unwrap_err().problems;
+    let mut keys: Vec<&str> = problems.iter().map(|problem| problem.key.as_str()).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["llm.api_key", "llm.timeout_s", "matts.k"]);
+    // Where the key would go is not known, so nothing is said of it.
+    let place = place.user_file("llm.provider = 'gpt'");
+    assert_eq!(place.problem().0, "llm.provider");
 }
 
 #[rstest]
@@ -356,14 +376,12 @@ fn a_key_is_sent_only_where_nobody_reads_it_on_the_way(#[case] url: &str, #[case
     let place = Place::new().user_file(&format!("llm.base_url = '{url}'"));
     assert_eq!(place.load().settings.llm.endpoint().unwrap().as_str(), url);
     let place = place.variable("OPENROUTER_API_KEY", "sk-or-v1-secret");
-    if safe {
-        place.load();
-    } else {
-        let (key, problem, layer) = place.problem();
-        assert_eq!(
-            (key.as_str(), layer),
-            ("llm.base_url", place.path("config/reasoning-bank/config.toml").display().to_string())
-        );
+    let loaded = place.load();
+    assert_eq!(loaded.api_key.is_some(), safe);
+    assert_eq!(loaded.check_provider(true).is_ok(), safe);
+    if let Some(Problem { key, problem, layer }) = loaded.key_problem {
+        let file = place.path("config/reasoning-bank/config.toml").display().to_string();
+        assert_eq!((key.as_str(), layer), ("llm.base_url", file));
         assert!(problem.contains("must be https"), "{problem}");
     }
 }

@@ -2,7 +2,7 @@
 //! solution on stdin and in a file; its exit code is the evidence.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
 use futures::FutureExt;
@@ -13,6 +13,8 @@ use reasoning_bank_domain::feedback::{DETAIL_MAX_CHARS, EvidenceKind, Observed};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
+
+use crate::settings::SECRET_VARIABLES;
 
 /// Names the file that holds the solution.
 pub(super) const SOLUTION: &str = "REASONING_BANK_SOLUTION";
@@ -47,18 +49,22 @@ impl Verifier for ShellCheck {
 }
 
 impl ShellCheck {
+    fn shell(&self, solution: &Path) -> Command {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&self.command).current_dir(&self.directory).env(SOLUTION, solution);
+        // The command runs code that a model wrote: keys are none of its business.
+        for secret in SECRET_VARIABLES {
+            command.env_remove(secret);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        command
+    }
+
     async fn run(&self, solution: &str) -> io::Result<Result<Observed, VerifyError>> {
         let mut file = tempfile::NamedTempFile::with_prefix("solution-")?;
         file.write_all(solution.as_bytes())?;
         file.flush()?;
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(&self.command).current_dir(&self.directory).env(SOLUTION, file.path());
-        // The command runs code that a model wrote: keys are none of its business.
-        for secret in ["OPENROUTER_API_KEY", "OPENROUTER_API_KEY_FILE", "REASONING_BANK__LLM__API_KEY"] {
-            command.env_remove(secret);
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let mut group = Group::of(command.spawn()?);
+        let mut group = Group::of(self.shell(file.path()).spawn()?);
         let child = &mut group.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let feed = async {
@@ -163,6 +169,20 @@ mod tests {
         assert!(left_running.passed);
         let killed = check("kill -9 $$", SOON).await.unwrap();
         assert_eq!((killed.passed, killed.detail.as_deref()), (false, Some("ended by signal 9")));
+    }
+
+    #[test]
+    fn a_command_is_started_without_the_variables_of_keys() {
+        let command = ShellCheck { command: "true".into(), directory: "/".into() }.shell(Path::new("/tmp/solution"));
+        let removed: Vec<_> =
+            command.as_std().get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
+        let of_keys = [
+            "OPENROUTER_API_KEY",
+            "OPENROUTER_API_KEY_FILE",
+            "REASONING_BANK__LLM__API_KEY",
+            "REASONING_BANK__LLM__API_KEY_FILE",
+        ];
+        assert_eq!(removed, of_keys);
     }
 
     #[tokio::test]
