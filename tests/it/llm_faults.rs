@@ -15,7 +15,8 @@ use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::solve::SolveTask;
+use reasoning_bank_domain::solve::{SolveReport, SolveTask};
+use reasoning_bank_domain::trace::Outcome;
 use reqwest::Url;
 use serde_json::json;
 
@@ -100,9 +101,10 @@ async fn tasks_succeed_although_a_fifth_of_all_calls_fails_and_none_is_late() {
     let calls = server.asked().len();
     let failed = failures.load(Ordering::Relaxed) as usize;
     assert!(calls >= TASKS * 5 && failed * 100 >= calls * 18, "{failed} of {calls} calls failed");
-    let successes = solved.iter().filter(|(solved, _)| solved.is_ok()).count();
-    let errors: Vec<_> = solved.iter().filter_map(|(solved, _)| solved.as_ref().err()).collect();
-    assert!(successes * 1000 >= TASKS * 995, "{successes} of {TASKS}: {errors:?}");
+    let is_success = |report: &SolveReport| report.outcome == Outcome::Success;
+    let others: Vec<_> =
+        solved.iter().map(|(solved, _)| solved).filter(|solved| !solved.as_ref().is_ok_and(is_success)).collect();
+    assert!(others.len() * 1000 <= TASKS * 5, "{} of {TASKS}: {others:?}", others.len());
     let slowest = solved.iter().map(|(_, took)| *took).max().unwrap();
     assert!(slowest <= DEADLINE, "{slowest:?}");
     system.stop(Duration::from_secs(5)).await;

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::llm_server::{Asked, LlmServer, Reply, good};
 use crate::mcp_process::McpProcess;
-use crate::support::Place;
+use crate::support::{Place, Ran};
 
-const SOON: Duration = Duration::from_secs(3);
+const SOON: Duration = Duration::from_secs(10);
 
 /// A place whose settings lead to OpenRouter at this URL, with a key.
 fn place(base_url: &str) -> Place {
@@ -90,6 +90,20 @@ fn commands_that_need_no_model_need_no_key_and_do_not_ask_for_it() {
     let server = LlmServer::new(Duration::ZERO, rejecting(401));
     place(&server.base_url()).run(&["memory", "export", "--all"]).ok();
     assert!(server.asked().is_empty());
+
+    // Nor one that is where it says.
+    let place = Place::new();
+    let with_lost_key = |args: &[&str]| {
+        let mut command = place.command(args);
+        Ran::of(command.env("OPENROUTER_API_KEY_FILE", "/nowhere/key").output().unwrap())
+    };
+    with_lost_key(&["memory", "export", "--all"]).ok();
+    let shown = with_lost_key(&["config", "show"]).ok().stdout;
+    assert!(shown.contains("# llm.api_key: cannot be used; ") && shown.contains("OPENROUTER_API_KEY_FILE"), "{shown}");
+    for needs_it in [&["mcp"][..], &["solve", "task"]] {
+        let ran = with_lost_key(needs_it).exits(2);
+        assert!(ran.stderr.contains("OPENROUTER_API_KEY_FILE"), "{}", ran.stderr);
+    }
 }
 
 #[rstest]

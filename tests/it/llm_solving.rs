@@ -40,6 +40,11 @@ fn a_good_first_draft_ends_the_loop_early(#[values("responses", "chat")] provide
     assert_eq!(report["usage"]["llm_calls"], 8);
     assert_eq!((&report["usage"]["input_tokens"], &report["usage"]["output_tokens"]), (&json!(80), &json!(80)));
     assert_eq!(report["learnings"][0]["title"], "Bisect with a half-open range");
+    let cost = report["usage"]["cost_usd"].as_f64();
+    match provider {
+        "chat" => assert_eq!(cost, None),
+        _ => assert!(cost.is_some_and(|cost| (cost - 8.0 * 0.001).abs() < 1e-9), "{report}"),
+    }
 
     let path = if provider == "chat" { "/v1/chat/completions" } else { "/v1/responses" };
     let asked = server.asked();
