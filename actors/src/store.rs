@@ -184,7 +184,7 @@ impl Rows for Scanned {
             Self::Workspaces(rows) => rows.len(),
             Self::Passages(rows) => rows.len(),
             Self::Stored(ids) => ids.len(),
-            Self::Summary(_) => 1,
+            Self::Held(_) | Self::Summary(_) => 1,
         }
     }
 }

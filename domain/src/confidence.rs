@@ -7,6 +7,8 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::Builder;
 
 use crate::ids::{MemoryId, SignalId, TraceId};
 use crate::memory::{Facts, SourceType};
@@ -88,6 +90,21 @@ pub struct Signal {
     /// Why, in the reporter's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+}
+
+/// The id of a signal about a memory's part in a trace, the same (a UUIDv8) however often it is said: what became of the
+/// trace is one fact, whoever reports it, and what a session thinks of the memory is one opinion.
+pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, session: Option<&str>) -> SignalId {
+    let session = session.filter(|_| matches!(kind, SignalKind::Helpful | SignalKind::NotHelpful));
+    let hash = Sha256::new()
+        .chain_update(trace.uuid())
+        .chain_update(memory.uuid())
+        .chain_update([kind as u8, u8::from(session.is_some())])
+        .chain_update(session.unwrap_or_default())
+        .finalize();
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash[..16]);
+    Builder::from_custom_bytes(bytes).into_uuid().into()
 }
 
 /// What the signals of one memory add up to.

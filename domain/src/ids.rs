@@ -1,5 +1,6 @@
 //! Identities. Every thing that is stored has a UUIDv7 of its own, made by its creator before the first write:
-//! a write that is retried carries the same id and is therefore the same thing.
+//! a write that is retried carries the same id and is therefore the same thing. Only a signal about a trace has an id that
+//! follows from what it says ([`crate::confidence::id_within_trace`]).
 
 use std::fmt;
 use std::str::FromStr;

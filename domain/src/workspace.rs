@@ -118,8 +118,6 @@ pub struct WorkspaceDetail {
     pub registered: bool,
     pub memories: u64,
     pub traces: u64,
-    /// There are more than were counted.
-    pub truncated: bool,
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

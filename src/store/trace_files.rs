@@ -70,23 +70,23 @@ impl TraceFiles {
         Ok(committed)
     }
 
-    /// Files first, so that an erasure that breaks off and is asked for again leaves none, and once more for those that
-    /// were written meanwhile.
+    /// Rows first: they are what counts, and however many files there are, they take none of the rows' time.
     async fn erase_and_remove(&self, scope: EraseScope, deadline: Deadline) -> Result<Erased, StoreError> {
-        self.remove(&scope, deadline).await?;
         let erased = self.store.erase(scope.clone(), deadline).await?;
-        self.remove(&scope, deadline).await?;
+        self.remove(scope, deadline).await?;
         Ok(erased)
     }
 
-    async fn remove(&self, scope: &EraseScope, deadline: Deadline) -> Result<(), StoreError> {
+    /// Goes on by itself after the deadline: a workspace that is erased cannot be erased again.
+    async fn remove(&self, scope: EraseScope, deadline: Deadline) -> Result<(), StoreError> {
         if matches!(scope, EraseScope::Memory(_)) {
             return Ok(());
         }
-        let (dir, scope) = (self.options.dir.clone(), scope.clone());
+        let dir = self.options.dir.clone();
         let removing = tokio::task::spawn_blocking(move || remove(&dir, &scope));
         let removed = tokio::time::timeout_at(deadline.instant(), removing).await.map_err(|_| StoreError::TimedOut)?;
-        let failed = |error: String| StoreError::Failed(format!("trace files could not be removed: {error}"));
+        let dir = self.options.dir.display();
+        let failed = |error: String| StoreError::Failed(format!("not all trace files in {dir} were removed: {error}"));
         removed.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
     }
 
@@ -187,26 +187,46 @@ impl Head {
     }
 }
 
-/// Goes by what the files say, so those that earlier runs or other processes wrote are found, too.
+/// Goes by what the files say, so those that earlier runs or other processes wrote are found, too. One that cannot be
+/// removed keeps none of the others.
 fn remove(dir: &Path, scope: &EraseScope) -> io::Result<()> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
+    let mut result = Ok(());
     for entry in entries {
         let path = entry?.path();
-        if head_of(dir, &path)?.is_some_and(|head| head.is_in(scope)) {
-            unless_gone(fs::remove_file(&path))?;
-        }
+        let removed = remove_one(dir, &path, scope);
+        result = result.and(removed);
+    }
+    result
+}
+
+fn remove_one(dir: &Path, path: &Path, scope: &EraseScope) -> io::Result<()> {
+    let Some(id) = id_of(dir, path).filter(|id| may_be_in(*id, scope)) else { return Ok(()) };
+    if head_of(path, id)?.is_some_and(|head| head.is_in(scope)) {
+        unless_gone(fs::remove_file(path))?;
     }
     Ok(())
 }
 
+/// `None` when it is no trace file by its name.
+fn id_of(dir: &Path, path: &Path) -> Option<TraceId> {
+    let id = path.file_stem()?.to_str()?.parse().ok()?;
+    (path == path_of(dir, id)).then_some(id)
+}
+
+/// A trace gets its id, and with it the time in it, before it is made: the files of younger ones need not be read.
+fn may_be_in(id: TraceId, scope: &EraseScope) -> bool {
+    let EraseScope::Traces { before, .. } = scope else { return true };
+    let begun = id.uuid().get_timestamp().map(|time| i128::from(time.to_unix().0));
+    begun.is_none_or(|begun| begun <= i128::from(before.as_second()))
+}
+
 /// `None` when it is no trace file.
-fn head_of(dir: &Path, path: &Path) -> io::Result<Option<Head>> {
-    let id = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<TraceId>().ok());
-    let Some(id) = id.filter(|id| path == path_of(dir, *id)) else { return Ok(None) };
+fn head_of(path: &Path, id: TraceId) -> io::Result<Option<Head>> {
     let Some(json) = unless_gone(fs::read(path))? else { return Ok(None) };
     Ok(serde_json::from_slice::<Head>(&json).ok().filter(|head| head.trace_id == id))
 }

@@ -10,6 +10,7 @@ use reasoning_bank::store::{TraceFileOptions, TraceFiles};
 use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Record, Scanned};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::WorkspaceId;
 use serde_json::Value;
 
 use crate::store_fixtures::*;
@@ -47,6 +48,14 @@ fn names(dir: &Path) -> Vec<String> {
 
 fn file(trace: &Trace) -> String {
     format!("{}.json", trace.trace_id)
+}
+
+/// Its id is as old as it is.
+fn made_at(created_at: Timestamp, workspace: &WorkspaceId) -> Trace {
+    let random = *uuid::Uuid::now_v7().as_bytes();
+    let counter = std::array::from_fn(|n| random[n + 6]);
+    let id = uuid::Builder::from_unix_timestamp_millis(created_at.as_millisecond() as u64, &counter).into_uuid();
+    Trace { trace_id: id.into(), created_at, ..trace(workspace, "task") }
 }
 
 async fn commit(store: &TraceFiles, traces: &[&Trace]) {
@@ -104,8 +113,7 @@ async fn a_file_that_cannot_be_written_fails_no_commit_and_a_failed_commit_write
 async fn files_go_with_their_traces_also_when_none_are_written_any_more() {
     let kept = Kept::new();
     let [here, there] = [workspace("/here"), workspace("/there")];
-    let made =
-        |workspace, hours| Trace { created_at: now() + SignedDuration::from_hours(hours), ..trace(workspace, "task") };
+    let made = |workspace, hours| made_at(now() + SignedDuration::from_hours(hours), workspace);
     let [old, young, other] = [made(&here, 0), made(&here, 9), made(&there, 0)];
     commit(&kept.store(true, 0), &[&old, &young, &other]).await;
     let foreign = ["notes.txt", "0.json", "0199f0a0-0000-7000-8000-000000000000.json"];
@@ -128,12 +136,31 @@ async fn files_go_with_their_traces_also_when_none_are_written_any_more() {
 }
 
 #[tokio::test]
+async fn files_that_cannot_be_read_keep_no_row_and_no_other_file() {
+    let kept = Kept::new();
+    let here = workspace("/here");
+    let [old, other] = [0, 1].map(|hours| made_at(now() + SignedDuration::from_hours(hours), &here));
+    let store = kept.store(true, 0);
+    commit(&store, &[&old, &other]).await;
+    let (unreadable, young) = (made_at(now(), &here), made_at(now() + SignedDuration::from_hours(30), &here));
+    for directory in [&unreadable, &young] {
+        fs::create_dir(kept.dir().join(file(directory))).unwrap();
+    }
+    let scope = EraseScope::Traces { workspace: None, before: now() + SignedDuration::from_hours(24) };
+    let error = store.erase(scope.clone(), soon()).await.unwrap_err();
+    assert!(error.to_string().contains("not all trace files"), "{error}");
+    assert_eq!(stored(&store).await, 0, "the rows are gone");
+    let mut left = [&unreadable, &young].map(file);
+    left.sort();
+    assert_eq!(kept.files(), left);
+    fs::remove_dir(kept.dir().join(file(&unreadable))).unwrap();
+    store.erase(scope, soon()).await.expect("what is younger is not read");
+}
+
+#[tokio::test]
 async fn upkeep_removes_traces_that_were_kept_long_enough() {
     let kept = Kept::new();
-    let made = |days: i64| Trace {
-        created_at: Timestamp::now() - SignedDuration::from_hours(24 * days),
-        ..trace(&workspace("/here"), "task")
-    };
+    let made = |days: i64| made_at(Timestamp::now() - SignedDuration::from_hours(24 * days), &workspace("/here"));
     let [old, young] = [made(12), made(9)];
     commit(&kept.store(true, 0), &[&old, &young]).await;
     kept.store(true, 0).maintain(soon()).await.unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::confidence::{Signal, SignalKind, confidence};
+use reasoning_bank_domain::confidence::{Signal, SignalKind, confidence, id_within_trace};
 use reasoning_bank_domain::feedback::{
     COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, LEARNINGS_MAX, MEMORIES_MAX, Moved, Reported, Verdict,
 };
@@ -19,7 +19,7 @@ use super::learn::{ToLearn, as_committed};
 use super::record::{descend, memory_of};
 use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
 use crate::error::Error;
-use crate::ports::{MemoryRow, Record};
+use crate::ports::{Filter, MemoryRow, Page, Record, Scanned};
 use crate::runtime::Deadline;
 
 /// A lesson that comes with a report.
@@ -53,7 +53,7 @@ struct About {
 }
 
 impl MemoriesHandle {
-    /// Stores a report with all that follows from it, or nothing. Memories that the workspace cannot read are not
+    /// Stores a report with all that follows from it, or nothing. What was said of a trace already counts once. Memories that the workspace cannot read are not
     /// found, all of them named; of a trace's memories only those that are left count.
     pub async fn feedback(&self, request: FeedbackRequest, deadline: Deadline) -> Result<Reported, Error> {
         let now = Timestamp::now();
@@ -65,13 +65,37 @@ impl MemoriesHandle {
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
 
         let kinds = request.verdict.signals();
+        let signals = self.unsaid(signals(&request, &about, &kinds, now), &request, deadline).await?;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&about.workspace))];
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
-        batch.extend(signals(&request, &about, &kinds, now));
+        batch.extend(signals.iter().cloned().map(Record::Signal));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&about.workspace);
-        let updated = if kinds.is_empty() { Vec::new() } else { moved(about.rows, &kinds, now) };
+        let updated = if kinds.is_empty() { Vec::new() } else { moved(about.rows, &signals, now) };
         Ok(Reported { updated, learned: as_committed(learned, &is_new, committed) })
+    }
+
+    /// The signals that are not stored yet, the words with the first of each memory: once is enough to be read. Only
+    /// what is said of a trace can have been said before.
+    async fn unsaid(
+        &self,
+        mut signals: Vec<Signal>,
+        request: &FeedbackRequest,
+        deadline: Deadline,
+    ) -> Result<Vec<Signal>, Error> {
+        if request.trace_id.is_some() && !signals.is_empty() {
+            let ids = signals.iter().map(|signal| signal.id.uuid()).collect();
+            if let Scanned::Stored(said) = self.store.scan(Filter::Stored(ids), Page::first(0), deadline).await? {
+                signals.retain(|signal| !said.contains(&signal.id.uuid()));
+            }
+        }
+        if let Some(words) = request.verdict.words() {
+            let mut met = BTreeSet::new();
+            for signal in signals.iter_mut().filter(|signal| met.insert(signal.memory_id)) {
+                signal.comment = Some(words.clone());
+            }
+        }
+        Ok(signals)
     }
 
     async fn about(&self, request: &FeedbackRequest, deadline: Deadline) -> Result<About, Error> {
@@ -169,31 +193,33 @@ fn lessons(request: &FeedbackRequest, about: &About, now: Timestamp) -> Result<V
     if problems.is_empty() { Ok(lessons) } else { Err(MemoryInvalid { problems }.into()) }
 }
 
-/// The words go with the first signal of each memory: once is enough to be read.
-fn signals(request: &FeedbackRequest, about: &About, kinds: &[SignalKind], now: Timestamp) -> Vec<Record> {
-    let words = request.verdict.words();
-    let each = about.rows.iter().flat_map(|row| kinds.iter().enumerate().map(move |(n, kind)| (row, n, *kind)));
-    each.map(|(row, n, kind)| {
-        Record::Signal(Signal {
-            id: SignalId::from(Uuid::now_v7()),
-            memory_id: row.memory.id,
-            workspace_id: about.workspace.id.clone(),
-            kind,
-            at: now,
-            trace_id: request.trace_id,
-            session: request.session.clone(),
-            comment: words.clone().filter(|_| n == 0),
-        })
+fn signals(request: &FeedbackRequest, about: &About, kinds: &[SignalKind], now: Timestamp) -> Vec<Signal> {
+    let session = request.session.as_deref();
+    let id = |memory: MemoryId, kind| match request.trace_id {
+        Some(trace) => id_within_trace(trace, memory, kind, session),
+        None => SignalId::from(Uuid::now_v7()),
+    };
+    let each = about.rows.iter().flat_map(|row| kinds.iter().map(|kind| (row.memory.id, *kind)));
+    each.map(|(memory_id, kind)| Signal {
+        id: id(memory_id, kind),
+        memory_id,
+        workspace_id: about.workspace.id.clone(),
+        kind,
+        at: now,
+        trace_id: request.trace_id,
+        session: request.session.clone(),
+        comment: None,
     })
     .collect()
 }
 
-fn moved(rows: Vec<MemoryRow>, kinds: &[SignalKind], now: Timestamp) -> Vec<Moved> {
+fn moved(rows: Vec<MemoryRow>, signals: &[Signal], now: Timestamp) -> Vec<Moved> {
     let one = |row: MemoryRow| {
         let facts = Facts::from(&row.memory);
         let confidence_before = confidence(&facts, &row.evidence, now);
         let mut evidence = row.evidence;
-        kinds.iter().for_each(|kind| evidence.add(*kind, now));
+        let own = signals.iter().filter(|signal| signal.memory_id == facts.id);
+        own.for_each(|signal| evidence.add(signal.kind, now));
         Moved { id: facts.id, confidence_before, confidence_after: confidence(&facts, &evidence, now) }
     };
     rows.into_iter().map(one).collect()

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use reasoning_bank_domain::agent_loop::Keep;
-use reasoning_bank_domain::confidence::{Signal, SignalKind};
+use reasoning_bank_domain::confidence::{Signal, SignalKind, id_within_trace};
 use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::lesson::{Lesson, Origin};
 use reasoning_bank_domain::memory::{Memory, Scope, normalised};
@@ -60,7 +60,9 @@ impl ToLearn {
                 Record::Memory { memory: *memory, passages, confirm: Some(SignalId::from(Uuid::now_v7())) }
             }
             Self::Same { existing, memory } => {
-                signal(existing, memory.workspace_id, SignalKind::Confirmed, memory.trace_id, now)
+                // Several lessons of one trace may confirm the same one.
+                let id = SignalId::from(Uuid::now_v7());
+                signal(id, existing, memory.workspace_id, SignalKind::Confirmed, memory.trace_id, now)
             }
         }
     }
@@ -83,11 +85,11 @@ impl MemoriesHandle {
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace)), Record::Trace(trace)];
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
-        batch.extend(
-            keep.signals.into_iter().map(|(memory_id, kind)| {
-                signal(memory_id, workspace.id.clone(), kind, Some(keep.origin.trace_id), now)
-            }),
-        );
+        let trace_id = keep.origin.trace_id;
+        batch.extend(keep.signals.into_iter().map(|(memory_id, kind)| {
+            let id = id_within_trace(trace_id, memory_id, kind, None);
+            signal(id, memory_id, workspace.id.clone(), kind, Some(trace_id), now)
+        }));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&workspace);
         Ok(Kept { learnings: as_committed(learnings, &is_new, committed), notes })
@@ -173,13 +175,13 @@ pub(super) fn as_committed(mut learnings: Vec<Learned>, is_new: &[bool], committ
 }
 
 fn signal(
+    id: SignalId,
     memory_id: MemoryId,
     workspace_id: WorkspaceId,
     kind: SignalKind,
     trace_id: Option<TraceId>,
     at: Timestamp,
 ) -> Record {
-    let id = SignalId::from(Uuid::now_v7());
     Record::Signal(Signal { id, memory_id, workspace_id, kind, at, trace_id, session: None, comment: None })
 }
 

@@ -13,6 +13,8 @@ use crate::ports::{Filter, MemoryCommit, MemoryRow, Page, Record, Scanned};
 use crate::runtime::Deadline;
 
 const PAGE: usize = 1_000;
+/// Memories whose signals are asked for at once.
+const AT_ONCE: usize = 500;
 
 impl MemoriesHandle {
     /// The memories of the workspace that have proved themselves enough to be shared with the next wider scope, and
@@ -24,7 +26,9 @@ impl MemoriesHandle {
         if candidates.is_empty() {
             return Ok(Proposals::default());
         }
-        let sources = self.sources_of_evidence(deadline).await?;
+        let ids: Vec<MemoryId> = candidates.iter().map(|row| row.memory.id).collect();
+        let sources = self.sources_of_evidence(&ids, deadline).await?;
+        let copies = self.copies_of(&ids, &workspace, deadline).await?;
         let mut found = Proposals::default();
         for row in candidates {
             let Some(proposal) = Proposal::of(&row.memory, &row.evidence, &sources, now) else { continue };
@@ -33,7 +37,7 @@ impl MemoriesHandle {
                 if !found.notes.contains(&note) {
                     found.notes.push(note);
                 }
-            } else if self.promoted_copy(&row.memory, proposal.to, &workspace, deadline).await?.is_none() {
+            } else if copy_of(&row.memory, proposal.to, &copies).is_none() {
                 found.proposals.push(proposal);
             }
         }
@@ -56,7 +60,8 @@ impl MemoriesHandle {
         let (now, new) = (Timestamp::now(), MemoryId::from(Uuid::now_v7()));
         let copy = promotion::promoted(&memory, &evidence, new, &workspace, now).ok_or(Error::ScopeDenied(scope))?;
         let promoted = |id: MemoryId, created: bool| Promoted { id, promoted_from: memory.id, scope, created };
-        if let Some(existing) = self.promoted_copy(&memory, scope, &workspace, deadline).await? {
+        let copies = self.copies_of(&[memory.id], &workspace, deadline).await?;
+        if let Some(existing) = copy_of(&memory, scope, &copies) {
             return Ok(promoted(existing, false));
         }
         let (copy, passages) = self.with_passages(copy, &memory, deadline).await?;
@@ -96,47 +101,51 @@ impl MemoriesHandle {
     }
 
     /// Of all workspaces: a team's memory gets its evidence from all that read it.
-    async fn sources_of_evidence(&self, deadline: Deadline) -> Result<Sources, Error> {
+    async fn sources_of_evidence(&self, ids: &[MemoryId], deadline: Deadline) -> Result<Sources, Error> {
         let mut sources = Sources::default();
-        let mut page = Page::first(PAGE);
-        loop {
-            let filter = Filter::Signals { workspace: None };
-            let Scanned::Signals(signals) = self.store.scan(filter, page.clone(), deadline).await? else {
-                return Err(Error::internal("a scan of signals gave something else"));
-            };
-            let last = signals.last().map(|signal| signal.id.uuid()).filter(|_| signals.len() == PAGE);
-            signals.into_iter().for_each(|signal| sources.add(signal));
-            let Some(last) = last else { return Ok(sources) };
-            page = page.after(last);
+        for ids in ids.chunks(AT_ONCE) {
+            let mut page = Page::first(PAGE);
+            loop {
+                let filter = Filter::SignalsOf(ids.to_vec());
+                let Scanned::Signals(signals) = self.store.scan(filter, page.clone(), deadline).await? else {
+                    return Err(Error::internal("a scan of signals gave something else"));
+                };
+                let last = signals.last().map(|signal| signal.id.uuid()).filter(|_| signals.len() == PAGE);
+                signals.into_iter().for_each(|signal| sources.add(signal));
+                let Some(last) = last else { break };
+                page = page.after(last);
+            }
         }
+        Ok(sources)
     }
 
-    async fn promoted_copy(
+    /// What the workspace can read of what was made of these in a wider scope.
+    async fn copies_of(
         &self,
-        memory: &Memory,
-        scope: Scope,
+        ids: &[MemoryId],
         workspace: &Workspace,
         deadline: Deadline,
-    ) -> Result<Option<MemoryId>, Error> {
+    ) -> Result<Vec<Memory>, Error> {
         let visible = visible(workspace, Reach::Cascade);
-        let is_copy = |row: &MemoryRow| {
-            let derived = &row.memory;
-            derived.parent_memory_id == Some(memory.id)
-                && derived.scope == scope
-                && derived.text_key() == memory.text_key()
-                && visible.contains(derived)
-        };
-        let filter = Filter::DerivedFrom(vec![memory.id]);
+        let filter = Filter::DerivedFrom(ids.to_vec());
+        let mut copies = Vec::new();
         let mut page = Page::first(PAGE);
         loop {
             let rows = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
-            if let Some(copy) = rows.iter().find(|row| is_copy(row)) {
-                return Ok(Some(copy.memory.id));
-            }
-            let Some(last) = rows.last().filter(|_| rows.len() == PAGE) else { return Ok(None) };
-            page = page.after(last.memory.id.uuid());
+            let last = rows.last().map(|row| row.memory.id.uuid()).filter(|_| rows.len() == PAGE);
+            let shared = rows.into_iter().map(|row| row.memory).filter(|derived| derived.scope != Scope::Project);
+            copies.extend(shared.filter(|derived| visible.contains(derived)));
+            let Some(last) = last else { return Ok(copies) };
+            page = page.after(last);
         }
     }
+}
+
+fn copy_of(memory: &Memory, scope: Scope, copies: &[Memory]) -> Option<MemoryId> {
+    let is_copy = |copy: &&Memory| {
+        copy.parent_memory_id == Some(memory.id) && copy.scope == scope && copy.text_key() == memory.text_key()
+    };
+    copies.iter().find(is_copy).map(|copy| copy.id)
 }
 
 fn has_scope(workspace: &Workspace, scope: Scope) -> bool {

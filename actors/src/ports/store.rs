@@ -151,6 +151,10 @@ pub enum Filter {
     Signals {
         workspace: Option<WorkspaceId>,
     },
+    /// The signals about these memories, of whatever workspace.
+    SignalsOf(Vec<MemoryId>),
+    /// How much one workspace holds.
+    Held(WorkspaceId),
     Workspaces,
     /// The passages of one memory: needed to copy its vectors.
     Passages(MemoryId),
@@ -201,6 +205,14 @@ pub struct Summary {
     pub index_lag_rows: u64,
 }
 
+/// How much is a workspace's own: memories of every scope and status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Held {
+    pub memories: u64,
+    pub traces: u64,
+    pub signals: u64,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scanned {
     Memories(Vec<MemoryRow>),
@@ -210,6 +222,7 @@ pub enum Scanned {
     Passages(Vec<Passage>),
     /// In no order.
     Stored(Vec<uuid::Uuid>),
+    Held(Held),
     Summary(Summary),
 }
 

@@ -15,8 +15,8 @@ use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 
 use crate::ports::{
-    Batch, Committed, Conditions, EraseScope, Erased, Filter, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
-    Passage, Recall, Record, Scanned, StoreError, Summary,
+    Batch, Committed, Conditions, EraseScope, Erased, Filter, Held, Maintained, MemoryCommit, MemoryRow, MemoryStore,
+    Page, Passage, Recall, Record, Scanned, StoreError, Summary,
 };
 use crate::runtime::Deadline;
 
@@ -236,6 +236,15 @@ impl Data {
                 .cloned()
                 .collect(),
             ),
+            Filter::SignalsOf(ids) => {
+                let about = paged(&self.signals, page, |id| id.uuid(), |signal| ids.contains(&signal.memory_id));
+                Scanned::Signals(about.cloned().collect())
+            }
+            Filter::Held(id) => Scanned::Held(Held {
+                memories: self.memories.values().filter(|stored| stored.memory.workspace_id == id).count() as u64,
+                traces: self.traces.values().filter(|trace| trace.metadata.workspace_id == id).count() as u64,
+                signals: self.signals.values().filter(|signal| signal.workspace_id == id).count() as u64,
+            }),
             Filter::Workspaces => Scanned::Workspaces(self.workspaces.values().cloned().collect()),
             Filter::Passages(id) => {
                 Scanned::Passages(self.memories.get(&id).map(|stored| stored.passages.clone()).unwrap_or_default())

@@ -7,14 +7,11 @@ use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetai
 use super::WorkspacesHandle;
 use crate::error::Error;
 use crate::memories::WorkspaceRef;
-use crate::ports::{EraseScope, Erased, Filter, Page, Record, Scanned};
+use crate::ports::{EraseScope, Erased, Filter, Held, Page, Record, Scanned};
 use crate::runtime::Deadline;
 
 /// Other processes that change the same workspace at the same time.
 const TRIES: usize = 4;
-/// What is counted of one kind, at most.
-const COUNTED: u64 = 10_000;
-const COUNT_PAGE: usize = 500;
 
 impl WorkspacesHandle {
     /// All that were ever written to, by name.
@@ -26,20 +23,11 @@ impl WorkspacesHandle {
         Ok(workspaces)
     }
 
-    /// A workspace and how much it holds, team and organisation as they count. Up to 10,000 of a kind are counted.
+    /// A workspace and how much it holds, team and organisation as they count.
     pub async fn show(&self, named: &WorkspaceRef, deadline: Deadline) -> Result<WorkspaceDetail, Error> {
         let resolved = self.resolve(named, deadline).await?;
-        let id = resolved.workspace.id.clone();
-        let memories = Filter::Memories { workspace: Some(id.clone()), status: None, scope: None };
-        let (memories, more_memories) = self.count(memories, COUNTED, deadline).await?;
-        let (traces, more_traces) = self.count(Filter::Traces { workspace: Some(id) }, COUNTED, deadline).await?;
-        Ok(WorkspaceDetail {
-            workspace: resolved.workspace,
-            registered: resolved.registered,
-            memories,
-            traces,
-            truncated: more_memories || more_traces,
-        })
+        let Held { memories, traces, .. } = self.held(&resolved.workspace.id, deadline).await?;
+        Ok(WorkspaceDetail { workspace: resolved.workspace, registered: resolved.registered, memories, traces })
     }
 
     /// Registers it where it was not.
@@ -76,7 +64,7 @@ impl WorkspacesHandle {
         let Some(other) = at_root.filter(|other| other.id != moved.id) else {
             return self.change(&WorkspaceRef::Id(moved.id), deadline, |moved| root.clone_into(&mut moved.root)).await;
         };
-        if self.holds_anything(&other.id, deadline).await? {
+        if self.held(&other.id, deadline).await? != Held::default() {
             let problem = format!(
                 "{root} is a workspace of its own already, with id {} and memories, traces or evidence; delete it \
                  first, or keep both",
@@ -158,41 +146,10 @@ impl WorkspacesHandle {
         Err(Error::Conflict("the workspace".to_owned()))
     }
 
-    async fn holds_anything(&self, id: &WorkspaceId, deadline: Deadline) -> Result<bool, Error> {
-        let workspace = || Some(id.clone());
-        let kinds = [
-            Filter::Memories { workspace: workspace(), status: None, scope: None },
-            Filter::Traces { workspace: workspace() },
-            Filter::Signals { workspace: workspace() },
-        ];
-        for filter in kinds {
-            if self.count(filter, 1, deadline).await?.0 > 0 {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// How many there are, `most` at the most, and whether there are more.
-    async fn count(&self, filter: Filter, most: u64, deadline: Deadline) -> Result<(u64, bool), Error> {
-        let limit = COUNT_PAGE.min(most as usize + 1);
-        let (mut counted, mut after) = (0, None);
-        loop {
-            let page = Page { after, ..Page::first(limit) };
-            let ids: Vec<uuid::Uuid> = match self.store.scan(filter.clone(), page, deadline).await? {
-                Scanned::Memories(rows) => rows.iter().map(|row| row.memory.id.uuid()).collect(),
-                Scanned::Traces(traces) => traces.iter().map(|trace| trace.trace_id.uuid()).collect(),
-                Scanned::Signals(signals) => signals.iter().map(|signal| signal.id.uuid()).collect(),
-                Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Stored(_) | Scanned::Summary(_) => Vec::new(),
-            };
-            counted += ids.len() as u64;
-            if counted > most {
-                return Ok((most, true));
-            }
-            if ids.len() < limit {
-                return Ok((counted, false));
-            }
-            after = ids.last().copied();
+    async fn held(&self, id: &WorkspaceId, deadline: Deadline) -> Result<Held, Error> {
+        match self.store.scan(Filter::Held(id.clone()), Page::first(1), deadline).await? {
+            Scanned::Held(held) => Ok(held),
+            _ => Err(Error::internal("a count of what a workspace holds gave something else")),
         }
     }
 }

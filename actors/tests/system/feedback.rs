@@ -87,6 +87,17 @@ async fn a_trace_stands_for_the_memories_it_used() {
     let votes: Vec<_> = world.signals().await.into_iter().filter(|s| s.kind == SignalKind::Helpful).collect();
     assert_eq!((votes.len(), votes[0].trace_id), (1, report_of_solve.trace_id));
 
+    let again = memories.feedback(by_trace.clone(), soon()).await.unwrap().updated[0];
+    assert_eq!(again.confidence_before, again.confidence_after, "a call that is made again votes once");
+    assert_eq!(again.confidence_before, reported.updated[0].confidence_after);
+    let kinds_before = kinds(&world).await;
+    let known = Verdict { task_succeeded: Some(true), comment: Some("it passed".into()), ..Verdict::default() };
+    memories.feedback(FeedbackRequest { verdict: known, ..by_trace.clone() }, soon()).await.unwrap();
+    assert_eq!(kinds(&world).await, kinds_before, "the solve said so itself");
+    let other = FeedbackRequest { session: Some("another".into()), ..by_trace.clone() };
+    memories.feedback(other, soon()).await.unwrap();
+    assert_eq!(kinds(&world).await.len(), kinds_before.len() + 1, "another session has a vote of its own");
+
     let foreign = FeedbackRequest { workspace: elsewhere(), ..by_trace.clone() };
     assert_eq!(memories.feedback(foreign, soon()).await.unwrap_err().code(), "not_found");
     let unknown = FeedbackRequest { trace_id: Some(TraceId::from(uuid::Uuid::now_v7())), ..by_trace.clone() };

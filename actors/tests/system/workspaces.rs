@@ -32,7 +32,7 @@ async fn they_are_listed_by_name_once_written_to_and_shown_with_what_they_hold()
     let workspaces = &world.handle.workspaces;
     assert!(workspaces.list(soon()).await.unwrap().is_empty());
     let fresh = workspaces.show(&project(), soon()).await.unwrap();
-    assert_eq!((fresh.registered, fresh.memories, fresh.traces, fresh.truncated), (false, 0, 0, false));
+    assert_eq!((fresh.registered, fresh.memories, fresh.traces), (false, 0, 0));
     world.recorded(lesson("Retry with backoff", "double the delay")).await;
     world.recorded(RecordRequest { workspace: elsewhere(), ..lesson("Other", "thing") }).await;
     world.handle.agents.solve(task("x y z", 1), elsewhere(), call()).await.unwrap();

@@ -1,5 +1,6 @@
 use jiff::SignedDuration;
 use proptest::prelude::*;
+use uuid::Uuid;
 
 use super::*;
 use crate::memory::Memory;
@@ -137,7 +138,7 @@ fn time_does_not_run_backwards() {
 fn signals() -> impl Strategy<Value = Vec<Signal>> {
     prop::collection::vec((prop::sample::select(KINDS.to_vec()), 0i64..40_000), 0..40).prop_map(|kinds| {
         let signal = |(n, (kind, hours)): (usize, (SignalKind, i64))| Signal {
-            id: uuid::Uuid::from_u128(n as u128).into(),
+            id: Uuid::from_u128(n as u128).into(),
             memory_id: id(1),
             workspace_id: WorkspaceId::of_root("/home/ann/project"),
             kind,
@@ -195,4 +196,20 @@ proptest! {
         prop_assert!(at(days + more) <= at(days) + 1e-12);
         prop_assert!(at(days) >= 0.05 - 1e-9);
     }
+}
+
+#[test]
+fn the_same_said_of_the_same_trace_has_the_same_id() {
+    let id = |trace: u128, memory: u128, kind, session| {
+        id_within_trace(Uuid::from_u128(trace).into(), Uuid::from_u128(memory).into(), kind, session)
+    };
+    use SignalKind::{Helpful, TaskFailed, TaskSucceeded};
+    let fact = id(1, 2, TaskSucceeded, None);
+    assert_eq!(fact, id(1, 2, TaskSucceeded, Some("s")), "whoever says it");
+    for other in [id(2, 2, TaskSucceeded, None), id(1, 1, TaskSucceeded, None), id(1, 2, TaskFailed, None)] {
+        assert_ne!(fact, other);
+    }
+    assert_eq!(id(1, 2, Helpful, Some("s")), id(1, 2, Helpful, Some("s")));
+    assert_ne!(id(1, 2, Helpful, Some("s")), id(1, 2, Helpful, Some("t")));
+    assert_ne!(id(1, 2, Helpful, Some("")), id(1, 2, Helpful, None));
 }

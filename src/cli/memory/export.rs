@@ -131,7 +131,9 @@ fn lines(scanned: Scanned) -> Result<VecDeque<Line>, Failure> {
         Scanned::Signals(signals) => {
             signals.iter().map(|signal| line("signal", signal.id.uuid(), &signal.workspace_id, signal)).collect()
         }
-        Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Stored(_) | Scanned::Summary(_) => Ok(VecDeque::new()),
+        Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Stored(_) | Scanned::Held(_) | Scanned::Summary(_) => {
+            Ok(VecDeque::new())
+        }
     }
 }
 

@@ -34,11 +34,10 @@ pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
     };
     field("root", workspace.root.clone());
     field("meant by", shown.origin.clone());
-    let at_least = if detail.truncated { "at least " } else { "" };
     match detail.registered {
         true => {
-            field("memories", format!("{at_least}{}", detail.memories));
-            field("traces", format!("{at_least}{}", detail.traces));
+            field("memories", detail.memories.to_string());
+            field("traces", detail.traces.to_string());
         }
         false => field("memories", "none yet: nothing was written to it".to_owned()),
     }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use arrow_array::RecordBatch;
 use lancedb::Table;
 use lancedb::expr::{DfExpr, col, lit};
-use reasoning_bank_actors::ports::{Filter, Page, Scanned, StoreError};
+use reasoning_bank_actors::ports::{Filter, Held, Page, Scanned, StoreError};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
@@ -40,6 +40,21 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
         }
         Filter::Signals { workspace } => {
             Ok(Scanned::Signals(page_of(&tables.signals, of_workspace(workspace), &page).await?))
+        }
+        Filter::SignalsOf(memories) if memories.is_empty() => Ok(Scanned::Signals(Vec::new())),
+        Filter::SignalsOf(memories) => {
+            let about = filter::one_of("memory_id", memories.iter().map(MemoryId::to_string));
+            Ok(Scanned::Signals(page_of(&tables.signals, Some(about), &page).await?))
+        }
+        Filter::Held(workspace) => {
+            let own = of_workspace(Some(workspace));
+            let count = async |table| {
+                let found = select(table, own.clone(), &["id"]).await?;
+                Ok::<_, StoreError>(found.iter().map(RecordBatch::num_rows).sum::<usize>() as u64)
+            };
+            let (memories, traces, signals) =
+                tokio::try_join!(count(&tables.memories), count(&tables.traces), count(&tables.signals))?;
+            Ok(Scanned::Held(Held { memories, traces, signals }))
         }
         Filter::Workspaces => {
             let mut workspaces: Vec<Workspace> = records(&tables.workspaces, None).await?;

@@ -1,7 +1,9 @@
 //! Reading by id and in pages, evidence with it.
 
+use reasoning_bank_actors::ports::Held;
 use reasoning_bank_domain::confidence::Signal;
 use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
 
 use super::*;
@@ -117,6 +119,39 @@ async fn pages_run_from_new_to_old_as_well(#[values(InMemory, Lance)] backend: B
         }
         assert_eq!(seen, expected, "{kind:?}");
     }
+}
+
+#[rstest]
+#[tokio::test]
+async fn signals_are_found_by_their_memories_and_a_workspace_is_counted(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let [a, b, c] = [memory(&here, "A", "1"), memory(&here, "B", "2"), memory(&there, "C", "3")];
+    add(store, &[a.clone(), b.clone(), c.clone()]).await;
+    let mut signals: Vec<Signal> =
+        [&a, &b, &c, &a].map(|memory| signal(memory, SignalKind::Helpful, now())).into_iter().collect();
+    // somebody else's, about a memory of here
+    signals[3].workspace_id = there.clone();
+    let mut batch: Vec<Record> = signals.iter().cloned().map(Record::Signal).collect();
+    batch.push(Record::Trace(trace(&here, "task")));
+    commit(store, batch).await;
+    let about = async |ids: &[MemoryId], page| match store.scan(Filter::SignalsOf(ids.to_vec()), page, soon()).await {
+        Ok(Scanned::Signals(signals)) => signals,
+        other => panic!("{other:?}"),
+    };
+    let all = [0, 2, 3].map(|n: usize| signals[n].clone());
+    assert_eq!(about(&[a.id, c.id], everything()).await, all);
+    assert_eq!(about(&[a.id, c.id], Page::first(2)).await, all[..2]);
+    assert_eq!(about(&[a.id, c.id], Page::first(2).after(all[1].id.uuid())).await, all[2..]);
+    assert_eq!(about(&[], everything()).await, []);
+    let held = async |id: &WorkspaceId| match store.scan(Filter::Held(id.clone()), Page::first(1), soon()).await {
+        Ok(Scanned::Held(held)) => held,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(held(&here).await, Held { memories: 2, traces: 1, signals: 2 });
+    assert_eq!(held(&there).await, Held { memories: 1, traces: 0, signals: 2 });
+    assert_eq!(held(&workspace("/nowhere")).await, Held::default());
 }
 
 #[rstest]
