@@ -85,8 +85,7 @@ pub(super) struct Shown {
 #[derive(Debug, Serialize)]
 pub(super) struct Switched {
     pub(super) id: WorkspaceId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) root: Option<String>,
+    pub(super) root: String,
     /// Where the choice is kept.
     pub(super) file: PathBuf,
 }
@@ -122,18 +121,14 @@ impl Here<'_> {
 
     fn switch(&self, path: &str) -> Result<Switched, Failure> {
         let workspace = self.named(path)?;
-        let (id, root) = match &workspace {
-            WorkspaceRef::Id(id) => {
-                let known = with_bank(self.loaded, async |bank| {
-                    Ok(bank.workspaces.resolve(&workspace, patience()).await?.workspace)
-                })?;
-                (id.clone(), Some(known.root))
-            }
-            WorkspaceRef::Root(root) if !self.base.join(path).exists() => {
-                return Err(Failure::usage(format!("{root} does not exist")).hint("name a directory, or an id"));
-            }
-            WorkspaceRef::Root(root) => (WorkspaceId::of_root(root), Some(root.clone())),
-        };
+        if let WorkspaceRef::Root(root) = &workspace
+            && !self.base.join(path).exists()
+        {
+            return Err(Failure::usage(format!("{root} does not exist")).hint("name a directory, or an id"));
+        }
+        // Its id need not be that of its root: it may have been moved there.
+        let Workspace { id, root, .. } =
+            with_bank(self.loaded, async |bank| Ok(bank.workspaces.resolve(&workspace, patience()).await?.workspace))?;
         let data_dir = &self.loaded.settings.data_dir;
         let file = settings::store_default(data_dir, &workspace).map_err(Failure::not_stored)?;
         Ok(Switched { id, root, file })

@@ -56,7 +56,7 @@ pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
 }
 
 pub(in crate::cli) fn workspace_switched(switched: &Switched) -> String {
-    let root = clean(switched.root.as_deref().unwrap_or_default());
+    let root = clean(&switched.root);
     format!("outside of any repository, {root} ({}) is meant from now on\n", switched.id)
 }
 
