@@ -1,7 +1,8 @@
 # The MCP server over stdio, with its data in a volume. Build it in the root of this repository, run it in the root of
 # the project whose memories are meant:
 #   docker build -t reasoning-bank .
-#   docker run -i --rm -v reasoning-bank:/data -v "$PWD:$PWD:ro" -w "$PWD" reasoning-bank
+#   docker run -i --rm -v reasoning-bank:/data -v "$PWD:$PWD:ro" -w "$PWD" -e OPENROUTER_API_KEY reasoning-bank
+# Without a model: the same without -e, and with `--llm none mcp` at the end.
 # The project is mounted under its own path, because a workspace is identified by it; below its root, the repository
 # would not be seen and the directory be taken for a workspace of its own.
 
@@ -25,8 +26,6 @@ RUN apt-get update \
 COPY --from=build /src/target/release/reasoning-bank /usr/local/bin/
 COPY LICENSE /usr/share/doc/reasoning-bank/
 ENV REASONING_BANK_DATA=/data
-# The built-in provider, openrouter, is not spoken in this version: without this the server would refuse to start
-ENV REASONING_BANK__LLM__PROVIDER=none
 VOLUME /data
 USER reasoning-bank
 ENTRYPOINT ["reasoning-bank"]
