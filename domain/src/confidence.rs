@@ -92,10 +92,9 @@ pub struct Signal {
     pub comment: Option<String>,
 }
 
-/// The id of a signal about a memory's part in a trace, the same (a UUIDv8) however often it is said: what became of the
-/// trace is one fact, whoever reports it, and what a session thinks of the memory is one opinion.
+/// The id of a signal about a memory's part in a trace, the same (a UUIDv8) however often the same one says it: the
+/// solve itself (no session), whose judge is one witness, or a session that reports, which is another.
 pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, session: Option<&str>) -> SignalId {
-    let session = session.filter(|_| matches!(kind, SignalKind::Helpful | SignalKind::NotHelpful));
     let hash = Sha256::new()
         .chain_update(trace.uuid())
         .chain_update(memory.uuid())

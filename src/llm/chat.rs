@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::failure::{Class, Failure};
 use super::parameters::Parameter;
-use super::wire::{Answer, Question, Schema, error_in, text_of, usage_of, without_opened_thinking};
+use super::wire::{Answer, Question, Schema, error_in, text_of, usage_of, without_thinking};
 
 pub(super) const PATH: &[&str] = &["chat", "completions"];
 
@@ -75,7 +75,7 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
         return Err(Failure::new(Class::Transient, "the answer holds no message"));
     }
     let text = text_of(&message["content"], &["text", "output_text"]);
-    let text = without_opened_thinking(&text).to_owned();
+    let text = without_thinking(&text, question.completion.purpose.schema().is_some()).to_owned();
     if text.is_empty()
         && let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty())
     {

@@ -83,7 +83,7 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
     if text.is_empty() {
         text = body["output_text"].as_str().unwrap_or_default().to_owned();
     }
-    let text = without_thinking(&text).to_owned();
+    let text = without_thinking(&text, question.completion.purpose.schema().is_some()).to_owned();
     let ended = match (status, body["incomplete_details"]["reason"].as_str()) {
         ("incomplete", Some("content_filter")) => Ended::Filtered,
         ("incomplete", _) => Ended::AtLimit,

@@ -8,6 +8,7 @@ use reasoning_bank_actors::ports::{Completion, Usage};
 use reasoning_bank_domain::answer::Ended;
 use reasoning_bank_domain::tokens::estimate;
 use serde::Serialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::parameters::{Parameter, Parameters};
@@ -45,8 +46,10 @@ impl<'a> Question<'a> {
         self.takes(Parameter::Temperature).then(|| self.completion.purpose.temperature())
     }
 
+    /// Where all parameters are required, `none` would rule out the models that do not reason.
     pub(super) fn effort(self) -> Option<&'a str> {
-        Some(self.effort).filter(|_| self.takes(Parameter::Reasoning))
+        let is_ruled_out = self.effort == "none" && self.requires_parameters();
+        Some(self.effort).filter(|_| self.takes(Parameter::Reasoning) && !is_ruled_out)
     }
 
     pub(super) fn schema(self) -> Option<Schema> {
@@ -108,34 +111,37 @@ pub(super) fn text_of(content: &Value, types: &[&str]) -> String {
 const THOUGHT_BEGINS: &str = "<think>";
 const THOUGHT_ENDS: &str = "</think>";
 
-/// What a model thought aloud before it answered is no part of the answer. Without an end, all of it is thought.
-pub(super) fn without_thinking(text: &str) -> &str {
-    if !text.trim_start().starts_with(THOUGHT_BEGINS) {
-        return text;
+/// What a model thought aloud before it answered is no part of the answer. Without an end, all of it is thought. Where a
+/// template opened the thought, only its end is in the text: the first that is alone on its line outside of a block
+/// of code, or, where JSON is asked for and the text is none, the last.
+pub(super) fn without_thinking(text: &str, is_structured: bool) -> &str {
+    if text.trim_start().starts_with(THOUGHT_BEGINS) {
+        return text.split_once(THOUGHT_ENDS).map_or("", |(_, answer)| answer.trim_start());
     }
-    text.split_once(THOUGHT_ENDS).map_or("", |(_, answer)| answer.trim_start())
+    let opened = if is_structured {
+        let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+        text.rfind(THOUGHT_ENDS).filter(|_| !is_json).map(|at| at + THOUGHT_ENDS.len())
+    } else {
+        end_of_opened_thought(text)
+    };
+    opened.map_or(text, |end| text[end..].trim_start())
 }
 
-/// The same where a template may have opened the thought, so that only its end is in the text: alone on its line, with an
-/// empty line behind it, as models write it. Such an end in a block of code is part of the answer, and in JSON there is
-/// none: strings have no line ends.
-pub(super) fn without_opened_thinking(text: &str) -> &str {
+fn end_of_opened_thought(text: &str) -> Option<usize> {
     let mut at = 0;
     let mut in_code = false;
     for line in text.split_inclusive('\n') {
-        at += line.len();
-        match line.trim_end() {
-            line if line.trim_start().starts_with("```") => in_code = !in_code,
-            line if line.contains(THOUGHT_BEGINS) => break,
-            THOUGHT_ENDS if !in_code => {
-                let is_apart = text[at..].lines().next().is_some_and(|line| line.trim().is_empty());
-                let answer = text[at..].trim_start();
-                return if is_apart && !answer.is_empty() { answer } else { text };
-            }
-            _ => {}
+        let content = line.trim_end();
+        if content.trim_start().starts_with("```") {
+            in_code = !in_code;
+        } else if content.contains(THOUGHT_BEGINS) {
+            return None;
+        } else if !in_code && content.trim_start() == THOUGHT_ENDS {
+            return Some(at + content.len());
         }
+        at += line.len();
     }
-    without_thinking(text)
+    None
 }
 
 /// Under either naming. What is not said is estimated, so that budgets hold with servers that count nothing.

@@ -70,11 +70,16 @@ impl TraceFiles {
         Ok(committed)
     }
 
-    /// Rows first: they are what counts, and however many files there are, they take none of the rows' time.
+    /// Rows first: they are what counts, and however many files there are, they take none of the rows' time. An erasure
+    /// that fails may still be finished by whoever writes next, and a workspace that is gone cannot be erased again: its
+    /// files go in any case.
     async fn erase_and_remove(&self, scope: EraseScope, deadline: Deadline) -> Result<Erased, StoreError> {
-        let erased = self.store.erase(scope.clone(), deadline).await?;
-        self.remove(scope, deadline).await?;
-        Ok(erased)
+        let erased = self.store.erase(scope.clone(), deadline).await;
+        if erased.is_ok() || matches!(scope, EraseScope::Workspace(_)) {
+            let removed = self.remove(scope, deadline).await;
+            return erased.and_then(|erased| removed.map(|()| erased));
+        }
+        erased
     }
 
     /// Goes on by itself after the deadline: a workspace that is erased cannot be erased again.

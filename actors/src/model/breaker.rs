@@ -49,11 +49,11 @@ impl Breaker {
                 Admission::Pass(ticket) => {
                     let under_way = UnderWay { breaker: self, ticket, ending: Ending::Unknown };
                     let Some(turns) = &self.turns else { return Ok(under_way) };
-                    tokio::select! {
-                        () = turns.come() => {}
-                        () = changed => {}
-                    }
-                    if self.circuit().is_current(ticket) {
+                    let has_turn = tokio::select! {
+                        () = turns.come() => true,
+                        () = changed => false,
+                    };
+                    if has_turn && self.circuit().is_current(ticket) {
                         return Ok(under_way);
                     }
                 }

@@ -72,7 +72,7 @@ fn requests_of_the_chat_completions_api() {
     "output": [message(json!([{"type": "output_text", "text": "half"}]))]}), "half", Ended::Filtered)]
 #[case::eaten_by_reasoning(json!({"status": "incomplete", "output": [{"type": "reasoning"}]}), "", Ended::AtLimit)]
 #[case::thinking_aloud(json!({"output": [message(json!("<think>hm</think>\n\ndone"))]}), "done", Ended::Whole)]
-#[case::the_end_of_a_tag(json!({"output": [message(json!("a\n</think>\n\nb"))]}), "a\n</think>\n\nb", Ended::Whole)]
+#[case::the_end_of_a_tag(json!({"output": [message(json!("a\n</think>\n\nb"))]}), "b", Ended::Whole)]
 fn answers_of_the_responses_api(#[case] body: Value, #[case] text: &str, #[case] ended: Ended) {
     assert_eq!(read(responses::read, &body), Ok((text.to_owned(), ended)));
 }
@@ -89,14 +89,14 @@ fn answers_of_the_responses_api(#[case] body: Value, #[case] text: &str, #[case]
     "split at </think>\n\nand b",
     Ended::Whole
 )]
-#[case::the_end_of_a_tag_without_an_empty_line(chat_text("a\n</think>\nb"), "a\n</think>\nb", Ended::Whole)]
+#[case::thinking_without_an_empty_line(chat_text("a\n</think>\nb"), "b", Ended::Whole)]
 #[case::the_end_of_a_tag_in_code(chat_text("```\na\n</think>\n\nb\n```"), "```\na\n</think>\n\nb\n```", Ended::Whole)]
 #[case::the_end_of_a_tag_in_json(
     chat_text(r#"{"a": "b\n</think>\n\nc"}"#),
     r#"{"a": "b\n</think>\n\nc"}"#,
     Ended::Whole
 )]
-#[case::nothing_but_the_end_of_a_tag(chat_text("a\n</think>\n\n"), "a\n</think>\n\n", Ended::Whole)]
+#[case::nothing_but_a_thought(chat_text("a\n</think>\n\n"), "", Ended::Whole)]
 #[case::thinking_without_end(json!({"choices": [{"message": {"content": "<think>hm"}, "finish_reason": "length"}]}), "", Ended::AtLimit)]
 #[case::a_tag_in_code(json!({"choices": [{"message": {"content": "strip(\"<think>x</think>\")"}}]}),
     "strip(\"<think>x</think>\")", Ended::Whole)]
@@ -513,4 +513,14 @@ async fn a_server_that_is_not_there_may_be_tried_again() {
     );
     let soon = Deadline::after(Duration::from_secs(20));
     assert_eq!(model.complete(completion(Purpose::Think), soon, cancelled).await, Err(ModelError::Cancelled));
+}
+
+#[test]
+fn a_thought_before_json_is_cut_off_wherever_it_ends_and_json_is_left_alone() {
+    let json = r#"{"score": 0.8, "feedback": "ok"}"#;
+    for thought in ["{hm}</think>", "hm\n</think>\n\n", "```\nhm </think>"] {
+        assert_eq!(super::super::wire::without_thinking(&format!("{thought}{json}"), true), json);
+    }
+    let quoting = r#"{"score": 0.8, "feedback": "mind the </think> {tag}"}"#;
+    assert_eq!(super::super::wire::without_thinking(quoting, true), quoting);
 }
