@@ -1,6 +1,7 @@
 //! Loading the tree around a memory, level by level, as far as the workspace may read it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -11,12 +12,11 @@ use reasoning_bank_domain::workspace::Workspace;
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Filter, MemoryRow, Page, Visible};
+use crate::ports::{Filter, MemoryRow, Visible};
 use crate::runtime::Deadline;
 
 /// Ids in one question to the store.
 const AT_ONCE: usize = 200;
-const PAGE: usize = 1_000;
 /// Of the caller's time, to answer with what was loaded until then.
 const RESERVE: Duration = Duration::from_secs(5);
 
@@ -151,15 +151,12 @@ impl MemoriesHandle {
 
     async fn derived_from(&self, ids: &[MemoryId], deadline: Deadline) -> Result<Vec<MemoryRow>, Error> {
         let filter = Filter::DerivedFrom(ids.to_vec());
-        let mut page = Page::first(PAGE);
         let mut rows = Vec::new();
-        while rows.len() <= MAX_NODES {
-            let found = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
-            let last = found.last().map(|row| row.memory.id.uuid()).filter(|_| found.len() == PAGE);
+        let take = |found: Vec<MemoryRow>| {
             rows.extend(found);
-            let Some(last) = last else { break };
-            page = page.after(last);
-        }
+            if rows.len() <= MAX_NODES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        self.each_page(&filter, deadline, take).await?;
         Ok(rows)
     }
 }

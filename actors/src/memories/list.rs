@@ -1,5 +1,7 @@
 //! Looking through what there is: memories and traces, page by page, newest first.
 
+use std::ops::ControlFlow;
+
 use jiff::Timestamp;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::Status;
@@ -11,6 +13,9 @@ use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{Filter, MemoryRow, Page, Scanned};
 use crate::runtime::Deadline;
+
+/// Of a scan that goes through everything.
+pub(super) const PAGE: usize = 1_000;
 
 /// Of a page.
 pub const MAX_LISTED: usize = 500;
@@ -74,9 +79,7 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let filter = Filter::Traces { workspace: Some(workspace.id) };
         let page = Page { after: after.map(TraceId::uuid), ..Page::newest(limit + 1) };
-        let Scanned::Traces(mut traces) = self.store.scan(filter, page, deadline).await? else {
-            return Err(Error::internal("a scan of traces gave something else"));
-        };
+        let mut traces = self.scan_traces(filter, page, deadline).await?;
         let next = (traces.len() > limit).then(|| traces.get(limit - 1).map(|trace| trace.trace_id)).flatten();
         traces.truncate(limit);
         Ok(Traces { traces: traces.iter().map(TraceSummary::of).collect(), next })
@@ -94,19 +97,36 @@ impl MemoriesHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<Trace, Error> {
-        let Scanned::Traces(traces) = self.store.scan(Filter::Trace(id), Page::first(1), deadline).await? else {
-            return Err(Error::internal("a scan of traces gave something else"));
-        };
+        let traces = self.scan_traces(Filter::Trace(id), Page::first(1), deadline).await?;
         let own = traces.into_iter().find(|trace| trace.metadata.workspace_id == workspace.id);
         own.ok_or_else(|| Error::NotFound(format!("trace {id} here")))
     }
 
-    pub(super) async fn scan_memories(
+    async fn scan_traces(&self, filter: Filter, page: Page, deadline: Deadline) -> Result<Vec<Trace>, Error> {
+        match self.store.scan(filter, page, deadline).await? {
+            Scanned::Traces(traces) => Ok(traces),
+            _ => Err(Error::internal("a scan of traces gave something else")),
+        }
+    }
+
+    /// Gives all memories of a scan to `take`, page by page, until it breaks off.
+    pub(super) async fn each_page(
         &self,
-        filter: Filter,
-        page: Page,
+        filter: &Filter,
         deadline: Deadline,
-    ) -> Result<Vec<MemoryRow>, Error> {
+        mut take: impl FnMut(Vec<MemoryRow>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let mut page = Page::first(PAGE);
+        loop {
+            let rows = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
+            let last = rows.last().map(|row| row.memory.id.uuid()).filter(|_| rows.len() == PAGE);
+            let flow = take(rows);
+            let (Some(last), ControlFlow::Continue(())) = (last, flow) else { return Ok(()) };
+            page = page.after(last);
+        }
+    }
+
+    async fn scan_memories(&self, filter: Filter, page: Page, deadline: Deadline) -> Result<Vec<MemoryRow>, Error> {
         match self.store.scan(filter, page, deadline).await? {
             Scanned::Memories(rows) => Ok(rows),
             _ => Err(Error::internal("a scan of memories gave something else")),

@@ -1,5 +1,7 @@
 //! Sharing memories with a wider scope.
 
+use std::ops::ControlFlow;
+
 use jiff::Timestamp;
 use reasoning_bank_domain::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
@@ -7,12 +9,12 @@ use reasoning_bank_domain::promotion::{self, Promoted, Proposal, Proposals, Sour
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
+use super::list::PAGE;
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{Filter, MemoryCommit, MemoryRow, Page, Record, Scanned};
 use crate::runtime::Deadline;
 
-const PAGE: usize = 1_000;
 /// Memories whose signals are asked for at once.
 const AT_ONCE: usize = 500;
 
@@ -88,16 +90,14 @@ impl MemoriesHandle {
         let filter = Filter::Memories { workspace: own, status: Some(Status::Active), scope: None };
         let visible = visible(workspace, Reach::Cascade);
         let mut candidates = Vec::new();
-        let mut page = Page::first(PAGE);
-        loop {
-            let rows = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
-            let last = rows.last().map(|row| row.memory.id.uuid()).filter(|_| rows.len() == PAGE);
+        let take = |rows: Vec<MemoryRow>| {
             candidates.extend(rows.into_iter().filter(|row| {
                 visible.contains(&row.memory) && promotion::is_candidate(&row.memory, &row.evidence, now)
             }));
-            let Some(last) = last else { return Ok(candidates) };
-            page = page.after(last);
-        }
+            ControlFlow::Continue(())
+        };
+        self.each_page(&filter, deadline, take).await?;
+        Ok(candidates)
     }
 
     /// Of all workspaces: a team's memory gets its evidence from all that read it.
@@ -129,15 +129,13 @@ impl MemoriesHandle {
         let visible = visible(workspace, Reach::Cascade);
         let filter = Filter::DerivedFrom(ids.to_vec());
         let mut copies = Vec::new();
-        let mut page = Page::first(PAGE);
-        loop {
-            let rows = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
-            let last = rows.last().map(|row| row.memory.id.uuid()).filter(|_| rows.len() == PAGE);
+        let take = |rows: Vec<MemoryRow>| {
             let shared = rows.into_iter().map(|row| row.memory).filter(|derived| derived.scope != Scope::Project);
             copies.extend(shared.filter(|derived| visible.contains(derived)));
-            let Some(last) = last else { return Ok(copies) };
-            page = page.after(last);
-        }
+            ControlFlow::Continue(())
+        };
+        self.each_page(&filter, deadline, take).await?;
+        Ok(copies)
     }
 }
 
