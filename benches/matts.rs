@@ -16,7 +16,7 @@ use futures::FutureExt;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::model::{Latency, Simulated, SimulatedSettings};
-use reasoning_bank_actors::ports::{MemoryStore, StoreError};
+use reasoning_bank_actors::ports::{Clock, MemoryStore, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::HashEmbedder;
@@ -94,6 +94,7 @@ async fn system(latency: Duration) -> System {
         model: Arc::new(Simulated::new(simulated)),
         provider: "simulated".into(),
         settings,
+        clock: Clock::system(),
     };
     System::start(parts).await.expect("a system")
 }

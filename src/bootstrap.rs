@@ -9,7 +9,9 @@ use reasoning_bank_actors::cache::CacheSettings;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{Latency, NoModel, RetrySettings, Simulated, SimulatedSettings};
-use reasoning_bank_actors::ports::{Embedder, EmbedderState, Fingerprint, LanguageModel, MemoryStore, StoreError};
+use reasoning_bank_actors::ports::{
+    Clock, Embedder, EmbedderState, Fingerprint, LanguageModel, MemoryStore, StoreError,
+};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, PoolSettings, ShutdownReport, System, SystemHandle, SystemSettings};
@@ -49,6 +51,7 @@ impl Bank {
             model,
             provider: settings.llm.provider.as_str().to_owned(),
             settings: SystemSettings { root_name, ..system_settings(settings) },
+            clock: Clock::system(),
         };
         Ok(Self { system: System::start(parts).await?, store, embedder })
     }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::agent_loop::{
     AgentLoop, Call as ModelCall, CallFailure, Conclusion, Effect, Failure, Input, Job, Limits,
@@ -25,7 +24,7 @@ use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{Kept, MemoriesHandle};
 use crate::model::{Asked, ask};
-use crate::ports::{Completion, LanguageModel, Verifier, VerifyError};
+use crate::ports::{Clock, Completion, LanguageModel, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
 use crate::spans;
 
@@ -36,6 +35,7 @@ pub(crate) struct Equipment {
     pub(crate) matts: MattsHandle,
     pub(crate) judge: JudgeHandle,
     pub(crate) memories: MemoriesHandle,
+    pub(crate) clock: Clock,
     pub(crate) settings: SolveSettings,
 }
 
@@ -128,7 +128,8 @@ impl Actor for AgentActor {
         match message {
             AgentMsg::Begin => state.begin(&myself),
             AgentMsg::Input(input) => {
-                let effects = state.run.as_mut().map(|run| run.on(input, Timestamp::now())).unwrap_or_default();
+                let now = state.args.equipment.clock.now();
+                let effects = state.run.as_mut().map(|run| run.on(input, now)).unwrap_or_default();
                 state.report_progress();
                 state.perform(&myself, effects);
             }
@@ -155,8 +156,9 @@ impl AgentState {
             };
             let _ = agent.send_message(AgentMsg::Input(input));
         });
-        let limits = self.args.equipment.settings.limits.clone();
-        let (run, effects) = AgentLoop::start(self.args.job.clone(), limits, Timestamp::now());
+        let equipment = &self.args.equipment;
+        let limits = equipment.settings.limits.clone();
+        let (run, effects) = AgentLoop::start(self.args.job.clone(), limits, equipment.clock.now());
         self.run = Some(run);
         self.report_progress();
         self.perform(myself, effects);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dashmap::DashMap;
-use jiff::Timestamp;
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
 use reasoning_bank_domain::agent_loop::Job;
 use reasoning_bank_domain::ids::{TaskId, TraceId};
@@ -26,7 +25,7 @@ use uuid::Uuid;
 use crate::agent::{AgentActor, AgentArgs, AgentMsg, Equipment};
 use crate::error::Error;
 use crate::memories::{MemoriesHandle, WorkspaceRef};
-use crate::ports::Verifier;
+use crate::ports::{Clock, Verifier};
 use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot, SystemEvent};
 use crate::spans::TaskLog;
 use crate::statistics::{Meters, Timer};
@@ -59,6 +58,7 @@ pub struct AgentsHandle {
     gate: Gate,
     workspaces: WorkspacesHandle,
     memories: MemoriesHandle,
+    clock: Clock,
     events: Events,
     model: String,
     reasoning_effort: String,
@@ -74,6 +74,7 @@ impl AgentsHandle {
             gate: Gate::new(equipment.settings.concurrency),
             workspaces,
             memories: equipment.memories.clone(),
+            clock: equipment.clock.clone(),
             events,
             model: equipment.model.name().to_owned(),
             reasoning_effort: equipment.settings.reasoning_effort.clone(),
@@ -135,7 +136,7 @@ impl AgentsHandle {
     /// The agent died, or the actor above it: the trace says so.
     fn record_lost(&self, task_id: TaskId, job: Job, workspace: Workspace) {
         let (memories, events) = (self.memories.clone(), self.events.clone());
-        let (now, deadline) = (Timestamp::now(), Deadline::after(RECORD_LIMIT));
+        let (now, deadline) = (self.clock.now(), Deadline::after(RECORD_LIMIT));
         let record = async move {
             if job.task.store_result
                 && let Err(error) = memories.keep(job.keep(Outcome::Failure, now, now), workspace, deadline).await

@@ -14,7 +14,6 @@ mod restore;
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::score::{Profile, ProfileName, Weights};
@@ -28,7 +27,7 @@ pub use list::{ListRequest, MAX_LISTED};
 pub use restore::Restorable;
 
 use crate::error::Error;
-use crate::ports::{Embedder, MemoryRow, Visible};
+use crate::ports::{Clock, Embedder, MemoryRow, Visible};
 use crate::runtime::Deadline;
 use crate::statistics::Meters;
 use crate::store::StoreHandle;
@@ -63,6 +62,7 @@ pub struct MemoriesHandle {
     workspaces: WorkspacesHandle,
     embedder: Arc<dyn Embedder>,
     settings: Arc<RetrievalSettings>,
+    clock: Clock,
     meters: Meters,
 }
 
@@ -72,16 +72,17 @@ impl MemoriesHandle {
         workspaces: WorkspacesHandle,
         embedder: Arc<dyn Embedder>,
         settings: RetrievalSettings,
+        clock: Clock,
         meters: Meters,
     ) -> Self {
-        Self { store, workspaces, embedder, settings: Arc::new(settings), meters }
+        Self { store, workspaces, embedder, settings: Arc::new(settings), clock, meters }
     }
 
     /// A memory that the workspace may read; any other is not found.
     pub async fn get(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<MemoryView, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let MemoryRow { memory, evidence } = self.readable_one(id, &workspace, deadline).await?;
-        Ok(MemoryView::new(memory, &evidence, Timestamp::now()))
+        Ok(MemoryView::new(memory, &evidence, self.clock.now()))
     }
 
     async fn readable_one(&self, id: MemoryId, workspace: &Workspace, deadline: Deadline) -> Result<MemoryRow, Error> {

@@ -1,11 +1,13 @@
 //! What the system needs from outside: a store, an embedder, a language model, and where a caller has one a check of solutions.
 //! Adapters are in the root package, fakes in `testkit`.
 
+mod clock;
 mod embedder;
 mod model;
 mod store;
 mod verifier;
 
+pub use clock::Clock;
 pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 pub use model::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
 pub use store::{

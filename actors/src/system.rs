@@ -17,7 +17,7 @@ use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{Breaker, Cached, Metered, Retried, RetrySettings, Scrubbed, Timed, Turns};
-use crate::ports::{Embedder, LanguageModel};
+use crate::ports::{Clock, Embedder, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
@@ -58,6 +58,7 @@ pub struct Parts {
     /// Part of the cache key.
     pub provider: String,
     pub settings: SystemSettings,
+    pub clock: Clock,
 }
 
 /// What clients of the system hold; cheap to clone.
@@ -121,25 +122,27 @@ pub struct ShutdownReport {
 impl System {
     /// Returns at once: the store opens and the embedding model loads behind it.
     pub async fn start(parts: Parts) -> Result<Self, Error> {
-        let Parts { store: opener, embedder, model, provider, settings } = parts;
+        let Parts { store: opener, embedder, model, provider, settings, clock } = parts;
         let events = Events::default();
         let store = StoreHandle::new();
         let cache = CacheHandle::new(settings.cache);
         let meters = Meters::new();
         let (model, breaker) = decorated(model, provider.clone(), &settings, &cache, &meters);
-        let workspaces = WorkspacesHandle::new(store.clone(), settings.root_name);
+        let workspaces = WorkspacesHandle::new(store.clone(), settings.root_name, clock.clone());
         // As many as the tasks that are admitted can ask for.
         let calls = settings.solve.concurrency * *K_RANGE.end() as usize;
         let matts = MattsHandle::new(settings.pool.matts_workers, calls);
         let judge = JudgeHandle::new(settings.pool.judge_concurrency, calls);
         let embedder: Arc<dyn Embedder> = Arc::new(MeteredEmbedder::new(embedder, meters.clone()));
         let (found, kept) = (Arc::clone(&embedder), meters.clone());
-        let memories = MemoriesHandle::new(store.clone(), workspaces.clone(), found, settings.retrieval, kept);
+        let memories =
+            MemoriesHandle::new(store.clone(), workspaces.clone(), found, settings.retrieval, clock.clone(), kept);
         let equipment = Equipment {
             model: Arc::clone(&model),
             matts: matts.clone(),
             judge: judge.clone(),
             memories: memories.clone(),
+            clock,
             settings: settings.solve,
         };
         let agents = AgentsHandle::new(&equipment, workspaces.clone(), events.clone(), meters.clone());

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use jiff::Timestamp;
 use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::workspace::Workspace;
@@ -18,6 +17,7 @@ use tokio::time::Instant;
 
 use crate::error::Error;
 use crate::memories::WorkspaceRef;
+use crate::ports::Clock;
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Slot};
 use crate::store::StoreHandle;
 use known::Known;
@@ -53,6 +53,7 @@ pub struct RootName {
 pub struct WorkspacesHandle {
     store: StoreHandle,
     configured: Option<Arc<RootName>>,
+    clock: Clock,
     slot: Slot<Msg>,
     gate: Gate,
     /// One reading at a time: those who wait for it share the next.
@@ -61,10 +62,11 @@ pub struct WorkspacesHandle {
 }
 
 impl WorkspacesHandle {
-    pub(crate) fn new(store: StoreHandle, configured: Option<RootName>) -> Self {
+    pub(crate) fn new(store: StoreHandle, configured: Option<RootName>, clock: Clock) -> Self {
         Self {
             store,
             configured: configured.map(Arc::new),
+            clock,
             slot: Slot::new(),
             gate: Gate::new(GATE),
             reading: Arc::default(),
@@ -178,7 +180,7 @@ impl WorkspacesHandle {
 
     fn unregistered(&self, root: &str) -> Workspace {
         let id = self.known.load().free_id(root);
-        let mut workspace = Workspace { id, ..Workspace::of_root(root, Timestamp::now()) };
+        let mut workspace = Workspace { id, ..Workspace::of_root(root, self.clock.now()) };
         if let Some(name) = self.configured_for(root).and_then(|configured| configured.name.clone()) {
             workspace.name = name;
         }

@@ -12,7 +12,7 @@ use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{
-    Completion, CompletionReply, LanguageModel, MemoryStore, ModelError, StoreError, Usage,
+    Clock, Completion, CompletionReply, LanguageModel, MemoryStore, ModelError, StoreError, Usage,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
@@ -87,6 +87,7 @@ pub(crate) async fn run(same_drafts: f64, with_cache: bool) -> Result<Spent, Err
         model: Arc::new(Priced { same_drafts, drafts: AtomicU64::new(0) }),
         provider: "priced".into(),
         settings,
+        clock: Clock::system(),
     };
     let system = System::start(parts).await?;
     let handle = system.handle();

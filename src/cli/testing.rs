@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{Simulated, SimulatedSettings};
-use reasoning_bank_actors::ports::MemoryStore;
+use reasoning_bank_actors::ports::{Clock, MemoryStore};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::HashEmbedder;
@@ -33,6 +33,7 @@ pub(super) async fn system_over(store: Arc<MemStore>) -> System {
             retrieval: RetrievalSettings { relevance_floor: 0.1, ..RetrievalSettings::default() },
             ..SystemSettings::default()
         },
+        clock: Clock::system(),
     };
     System::start(parts).await.unwrap()
 }

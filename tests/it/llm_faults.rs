@@ -9,7 +9,7 @@ use reasoning_bank::llm::{Api, Client, Connection, HttpModel, Models};
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::model::RetrySettings;
-use reasoning_bank_actors::ports::MemoryStore;
+use reasoning_bank_actors::ports::{Clock, MemoryStore};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::HashEmbedder;
@@ -66,6 +66,7 @@ async fn system(server: &LlmServer) -> System {
         model: Arc::new(HttpModel::new(client, Api::Responses, Models::all("a/model"), "none")),
         provider: "responses".into(),
         settings,
+        clock: Clock::system(),
     };
     System::start(parts).await.unwrap()
 }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Changes, Memory, Status};
 use reasoning_bank_domain::secrets::Scrub;
@@ -45,7 +44,7 @@ impl MemoriesHandle {
             let mut changed = changes.apply(&row.memory);
             changed.scrub();
             changed.validate()?;
-            let now = Timestamp::now();
+            let now = self.clock.now();
             if changed == row.memory {
                 return Ok(MemoryView::new(changed, &row.evidence, now));
             }
@@ -106,7 +105,7 @@ impl MemoriesHandle {
         let from = if status == Status::Active { Status::Quarantined } else { Status::Active };
         let mut last = None;
         for _ in 0..TRIES {
-            let now = Timestamp::now();
+            let now = self.clock.now();
             let mut batch = Batch::new();
             let mut changed = Vec::new();
             for row in self.readable(ids.to_vec(), workspace, deadline).await? {

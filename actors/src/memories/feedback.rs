@@ -56,7 +56,7 @@ impl MemoriesHandle {
     /// Stores a report with all that follows from it, or nothing. What was said of a trace already counts once. Memories that the workspace cannot read are not
     /// found, all of them named; of a trace's memories only those that are left count.
     pub async fn feedback(&self, request: FeedbackRequest, deadline: Deadline) -> Result<Reported, Error> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let request = scrubbed(check(request)?);
         let about = self.about(&request, deadline).await?;
         let lessons = lessons(&request, &about, now)?;

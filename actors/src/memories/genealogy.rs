@@ -98,7 +98,7 @@ impl MemoriesHandle {
     async fn family_of(&self, id: MemoryId, workspace: &Workspace, deadline: Deadline) -> Result<Family, Error> {
         let row = self.readable_one(id, workspace, deadline).await?;
         let visible = visible(workspace, Reach::Cascade);
-        let mut family = Family { members: BTreeMap::new(), truncated: false, visible, now: Timestamp::now() };
+        let mut family = Family { members: BTreeMap::new(), truncated: false, visible, now: self.clock.now() };
         family.add(vec![row]);
         Ok(family)
     }

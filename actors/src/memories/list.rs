@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use jiff::Timestamp;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::Status;
 use reasoning_bank_domain::trace::{Trace, TraceSummary, Traces};
@@ -62,7 +61,7 @@ impl MemoriesHandle {
         }
         let next = (rows.len() > limit).then(|| rows.get(limit - 1).map(|row| row.memory.id)).flatten();
         rows.truncate(limit);
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let memories = rows.into_iter().map(|row| MemoryView::new(row.memory, &row.evidence, now)).collect();
         Ok(Listed { memories, next })
     }

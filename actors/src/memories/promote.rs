@@ -23,7 +23,7 @@ impl MemoriesHandle {
     /// are not yet. Changes nothing.
     pub async fn promotions(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Proposals, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let candidates = self.candidates_for_promotion(&workspace, now, deadline).await?;
         if candidates.is_empty() {
             return Ok(Proposals::default());
@@ -59,7 +59,7 @@ impl MemoriesHandle {
             let problem = format!("it is {}; only active memories are shared", memory.status.as_str());
             return Err(Error::invalid("memory_id", problem));
         }
-        let (now, new) = (Timestamp::now(), MemoryId::from(Uuid::now_v7()));
+        let (now, new) = (self.clock.now(), MemoryId::from(Uuid::now_v7()));
         let copy = promotion::promoted(&memory, &evidence, new, &workspace, now).ok_or(Error::ScopeDenied(scope))?;
         let promoted = |id: MemoryId, created: bool| Promoted { id, promoted_from: memory.id, scope, created };
         let copies = self.copies_of(&[memory.id], &workspace, deadline).await?;

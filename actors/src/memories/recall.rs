@@ -45,7 +45,7 @@ impl MemoriesHandle {
     ) -> Result<Retrieved, Error> {
         let begun = Instant::now();
         check(&request)?;
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
         let found = self.find(request, except, workspace, now, deadline).await?;
         Ok(Retrieved {
@@ -67,7 +67,7 @@ impl MemoriesHandle {
     ) -> (Injection, Vec<String>) {
         let named = WorkspaceRef::Id(workspace.id.clone());
         let request = RetrieveRequest { domain, ..RetrieveRequest::new(gist(task), named, self.settings.n_results) };
-        match self.find(request, &HashSet::new(), workspace, Timestamp::now(), deadline).await {
+        match self.find(request, &HashSet::new(), workspace, self.clock.now(), deadline).await {
             Ok(found) => {
                 let by_words_alone = found.mode == SearchMode::Keyword;
                 (Injection::choose(found.recalled, self.settings.relevance_floor, by_words_alone), found.notes)

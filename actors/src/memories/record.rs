@@ -17,7 +17,7 @@ use crate::runtime::Deadline;
 impl MemoriesHandle {
     /// Durable when it returns. The same lesson again confirms the existing one.
     pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let (request, redactions) = scrubbed(request);
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
         let mut memory = memory_of(request, &workspace, now)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{Filter, LanguageModel, MemoryStore, Page, Passage, Scanned, StoreError};
+use reasoning_bank_actors::ports::{Clock, Filter, LanguageModel, MemoryStore, Page, Passage, Scanned, StoreError};
 use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
@@ -58,6 +58,7 @@ async fn start(
         model: Arc::new(model),
         provider: "test".into(),
         settings,
+        clock: Clock::system(),
     };
     let system = System::start(parts).await.unwrap();
     let handle = system.handle();

@@ -1,4 +1,4 @@
-use reasoning_bank_actors::ports::{EmbedderState, MemoryStore, StoreError};
+use reasoning_bank_actors::ports::{Clock, EmbedderState, MemoryStore, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
@@ -47,6 +47,7 @@ async fn world_with(can_solve: bool) -> World {
         model: Arc::new(model.clone()),
         provider: "test".into(),
         settings: SystemSettings::default(),
+        clock: Clock::system(),
     };
     let system = System::start(parts).await.unwrap();
     let options = McpOptions {
