@@ -80,6 +80,9 @@ pub struct TraceMetadata {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
     pub trace_id: TraceId,
+    /// Counts changes of the verdict; 0 as the run left it. Of the records of one trace the highest revision counts.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub revision: u32,
     pub task: String,
     pub trajectory: Vec<Step>,
     pub outcome: Outcome,
@@ -96,6 +99,10 @@ pub struct Trace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_trace_id: Option<TraceId>,
     pub created_at: Timestamp,
+}
+
+fn is_first(revision: &u32) -> bool {
+    *revision == 0
 }
 
 /// A trace in a list.

@@ -156,20 +156,33 @@ fn limit(retention_days: u32, now: Timestamp) -> Option<Timestamp> {
 fn write(dir: &Path, traces: &[Trace]) {
     for trace in traces {
         let path = path_of(dir, trace.trace_id);
-        if let Err(error) = create_dir(dir).and_then(|()| write_synced(&path, &serde_json::to_vec_pretty(trace)?)) {
+        if let Err(error) = write_one(dir, &path, trace) {
             tracing::warn!(file = %path.display(), %error, "a trace file could not be written");
         }
     }
+}
+
+/// A later revision, which another request or another process may have written meanwhile, stays.
+fn write_one(dir: &Path, path: &Path, trace: &Trace) -> io::Result<()> {
+    create_dir(dir)?;
+    let locked = fs::File::open(dir)?;
+    locked.lock()?;
+    if head_of(path, trace.trace_id)?.is_some_and(|written| written.revision > trace.revision) {
+        return Ok(());
+    }
+    write_synced(path, &serde_json::to_vec_pretty(trace)?)
 }
 
 fn path_of(dir: &Path, id: TraceId) -> PathBuf {
     dir.join(format!("{id}.{EXTENSION}"))
 }
 
-/// As much of a trace as says whether it goes.
+/// As much of a trace as says whether it goes, and which revision it is.
 #[derive(Deserialize)]
 struct Head {
     trace_id: TraceId,
+    #[serde(default)]
+    revision: u32,
     metadata: Owner,
     created_at: Timestamp,
 }

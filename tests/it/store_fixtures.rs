@@ -167,6 +167,7 @@ pub(crate) fn signal(memory: &Memory, kind: SignalKind, at: Timestamp) -> Signal
 pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
     Trace {
         trace_id: Uuid::now_v7().into(),
+        revision: 0,
         task: task.into(),
         trajectory: Vec::new(),
         outcome: Outcome::Success,

@@ -5,6 +5,7 @@ use std::fs;
 use reasoning_bank::store::LanceStore;
 use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Record, Scanned, StoreError};
 use reasoning_bank_domain::memory::{Memory, Status};
+use reasoning_bank_domain::trace::{Outcome, Trace};
 use reasoning_bank_domain::workspace::Workspace;
 use rstest::rstest;
 
@@ -153,8 +154,10 @@ async fn journals_are_replayed_in_the_order_of_revisions_however_often() {
     store.close(soon()).await.unwrap();
     drop(store);
     let moved = |revision: u32| Record::Workspace(Workspace { revision, ..Workspace::of_root("/here", now()) });
-    let later = [frame(&[change(&hidden, Some(AXIS)), moved(3)]), frame(&[moved(2)])].concat();
-    let earlier = frame(&[record(&memories[0], Some(AXIS)), change(&second, Some(AXIS)), moved(1)]);
+    let tried = trace(&workspace("/here"), "tried again");
+    let judged = |revision: u32| Record::Trace(Trace { revision, ..tried.clone() });
+    let later = [frame(&[change(&hidden, Some(AXIS)), moved(3), judged(2)]), frame(&[moved(2), judged(1)])].concat();
+    let earlier = frame(&[record(&memories[0], Some(AXIS)), change(&second, Some(AXIS)), moved(1), judged(0)]);
     for _ in 0..2 {
         leave_journal(dir.path(), &later);
         leave_journal(dir.path(), &earlier);
@@ -166,7 +169,51 @@ async fn journals_are_replayed_in_the_order_of_revisions_however_often() {
             panic!()
         };
         assert_eq!(workspaces.iter().map(|workspace| workspace.revision).collect::<Vec<_>>(), [3]);
+        assert_eq!(verdicts(&store, &tried).await, [(2, Outcome::Success)]);
     }
+}
+
+async fn verdicts(store: &LanceStore, trace: &Trace) -> Vec<(u32, Outcome)> {
+    match store.scan(Filter::Trace(trace.trace_id), everything(), soon()).await.unwrap() {
+        Scanned::Traces(traces) => traces.into_iter().map(|trace| (trace.revision, trace.outcome)).collect(),
+        other => panic!("not traces: {other:?}"),
+    }
+}
+
+#[rstest]
+#[case::nothing_of_it_is_in_the_tables(false)]
+#[case::the_trace_is(true)]
+#[tokio::test]
+async fn a_verdict_that_was_being_revised_is_the_new_one_afterwards(
+    #[case] applied: bool,
+    #[values(false, true)] by_opening: bool,
+) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).await;
+    let tried = trace(&workspace("/here"), "task");
+    let revised = Trace { revision: 1, outcome: Outcome::Failure, ..tried.clone() };
+    store.commit(vec![Record::Trace(tried.clone())], soon()).await.unwrap();
+    if applied {
+        store.commit(vec![Record::Trace(revised.clone())], soon()).await.unwrap();
+    }
+    store.close(soon()).await.unwrap();
+    drop(store);
+    let broken_off = || {
+        let name = leave_journal(dir.path(), &frame(&[Record::Trace(revised.clone())]));
+        fs::write(dir.path().join("lance/.write.lock"), name).unwrap();
+    };
+    let store = if by_opening {
+        broken_off();
+        open(dir.path()).await
+    } else {
+        let store = open(dir.path()).await;
+        broken_off();
+        commit_each(&store, &numbered(1)).await;
+        store
+    };
+    assert_eq!(verdicts(&store, &tried).await, [(1, Outcome::Failure)]);
+    store.maintain(soon()).await.unwrap();
+    assert_eq!(verdicts(&store, &tried).await, [(1, Outcome::Failure)]);
 }
 
 #[tokio::test]

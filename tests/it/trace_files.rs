@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use reasoning_bank::store::{TraceFileOptions, TraceFiles};
 use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Record, Scanned};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::trace::{Outcome, Trace};
 use reasoning_bank_domain::workspace::WorkspaceId;
 use serde_json::Value;
 
@@ -86,6 +86,27 @@ async fn every_stored_trace_is_a_file_that_only_its_owner_reads() {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
     assert_eq!(fs::metadata(kept.dir()).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[tokio::test]
+async fn a_file_follows_the_revisions_of_its_trace_and_never_goes_back() {
+    let kept = Kept::new();
+    let store = kept.store(true, 0);
+    let judged = trace(&workspace("/here"), "task");
+    let [failed, partial] = [(1, Outcome::Failure), (2, Outcome::Partial)].map(|(revision, outcome)| Trace {
+        revision,
+        outcome,
+        ..judged.clone()
+    });
+    let written = || serde_json::from_slice::<Value>(&fs::read(kept.dir().join(file(&judged))).unwrap()).unwrap();
+    commit(&store, &[&judged]).await;
+    assert_eq!((&written()["outcome"], written().get("revision")), (&"success".into(), None));
+    for (asked, stays) in [(&failed, "failure"), (&judged, "failure"), (&partial, "partial"), (&failed, "partial")] {
+        commit(&store, &[asked]).await;
+        assert_eq!(written()["outcome"], stays);
+    }
+    assert_eq!(written()["revision"], 2);
+    assert_eq!(kept.files(), [file(&judged)]);
 }
 
 #[tokio::test]

@@ -42,6 +42,7 @@ pub struct Passage {
 pub enum Record {
     /// Of the records of one workspace the one with the highest revision stays.
     Workspace(Workspace),
+    /// Of the records of one trace the one with the highest revision stays.
     Trace(Trace),
     /// Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that one is
     /// confirmed by a signal with the id `confirm` and this one is not stored. Without `confirm` it is stored in any

@@ -117,17 +117,13 @@ impl Data {
         for record in batch {
             match record {
                 Record::Workspace(workspace) => {
-                    let stored = self.workspaces.entry(workspace.id.clone()).or_insert_with(|| workspace.clone());
-                    if workspace.revision > stored.revision {
-                        *stored = workspace;
-                    }
+                    let id = workspace.id.clone();
+                    keep_newest(&mut self.workspaces, id, workspace, |workspace| workspace.revision);
                 }
                 Record::Revision { memory, passages } => {
                     self.memories.insert(memory.id, Stored { memory, passages });
                 }
-                Record::Trace(trace) => {
-                    self.traces.entry(trace.trace_id).or_insert(trace);
-                }
+                Record::Trace(trace) => keep_newest(&mut self.traces, trace.trace_id, trace, |trace| trace.revision),
                 Record::Signal(signal) => {
                     self.signals.entry(signal.id).or_insert(signal);
                 }
@@ -313,6 +309,13 @@ impl Data {
             self.workspaces.remove(id);
         }
         erased
+    }
+}
+
+/// Of the records of one id the first of the highest revision.
+fn keep_newest<K: Ord, V>(map: &mut BTreeMap<K, V>, id: K, record: V, revision: impl Fn(&V) -> u32) {
+    if map.get(&id).is_none_or(|stored| revision(&record) > revision(stored)) {
+        map.insert(id, record);
     }
 }
 

@@ -51,6 +51,7 @@ impl Job {
         let task = &self.task;
         let trace = Trace {
             trace_id: self.trace_id,
+            revision: 0,
             task: task.task.clone(),
             trajectory: Vec::new(),
             outcome,

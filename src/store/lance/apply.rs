@@ -16,6 +16,9 @@ use super::{failed, filter};
 /// Memories whose passages are looked through at once.
 const REVISED_AT_ONCE: usize = 256;
 
+/// Tables whose rows are replaced by later revisions, in the order in which they are.
+const REVISED: [TableName; 3] = [TableName::Workspaces, TableName::Traces, TableName::Memories];
+
 /// Everything a frame does to the tables. What could be wrong with its records shows when it is made.
 pub(super) struct Plan {
     replaced: Vec<Rows>,
@@ -39,16 +42,19 @@ impl Plan {
     /// For records of which it is known what is stored, because the write lock has been held since it was looked up.
     pub(super) fn new(batch: &[Record], dims: usize) -> Result<Self, StoreError> {
         let all: Vec<&Record> = batch.iter().collect();
-        let (changed, new): (Vec<&Record>, Vec<&Record>) =
-            batch.iter().partition(|record| matches!(record, Record::Revision { .. }));
+        let (changed, new): (Vec<&Record>, Vec<&Record>) = batch.iter().partition(|record| may_be_stored(record));
         let encode = |parts: &[(TableName, &[&Record])]| -> Result<Vec<Rows>, StoreError> {
             let rows = parts.iter().map(|(table, records)| rows::encode(*table, records, dims));
             rows.filter_map(Result::transpose).collect()
         };
         Ok(Self {
-            replaced: encode(&[(TableName::Workspaces, &all), (TableName::Memories, &changed)])?,
+            replaced: encode(&[
+                (TableName::Workspaces, &all),
+                (TableName::Traces, &changed),
+                (TableName::Memories, &changed),
+            ])?,
             appended: encode(&[
-                (TableName::Traces, &all),
+                (TableName::Traces, &new),
                 (TableName::Memories, &new),
                 (TableName::Passages, &all),
                 (TableName::Signals, &all),
@@ -68,6 +74,15 @@ impl Plan {
     }
 }
 
+/// Whether an earlier revision may be in the tables.
+fn may_be_stored(record: &Record) -> bool {
+    match record {
+        Record::Revision { .. } => true,
+        Record::Trace(trace) => trace.revision > 0,
+        Record::Workspace(_) | Record::Memory { .. } | Record::Signal(_) => false,
+    }
+}
+
 fn revised(records: &[&Record]) -> Vec<Revised> {
     let memories = records.iter().filter_map(|record| rows::stored_memory(record));
     memories.map(|(memory, passages)| Revised::of(memory, passages)).collect()
@@ -76,11 +91,11 @@ fn revised(records: &[&Record]) -> Vec<Revised> {
 /// Applies records of which some may be in some of the tables. Changes nothing where all are. Several times the work of
 /// a plan.
 pub(super) async fn apply_again(tables: &Tables, batch: &[Record], dims: usize) -> Result<(), StoreError> {
-    let stored = Stored::read(tables, batch).await?;
+    let stored = Stored::read(tables, &REVISED, batch.iter()).await?;
     let standing = |record: &&Record| stored.standing(record);
     let current: Vec<&Record> = batch.iter().filter(|record| standing(record) != Standing::Outdated).collect();
     let ahead: Vec<&Record> = current.iter().copied().filter(|record| standing(record) == Standing::Ahead).collect();
-    for table in [TableName::Workspaces, TableName::Memories] {
+    for table in REVISED {
         if let Some(rows) = rows::encode(table, &ahead, dims)? {
             replace(tables, rows).await?;
         }

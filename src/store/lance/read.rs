@@ -12,11 +12,13 @@ use reasoning_bank_actors::ports::{MemoryRow, StoreError};
 use reasoning_bank_domain::confidence::{Evidence, Signal};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::de::DeserializeOwned;
 
 use super::tables::Tables;
 use super::{failed, filter, rows};
+
+/// Values in one condition: planning a long list takes longer than reading the rows again.
+const COMPARED_AT_ONCE: usize = 1_000;
 
 /// Runs a read, and once more on the newest version when it fails: files of an older version may have been compacted
 /// away by another process meanwhile.
@@ -50,6 +52,21 @@ pub(super) async fn select(
     .await
 }
 
+/// The columns of all rows whose `key` is one of these.
+pub(super) async fn select_these(
+    table: &Table,
+    key: &str,
+    values: Vec<String>,
+    columns: &[&str],
+) -> Result<Vec<RecordBatch>, StoreError> {
+    let mut found = Vec::new();
+    for values in values.chunks(COMPARED_AT_ONCE) {
+        let these = filter::one_of(key, values.iter().cloned());
+        found.extend(select(table, Some(these), columns).await?);
+    }
+    Ok(found)
+}
+
 pub(super) async fn records<T: DeserializeOwned>(
     table: &Table,
     condition: Option<DfExpr>,
@@ -60,33 +77,19 @@ pub(super) async fn records<T: DeserializeOwned>(
 /// What the signals of each of these memories add up to; those without signals are missing.
 pub(super) async fn evidence(tables: &Tables, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Evidence>, StoreError> {
     let mut evidence: HashMap<MemoryId, Evidence> = HashMap::new();
-    if ids.is_empty() {
-        return Ok(evidence);
-    }
-    let of_these = filter::one_of("memory_id", ids.iter().map(MemoryId::to_string));
-    for signal in records::<Signal>(&tables.signals, Some(of_these)).await? {
+    let found = select_these(&tables.signals, "memory_id", texts(ids), &["body"]).await?;
+    for signal in rows::decode_bodies::<Signal>(&found)? {
         evidence.entry(signal.memory_id).or_default().add(signal.kind, signal.at);
     }
     Ok(evidence)
 }
 
 pub(super) async fn memories(tables: &Tables, ids: &[MemoryId]) -> Result<Vec<Memory>, StoreError> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let these = filter::one_of("id", ids.iter().map(MemoryId::to_string));
-    records(&tables.memories, Some(these)).await
+    rows::decode_bodies(&select_these(&tables.memories, "id", texts(ids), &["body"]).await?)
 }
 
-pub(super) async fn workspaces(
-    tables: &Tables,
-    ids: impl IntoIterator<Item = &WorkspaceId>,
-) -> Result<Vec<Workspace>, StoreError> {
-    let ids: Vec<String> = ids.into_iter().map(WorkspaceId::to_string).collect();
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    records(&tables.workspaces, Some(filter::one_of("id", ids))).await
+fn texts(ids: &[MemoryId]) -> Vec<String> {
+    ids.iter().map(MemoryId::to_string).collect()
 }
 
 pub(super) async fn with_evidence(tables: &Tables, memories: Vec<Memory>) -> Result<Vec<MemoryRow>, StoreError> {

@@ -4,27 +4,26 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use futures::future::try_join_all;
 use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
 use reasoning_bank_domain::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::{Memory, Status};
 
-use super::revisions::{Key, key, newest, workspace_revisions};
+use super::revisions::{Stored, newest};
 use super::tables::{TableName, Tables};
 use super::{failed, filter, read, rows};
 
 /// What each batch comes to by itself; of one that is refused nothing is stored.
 pub(super) type Answer = Result<Committed, StoreError>;
 
+/// Tables of which nothing but the revision decides; memories are also compared by what they say.
+const DECIDED_BY_REVISION: [TableName; 3] = [TableName::Workspaces, TableName::Traces, TableName::Signals];
+
 /// For every batch its answer, and all that has to be written, one record of each id.
 pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec<Answer>, Batch), StoreError> {
     let asked = || batches.iter().flatten();
-    let (mut known, mut stored, workspaces) = tokio::try_join!(
-        Known::read(tables, asked()),
-        stored_ids(tables, asked()),
-        workspace_revisions(tables, asked())
-    )?;
+    let (mut known, stored) =
+        tokio::try_join!(Known::read(tables, asked()), Stored::read(tables, &DECIDED_BY_REVISION, asked()))?;
     let mut records = Vec::new();
     let mut confirmations = Vec::new();
     let mut answers = Vec::new();
@@ -52,33 +51,17 @@ pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec
                         records.push(Record::Revision { memory, passages });
                     }
                 }
-                Record::Workspace(workspace) => {
-                    if workspaces.get(&workspace.id).is_none_or(|stored| workspace.revision > *stored) {
-                        records.push(Record::Workspace(workspace));
-                    }
+                Record::Workspace(_) | Record::Trace(_) | Record::Signal(_) if stored.lacks(&record) => {
+                    records.push(record);
                 }
-                Record::Trace(_) | Record::Signal(_) => records.push(record),
+                Record::Workspace(_) | Record::Trace(_) | Record::Signal(_) => {}
             }
         }
         answers.push(Ok(outcome));
     }
-    stored.extend(stored_ids(tables, confirmations.iter()).await?);
-    records.append(&mut confirmations);
-    records.retain(|record| !stored.contains(&key(record)));
+    let confirmed = Stored::read(tables, &[TableName::Signals], confirmations.iter()).await?;
+    records.extend(confirmations.into_iter().filter(|confirmation| confirmed.lacks(confirmation)));
     Ok((answers, newest(records)))
-}
-
-/// Which of these traces and signals are stored.
-async fn stored_ids(tables: &Tables, records: impl Iterator<Item = &Record>) -> Result<HashSet<Key>, StoreError> {
-    let mut asked: HashMap<TableName, Vec<String>> = HashMap::new();
-    for (table, id) in records.map(key).filter(|(table, _)| matches!(table, TableName::Traces | TableName::Signals)) {
-        asked.entry(table).or_default().push(id);
-    }
-    let find = async |(table, ids): (TableName, Vec<String>)| {
-        let found = read::select(tables.get(table), Some(filter::one_of("id", ids)), &["id"]).await?;
-        Ok::<_, StoreError>(rows::text_column(&found, "id").map(|id| (table, id.to_owned())).collect::<Vec<_>>())
-    };
-    Ok(try_join_all(asked.into_iter().map(find)).await?.into_iter().flatten().collect())
 }
 
 /// Memories that are stored, or will be by the batches resolved so far.

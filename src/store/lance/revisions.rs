@@ -1,16 +1,15 @@
 //! Which record of an id counts: the one of the highest revision, within a batch and against the tables.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
+use futures::future::try_join_all;
 use reasoning_bank_actors::ports::{Batch, Record, StoreError};
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use serde::Deserialize;
 
-use super::read;
-use super::rows::stored_memory;
 use super::tables::{TableName, Tables};
+use super::{failed, read, rows};
 
 /// Ids are unique within a table.
 pub(super) type Key = (TableName, String);
@@ -27,8 +26,9 @@ pub(super) fn key(record: &Record) -> Key {
 fn revision(record: &Record) -> u32 {
     match record {
         Record::Workspace(workspace) => workspace.revision,
+        Record::Trace(trace) => trace.revision,
         Record::Memory { memory, .. } | Record::Revision { memory, .. } => memory.revision,
-        Record::Trace(_) | Record::Signal(_) => 0,
+        Record::Signal(_) => 0,
     }
 }
 
@@ -64,41 +64,49 @@ pub(super) enum Standing {
     Ahead,
 }
 
-/// Where the tables stand with the memories and workspaces of a batch.
-pub(super) struct Stored {
-    memories: HashMap<MemoryId, u32>,
-    workspaces: HashMap<WorkspaceId, u32>,
+/// Which revisions of some records are stored.
+pub(super) struct Stored(HashMap<Key, u32>);
+
+/// As much of a body as says which revision it is; those without are never revised.
+#[derive(Deserialize)]
+struct Revised {
+    #[serde(default)]
+    revision: u32,
 }
 
 impl Stored {
-    pub(super) async fn read(tables: &Tables, batch: &[Record]) -> Result<Self, StoreError> {
-        let ids: Vec<MemoryId> = batch.iter().filter_map(|record| Some(stored_memory(record)?.0.id)).collect();
-        let (memories, workspaces) =
-            tokio::try_join!(read::memories(tables, &ids), workspace_revisions(tables, batch.iter()))?;
-        Ok(Self { memories: memories.into_iter().map(|memory| (memory.id, memory.revision)).collect(), workspaces })
+    /// Where these tables stand with those of the records that belong to them.
+    pub(super) async fn read(
+        tables: &Tables,
+        of: &[TableName],
+        records: impl Iterator<Item = &Record>,
+    ) -> Result<Self, StoreError> {
+        let mut asked: HashMap<TableName, Vec<String>> = HashMap::new();
+        for (table, id) in records.map(key).filter(|(table, _)| of.contains(table)) {
+            asked.entry(table).or_default().push(id);
+        }
+        let find = async |(table, ids): (TableName, Vec<String>)| {
+            let found = read::select_these(tables.get(table), "id", ids, &["id", "body"]).await?;
+            let bodies = rows::text_column(&found, "id").zip(rows::text_column(&found, "body"));
+            let entry = |(id, body): (&str, &str)| {
+                let Revised { revision } = serde_json::from_str(body).map_err(failed)?;
+                Ok(((table, id.to_owned()), revision))
+            };
+            bodies.map(entry).collect::<Result<Vec<(Key, u32)>, StoreError>>()
+        };
+        Ok(Self(try_join_all(asked.into_iter().map(find)).await?.into_iter().flatten().collect()))
+    }
+
+    /// Whether nothing of it is stored, or an earlier revision.
+    pub(super) fn lacks(&self, record: &Record) -> bool {
+        self.0.get(&key(record)).is_none_or(|stored| *stored < revision(record))
     }
 
     pub(super) fn standing(&self, record: &Record) -> Standing {
-        let stored = match record {
-            Record::Memory { memory, .. } | Record::Revision { memory, .. } => self.memories.get(&memory.id),
-            Record::Workspace(workspace) => self.workspaces.get(&workspace.id),
-            Record::Trace(_) | Record::Signal(_) => None,
-        };
-        match stored.map(|stored| stored.cmp(&revision(record))) {
+        match self.0.get(&key(record)).map(|stored| stored.cmp(&revision(record))) {
             Some(Ordering::Greater) => Standing::Outdated,
             Some(Ordering::Less) => Standing::Ahead,
             Some(Ordering::Equal) | None => Standing::AsStored,
         }
     }
-}
-
-/// What is stored of the workspaces among these records.
-pub(super) async fn workspace_revisions(
-    tables: &Tables,
-    records: impl Iterator<Item = &Record>,
-) -> Result<HashMap<WorkspaceId, u32>, StoreError> {
-    let ids: HashSet<&WorkspaceId> =
-        records.filter_map(|r| if let Record::Workspace(workspace) = r { Some(&workspace.id) } else { None }).collect();
-    let workspaces = read::workspaces(tables, ids).await?;
-    Ok(workspaces.into_iter().map(|workspace| (workspace.id, workspace.revision)).collect())
 }

@@ -1,4 +1,8 @@
-//! Changed memories and workspaces, and memories that are stored as they are.
+//! Changed memories, traces and workspaces, and memories that are stored as they are.
+
+use std::collections::BTreeMap;
+
+use reasoning_bank_domain::trace::{Outcome, Trace};
 
 use super::*;
 
@@ -190,4 +194,46 @@ async fn of_a_workspace_the_highest_revision_stays(#[values(InMemory, Lance)] ba
     commit(store, vec![Record::Workspace(named(1, "later still")), workspace_record("/there")]).await;
     assert_eq!(scan().await.len(), 2);
     assert!(scan().await.contains(&"moved".to_owned()));
+}
+
+#[rstest]
+#[tokio::test]
+async fn of_a_trace_the_highest_revision_stays_and_is_counted(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let judged = trace(&here, "task");
+    let with = |revision: u32, outcome: Outcome| Trace { revision, outcome, ..judged.clone() };
+    let (failed, cut) = (with(1, Outcome::Failure), with(3, Outcome::Partial));
+    let commit = async |traces: &[&Trace]| {
+        let batch = traces.iter().map(|trace| Record::Trace((*trace).clone())).collect();
+        store.commit(batch, soon()).await.unwrap();
+    };
+    let assert_stored = async |expected: &Trace| {
+        for filter in [Filter::Trace(expected.trace_id), Filter::Traces { workspace: Some(here.clone()) }] {
+            let found = store.scan(filter, everything(), soon()).await.unwrap();
+            assert_eq!(found, Scanned::Traces(vec![expected.clone()]));
+        }
+        let Scanned::Summary(summary) = store.scan(Filter::Summary, everything(), soon()).await.unwrap() else {
+            panic!("no summary")
+        };
+        assert_eq!(summary.traces, BTreeMap::from([(expected.outcome, 1)]));
+    };
+    for _ in 0..2 {
+        commit(&[&judged]).await;
+        assert_stored(&judged).await;
+    }
+    commit(&[&failed]).await;
+    assert_stored(&failed).await;
+    commit(&[&judged]).await;
+    commit(&[&judged, &with(1, Outcome::Partial)]).await;
+    assert_stored(&failed).await;
+    commit(&[&cut, &with(2, Outcome::Success)]).await;
+    assert_stored(&cut).await;
+
+    let erased = EraseScope::Traces { workspace: Some(here.clone()), before: now() + Duration::from_secs(1) };
+    assert_eq!(store.erase(erased, soon()).await.unwrap().traces, 1);
+    // one that is stored nowhere may come at any revision
+    commit(&[&failed]).await;
+    assert_stored(&failed).await;
 }

@@ -72,6 +72,7 @@ fn a_trace() -> Trace {
     };
     Trace {
         trace_id: Uuid::from_u128(7).into(),
+        revision: 0,
         task: "Find a number\nin a sorted list".into(),
         trajectory: vec![
             step(Action::Think, Some(1), "fn find() {\n}", None),
