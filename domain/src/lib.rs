@@ -22,6 +22,7 @@ pub mod score;
 pub mod secrets;
 pub mod signature;
 pub mod solve;
+pub mod stability;
 pub mod statistics;
 pub mod tokens;
 pub mod trace;
