@@ -22,6 +22,7 @@ mod eval;
 mod failure;
 mod genealogy;
 mod input;
+mod maintain;
 mod memory;
 mod output;
 mod progress;
@@ -86,6 +87,7 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Trace(command) => trace::command(command, &loaded, output),
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
+        Command::Maintain { apply } => maintain::command(apply, &loaded, output),
         Command::Stats { reset } => stats::command(reset, &loaded, output),
         Command::Solve(args) => {
             let report = with_solving_bank(&loaded, async |system| solve::solve(args, &loaded, output, &system).await)?;

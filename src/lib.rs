@@ -8,6 +8,7 @@ pub mod bootstrap;
 pub mod cli;
 pub mod embed;
 mod eval;
+mod git;
 mod heap;
 mod jsonl;
 pub mod llm;

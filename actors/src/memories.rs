@@ -11,6 +11,7 @@ mod promote;
 mod recall;
 mod record;
 mod restore;
+mod stability;
 
 use std::sync::Arc;
 

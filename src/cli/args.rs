@@ -149,6 +149,23 @@ pub(super) enum Command {
     /// Measure a bank on sets of documents and queries
     #[command(subcommand, arg_required_else_help = true)]
     Eval(EvalCommand),
+    /// Let time tell: what became of the work that used memories; and keep the store in shape
+    #[command(
+        long_about = "Let time tell. Memories that were used in a solve gain confidence when what was committed in the \
+            seven days after it stands for seven more without a revert, and lose some when one of these commits is \
+            reverted. Commits of all branches count, as `git log` of the workspace's repository tells them; each solve \
+            counts once.\n\n\
+            Shows what it would do. With --apply it does it, and keeps the store in shape: what a server does from \
+            time to time while it runs.",
+        after_help = "Examples:\n  \
+            reasoning-bank maintain                    what it would do\n  \
+            reasoning-bank maintain --apply --json"
+    )]
+    Maintain {
+        /// Do it
+        #[arg(long)]
+        apply: bool,
+    },
     /// Check the configuration, the key, the store, the embedding model and the disk
     #[command(
         long_about = "Check what a bank needs: the configuration, the key of the provider, the store, the embedding \

@@ -101,7 +101,12 @@ impl MemoriesHandle {
         own.ok_or_else(|| Error::NotFound(format!("trace {id} here")))
     }
 
-    async fn scan_traces(&self, filter: Filter, page: Page, deadline: Deadline) -> Result<Vec<Trace>, Error> {
+    pub(super) async fn scan_traces(
+        &self,
+        filter: Filter,
+        page: Page,
+        deadline: Deadline,
+    ) -> Result<Vec<Trace>, Error> {
         match self.store.scan(filter, page, deadline).await? {
             Scanned::Traces(traces) => Ok(traces),
             _ => Err(Error::internal("a scan of traces gave something else")),

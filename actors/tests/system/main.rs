@@ -16,6 +16,7 @@ mod repeat;
 mod restore;
 mod shutdown;
 mod solving;
+mod stability;
 mod statistics;
 mod support;
 mod targets;

@@ -32,17 +32,26 @@ pub(crate) async fn world(model: impl LanguageModel) -> World {
 
 pub(crate) async fn world_with(model: impl LanguageModel, settings: SystemSettings) -> World {
     let store = Arc::new(MemStore::new());
-    let opened: Arc<dyn MemoryStore> = Arc::clone(&store) as Arc<dyn MemoryStore>;
-    let opener: StoreOpener = Arc::new(move || {
+    start(opener_of(&store), model, settings, store, Clock::system()).await
+}
+
+/// In which it is the time that the clock says.
+pub(crate) async fn world_at(clock: Clock, model: impl LanguageModel, settings: SystemSettings) -> World {
+    let store = Arc::new(MemStore::new());
+    start(opener_of(&store), model, settings, store, clock).await
+}
+
+fn opener_of(store: &Arc<MemStore>) -> StoreOpener {
+    let opened: Arc<dyn MemoryStore> = Arc::clone(store) as Arc<dyn MemoryStore>;
+    Arc::new(move || {
         let opened = Arc::clone(&opened);
         async move { Ok::<_, StoreError>(opened) }.boxed()
-    });
-    start(opener, model, settings, store).await
+    })
 }
 
 /// Over a store of which the opener decides.
 pub(crate) async fn world_over(opener: StoreOpener, model: impl LanguageModel) -> World {
-    start(opener, model, SystemSettings::default(), Arc::new(MemStore::new())).await
+    start(opener, model, SystemSettings::default(), Arc::new(MemStore::new()), Clock::system()).await
 }
 
 async fn start(
@@ -50,6 +59,7 @@ async fn start(
     model: impl LanguageModel,
     settings: SystemSettings,
     store: Arc<MemStore>,
+    clock: Clock,
 ) -> World {
     let embedder = Arc::new(HashEmbedder::new());
     let parts = Parts {
@@ -58,7 +68,7 @@ async fn start(
         model: Arc::new(model),
         provider: "test".into(),
         settings,
-        clock: Clock::system(),
+        clock,
     };
     let system = System::start(parts).await.unwrap();
     let handle = system.handle();

@@ -8,6 +8,7 @@ use reasoning_bank_domain::feedback::{Moved, Reported};
 use reasoning_bank_domain::matts::MattsMode;
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::promotion::{Promoted, Proposal, Proposals};
+use reasoning_bank_domain::stability::{CommitName, Judged, JudgedMemory, Stability, Standing};
 use reasoning_bank_domain::statistics::{
     ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, Latencies, LlmCounts, LlmStatistics,
     MemoryStatistics, Percentiles, Statistics, StoreStatistics, TraceStatistics,
@@ -20,6 +21,7 @@ use uuid::Uuid;
 use super::super::*;
 use super::{id, plain, strategy, warning};
 use crate::cli::doctor::{Check, Diagnosis, Grade};
+use crate::cli::maintain::{Maintenance, Upkeep};
 use crate::cli::memory::Deleted;
 use crate::cli::workspace::{Entry, Listed as Workspaces, Removed, Shown};
 use crate::settings::Proposal as Proposed;
@@ -174,4 +176,45 @@ fn statistics_have_a_line_a_subject() {
         uptime_s: 2,
     };
     insta::assert_snapshot!(plain(&statistics(&document)));
+}
+
+#[test]
+fn upkeep_says_what_became_of_the_work_that_used_memories() {
+    let commit = |id: &str, subject: &str| CommitName { id: id.repeat(20), subject: subject.into() };
+    let judged = |n: u8, standing: Standing, known: bool| Judged {
+        trace_id: Uuid::from_u128(n.into()).into(),
+        task: "Parse a date\nwith a time zone".into(),
+        solved_at: Timestamp::UNIX_EPOCH,
+        memories: vec![JudgedMemory {
+            id: Uuid::from_u128(0xf0 + u128::from(n)).into(),
+            title: "Read the zone first".into(),
+            signal: standing.signal(),
+            known,
+        }],
+        standing,
+    };
+    let stable = Standing::Stable { commits: 2, last: commit("1a", "Parse dates\u{1b}[31m") };
+    let reverted =
+        Standing::Reverted { commit: commit("2b", "Cache zones"), by: commit("3c", "Revert \"Cache zones\"") };
+    let waiting = Standing::Waiting { until: Timestamp::UNIX_EPOCH };
+    let solves = vec![
+        judged(1, stable.clone(), false),
+        judged(2, reverted, false),
+        judged(3, stable, true),
+        judged(4, waiting, false),
+        judged(5, Standing::Nothing, false),
+        judged(6, Standing::Unknown, false),
+    ];
+    let stability = Stability { solves, new_signals: 2, truncated: true };
+    let shown = Maintenance {
+        applied: false,
+        stability: Some(stability),
+        upkeep: None,
+        open_promotions: 1,
+        notes: vec!["scope_denied: this workspace has no organisation".into()],
+    };
+    insta::assert_snapshot!(plain(&maintained(&shown)));
+    let upkeep = Upkeep { slices: 2, fragments_removed: 9, versions_removed: 1, busy: false, more: true };
+    let done = Maintenance { applied: true, stability: None, upkeep: Some(upkeep), open_promotions: 0, notes: vec![] };
+    insta::assert_snapshot!(plain(&maintained(&done)));
 }

@@ -1,0 +1,164 @@
+//! What the commits after a solve say of the memories that were used in it: from the traces of a workspace and the
+//! history of its repository to signals. The rule is `domain::stability`'s; reading a repository is the edge's work.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use reasoning_bank_domain::confidence::{Signal, SignalKind, id_within_trace};
+use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::stability::{History, Judged, JudgedMemory, Stability};
+use reasoning_bank_domain::trace::{Outcome, Trace, TraceSummary};
+use reasoning_bank_domain::workspace::Workspace;
+
+use super::{MemoriesHandle, WorkspaceRef};
+use crate::error::Error;
+use crate::ports::{Filter, Page, Record, Scanned};
+use crate::runtime::Deadline;
+
+/// The newest traces that are looked at, used or not.
+const TRACES_MAX: usize = 2_000;
+/// Traces hold all that was tried: few fit into a page.
+const TRACES_AT_ONCE: usize = 50;
+/// Memories or signals in one question to the store, or in one commit.
+const AT_ONCE: usize = 500;
+
+/// Who says so, for the ids of the signals: another witness than the judge and every session that reports.
+const WITNESS: &str = "repository";
+
+impl MemoriesHandle {
+    /// What became of what was made after the solves of a workspace that used memories and did not fail. With `apply`
+    /// what follows for these memories is stored; what is stored already is not stored again, however often this runs.
+    pub async fn stability(
+        &self,
+        history: &History,
+        workspace: &WorkspaceRef,
+        apply: bool,
+        deadline: Deadline,
+    ) -> Result<Stability, Error> {
+        let now = self.clock.now();
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let (traces, truncated) = self.uses(&workspace, deadline).await?;
+        let titles = self.titles(&traces, &workspace, deadline).await?;
+        let mut solves: Vec<Judged> = traces.into_iter().map(|used| judged(used, history, &titles, now)).collect();
+        let known = self.known_signals(&solves, deadline).await?;
+        let mut new = Vec::new();
+        for solve in &mut solves {
+            let reason = solve.standing.reason();
+            for memory in &mut solve.memories {
+                let Some(kind) = memory.signal else { continue };
+                let id = id_of(solve.trace_id, memory.id, kind);
+                memory.known = known.contains(&id);
+                if !memory.known {
+                    new.push(Signal {
+                        id,
+                        memory_id: memory.id,
+                        workspace_id: workspace.id.clone(),
+                        kind,
+                        at: now,
+                        trace_id: Some(solve.trace_id),
+                        session: None,
+                        comment: reason.clone(),
+                    });
+                }
+            }
+        }
+        let new_signals = new.len();
+        if apply {
+            self.keep_signals(new, deadline).await?;
+        }
+        Ok(Stability { solves, new_signals, truncated })
+    }
+
+    /// The traces that count, newest first, and whether there are older ones that were not looked at.
+    async fn uses(&self, workspace: &Workspace, deadline: Deadline) -> Result<(Vec<Used>, bool), Error> {
+        let filter = Filter::Traces { workspace: Some(workspace.id.clone()) };
+        let (mut used, mut seen) = (Vec::new(), 0);
+        let mut page = Page::newest(TRACES_AT_ONCE);
+        loop {
+            let traces = self.scan_traces(filter.clone(), page.clone(), deadline).await?;
+            let last = traces.last().map(|trace| trace.trace_id.uuid()).filter(|_| traces.len() == page.limit);
+            seen += traces.len();
+            used.extend(traces.iter().filter_map(Used::of));
+            let Some(last) = last else { return Ok((used, false)) };
+            if seen >= TRACES_MAX {
+                return Ok((used, true));
+            }
+            page = page.after(last);
+        }
+    }
+
+    /// Of the memories that were used and can be read.
+    async fn titles(
+        &self,
+        traces: &[Used],
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<HashMap<MemoryId, String>, Error> {
+        let ids: HashSet<MemoryId> = traces.iter().flat_map(|used| used.memories.iter().copied()).collect();
+        let ids: Vec<MemoryId> = ids.into_iter().collect();
+        let mut titles = HashMap::new();
+        for ids in ids.chunks(AT_ONCE) {
+            let rows = self.readable(ids.to_vec(), workspace, deadline).await?;
+            titles.extend(rows.into_iter().map(|row| (row.memory.id, row.memory.title)));
+        }
+        Ok(titles)
+    }
+
+    async fn known_signals(&self, solves: &[Judged], deadline: Deadline) -> Result<HashSet<SignalId>, Error> {
+        let ids = solves.iter().flat_map(|solve| {
+            let signals = solve.memories.iter().filter_map(|memory| Some((memory.id, memory.signal?)));
+            signals.map(|(memory, kind)| id_of(solve.trace_id, memory, kind).uuid())
+        });
+        let ids: Vec<uuid::Uuid> = ids.collect();
+        let mut known = HashSet::new();
+        for ids in ids.chunks(AT_ONCE) {
+            match self.store.scan(Filter::Stored(ids.to_vec()), Page::first(0), deadline).await? {
+                Scanned::Stored(stored) => known.extend(stored.into_iter().map(SignalId::from)),
+                _ => return Err(Error::internal("a look-up of ids gave something else")),
+            }
+        }
+        Ok(known)
+    }
+
+    async fn keep_signals(&self, signals: Vec<Signal>, deadline: Deadline) -> Result<(), Error> {
+        for signals in signals.chunks(AT_ONCE) {
+            let batch = signals.iter().cloned().map(Record::Signal).collect();
+            self.store.commit(batch, deadline).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What is needed of a trace.
+struct Used {
+    trace_id: TraceId,
+    task: String,
+    at: Timestamp,
+    /// Each once.
+    memories: Vec<MemoryId>,
+}
+
+impl Used {
+    /// None where it used no memories, or failed: then nobody builds on it.
+    fn of(trace: &Trace) -> Option<Self> {
+        if trace.outcome == Outcome::Failure || trace.memories_used.is_empty() {
+            return None;
+        }
+        let mut met = HashSet::new();
+        let memories = trace.memories_used.iter().copied().filter(|id| met.insert(*id)).collect();
+        let TraceSummary { trace_id, task, created_at, .. } = TraceSummary::of(trace);
+        Some(Self { trace_id, task, at: created_at, memories })
+    }
+}
+
+fn judged(used: Used, history: &History, titles: &HashMap<MemoryId, String>, now: Timestamp) -> Judged {
+    let standing = history.standing(used.at, now);
+    let signal = standing.signal();
+    let memory = |id: MemoryId| Some(JudgedMemory { id, title: titles.get(&id)?.clone(), signal, known: false });
+    let memories = used.memories.into_iter().filter_map(memory).collect();
+    Judged { trace_id: used.trace_id, task: used.task, solved_at: used.at, standing, memories }
+}
+
+fn id_of(trace: TraceId, memory: MemoryId, kind: SignalKind) -> SignalId {
+    id_within_trace(trace, memory, kind, Some(WITNESS))
+}

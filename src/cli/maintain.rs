@@ -1,0 +1,105 @@
+//! `maintain`: upkeep by hand. What became of the work that used memories, from the repository of the workspace; the
+//! store; and how many memories wait to be shared. Shows it, or does it.
+
+use std::path::Path;
+
+use reasoning_bank_actors::ports::Maintained;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::stability::{History, Stability};
+use serde::Serialize;
+
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::render;
+use super::session::{patience, with_bank};
+use crate::git;
+use crate::project::{self, Identity};
+use crate::settings::Loaded;
+
+/// Slices of upkeep in one run; more is left to the next.
+const SLICES_MAX: u32 = 100;
+/// For all of them, and for one.
+const UPKEEP_LIMIT: std::time::Duration = std::time::Duration::from_secs(300);
+const SLICE_LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// What was done, or would be.
+#[derive(Debug, Serialize)]
+pub(super) struct Maintenance {
+    pub(super) applied: bool,
+    /// The solves that used memories, and what their commits say; absent where that cannot be known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stability: Option<Stability>,
+    /// Of the store; absent where nothing was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) upkeep: Option<Upkeep>,
+    /// Memories that deserve to be shared more widely, and are not.
+    pub(super) open_promotions: usize,
+    /// What could not be done, and why.
+    pub(super) notes: Vec<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Upkeep {
+    pub(super) slices: u32,
+    pub(super) fragments_removed: u64,
+    pub(super) versions_removed: u64,
+    /// Another process was writing: it keeps the store in shape itself.
+    pub(super) busy: bool,
+    /// More is left to do.
+    pub(super) more: bool,
+}
+
+impl Upkeep {
+    fn add(&mut self, slice: &Maintained) {
+        let Maintained { busy, fragments_removed, versions_removed, more } = *slice;
+        self.slices += 1;
+        self.fragments_removed += fragments_removed;
+        self.versions_removed += versions_removed;
+        (self.busy, self.more) = (busy, more);
+    }
+}
+
+pub(super) fn command(apply: bool, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    let done = with_bank(loaded, async |bank| maintain(apply, loaded, &bank).await)?;
+    output.answer(&done, render::maintained)
+}
+
+async fn maintain(apply: bool, loaded: &Loaded, bank: &SystemHandle) -> Result<Maintenance, Failure> {
+    let mut notes = Vec::new();
+    let root = bank.workspaces.resolve(&loaded.workspace, patience()).await?.workspace.root;
+    let stability = match history(&root).await {
+        Ok(history) => Some(bank.memories.stability(&history, &loaded.workspace, apply, patience()).await?),
+        Err(reason) => {
+            notes.push(reason);
+            None
+        }
+    };
+    let upkeep = if apply { Some(upkeep(bank).await?) } else { None };
+    let promotions = bank.memories.promotions(&loaded.workspace, patience()).await?;
+    notes.extend(promotions.notes);
+    Ok(Maintenance { applied: apply, stability, upkeep, open_promotions: promotions.proposals.len(), notes })
+}
+
+/// The commits of the workspace's repository, or why there are none to judge by.
+async fn history(root: &str) -> Result<History, String> {
+    let directory = Path::new(root);
+    if root.is_empty() || !project::in_repository(directory) {
+        return Err("the workspace is no git repository: nothing says what became of its solves".to_owned());
+    }
+    // A directory that stands for itself (workspace.identity) may lie in a larger repository.
+    let is_whole = project::root(directory, directory, Identity::Git).is_ok_and(|found| found == root);
+    git::history(directory, !is_whole).await.map_err(|error| format!("the repository was not read: {error}"))
+}
+
+async fn upkeep(bank: &SystemHandle) -> Result<Upkeep, Failure> {
+    let mut done = Upkeep::default();
+    let all = Deadline::after(UPKEEP_LIMIT);
+    while done.slices < SLICES_MAX && !all.passed() {
+        done.add(&bank.store.maintain(all.at_most(SLICE_LIMIT)).await?);
+        if done.busy || !done.more {
+            break;
+        }
+    }
+    Ok(done)
+}

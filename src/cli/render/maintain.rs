@@ -1,0 +1,96 @@
+//! What `maintain` did, or would do.
+
+use std::fmt::Write;
+
+use reasoning_bank_domain::confidence::SignalKind;
+use reasoning_bank_domain::stability::{CommitName, Judged, Stability, Standing};
+
+use super::style::{bad, bold, dim, good};
+use super::{clean, counted};
+use crate::cli::maintain::{Maintenance, Upkeep};
+
+pub(in crate::cli) fn maintained(done: &Maintenance) -> String {
+    let mut out = done.stability.as_ref().map(|stability| judgements(stability, done.applied)).unwrap_or_default();
+    match &done.upkeep {
+        Some(upkeep) => out.push_str(&store(upkeep)),
+        None => out.push_str("the store would be kept in shape\n"),
+    }
+    if done.open_promotions > 0 {
+        let deserve = counted(done.open_promotions, "memory deserves", "memories deserve");
+        let _ = writeln!(out, "{deserve} to be shared: `memory promote` lists");
+    }
+    for note in &done.notes {
+        let _ = writeln!(out, "note: {}", clean(note));
+    }
+    if !done.applied {
+        out.push_str("nothing was changed; --apply does it\n");
+    }
+    out
+}
+
+fn judgements(stability: &Stability, applied: bool) -> String {
+    let mut out = String::new();
+    let is_news = |solve: &&Judged| solve.memories.iter().any(|memory| memory.signal.is_some() && !memory.known);
+    for solve in stability.solves.iter().filter(is_news) {
+        let _ = writeln!(out, "{}  {}", dim(solve.trace_id), first_line(&solve.task));
+        let _ = writeln!(out, "  {}", why(&solve.standing));
+        for memory in &solve.memories {
+            let signal = match memory.signal {
+                Some(SignalKind::Stable) => good("stable  "),
+                Some(SignalKind::Reverted) => bad("reverted"),
+                _ => continue,
+            };
+            let known = if memory.known { "  (known)" } else { "" };
+            let _ = writeln!(out, "  {signal}  {}  {}{known}", bold(clean(&memory.title)), dim(memory.id));
+        }
+    }
+    let verb = if applied { "stored" } else { "to be stored" };
+    let solves = counted(stability.solves.len(), "solve", "solves");
+    let signals = counted(stability.new_signals, "signal", "signals");
+    let _ = write!(out, "{solves} that used memories: {signals} {verb}");
+    let count = |wanted: fn(&Standing) -> bool| stability.solves.iter().filter(|s| wanted(&s.standing)).count();
+    for (number, what) in [
+        (count(|standing| matches!(standing, Standing::Waiting { .. })), "too young"),
+        (count(|standing| matches!(standing, Standing::Nothing)), "without commits"),
+        (count(|standing| matches!(standing, Standing::Unknown)), "before the history that was read"),
+    ] {
+        if number > 0 {
+            let _ = write!(out, ", {number} {what}");
+        }
+    }
+    out.push('\n');
+    if stability.truncated {
+        out.push_str("older solves were not looked at\n");
+    }
+    out
+}
+
+fn why(standing: &Standing) -> String {
+    let name = |commit: &CommitName| {
+        let id: String = commit.id.chars().take(12).collect();
+        format!("{id} ({})", first_line(&commit.subject))
+    };
+    match standing {
+        Standing::Stable { commits, last } => {
+            format!("{}, the last {}, not reverted for 7 days", counted(*commits, "commit", "commits"), name(last))
+        }
+        Standing::Reverted { commit, by } => format!("{} was reverted by {}", name(commit), name(by)),
+        Standing::Nothing | Standing::Waiting { .. } | Standing::Unknown => String::new(),
+    }
+}
+
+fn store(upkeep: &Upkeep) -> String {
+    if upkeep.busy {
+        return "the store was busy: whoever writes to it keeps it in shape\n".to_owned();
+    }
+    let more = if upkeep.more { "; more is left, run it again" } else { "" };
+    format!(
+        "the store is in shape: {} and {} removed{more}\n",
+        counted(upkeep.fragments_removed, "fragment", "fragments"),
+        counted(upkeep.versions_removed, "old version", "old versions"),
+    )
+}
+
+fn first_line(text: &str) -> String {
+    clean(text.lines().next().unwrap_or_default())
+}

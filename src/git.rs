@@ -1,0 +1,209 @@
+//! The commits of a repository, as `git` tells them. A repository may be hostile: nothing that its configuration names is
+//! run, nothing is fetched, nothing is written, and how much is read and how long it takes is bounded. What follows from
+//! the commits is not decided here.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reasoning_bank_domain::secrets::Scrub;
+use reasoning_bank_domain::stability::{Commit, History, reverts};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::Command;
+
+use crate::settings::SECRET_VARIABLES;
+
+/// The newest commits that are read.
+const COMMITS_MAX: usize = 20_000;
+/// Of all that git says, and of what one commit does.
+const OUTPUT_MAX_BYTES: u64 = 64 * 1024 * 1024;
+const MESSAGE_MAX_BYTES: usize = 64 * 1024;
+const SUBJECT_MAX_CHARS: usize = 120;
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Programs that a repository's configuration could name are off.
+const SAFE: [&str; 10] = [
+    "--no-pager",
+    "--no-optional-locks",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.alternateRefsCommand=",
+    "-c",
+    "log.showSignature=false",
+];
+
+/// Every branch, local and remote, the tags, and where the work trees are; not what was put away. Of each commit its
+/// id, the dates of its author and of its committer, and its message, with a NUL at its end.
+const LOG: [&str; 12] = [
+    "log",
+    "-z",
+    "--no-show-signature",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-patch",
+    "--no-notes",
+    "--encoding=UTF-8",
+    "--format=%H %at %ct%n%B",
+    "--exclude=refs/stash",
+    "--exclude=refs/notes/*",
+    "--all",
+];
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GitError {
+    #[error("git is not installed")]
+    Missing,
+    #[error("git took longer than {} s", LIMIT.as_secs())]
+    TimedOut,
+    /// In git's words.
+    #[error("git cannot read it: {0}")]
+    Refused(String),
+    #[error("git cannot be run: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// The commits of the repository that holds `directory`; with `only_below` those that changed something below it.
+pub(crate) async fn history(directory: &Path, only_below: bool) -> Result<History, GitError> {
+    tokio::time::timeout(LIMIT, read(directory, only_below)).await.unwrap_or(Err(GitError::TimedOut))
+}
+
+async fn read(directory: &Path, only_below: bool) -> Result<History, GitError> {
+    let mut child = match command(directory, only_below).spawn() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && directory.is_dir() => {
+            return Err(GitError::Missing);
+        }
+        child => child?,
+    };
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let log = async {
+        match stdout {
+            Some(stdout) => commits(stdout).await,
+            None => Ok(Log::default()),
+        }
+    };
+    let (log, complaint) = tokio::join!(log, complaint(stderr));
+    let log = log?;
+    if log.is_cut {
+        // It would write on.
+        child.kill().await?;
+    } else if !child.wait().await?.success() {
+        return Err(GitError::Refused(complaint));
+    }
+    let reaches_back_to = log.is_cut.then_some(log.oldest).flatten();
+    Ok(History::new(log.commits, reaches_back_to))
+}
+
+fn command(directory: &Path, only_below: bool) -> Command {
+    let mut command = Command::new("git");
+    command.args(SAFE).args(LOG).arg(format!("--max-count={}", COMMITS_MAX + 1));
+    if only_below {
+        command.args(["--full-history", "--", "."]);
+    }
+    // Another repository, other objects, other programs: none of it is this one's.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        command.env_remove(name);
+    }
+    for secret in SECRET_VARIABLES {
+        command.env_remove(secret);
+    }
+    command
+        .env("GIT_TERMINAL_PROMPT", "0")
+        // Objects that are missing stay missing, and no protocol is allowed that could fetch them.
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("LC_ALL", "C")
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    commits: Vec<Commit>,
+    /// When the oldest of them was committed.
+    oldest: Option<Timestamp>,
+    /// There is more than was read.
+    is_cut: bool,
+}
+
+/// Reads commit by commit, so that no more of the messages is in memory than one.
+async fn commits(stdout: impl AsyncRead + Unpin) -> std::io::Result<Log> {
+    let mut log = Log::default();
+    let mut stdout = BufReader::new(stdout.take(OUTPUT_MAX_BYTES));
+    let mut entry = Vec::new();
+    loop {
+        entry.clear();
+        let read = read_entry(&mut stdout, &mut entry).await?;
+        if !read {
+            log.is_cut |= stdout.get_ref().limit() == 0;
+            return Ok(log);
+        }
+        if log.commits.len() == COMMITS_MAX {
+            log.is_cut = true;
+            return Ok(log);
+        }
+        if let Some((commit, committed)) = commit(&String::from_utf8_lossy(&entry)) {
+            log.oldest = Some(log.oldest.map_or(committed, |oldest| oldest.min(committed)));
+            log.commits.push(commit);
+        }
+    }
+}
+
+/// What is before the next NUL, or before the end, as much as one commit may say of it; false where there is nothing.
+async fn read_entry(stdout: &mut (impl AsyncBufRead + Unpin), entry: &mut Vec<u8>) -> std::io::Result<bool> {
+    let mut any = false;
+    loop {
+        let buffer = stdout.fill_buf().await?;
+        if buffer.is_empty() {
+            return Ok(any);
+        }
+        any = true;
+        let end = buffer.iter().position(|byte| *byte == 0);
+        let part = &buffer[..end.unwrap_or(buffer.len())];
+        let room = MESSAGE_MAX_BYTES.saturating_sub(entry.len()).min(part.len());
+        entry.extend_from_slice(&part[..room]);
+        let used = part.len() + usize::from(end.is_some());
+        stdout.consume(used);
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
+}
+
+/// A commit and when it was committed; none for what is no commit.
+fn commit(entry: &str) -> Option<(Commit, Timestamp)> {
+    let (head, message) = entry.split_once('\n').unwrap_or((entry, ""));
+    let mut head = head.split(' ');
+    let id = head.next().filter(|id| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    let mut time = || Timestamp::from_second(head.next()?.parse().ok()?).ok();
+    let (at, committed) = (time()?, time()?);
+    let mut subject: String = message.lines().next().unwrap_or_default().trim().to_owned();
+    subject.scrub();
+    let subject = subject.chars().take(SUBJECT_MAX_CHARS).collect();
+    Some((Commit { id: id.to_ascii_lowercase(), at, subject, reverts: reverts(message) }, committed))
+}
+
+/// The first line of what git complains of; all of it is read.
+async fn complaint(stderr: Option<impl AsyncRead + Unpin>) -> String {
+    const MOST: usize = 4 * 1024;
+    let Some(mut stderr) = stderr else { return String::new() };
+    let (mut kept, mut chunk) = (Vec::new(), [0; 1024]);
+    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        let room = MOST.saturating_sub(kept.len()).min(read);
+        kept.extend_from_slice(&chunk[..room]);
+    }
+    let text = String::from_utf8_lossy(&kept);
+    let mut line = text.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
+    line.scrub();
+    line
+}
+
+#[cfg(test)]
+mod tests;
