@@ -183,6 +183,7 @@ impl Rows for Scanned {
             Self::Signals(rows) => rows.len(),
             Self::Workspaces(rows) => rows.len(),
             Self::Passages(rows) => rows.len(),
+            Self::Lineage(links) => links.len(),
             Self::Stored(ids) => ids.len(),
             Self::Held(_) | Self::Summary(_) => 1,
         }

@@ -1,5 +1,5 @@
 //! Genealogy: which memories a memory was learned from, and which were learned from it. Loading them is the caller's
-//! work; how the graph is drawn is `draw`'s.
+//! work, who came from whom `lineage`'s; how the graph is drawn is `draw`'s.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,10 @@ use crate::memory::{Facts, Memory, MemoryOutcome, SourceType, Status};
 
 mod circle;
 mod draw;
+mod lineage;
 
 pub use circle::circle;
+pub use lineage::{Lineage, Way};
 
 /// Memories of one answer, at most.
 pub const MAX_NODES: usize = 10_000;
@@ -133,7 +135,8 @@ impl Genealogy {
         edges.sort();
         let node = |id: &MemoryId| members.get(id).map(|member| member.node.clone());
         // In a circle an ancestor is a descendant as well; it is listed once.
-        let descendants = below.iter().filter(|id| !above.contains(id)).filter_map(node).collect();
+        let is_above: BTreeSet<&MemoryId> = above.iter().collect();
+        let descendants = below.iter().filter(|id| !is_above.contains(id)).filter_map(node).collect();
         let mut genealogy = Self {
             memory: node(&of)?,
             ancestors: above.iter().filter_map(node).collect(),

@@ -13,7 +13,7 @@ use reasoning_bank_domain::view::{MemoryView, Recorded, Retrieved};
 use super::args::{MemoryCommand, RecordArgs, SearchArgs};
 use super::failure::{Exit, Failure};
 use super::output::Output;
-use super::session::{patience, with_bank, with_bulk_bank, with_searching_bank};
+use super::session::{patience, rewriting, with_bank, with_bulk_bank, with_searching_bank};
 use super::{input, render};
 use crate::project;
 use crate::settings::Loaded;
@@ -63,7 +63,7 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
         }
         MemoryCommand::Quarantine { id, descendants, undo } => {
             let changed = with_bank(loaded, async |bank| {
-                edit::quarantine(id, descendants, undo, loaded, &bank, patience()).await
+                edit::quarantine(id, descendants, undo, loaded, &bank, rewriting()).await
             })?;
             output.answer(&changed, |changed| render::quarantined(changed, undo))
         }

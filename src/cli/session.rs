@@ -29,12 +29,12 @@ pub(super) fn patience() -> Deadline {
     Deadline::after(PATIENCE)
 }
 
-/// Erasing rewrites what is left, and rebuilds indexes; what is begun is finished whoever waits.
-const ERASE_PATIENCE: Duration = Duration::from_secs(120);
+/// Erasing rewrites what is left and rebuilds indexes, and is finished whoever waits; a quarantine rewrites what it is of.
+const REWRITE_PATIENCE: Duration = Duration::from_secs(120);
 
-/// For one erasure.
-pub(super) fn erasing() -> Deadline {
-    Deadline::after(ERASE_PATIENCE)
+/// For one erasure, or one change of many memories.
+pub(super) fn rewriting() -> Deadline {
+    Deadline::after(REWRITE_PATIENCE)
 }
 
 /// Starts the bank without a language model, does the work, and stops in order.

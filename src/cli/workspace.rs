@@ -15,7 +15,7 @@ use super::confirm::confirm;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::render;
-use super::session::{erasing, patience, with_bank};
+use super::session::{patience, rewriting, with_bank};
 use crate::project;
 use crate::settings::{self, Loaded, Proposal, Sources};
 
@@ -175,7 +175,7 @@ impl Here<'_> {
             None => (Timestamp::now(), "all traces".to_owned()),
         };
         confirm(&format!("Remove {which} of {} ({}) for good", workspace.name, workspace.root), sure)?;
-        let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, erasing()).await?;
+        let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, rewriting()).await?;
         Ok(Removed { id: workspace.id, name: workspace.name, removed })
     }
 
@@ -185,7 +185,7 @@ impl Here<'_> {
         let (memories, traces) = (detail.memories, detail.traces);
         let holds = format!("memories: {memories}, traces: {traces}");
         confirm(&format!("Delete the workspace {} ({}; {holds}) for good", workspace.name, workspace.root), sure)?;
-        let removed = bank.workspaces.delete(&WorkspaceRef::Id(workspace.id.clone()), erasing()).await?;
+        let removed = bank.workspaces.delete(&WorkspaceRef::Id(workspace.id.clone()), rewriting()).await?;
         Ok(Removed { id: workspace.id, name: workspace.name, removed })
     }
 

@@ -53,11 +53,9 @@ pub(crate) async fn assert_whole(store: &LanceStore, memories: &[Memory]) {
     };
     assert_eq!(traces.len(), memories.len());
     for memory in memories {
-        let Scanned::Passages(passages) = store.scan(Filter::Passages(memory.id), everything(), soon()).await.unwrap()
-        else {
-            panic!()
-        };
-        assert_eq!(passages, [passage(PassageKind::Content, 0, &memory.content_text(), AXIS)]);
+        let passages = store.scan(Filter::Passages(vec![memory.id]), everything(), soon()).await.unwrap();
+        let own = vec![passage(PassageKind::Content, 0, &memory.content_text(), AXIS)];
+        assert_eq!(passages, Scanned::Passages([(memory.id, own)].into()));
     }
     let mut both = by_text(&workspace("/here"), "words");
     (both.vector, both.limit) = (Some(AXIS.to_vec()), 10_000);

@@ -17,9 +17,9 @@ async fn assert_stored(store: &LanceStore, expected: &Memory) {
     let Scanned::Memories(rows) = store.scan(all, everything(), soon()).await.unwrap() else { panic!() };
     let stored: Vec<&Memory> = rows.iter().map(|row| &row.memory).filter(|memory| memory.id == expected.id).collect();
     assert_eq!(stored, [expected]);
-    let passages = store.scan(Filter::Passages(expected.id), everything(), soon()).await.unwrap();
+    let passages = store.scan(Filter::Passages(vec![expected.id]), everything(), soon()).await.unwrap();
     let Record::Revision { passages: own, .. } = change(expected, Some(AXIS)) else { panic!() };
-    assert_eq!(passages, Scanned::Passages(own));
+    assert_eq!(passages, Scanned::Passages([(expected.id, own)].into()));
 }
 
 async fn found(store: &LanceStore, text: &str) -> usize {
@@ -283,8 +283,8 @@ async fn a_search_finds_a_memory_all_the_while_it_is_changed() {
         let mut searches = 0;
         while !done.load(std::sync::atomic::Ordering::Relaxed) {
             assert_eq!(found(&reader, "title").await, 1, "after {searches} searches");
-            let passages = reader.scan(Filter::Passages(id), everything(), soon()).await.unwrap();
-            assert!(matches!(&passages, Scanned::Passages(passages) if passages.len() == 1), "{passages:?}");
+            let passages = reader.scan(Filter::Passages(vec![id]), everything(), soon()).await.unwrap();
+            assert!(matches!(&passages, Scanned::Passages(passages) if passages[&id].len() == 1), "{passages:?}");
             searches += 1;
         }
     };

@@ -11,13 +11,13 @@ use reasoning_bank_domain::workspace::Workspace;
 
 use super::{MemoriesHandle, WorkspaceRef};
 use crate::error::Error;
-use crate::ports::{Batch, EraseScope, Erased, Record, StoreError};
+use crate::ports::{Batch, EraseScope, Erased, MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
 
 /// Others who change the same memory at the same time.
 const TRIES: usize = 5;
 /// Memories that are changed in one commit.
-const AT_ONCE: usize = 100;
+const AT_ONCE: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateRequest {
@@ -107,15 +107,15 @@ impl MemoriesHandle {
         for _ in 0..TRIES {
             let now = self.clock.now();
             let mut batch = Batch::new();
-            let mut changed = Vec::new();
-            for row in self.readable(ids.to_vec(), workspace, deadline).await? {
-                let before = row.memory;
-                if before.status == from {
-                    changed.push(before.id);
-                    let memory = Memory { status, revision: before.revision + 1, updated_at: now, ..before.clone() };
-                    let (memory, passages) = self.with_passages(memory, &before, deadline).await?;
-                    batch.push(Record::Revision { memory, passages });
-                }
+            let mut rows = self.readable(ids.to_vec(), workspace, deadline).await?;
+            rows.retain(|row| row.memory.status == from);
+            let changed: Vec<MemoryId> = rows.iter().map(|row| row.memory.id).collect();
+            let mut passages = self.stored_passages(changed.clone(), deadline).await?;
+            for MemoryRow { memory, .. } in rows {
+                let stored = passages.remove(&memory.id).unwrap_or_default();
+                let memory = Memory { status, revision: memory.revision + 1, updated_at: now, ..memory };
+                let (memory, passages) = self.with_these_or_new(memory, stored, deadline).await?;
+                batch.push(Record::Revision { memory, passages });
             }
             if batch.is_empty() {
                 return Ok(changed);

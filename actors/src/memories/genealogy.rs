@@ -1,30 +1,25 @@
-//! Loading the tree around a memory, level by level, as far as the workspace may read it.
+//! Loading the tree around a memory, as far as the workspace may read it. The ways are found by ids alone; what has to be
+//! known of the memories on them is read some way ahead, so that a long line costs no more reads than a wide tree.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::genealogy::{Genealogy, MAX_NODES, Member};
+use reasoning_bank_domain::genealogy::{Genealogy, Lineage, MAX_NODES, Member, Way};
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::workspace::Workspace;
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Filter, MemoryRow, Visible};
+use crate::ports::{Filter, MemoryRow, Page, Scanned, Visible};
 use crate::runtime::Deadline;
 
-/// Ids in one question to the store.
-const AT_ONCE: usize = 200;
+/// Memories that are read at once.
+const AT_ONCE: usize = 1_000;
+/// Relations that are read at once.
+const LINKS_AT_ONCE: usize = 100_000;
 /// Of the caller's time, to answer with what was loaded until then.
 const RESERVE: Duration = Duration::from_secs(5);
-
-#[derive(Clone, Copy)]
-enum Way {
-    Up,
-    Down,
-}
 
 /// What came from a memory: itself first, then nearest first.
 pub(super) struct Descendants {
@@ -33,33 +28,50 @@ pub(super) struct Descendants {
 }
 
 struct Family {
-    members: BTreeMap<MemoryId, Member>,
+    lineage: Lineage,
+    /// What was read so far: nothing where the workspace may not read it, or where it is gone.
+    read: HashMap<MemoryId, Option<Member>>,
+    members: HashSet<MemoryId>,
     truncated: bool,
     visible: Visible,
     now: Timestamp,
 }
 
 impl Family {
-    fn lacks(&self, memory: &Memory) -> bool {
-        self.visible.contains(memory) && !self.members.contains_key(&memory.id)
-    }
-
-    /// Those that were not there yet, as far as there is room.
-    fn add(&mut self, rows: Vec<MemoryRow>) -> Vec<MemoryId> {
-        let mut added = Vec::new();
+    fn take(&mut self, asked: Vec<MemoryId>, rows: Vec<MemoryRow>) {
+        self.read.extend(asked.into_iter().map(|id| (id, None)));
         for MemoryRow { memory, evidence } in rows {
-            if self.lacks(&memory) && !self.is_full() {
-                added.push(memory.id);
-                self.members.insert(memory.id, Member::new(&memory, &evidence, self.now));
-            } else {
-                self.truncated |= self.lacks(&memory);
+            if self.visible.contains(&memory) {
+                self.read.insert(memory.id, Some(Member::new(&memory, &evidence, self.now)));
             }
         }
-        added
     }
 
-    fn is_full(&self) -> bool {
-        self.members.len() == MAX_NODES
+    fn is_readable(&self, id: MemoryId) -> bool {
+        self.read.get(&id).is_some_and(Option::is_some)
+    }
+
+    /// Whether it has no place in the family and none is left.
+    fn is_too_many(&self, id: MemoryId) -> bool {
+        self.members.len() >= MAX_NODES && !self.members.contains(&id)
+    }
+
+    /// The nearest of which nothing was read, `from` and up to `levels` beyond them; not beyond what may not be read.
+    fn unread(&self, from: impl Iterator<Item = MemoryId>, way: Way, levels: u32) -> Vec<MemoryId> {
+        let mut waiting: VecDeque<(MemoryId, u32)> = from.map(|id| (id, levels)).collect();
+        let (mut met, mut unread) = (HashSet::new(), Vec::new());
+        while let Some((id, levels)) = waiting.pop_front().filter(|_| unread.len() < AT_ONCE) {
+            if !met.insert(id) || matches!(self.read.get(&id), Some(None)) {
+                continue;
+            }
+            if !self.read.contains_key(&id) {
+                unread.push(id);
+            }
+            if let Some(left) = levels.checked_sub(1) {
+                waiting.extend(self.lineage.next(id, way).iter().map(|next| (*next, left)));
+            }
+        }
+        unread
     }
 }
 
@@ -79,9 +91,10 @@ impl MemoriesHandle {
         for way in [Way::Up, Way::Down] {
             self.load(&mut family, id, way, depth, enough, deadline).await?;
         }
-        let Family { members, truncated, .. } = family;
-        Genealogy::of(id, members.into_values().collect(), truncated)
-            .ok_or_else(|| Error::internal("a memory is not in its own tree"))
+        let Family { read, members, truncated, .. } = family;
+        let members =
+            read.into_iter().filter(|(id, _)| members.contains(id)).filter_map(|(_, member)| member).collect();
+        Genealogy::of(id, members, truncated).ok_or_else(|| Error::internal("a memory is not in its own tree"))
     }
 
     pub(super) async fn descendants(
@@ -97,13 +110,33 @@ impl MemoriesHandle {
 
     async fn family_of(&self, id: MemoryId, workspace: &Workspace, deadline: Deadline) -> Result<Family, Error> {
         let row = self.readable_one(id, workspace, deadline).await?;
-        let visible = visible(workspace, Reach::Cascade);
-        let mut family = Family { members: BTreeMap::new(), truncated: false, visible, now: self.clock.now() };
-        family.add(vec![row]);
+        let mut family = Family {
+            lineage: self.lineage(deadline).await?,
+            read: HashMap::new(),
+            members: HashSet::from([id]),
+            truncated: false,
+            visible: visible(workspace, Reach::Cascade),
+            now: self.clock.now(),
+        };
+        family.take(vec![id], vec![row]);
         Ok(family)
     }
 
-    /// Adds all that is reached from `start`, nearest first.
+    async fn lineage(&self, deadline: Deadline) -> Result<Lineage, Error> {
+        let mut lineage = Lineage::default();
+        let mut page = Page::first(LINKS_AT_ONCE);
+        loop {
+            let Scanned::Lineage(links) = self.store.scan(Filter::Lineage, page.clone(), deadline).await? else {
+                return Err(Error::internal("a scan of relations gave something else"));
+            };
+            let last = links.last().map(|(id, _)| id.uuid()).filter(|_| links.len() == LINKS_AT_ONCE);
+            links.into_iter().for_each(|(id, sources)| lineage.add(id, sources));
+            let Some(last) = last else { return Ok(lineage) };
+            page = page.after(last);
+        }
+    }
+
+    /// Adds all that is reached from `start` over what may be read, nearest first.
     async fn load(
         &self,
         family: &mut Family,
@@ -113,50 +146,39 @@ impl MemoriesHandle {
         enough: Deadline,
         deadline: Deadline,
     ) -> Result<Vec<MemoryId>, Error> {
-        let (mut level, mut loaded, mut depth_left) = (vec![start], Vec::new(), depth);
+        let mut depth_left = depth.unwrap_or(u32::MAX);
+        let (mut met, mut level, mut loaded) = (HashSet::from([start]), vec![start], Vec::new());
         while !level.is_empty() {
-            let mut next = Vec::new();
-            for ids in level.chunks(AT_ONCE) {
-                if enough.passed() || (family.is_full() && family.truncated) {
+            let next = level.iter().flat_map(|id| family.lineage.next(*id, way)).copied();
+            let next: BTreeSet<MemoryId> = next.filter(|id| met.insert(*id)).collect();
+            level = Vec::new();
+            for id in next.iter().copied() {
+                if !family.read.contains_key(&id) {
+                    if enough.passed() {
+                        family.truncated = true;
+                        return Ok(loaded);
+                    }
+                    let unread = family.unread(next.range(id..).copied(), way, depth_left);
+                    let rows = self.store.get(unread.clone(), deadline).await?;
+                    family.take(unread, rows);
+                }
+                if !family.is_readable(id) {
+                    continue;
+                }
+                if family.is_too_many(id) {
                     family.truncated = true;
                     return Ok(loaded);
                 }
-                let rows = match way {
-                    Way::Up => self.sources(family, ids, deadline).await?,
-                    Way::Down => self.derived_from(ids, deadline).await?,
-                };
-                if depth_left == Some(0) {
-                    family.truncated |= rows.iter().any(|row| family.lacks(&row.memory));
+                if depth_left == 0 {
+                    family.truncated |= !family.members.contains(&id);
                 } else {
-                    let added = family.add(rows);
-                    next.extend(&added);
-                    loaded.extend(added);
+                    family.members.insert(id);
+                    level.push(id);
                 }
             }
-            depth_left = depth_left.map(|left| left.saturating_sub(1));
-            level = next;
+            loaded.extend(&level);
+            depth_left = depth_left.saturating_sub(1);
         }
         Ok(loaded)
-    }
-
-    async fn sources(&self, family: &Family, ids: &[MemoryId], deadline: Deadline) -> Result<Vec<MemoryRow>, Error> {
-        let members = ids.iter().filter_map(|id| family.members.get(id));
-        let sources: BTreeSet<MemoryId> =
-            members.flat_map(Member::sources).filter(|id| !family.members.contains_key(id)).collect();
-        if sources.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.store.get(sources.into_iter().collect(), deadline).await
-    }
-
-    async fn derived_from(&self, ids: &[MemoryId], deadline: Deadline) -> Result<Vec<MemoryRow>, Error> {
-        let filter = Filter::DerivedFrom(ids.to_vec());
-        let mut rows = Vec::new();
-        let take = |found: Vec<MemoryRow>| {
-            rows.extend(found);
-            if rows.len() <= MAX_NODES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        };
-        self.each_page(&filter, deadline, take).await?;
-        Ok(rows)
     }
 }

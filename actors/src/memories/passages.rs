@@ -1,5 +1,8 @@
 //! The passages of a memory: what is searched of it, and whether those that are stored are those of its text.
 
+use std::collections::BTreeMap;
+
+use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 
 use super::MemoriesHandle;
@@ -9,19 +12,29 @@ use crate::runtime::Deadline;
 
 impl MemoriesHandle {
     /// The passages for `memory`, which was made of `before`: those that are stored for `before` where the text is the
-    /// same, else new ones. A memory and its passages are not read as of one moment, so what is stored is believed only
-    /// where it is this text.
+    /// same, else new ones.
     pub(super) async fn with_passages(
         &self,
-        mut memory: Memory,
+        memory: Memory,
         before: &Memory,
         deadline: Deadline,
     ) -> Result<(Memory, Vec<Passage>), Error> {
-        if memory.content_text() == before.content_text() && memory.task == before.task {
-            let passages = self.stored_passages(before, deadline).await?;
-            if are_passages_of(&memory, &passages) {
-                return Ok((memory, passages));
-            }
+        let is_same = memory.content_text() == before.content_text() && memory.task == before.task;
+        let stored =
+            if is_same { self.stored_passages(vec![before.id], deadline).await?.remove(&before.id) } else { None };
+        self.with_these_or_new(memory, stored.unwrap_or_default(), deadline).await
+    }
+
+    /// These passages where they are those of the memory, else new ones. A memory and its passages are not read as of
+    /// one moment, so what is stored is believed only where it is this text.
+    pub(super) async fn with_these_or_new(
+        &self,
+        mut memory: Memory,
+        stored: Vec<Passage>,
+        deadline: Deadline,
+    ) -> Result<(Memory, Vec<Passage>), Error> {
+        if are_passages_of(&memory, &stored) {
+            return Ok((memory, stored));
         }
         let texts = vec![memory.task.clone(), memory.content_text()];
         let (embedder, chunks) = self.embed(texts, deadline).await?;
@@ -30,8 +43,12 @@ impl MemoriesHandle {
         Ok((memory, kinds.into_iter().zip(chunks).flat_map(|(kind, chunks)| passages(kind, chunks)).collect()))
     }
 
-    async fn stored_passages(&self, memory: &Memory, deadline: Deadline) -> Result<Vec<Passage>, Error> {
-        match self.store.scan(Filter::Passages(memory.id), Page::first(1), deadline).await? {
+    pub(super) async fn stored_passages(
+        &self,
+        of: Vec<MemoryId>,
+        deadline: Deadline,
+    ) -> Result<BTreeMap<MemoryId, Vec<Passage>>, Error> {
+        match self.store.scan(Filter::Passages(of), Page::first(1), deadline).await? {
             Scanned::Passages(passages) => Ok(passages),
             _ => Err(Error::internal("a scan of passages gave something else")),
         }

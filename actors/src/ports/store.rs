@@ -145,6 +145,8 @@ pub enum Filter {
     },
     /// Memories that name one of these as parent or source.
     DerivedFrom(Vec<MemoryId>),
+    /// Which memories came from which, of all workspaces.
+    Lineage,
     Traces {
         workspace: Option<WorkspaceId>,
     },
@@ -157,8 +159,8 @@ pub enum Filter {
     /// How much one workspace holds.
     Held(WorkspaceId),
     Workspaces,
-    /// The passages of one memory: needed to copy its vectors.
-    Passages(MemoryId),
+    /// The passages of these memories: needed to copy their vectors.
+    Passages(Vec<MemoryId>),
     /// Which of these are ids of memories, traces or signals that are stored, whatever the page.
     Stored(Vec<uuid::Uuid>),
     /// How much there is, of all workspaces together.
@@ -220,7 +222,10 @@ pub enum Scanned {
     Traces(Vec<Trace>),
     Signals(Vec<Signal>),
     Workspaces(Vec<Workspace>),
-    Passages(Vec<Passage>),
+    /// By memory; those that have none, or are unknown, are left out.
+    Passages(BTreeMap<MemoryId, Vec<Passage>>),
+    /// Memories that have a parent or sources, and those, each once; whether they are stored or not.
+    Lineage(Vec<(MemoryId, Vec<MemoryId>)>),
     /// In no order.
     Stored(Vec<uuid::Uuid>),
     Held(Held),

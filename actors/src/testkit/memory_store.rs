@@ -208,9 +208,15 @@ impl Data {
                     && status.is_none_or(|status| memory.status == status)
                     && scope.is_none_or(|scope| memory.scope == scope)
             })),
-            Filter::DerivedFrom(ids) => Scanned::Memories(self.rows(page, |memory| {
-                memory.parent_memory_id.iter().chain(&memory.derived_from).any(|source| ids.contains(source))
-            })),
+            Filter::DerivedFrom(ids) => {
+                Scanned::Memories(self.rows(page, |memory| sources(memory).any(|source| ids.contains(&source))))
+            }
+            Filter::Lineage => {
+                let linked =
+                    paged(&self.memories, page, |id| id.uuid(), |stored| sources(&stored.memory).next().is_some());
+                let links = linked.map(|stored| (stored.memory.id, sources(&stored.memory).collect::<BTreeSet<_>>()));
+                Scanned::Lineage(links.map(|(id, sources)| (id, sources.into_iter().collect())).collect())
+            }
             Filter::Traces { workspace } => Scanned::Traces(
                 paged(
                     &self.traces,
@@ -242,8 +248,10 @@ impl Data {
                 signals: self.signals.values().filter(|signal| signal.workspace_id == id).count() as u64,
             }),
             Filter::Workspaces => Scanned::Workspaces(self.workspaces.values().cloned().collect()),
-            Filter::Passages(id) => {
-                Scanned::Passages(self.memories.get(&id).map(|stored| stored.passages.clone()).unwrap_or_default())
+            Filter::Passages(ids) => {
+                let stored = ids.iter().filter_map(|id| self.memories.get(id));
+                let searched = stored.filter(|stored| !stored.passages.is_empty());
+                Scanned::Passages(searched.map(|stored| (stored.memory.id, stored.passages.clone())).collect())
             }
             Filter::Stored(mut ids) => {
                 ids.retain(|id| {
@@ -310,6 +318,11 @@ impl Data {
         }
         erased
     }
+}
+
+/// What a memory came from.
+fn sources(memory: &Memory) -> impl Iterator<Item = MemoryId> {
+    memory.parent_memory_id.into_iter().chain(memory.derived_from.iter().copied())
 }
 
 /// Of the records of one id the first of the highest revision.

@@ -7,7 +7,9 @@ use reasoning_bank_actors::ports::{Batch, MemoryStore, Record};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::genealogy::{EdgeKind, MAX_NODES, Node};
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Memory, Scope};
+use reasoning_bank_domain::memory::{Memory, Scope, Status};
+use reasoning_bank_domain::workspace::WorkspaceId;
+use rstest::rstest;
 
 use crate::support::*;
 
@@ -72,21 +74,110 @@ async fn what_the_workspace_cannot_read_is_not_in_it() {
     world.stop().await;
 }
 
-/// Memories that were not recorded one by one.
+fn numbered(n: u128) -> MemoryId {
+    uuid::Uuid::from_u128(n).into()
+}
+
+/// Memories that were not recorded one by one, each with what it came from.
 async fn import(world: &World, relations: &[(u128, Option<u128>)]) {
-    world.recorded(lesson("Template", "alpha")).await;
+    let relations = relations.iter().map(|(n, parent)| (*n, parent.map(numbered), Vec::new()));
+    import_all(world, relations, |_| {}).await;
+}
+
+async fn import_all(
+    world: &World,
+    relations: impl Iterator<Item = (u128, Option<MemoryId>, Vec<MemoryId>)>,
+    change: impl Fn(&mut Memory),
+) {
+    let template = world.recorded(lesson("Template", "alpha")).await;
+    let passages = world.passages(template).await;
     let template = world.memories().await.remove(0);
-    let memory = |(n, parent): &(u128, Option<u128>)| Record::Memory {
-        memory: Memory {
-            id: uuid::Uuid::from_u128(*n).into(),
-            parent_memory_id: parent.map(|parent| uuid::Uuid::from_u128(parent).into()),
-            ..template.clone()
-        },
-        passages: vec![],
-        confirm: None,
+    let memory = |(n, parent_memory_id, derived_from)| {
+        let mut memory = Memory { id: numbered(n), parent_memory_id, derived_from, ..template.clone() };
+        change(&mut memory);
+        Record::Memory { memory, passages: passages.clone(), confirm: None }
     };
-    let batch: Batch = relations.iter().map(memory).collect();
+    let batch: Batch = relations.map(memory).collect();
     world.store.commit(batch, soon()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_leads_nowhere() {
+    let world = world(good_model()).await;
+    // 2 belongs to somebody else; 3 came from it and, a step further away, from 5
+    let relations = [(1, None), (2, Some(1)), (4, Some(1)), (5, Some(4)), (3, Some(2)), (6, Some(2)), (7, Some(3))];
+    let relations = relations.map(|(n, parent): (u128, Option<u128>)| {
+        (n, parent.map(numbered), if n == 3 { vec![numbered(5)] } else { Vec::new() })
+    });
+    let hide = |memory: &mut Memory| {
+        if memory.id == numbered(2) {
+            memory.workspace_id = WorkspaceId::of_root("/home/me/other");
+        }
+    };
+    import_all(&world, relations.into_iter(), hide).await;
+    let tree = async |n, depth| world.handle.memories.genealogy(numbered(n), &project(), depth, soon()).await.unwrap();
+    let whole = tree(1, None).await;
+    assert_eq!((ids(&whole.descendants), whole.truncated), ([4, 5, 3, 7].map(numbered).to_vec(), false));
+    let near = tree(1, Some(2)).await;
+    assert_eq!((ids(&near.descendants), near.truncated), ([4, 5].map(numbered).to_vec(), true));
+    let up = tree(7, None).await;
+    assert_eq!((ids(&up.ancestors), up.truncated), ([3, 5, 4, 1].map(numbered).to_vec(), false));
+    assert_eq!(tree(6, None).await.nodes().count(), 1);
+    world.stop().await;
+}
+
+/// Each came from the one before.
+fn line(n: u128) -> Option<u128> {
+    n.checked_sub(1).filter(|parent| *parent > 0)
+}
+
+fn all_of_the_first(n: u128) -> Option<u128> {
+    (n > 1).then_some(1)
+}
+
+/// A hundred of the first, and a hundred of each of them.
+fn in_two_levels(n: u128) -> Option<u128> {
+    (n > 1).then(|| if n <= 101 { 1 } else { n % 100 + 2 })
+}
+
+#[rstest]
+#[case::a_line(line, &[(1, 10_000), (5_000, 10_000), (10_000, 10_000)])]
+#[case::a_fan(all_of_the_first, &[(1, 10_000), (5_000, 2), (10_000, 2)])]
+#[case::a_tree(in_two_levels, &[(1, 10_000), (50, 101), (10_000, 3)])]
+#[tokio::test]
+async fn ten_thousand_come_whole_and_soon_whomever_is_asked_for(
+    #[case] parent: fn(u128) -> Option<u128>,
+    #[case] expected: &[(u128, usize)],
+) {
+    let world = world(good_model()).await;
+    let relations: Vec<(u128, Option<u128>)> = (1..=MAX_NODES as u128).map(|n| (n, parent(n))).collect();
+    import(&world, &relations).await;
+    for (n, nodes) in expected {
+        let tree = world.handle.memories.genealogy(numbered(*n), &project(), None, soon()).await.unwrap();
+        assert_eq!((tree.nodes().count(), tree.truncated), (*nodes, false), "of {n}");
+        assert_eq!((tree.edges.len(), tree.tree.lines().count()), (nodes - 1, *nodes), "of {n}");
+        assert!(tree.dot().lines().count() > 2 * nodes && tree.mermaid().lines().count() > 2 * (nodes - 1));
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn ten_thousand_descendants_are_quarantined_and_taken_back() {
+    let world = world(good_model()).await;
+    let relations: Vec<(u128, Option<u128>)> = (1..=MAX_NODES as u128).map(|n| (n, line(n))).collect();
+    import(&world, &relations).await;
+    for (undo, status) in [(false, Status::Quarantined), (true, Status::Active)] {
+        let memories = &world.handle.memories;
+        let changed = memories.quarantine(numbered(2), &project(), true, undo, soon()).await.unwrap();
+        assert_eq!((changed.changed.len(), changed.truncated), (MAX_NODES - 1, false));
+        assert_eq!(changed.changed[..2], [numbered(2), numbered(3)]);
+        let stored = world.memories().await;
+        // beside them the first, and the one that all were made like
+        let expected = if undo { MAX_NODES + 1 } else { MAX_NODES - 1 };
+        assert_eq!(stored.iter().filter(|memory| memory.status == status).count(), expected);
+        assert_eq!(world.passages(numbered(7)).await, world.passages(numbered(1)).await);
+    }
+    world.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,9 +185,9 @@ async fn a_circle_in_what_is_stored_ends() {
     let world = world(good_model()).await;
     import(&world, &[(1, Some(3)), (2, Some(1)), (3, Some(2)), (4, Some(4))]).await;
     let memories = &world.handle.memories;
-    let tree = memories.genealogy(uuid::Uuid::from_u128(1).into(), &project(), None, soon()).await.unwrap();
+    let tree = memories.genealogy(numbered(1), &project(), None, soon()).await.unwrap();
     assert_eq!((tree.nodes().count(), tree.edges.len()), (3, 3));
-    let own = memories.genealogy(uuid::Uuid::from_u128(4).into(), &project(), None, soon()).await.unwrap();
+    let own = memories.genealogy(numbered(4), &project(), None, soon()).await.unwrap();
     assert_eq!((own.nodes().count(), own.edges.len()), (1, 0));
     world.stop().await;
 }
@@ -106,7 +197,7 @@ async fn a_tree_that_is_too_large_is_cut() {
     let world = world(good_model()).await;
     let many: Vec<(u128, Option<u128>)> = (1..=MAX_NODES as u128 + 5).map(|n| (n, (n > 1).then_some(1))).collect();
     import(&world, &many).await;
-    let root = uuid::Uuid::from_u128(1).into();
+    let root = numbered(1);
     let tree = world.handle.memories.genealogy(root, &project(), None, soon()).await.unwrap();
     assert_eq!((tree.nodes().count(), tree.truncated), (MAX_NODES, true));
     let late = Deadline::after(Duration::ZERO);

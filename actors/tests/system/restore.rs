@@ -16,8 +16,8 @@ use crate::support::*;
 /// A memory as it is stored, with its passages.
 async fn stored(world: &World, id: MemoryId) -> (Memory, Vec<Passage>) {
     let memory = world.store.get(vec![id], soon()).await.unwrap().remove(0).memory;
-    match world.store.scan(Filter::Passages(id), Page::first(10), soon()).await.unwrap() {
-        Scanned::Passages(passages) => (memory, passages),
+    match world.store.scan(Filter::Passages(vec![id]), Page::first(10), soon()).await.unwrap() {
+        Scanned::Passages(mut passages) => (memory, passages.remove(&id).unwrap_or_default()),
         other => panic!("{other:?}"),
     }
 }

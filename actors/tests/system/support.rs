@@ -173,8 +173,8 @@ impl World {
     }
 
     pub(crate) async fn passages(&self, id: MemoryId) -> Vec<Passage> {
-        match self.store.scan(Filter::Passages(id), Page::first(1), soon()).await.unwrap() {
-            Scanned::Passages(passages) => passages,
+        match self.store.scan(Filter::Passages(vec![id]), Page::first(1), soon()).await.unwrap() {
+            Scanned::Passages(mut passages) => passages.remove(&id).unwrap_or_default(),
             other => panic!("{other:?}"),
         }
     }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::cli::args::{FeedbackArgs, ListArgs, Sure, UpdateArgs};
 use crate::cli::confirm::confirm;
 use crate::cli::failure::Failure;
-use crate::cli::session::{erasing, patience};
+use crate::cli::session::{patience, rewriting};
 use crate::settings::Loaded;
 
 pub(in crate::cli) async fn list(
@@ -107,7 +107,7 @@ pub(in crate::cli) async fn delete(
 ) -> Result<Deleted, Failure> {
     let title = system.memories.get(id, &loaded.workspace, patience()).await?.title;
     confirm(&format!("Delete the memory \"{title}\" ({id}) for good"), sure)?;
-    let removed = system.memories.delete(id, &loaded.workspace, erasing()).await?;
+    let removed = system.memories.delete(id, &loaded.workspace, rewriting()).await?;
     Ok(Deleted { id, title, removed })
 }
 

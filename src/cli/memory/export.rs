@@ -131,9 +131,12 @@ fn lines(scanned: Scanned) -> Result<VecDeque<Line>, Failure> {
         Scanned::Signals(signals) => {
             signals.iter().map(|signal| line("signal", signal.id.uuid(), &signal.workspace_id, signal)).collect()
         }
-        Scanned::Workspaces(_) | Scanned::Passages(_) | Scanned::Stored(_) | Scanned::Held(_) | Scanned::Summary(_) => {
-            Ok(VecDeque::new())
-        }
+        Scanned::Workspaces(_)
+        | Scanned::Passages(_)
+        | Scanned::Lineage(_)
+        | Scanned::Stored(_)
+        | Scanned::Held(_)
+        | Scanned::Summary(_) => Ok(VecDeque::new()),
     }
 }
 
@@ -156,10 +159,10 @@ async fn with_vectors(line: &mut Line, vectors: bool, system: &SystemHandle) -> 
         line.fields.remove("embedder");
         return Ok(());
     }
-    let page = Page::first(PAGE);
-    let scanned = system.store.scan(Filter::Passages(line.id.into()), page, Deadline::after(PATIENCE)).await?;
-    if let Scanned::Passages(passages) = scanned {
-        line.fields.insert("passages".into(), value(&passages)?);
+    let id = line.id.into();
+    let scanned = system.store.scan(Filter::Passages(vec![id]), Page::first(PAGE), Deadline::after(PATIENCE)).await?;
+    if let Scanned::Passages(mut passages) = scanned {
+        line.fields.insert("passages".into(), value(&passages.remove(&id).unwrap_or_default())?);
     }
     Ok(())
 }

@@ -88,7 +88,7 @@ pub(super) async fn memories(tables: &Tables, ids: &[MemoryId]) -> Result<Vec<Me
     rows::decode_bodies(&select_these(&tables.memories, "id", texts(ids), &["body"]).await?)
 }
 
-fn texts(ids: &[MemoryId]) -> Vec<String> {
+pub(super) fn texts(ids: &[MemoryId]) -> Vec<String> {
     ids.iter().map(MemoryId::to_string).collect()
 }
 

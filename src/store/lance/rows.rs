@@ -1,5 +1,6 @@
 //! Records as rows of the tables, and back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::types::Float32Type;
@@ -9,6 +10,7 @@ use arrow_array::{
 };
 use arrow_schema::SchemaRef;
 use reasoning_bank_actors::ports::{Passage, PassageKind, Record, StoreError};
+use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -224,16 +226,15 @@ pub(super) fn decode_bodies<T: DeserializeOwned>(batches: &[RecordBatch]) -> Res
     text_column(batches, "body").map(|body| serde_json::from_str(body).map_err(failed)).collect()
 }
 
-/// The passages of one memory: those of its newest revision, since earlier ones may not have been removed yet.
-pub(super) fn decode_passages(batches: &[RecordBatch]) -> Result<Vec<Passage>, StoreError> {
-    let mut passages = Vec::new();
+/// By memory the passages of its newest revision: earlier ones may not have been removed yet.
+pub(super) fn decode_passages(batches: &[RecordBatch]) -> Result<BTreeMap<MemoryId, Vec<Passage>>, StoreError> {
+    let mut all: BTreeMap<MemoryId, Vec<(u32, Passage)>> = BTreeMap::new();
     for batch in batches {
         let missing = || StoreError::Failed("the passages table lacks a column".into());
-        let ids = batch.column_by_name("id").and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing)?;
-        let kinds = batch.column_by_name("kind").and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing)?;
+        let text = |name| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing);
+        let (ids, memories, kinds, texts) = (text("id")?, text("memory_id")?, text("kind")?, text("text")?);
         let numbers = batch.column_by_name("n").and_then(|c| c.as_any().downcast_ref::<UInt32Array>());
         let numbers = numbers.ok_or_else(missing)?;
-        let texts = batch.column_by_name("text").and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing)?;
         let vectors = batch.column_by_name("vector").and_then(|c| c.as_fixed_size_list_opt()).ok_or_else(missing)?;
         for row in 0..batch.num_rows() {
             let vector = vectors.is_valid(row).then(|| vectors.value(row));
@@ -244,14 +245,20 @@ pub(super) fn decode_passages(batches: &[RecordBatch]) -> Result<Vec<Passage>, S
                 text: texts.value(row).to_owned(),
                 vector,
             };
-            passages.push((revision_of(ids.value(row)), passage));
+            let memory: MemoryId = memories.value(row).parse().map_err(failed)?;
+            all.entry(memory).or_default().push((revision_of(ids.value(row)), passage));
         }
     }
+    Ok(all.into_iter().map(|(memory, passages)| (memory, newest(passages))).collect())
+}
+
+/// Those of the highest revision, in order.
+fn newest(passages: Vec<(u32, Passage)>) -> Vec<Passage> {
     let newest = passages.iter().map(|(revision, _)| *revision).max();
-    passages.retain(|(revision, _)| Some(*revision) == newest);
-    let mut passages: Vec<Passage> = passages.into_iter().map(|(_, passage)| passage).collect();
-    passages.sort_by_key(|passage| (passage.kind == PassageKind::Content, passage.n));
-    Ok(passages)
+    let current = passages.into_iter().filter(|(revision, _)| Some(*revision) == newest);
+    let mut current: Vec<Passage> = current.map(|(_, passage)| passage).collect();
+    current.sort_by_key(|passage| (passage.kind == PassageKind::Content, passage.n));
+    current
 }
 
 /// Of the memory that a passage belongs to, from its [`passage_id`]; 0 where the id is of the first format.

@@ -1,7 +1,7 @@
 //! Reads in pages: export, lists, genealogy. The ids of a page are found first and its bodies read after, so that a page
 //! of a large bank costs little more than one of a small bank.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use arrow_array::RecordBatch;
 use lancedb::Table;
@@ -12,7 +12,7 @@ use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::de::DeserializeOwned;
 
-use super::read::{records, select, with_evidence};
+use super::read::{records, select, select_these, texts, with_evidence};
 use super::{Shared, failed, filter, rows, summary};
 
 pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<Scanned, StoreError> {
@@ -27,6 +27,7 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
             let memories = page_of(&tables.memories, condition, &page).await?;
             Ok(Scanned::Memories(with_evidence(tables, memories).await?))
         }
+        Filter::Lineage => Ok(Scanned::Lineage(lineage(&tables.memories, &page).await?)),
         Filter::DerivedFrom(sources) => {
             let memories = derived_from(&tables.memories, &sources, &page).await?;
             Ok(Scanned::Memories(with_evidence(tables, memories).await?))
@@ -62,9 +63,9 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
             Ok(Scanned::Workspaces(workspaces))
         }
         Filter::Stored(ids) => {
-            let these = filter::one_of("id", ids.iter().map(uuid::Uuid::to_string));
+            let ids: Vec<String> = ids.iter().map(uuid::Uuid::to_string).collect();
             let stored = async |table| {
-                let found = select(table, Some(these.clone()), &["id"]).await?;
+                let found = select_these(table, "id", ids.clone(), &["id"]).await?;
                 rows::text_column(&found, "id").map(|id| id.parse().map_err(failed)).collect::<Result<Vec<_>, _>>()
             };
             let (memories, traces, signals) =
@@ -72,10 +73,10 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
             Ok(Scanned::Stored([memories, traces, signals].concat()))
         }
         Filter::Summary => Ok(Scanned::Summary(summary::summary(shared).await?)),
-        Filter::Passages(id) => {
-            let condition = filter::equals("memory_id", id.to_string());
-            let columns = ["id", "kind", "n", "text", "vector"];
-            Ok(Scanned::Passages(rows::decode_passages(&select(&tables.passages, Some(condition), &columns).await?)?))
+        Filter::Passages(ids) => {
+            let columns = ["id", "memory_id", "kind", "n", "text", "vector"];
+            let found = select_these(&tables.passages, "memory_id", texts(&ids), &columns).await?;
+            Ok(Scanned::Passages(rows::decode_passages(&found)?))
         }
     }
 }
@@ -84,14 +85,18 @@ fn of_workspace(id: Option<WorkspaceId>) -> Option<DfExpr> {
     id.map(|id| filter::equals("workspace", id.as_str()))
 }
 
+/// What the pages before did not have.
+fn beyond(page: &Page) -> Option<DfExpr> {
+    let after = lit(page.after?.to_string());
+    Some(if page.newest_first { col("id").lt(after) } else { col("id").gt(after) })
+}
+
 async fn page_of<T: DeserializeOwned>(
     table: &Table,
     condition: Option<DfExpr>,
     page: &Page,
 ) -> Result<Vec<T>, StoreError> {
-    let beyond = |id: DfExpr| if page.newest_first { col("id").lt(id) } else { col("id").gt(id) };
-    let after = page.after.map(|after| beyond(lit(after.to_string())));
-    let found = select(table, filter::all([condition.clone(), after]), &["id"]).await?;
+    let found = select(table, filter::all([condition.clone(), beyond(page)]), &["id"]).await?;
     let ids = cut(rows::text_column(&found, "id"), page);
     let (Some(lowest), Some(highest)) = (ids.iter().min(), ids.iter().max()) else { return Ok(Vec::new()) };
     // a range is compared faster than a list of ids
@@ -118,25 +123,39 @@ fn in_order<T: DeserializeOwned>(found: &[RecordBatch], ids: &[String]) -> Resul
     asked.map(|body| serde_json::from_str(body).map_err(failed)).collect()
 }
 
-/// Looks through the links alone, all in one pass however many sources are asked for.
+/// All in one pass, however many sources are asked for.
 async fn derived_from(memories: &Table, sources: &[MemoryId], page: &Page) -> Result<Vec<Memory>, StoreError> {
+    let sources: HashSet<String> = sources.iter().map(MemoryId::to_string).collect();
+    let found = linked(memories, page).await?;
+    let derived = links(&found).filter(|(_, of)| of.iter().any(|source| sources.contains(*source)));
+    let ids = cut(derived.map(|(id, _)| id), page);
+    in_order(&select_these(memories, "id", ids.clone(), &["id", "body"]).await?, &ids)
+}
+
+async fn lineage(memories: &Table, page: &Page) -> Result<Vec<(MemoryId, Vec<MemoryId>)>, StoreError> {
+    let found = linked(memories, page).await?;
+    let mut links: Vec<(&str, BTreeSet<&str>)> = links(&found).collect();
+    links.sort_unstable_by_key(|(id, _)| *id);
+    if page.newest_first {
+        links.reverse();
+    }
+    let parse = |id: &str| id.parse::<MemoryId>().map_err(failed);
+    let parsed =
+        |(id, of): (&str, BTreeSet<&str>)| Ok((parse(id)?, of.into_iter().map(parse).collect::<Result<_, _>>()?));
+    links.into_iter().take(page.limit).map(parsed).collect()
+}
+
+/// The memories beyond the last page that came from others, with these: no bodies.
+async fn linked(memories: &Table, page: &Page) -> Result<Vec<RecordBatch>, StoreError> {
     let no_source = rows::list_text::<MemoryId>([]);
     let linked = col("parent").is_not_null().or(col("derived_from").not_eq(lit(no_source)));
-    let found = select(memories, Some(linked), &["id", "parent", "derived_from"]).await?;
-    let sources: HashSet<String> = sources.iter().map(MemoryId::to_string).collect();
-    let after = page.after.map(|after| after.to_string());
-    let is_beyond = |id: &str| match &after {
-        Some(after) if page.newest_first => id < after.as_str(),
-        Some(after) => id > after.as_str(),
-        None => true,
-    };
-    let links = rows::text_column(&found, "parent").zip(rows::text_column(&found, "derived_from"));
-    let derived = rows::text_column(&found, "id").zip(links).filter(|(id, (parent, listed))| {
-        is_beyond(id) && (sources.contains(*parent) || rows::listed_ids(listed).any(|id| sources.contains(id)))
-    });
-    let ids = cut(derived.map(|(id, _)| id), page);
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    in_order(&select(memories, Some(filter::one_of("id", ids.clone())), &["id", "body"]).await?, &ids)
+    select(memories, filter::all([Some(linked), beyond(page)]), &["id", "parent", "derived_from"]).await
+}
+
+/// A memory, and its parent and its sources.
+fn links(found: &[RecordBatch]) -> impl Iterator<Item = (&str, BTreeSet<&str>)> {
+    let parents = rows::text_column(found, "parent").map(|parent| Some(parent).filter(|parent| !parent.is_empty()));
+    let sources = parents.zip(rows::text_column(found, "derived_from"));
+    let sources = sources.map(|(parent, listed)| parent.into_iter().chain(rows::listed_ids(listed)).collect());
+    rows::text_column(found, "id").zip(sources)
 }

@@ -33,7 +33,7 @@ async fn what_was_committed_is_read_back_whole(#[values(InMemory, Lance)] backen
     assert_eq!(scan(Filter::Traces { workspace: Some(here.clone()) }).await, Scanned::Traces(vec![tried.clone()]));
     assert_eq!(scan(Filter::Trace(tried.trace_id)).await, Scanned::Traces(vec![tried]));
     assert_eq!(scan(Filter::Signals { workspace: None }).await, Scanned::Signals(vec![helped]));
-    assert_eq!(scan(Filter::Passages(kept.id)).await, Scanned::Passages(passages));
+    assert_eq!(scan(Filter::Passages(vec![kept.id])).await, Scanned::Passages([(kept.id, passages)].into()));
     let Scanned::Workspaces(workspaces) = scan(Filter::Workspaces).await else { panic!("no workspaces") };
     assert_eq!(workspaces.iter().map(|w| w.id.clone()).collect::<Vec<_>>(), [here]);
 }
@@ -59,10 +59,10 @@ async fn a_retried_batch_changes_nothing(#[values(InMemory, Lance)] backend: Bac
     assert_eq!(memories(store, ALL, everything()).await, [kept.id]);
     let row = &store.get(vec![kept.id], soon()).await.unwrap()[0];
     assert_eq!((row.evidence.usage_count(), row.evidence.count(SignalKind::Confirmed)), (1, 0));
-    let Scanned::Passages(passages) = store.scan(Filter::Passages(kept.id), everything(), soon()).await.unwrap() else {
-        panic!("no passages")
-    };
-    assert_eq!(passages.len(), 1);
+    match store.scan(Filter::Passages(vec![kept.id]), everything(), soon()).await.unwrap() {
+        Scanned::Passages(passages) => assert_eq!(passages[&kept.id].len(), 1),
+        other => panic!("not passages: {other:?}"),
+    }
 }
 
 #[rstest]

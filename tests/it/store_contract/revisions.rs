@@ -14,8 +14,8 @@ async fn stored(store: &Arc<dyn MemoryStore>, id: MemoryId) -> Option<Memory> {
 }
 
 async fn passages(store: &Arc<dyn MemoryStore>, id: MemoryId) -> Vec<Passage> {
-    match store.scan(Filter::Passages(id), everything(), soon()).await.unwrap() {
-        Scanned::Passages(passages) => passages,
+    match store.scan(Filter::Passages(vec![id]), everything(), soon()).await.unwrap() {
+        Scanned::Passages(mut passages) => passages.remove(&id).unwrap_or_default(),
         other => panic!("not passages: {other:?}"),
     }
 }

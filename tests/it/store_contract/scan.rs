@@ -181,6 +181,60 @@ async fn descendants_are_found_by_parent_and_by_source(#[values(InMemory, Lance)
 
 #[rstest]
 #[tokio::test]
+async fn relations_are_read_without_the_memories_they_are_of(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let lineage = async |page| match store.scan(Filter::Lineage, page, soon()).await.unwrap() {
+        Scanned::Lineage(links) => links,
+        other => panic!("not relations: {other:?}"),
+    };
+    assert_eq!(lineage(everything()).await, []);
+    let [root, mut child, mut mixed, mut both] =
+        ["root", "child", "mixed", "both"].map(|title| memory(&here, title, "content"));
+    let gone = MemoryId::from(Uuid::now_v7());
+    child.parent_memory_id = Some(root.id);
+    (mixed.derived_from, mixed.workspace_id) = (vec![child.id, gone, root.id], there);
+    (both.parent_memory_id, both.derived_from) = (Some(child.id), vec![child.id, root.id]);
+    both.status = Status::Quarantined;
+    add(store, &[&both, &root, &mixed, &child].map(Memory::clone)).await;
+    let links = [
+        (child.id, vec![root.id]),
+        (mixed.id, sorted(vec![root.id, child.id, gone])),
+        (both.id, sorted(vec![root.id, child.id])),
+    ];
+    assert_eq!(lineage(everything()).await, links);
+    assert_eq!(lineage(Page::first(2)).await, links[..2]);
+    assert_eq!(lineage(Page::first(2).after(mixed.id.uuid())).await, links[2..]);
+    assert_eq!(lineage(Page::newest(1)).await, links[2..]);
+    assert_eq!(lineage(Page::newest(1).after(mixed.id.uuid())).await, links[..1]);
+
+    let orphaned = next(&child, |memory| memory.parent_memory_id = None);
+    commit(store, vec![change(&orphaned, None)]).await;
+    assert_eq!(lineage(everything()).await, links[1..]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn passages_are_read_for_many_memories_at_once(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let stored: Vec<Memory> = (0..5).map(|n| memory(&here, &format!("Title {n}"), "content")).collect();
+    let of = |memory: &Memory, count: u32| {
+        let passages =
+            (0..count).map(|n| passage(PassageKind::Content, n, &format!("{} {n}", memory.title), [n as f32; DIMS]));
+        passages.collect::<Vec<_>>()
+    };
+    commit(store, stored.iter().zip(0..).map(|(memory, n)| record_with(memory, of(memory, n))).collect()).await;
+    let asked = (0..1_500).map(|_| Uuid::now_v7().into()).chain([3, 0, 2].map(|n: usize| stored[n].id)).collect();
+    let expected = [3, 2].map(|n: usize| (stored[n].id, of(&stored[n], n as u32)));
+    let found = store.scan(Filter::Passages(asked), Page::first(1), soon()).await.unwrap();
+    assert_eq!(found, Scanned::Passages(expected.into()));
+}
+
+#[rstest]
+#[tokio::test]
 async fn upkeep_changes_nothing_that_can_be_read(#[values(InMemory, Lance)] backend: Backend) {
     let opened = backend.open().await;
     let here = workspace("/here");
