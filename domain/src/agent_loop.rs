@@ -2,11 +2,12 @@
 //!
 //! recall → k drafts, each evaluated as it arrives → the best is refined while it is below the threshold → the best of
 //! all is checked, where the caller has a check, and judged → what can be learned is asked for → conclusion. The MaTTS
-//! round is iteration 1. Calls and their failures are in `call`, what follows the choice is in `verify`, what follows a judgement in `learn`, how a run ends in
-//! `conclude`; this file holds how it gets there.
+//! round is iteration 1. Calls and their failures are in `call`, what follows the choice is in `verify`, what follows a
+//! judgement in `learn` and `contrast`, how a run ends in `conclude`; this file holds how it gets there.
 
 mod call;
 mod conclude;
+mod contrast;
 mod learn;
 mod verify;
 
@@ -18,10 +19,10 @@ use sha2::{Digest, Sha256};
 use crate::answer::{Answer, Ended, Judgement, Purpose};
 use crate::feedback::Observed;
 use crate::ids::{MemoryId, TraceId};
+use crate::injection::Injection;
 use crate::lesson::Lesson;
 use crate::matts::{MattsMode, select};
-use crate::prompt::{self, Prompt};
-use crate::retrieval::Injection;
+use crate::prompt::{self, Prompt, Template};
 use crate::solve::{Progress, SolveReport, SolveTask, SolveUsage};
 use crate::trace::{Action, Step, Trace};
 use crate::workspace::WorkspaceId;
@@ -150,6 +151,7 @@ pub struct AgentLoop {
     progress: Progress,
     truncated: bool,
     warnings: Vec<String>,
+    notes: Vec<String>,
     trajectory: Vec<Step>,
     started: Timestamp,
 }
@@ -181,6 +183,7 @@ impl AgentLoop {
             usage: SolveUsage::default(),
             truncated: false,
             warnings: Vec::new(),
+            notes: Vec::new(),
             trajectory: Vec::new(),
             started: now,
         };
@@ -199,6 +202,10 @@ impl AgentLoop {
         }
         match input {
             Input::Recalled { injection, notes } if self.phase == Phase::Recalling => {
+                // Where searching failed, the notes say so: that is not to have found nothing.
+                if injection.is_empty() && (notes.is_empty() || !injection.left_out.is_empty()) {
+                    self.notes.push("nothing_relevant: no memory is relevant enough to be put into the prompts".into());
+                }
                 self.injection = injection;
                 self.warnings.extend(notes);
                 self.step(Action::Recall, None, now).content = Some(ids(&self.injection.ids()));
@@ -253,7 +260,7 @@ impl AgentLoop {
 
     fn draft(&mut self, now: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Drafting;
-        self.memories = prompt::memories(&self.injection, &self.job.task.task);
+        self.memories = self.injection.text(&self.job.task.task);
         match self.job.task.mode {
             MattsMode::Parallel => (0..self.attempts.len()).map(|index| self.think(index, now)).collect(),
             MattsMode::Sequential => vec![self.think(0, now)],
@@ -266,7 +273,7 @@ impl AgentLoop {
             return Effect::Call(Call { purpose: Purpose::Think, attempt: Some(index as u32 + 1), prompt });
         }
         let memories = std::mem::take(&mut self.memories);
-        let effect = self.call(Purpose::Think, Some(index), &[("memories", &memories)]);
+        let effect = self.call(Template::Think, Some(index), &[("memories", &memories)]);
         self.memories = memories;
         if let Effect::Call(call) = &effect {
             self.think_prompt = Some(call.prompt.clone());
@@ -279,7 +286,7 @@ impl AgentLoop {
         match draft_of(result) {
             Ok(solution) => {
                 self.step(Action::Think, Some(index), now).content = Some(solution.clone());
-                effects.push(self.call(Purpose::Evaluate, Some(index), &[("solution", &solution)]));
+                effects.push(self.call(Template::Evaluate, Some(index), &[("solution", &solution)]));
                 self.attempts[index].solution = Some(solution);
             }
             Err(failure) => {
@@ -370,7 +377,7 @@ impl AgentLoop {
         let score = format!("{:.2}", best.score.unwrap_or_default());
         let values: [(&str, &str); 4] =
             [("memories", &memories), ("solution", &best.solution), ("score", &score), ("feedback", &best.feedback)];
-        let effect = self.call(Purpose::Refine, None, &values);
+        let effect = self.call(Template::Refine, None, &values);
         self.memories = memories;
         vec![effect]
     }
@@ -388,7 +395,7 @@ impl AgentLoop {
             self.loop_detected = true;
             return self.verify_or_judge(now);
         }
-        let effect = self.call(Purpose::Evaluate, None, &[("solution", &solution)]);
+        let effect = self.call(Template::Evaluate, None, &[("solution", &solution)]);
         self.candidate = Some(solution);
         vec![effect]
     }
@@ -415,10 +422,11 @@ impl AgentLoop {
 
     // ---- helpers ----
 
-    fn call(&mut self, purpose: Purpose, attempt: Option<usize>, values: &[(&str, &str)]) -> Effect {
+    fn call(&mut self, template: Template, attempt: Option<usize>, values: &[(&str, &str)]) -> Effect {
         let mut values = values.to_vec();
         values.push(("task", &self.job.task.task));
-        let prompt = prompt::render(purpose, &values, self.limits.prompt_token_budget);
+        let prompt = prompt::render(template, &values, self.limits.prompt_token_budget);
+        let purpose = template.purpose();
         if prompt.truncated {
             self.note_truncated(format!("a {} prompt was over its budget", purpose.as_str()));
         }

@@ -1,7 +1,8 @@
-//! Lessons: what a model learned from attempts, before it is a memory. Here they are judged fit to keep and turned into
-//! memories with a genealogy.
+//! Lessons: what a model learned from attempts, before it is a memory, and how they become memories with a genealogy.
+//! Which of them are fit to keep is decided in `validate`.
 
-use std::collections::BTreeMap;
+mod echo;
+mod validate;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -9,15 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::confidence::prior;
 use crate::ids::{MemoryId, TraceId};
+use crate::injection::Injection;
 use crate::memory::{
-    DESCRIPTION_MAX_CHARS, ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, Scope, SourceType, Status,
-    TAGS_MAX, TITLE_MAX_CHARS, Trust, normalised,
+    ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, Scope, SourceType, Status, TAGS_MAX,
+    TITLE_MAX_CHARS, Trust,
 };
-use crate::prompt::FENCE;
-use crate::retrieval::Injection;
-use crate::secrets::scrub;
 use crate::trace::Outcome;
 use crate::workspace::WorkspaceId;
+
+pub use validate::{Kept, Refused, Shown, keep};
 
 /// At most so many lessons from one judged solution.
 pub const MAX_FROM_ONE: usize = 3;
@@ -51,87 +52,6 @@ pub struct Lesson {
     pub error_context: Option<LessonError>,
 }
 
-/// Why a lesson was not kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Refused {
-    Blank,
-    TooLong,
-    HasSecret,
-    EchoesPrompt,
-    /// A lesson from a failure that does not say what went wrong.
-    NoErrorContext,
-    /// There were more than are kept.
-    TooMany,
-}
-
-impl Refused {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Blank => "blank",
-            Self::TooLong => "too_long",
-            Self::HasSecret => "has_secret",
-            Self::EchoesPrompt => "echoes_prompt",
-            Self::NoErrorContext => "no_error_context",
-            Self::TooMany => "too_many",
-        }
-    }
-}
-
-/// The lessons worth keeping, and how many were refused for what.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Kept {
-    pub lessons: Vec<Lesson>,
-    pub refused: BTreeMap<Refused, usize>,
-}
-
-/// `task` is what they were learned from; `warnings_only` where the one solution failed: then each must say what went
-/// wrong.
-pub fn keep(lessons: Vec<Lesson>, task: &str, warnings_only: bool, max: usize) -> Kept {
-    let mut kept = Kept::default();
-    for lesson in lessons {
-        let refused = check(&lesson, task, warnings_only).err();
-        match refused.or((kept.lessons.len() == max).then_some(Refused::TooMany)) {
-            Some(reason) => *kept.refused.entry(reason).or_default() += 1,
-            None => kept.lessons.push(lesson),
-        }
-    }
-    kept
-}
-
-fn check(lesson: &Lesson, task: &str, warnings_only: bool) -> Result<(), Refused> {
-    let error = lesson.error_context.as_ref();
-    let mut texts = vec![
-        (&lesson.title, TITLE_MAX_CHARS),
-        (&lesson.description, DESCRIPTION_MAX_CHARS),
-        (&lesson.content, LESSON_CONTENT_MAX_CHARS),
-    ];
-    if let Some(error) = error {
-        texts.push((&error.error_type, TITLE_MAX_CHARS));
-        texts.push((&error.failure_pattern, LESSON_CONTENT_MAX_CHARS));
-        texts.push((&error.corrective_guidance, LESSON_CONTENT_MAX_CHARS));
-    }
-    for (text, max) in &texts {
-        if text.trim().is_empty() {
-            return Err(Refused::Blank);
-        }
-        if text.chars().count() > *max {
-            return Err(Refused::TooLong);
-        }
-        if scrub(text).redactions > 0 {
-            return Err(Refused::HasSecret);
-        }
-    }
-    if warnings_only && error.is_none() {
-        return Err(Refused::NoErrorContext);
-    }
-    let (content, task) = (normalised(&lesson.content), normalised(task));
-    let fenced = texts.iter().any(|(text, _)| text.to_lowercase().contains(FENCE));
-    if content == task || (task.len() >= 80 && content.contains(&task)) || fenced {
-        return Err(Refused::EchoesPrompt);
-    }
-    Ok(())
-}
-
 /// A rule-made warning for a solve that ended in an error of its own.
 pub fn from_own_failure(code: &str, message: &str) -> Lesson {
     let (pattern, guidance) = match code {
@@ -144,10 +64,12 @@ pub fn from_own_failure(code: &str, message: &str) -> Lesson {
             "Use a model with structured output for evaluation, and state in the task what form the answer has.",
         ),
     };
+    // What a provider says may be nothing.
+    let content = if message.trim().is_empty() { guidance } else { message };
     Lesson {
         title: format!("A solve of a task like this ended with {code}"),
         description: "When a similar task is about to be solved with the same limits and the same model.".into(),
-        content: message.chars().take(LESSON_CONTENT_MAX_CHARS).collect(),
+        content: content.chars().take(LESSON_CONTENT_MAX_CHARS).collect(),
         pattern_tags: vec!["solver".into()],
         domain_category: None,
         difficulty_level: None,

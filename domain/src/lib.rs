@@ -11,6 +11,7 @@ pub mod fusion;
 pub mod genealogy;
 pub mod health;
 pub mod ids;
+pub mod injection;
 pub mod lesson;
 pub mod matts;
 pub mod memory;

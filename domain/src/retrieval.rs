@@ -1,13 +1,13 @@
-//! From candidates to an answer: score, order, drop duplicates, cut; and from an answer to what is injected into a
-//! prompt. Finding candidates is the store's work, reading bodies the caller's.
+//! From candidates to an answer: score, order, drop duplicates, cut. Finding candidates is the store's work, reading
+//! bodies the caller's; what of an answer goes into a prompt is `injection`'s.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 
 use crate::confidence::Evidence;
 use crate::fusion::{RankedList, fuse};
-use crate::ids::{MemoryId, TraceId};
-use crate::memory::{Facts, Memory, normalised};
+use crate::ids::MemoryId;
+use crate::memory::{Facts, Memory};
 use crate::score::{Asked, Profile, Score, score};
 use crate::tokens;
 
@@ -126,87 +126,6 @@ pub struct Recalled {
     pub memory: Memory,
     pub evidence: Evidence,
     pub score: Score,
-}
-
-impl Recalled {
-    /// Whether absolute evidence speaks for it; a normalised score would not do, the best of any list is near 1.
-    /// `floor` is a cosine. Strong words make up for a cosine of half of it; they decide where there was no vector to
-    /// search with (`by_words_alone`). Without a cosine although there was one, its vector is among the farther ones.
-    pub fn above_floor(&self, floor: f64, by_words_alone: bool) -> bool {
-        let why = &self.score.why;
-        let strong_words = why.text_score.is_some_and(|score| score >= STRONG_TEXT);
-        let similar = match why.cosine {
-            Some(cosine) => cosine >= floor || (cosine >= floor / 2.0 && strong_words),
-            None => by_words_alone && strong_words,
-        };
-        similar || self.score.error_context >= 1.0
-    }
-}
-
-/// The BM25 score from which words are strong.
-const STRONG_TEXT: f64 = 12.0;
-
-/// What the solver is told of the past.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Injection {
-    pub strategies: Vec<Recalled>,
-    pub warnings: Vec<Recalled>,
-}
-
-impl Injection {
-    pub const MAX_STRATEGIES: usize = 3;
-    pub const MAX_WARNINGS: usize = 2;
-    pub const MAX_TOKENS: usize = 2_000;
-
-    /// At most the items of the best trace (a memory without one is its own) plus directly matching warnings, all
-    /// above the floor. `recalled` is best first. Empty when nothing is good enough: more memory is not better memory.
-    pub fn choose(recalled: Vec<Recalled>, floor: f64, by_words_alone: bool) -> Self {
-        let mut injection = Self::default();
-        let mut chosen = String::new();
-        let mut best: Option<(Option<TraceId>, MemoryId)> = None;
-        for entry in recalled.into_iter().filter(|entry| entry.above_floor(floor, by_words_alone)) {
-            let (trace, id) = (entry.memory.trace_id, entry.memory.id);
-            let (best_trace, best_id) = *best.get_or_insert((trace, id));
-            let of_best_trace = id == best_id || (trace.is_some() && trace == best_trace);
-            let warning = entry.memory.is_warning();
-            let (room, list) = if warning {
-                (Self::MAX_WARNINGS, &mut injection.warnings)
-            } else {
-                (Self::MAX_STRATEGIES, &mut injection.strategies)
-            };
-            if list.len() == room || !(of_best_trace || warning) {
-                continue;
-            }
-            let with_it = format!("{chosen}{}", entry.memory.format_for_prompt());
-            if tokens::fits(&with_it, Self::MAX_TOKENS) {
-                chosen = with_it;
-                list.push(entry);
-            }
-        }
-        injection
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.strategies.is_empty() && self.warnings.is_empty()
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &Recalled> {
-        self.strategies.iter().chain(&self.warnings)
-    }
-
-    /// Best first, over both kinds.
-    pub fn ids(&self) -> Vec<MemoryId> {
-        let mut entries: Vec<&Recalled> = self.iter().collect();
-        entries.sort_by(|a, b| {
-            b.score.composite.total_cmp(&a.score.composite).then_with(|| a.memory.id.cmp(&b.memory.id))
-        });
-        entries.into_iter().map(|entry| entry.memory.id).collect()
-    }
-}
-
-/// Whether a memory was learned from this very task; evaluations can exclude such memories.
-pub fn learned_from_same_task(memory: &Memory, task: &str) -> bool {
-    !memory.task.is_empty() && normalised(&memory.task) == normalised(task)
 }
 
 #[cfg(test)]

@@ -64,7 +64,8 @@ fn error_name(raw: &str) -> String {
     // The type ends where the message begins: at ": " (a "::" inside a path is followed by no space).
     let head = line.split(": ").next().unwrap_or(line).trim_end_matches(':').trim();
     let is_type = !head.is_empty() && !head.contains(char::is_whitespace);
-    let name = if is_type { head.rsplit(['.', ':', '/', '\\']).next().unwrap_or(head) } else { head };
+    let mut segments = head.rsplit(['.', ':', '/', '\\']);
+    let name = if is_type { segments.find(|segment| !segment.is_empty()).unwrap_or(head) } else { head };
     name.to_lowercase()
 }
 
@@ -106,6 +107,7 @@ mod tests {
     #[case("off by one", None, "off by one|")]
     #[case("off by one|algorithms", None, "off by one|algorithms")]
     #[case("TypeError: unsupported operand type(s) for |: 'int' and 'str'", Some("python"), "typeerror|python")]
+    #[case("errors.Timeout.", None, "timeout|")]
     #[case("", None, "|")]
     fn everything_that_names_an_error_becomes_one_signature(
         #[case] raw: &str,

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::feedback::Observed;
 use crate::ids::{MemoryId, TraceId};
+use crate::injection::{Injection, LeftOut};
 use crate::matts::MattsMode;
-use crate::retrieval::{Injection, Recalled};
+use crate::retrieval::Recalled;
 use crate::trace::{Outcome, VerdictSource};
 
 /// A task and how to work on it.
@@ -55,6 +56,29 @@ impl UsedMemory {
             composite_score: entry.score.composite,
         };
         injection.iter().map(view).collect()
+    }
+}
+
+/// A memory that was found and not put into the prompts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOutMemory {
+    pub id: MemoryId,
+    pub title: String,
+    pub warning: bool,
+    pub composite_score: f64,
+    pub reason: LeftOut,
+}
+
+impl LeftOutMemory {
+    pub fn of(injection: &Injection) -> Vec<Self> {
+        let view = |(entry, reason): &(Recalled, LeftOut)| Self {
+            id: entry.memory.id,
+            title: entry.memory.title.clone(),
+            warning: entry.memory.is_warning(),
+            composite_score: entry.score.composite,
+            reason: *reason,
+        };
+        injection.left_out.iter().map(view).collect()
     }
 }
 
@@ -123,6 +147,9 @@ pub struct SolveReport {
     pub loop_detected: bool,
     /// The memories that were injected, not merely found.
     pub memories_used: Vec<UsedMemory>,
+    /// Those that were found and not injected, best first.
+    #[serde(default)]
+    pub memories_left_out: Vec<LeftOutMemory>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<TraceId>,
     pub learnings: Vec<Learned>,
@@ -130,6 +157,9 @@ pub struct SolveReport {
     /// A prompt was longer than its budget and lost its middle, or a draft was cut off.
     pub truncated: bool,
     pub warnings: Vec<String>,
+    /// What is good to know and no fault, such as that no memory was relevant.
+    #[serde(default)]
+    pub notes: Vec<String>,
     pub elapsed_ms: u64,
 }
 

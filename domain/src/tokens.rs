@@ -1,5 +1,6 @@
 //! Token counts and the prompt budget.
 
+use std::borrow::Cow;
 use std::panic::catch_unwind;
 use std::sync::LazyLock;
 
@@ -27,20 +28,54 @@ const MARKER: &str = "\n\n... [content truncated] ...\n\n";
 /// A text that fits the budget as it is, or its head and tail around a marker: each 20 % of the budget's characters
 /// (four a token), so that the task at the start and the newest at the end survive.
 pub fn truncate(text: &str, budget: usize) -> Option<String> {
-    if fits(text, budget) {
-        return None;
+    if fits(text, budget) { None } else { Some(head_and_tail(text, budget, budget * 4 / 5)) }
+}
+
+/// Texts that fit the budget together. None is dropped: what is longer than its fair share (short texts leave the rest
+/// of theirs to the long ones) keeps its head and its tail.
+pub fn fit_all<'a>(texts: &[&'a str], budget: usize) -> Vec<Cow<'a, str>> {
+    let whole = || texts.iter().map(|text| Cow::Borrowed(*text)).collect();
+    if texts.iter().map(|text| text.len()).sum::<usize>() <= budget {
+        return whole();
     }
-    let part = budget * 4 / 5;
-    let mut head: String = text.chars().take(part).collect();
-    let mut tail: Vec<char> = text.chars().rev().take(part).collect();
-    tail.reverse();
-    let mut tail: String = tail.into_iter().collect();
-    // Scripts with about a token a character need less than four characters a token.
-    while !fits(&format!("{head}{MARKER}{tail}"), budget) && head.len() + tail.len() > 0 {
-        head = head.chars().take(head.chars().count() / 2).collect();
-        tail = tail.chars().skip(tail.chars().count().div_ceil(2)).collect();
+    let needs: Vec<usize> = texts.iter().map(|text| estimate(text)).collect();
+    let shorten = |(text, (need, share)): (&&'a str, (usize, usize))| match need <= share {
+        true => Cow::Borrowed(*text),
+        false => Cow::Owned(head_and_tail(text, share, 2 * share)),
+    };
+    let shares = fair_shares(&needs, budget);
+    texts.iter().zip(needs.into_iter().zip(shares)).map(shorten).collect()
+}
+
+/// Max-min fair: nobody gets more than it needs, and nobody less than an even part of `all` unless it needs less.
+fn fair_shares(needs: &[usize], all: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by_key(|index| needs[*index]);
+    let (mut shares, mut left) = (vec![0; needs.len()], all);
+    for (served, index) in order.into_iter().enumerate() {
+        shares[index] = needs[index].min(left / (needs.len() - served));
+        left -= shares[index];
     }
-    Some(format!("{head}{MARKER}{tail}"))
+    shares
+}
+
+/// `part` characters of the start and of the end, or as many as fit; without a marker where the budget has no room for
+/// one.
+fn head_and_tail(text: &str, budget: usize, part: usize) -> String {
+    const LEAST_WITH_MARKER: usize = 24;
+    let mut part = part.min(text.chars().count() / 2);
+    loop {
+        let mut cut: String = text.chars().take(part).collect();
+        if budget >= LEAST_WITH_MARKER {
+            let end = text.char_indices().rev().take(part).last().map_or(text.len(), |(at, _)| at);
+            cut = format!("{cut}{MARKER}{}", &text[end..]);
+        }
+        // Scripts with about a token a character need less than four characters a token.
+        if part == 0 || fits(&cut, budget) {
+            return cut;
+        }
+        part = part * 3 / 4;
+    }
 }
 
 #[cfg(test)]
@@ -68,6 +103,34 @@ mod tests {
             if let Some(cut) = truncate(&text, budget) {
                 prop_assert!(estimate(&cut) <= budget);
                 prop_assert!(estimate(&text) > budget);
+                let (head, tail) = cut.split_once(MARKER).unwrap();
+                prop_assert!(text.starts_with(head) && text.ends_with(tail) && !head.is_empty());
+            }
+        }
+
+        #[test]
+        fn texts_that_share_a_budget_fit_it_and_none_is_dropped(
+            texts in prop::collection::vec("\\PC{1,900}", 1..12),
+            each in 30usize..200,
+        ) {
+            let budget = each * texts.len();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let fitted = fit_all(&texts, budget);
+            prop_assert!(fitted.iter().map(|text| estimate(text)).sum::<usize>() <= budget);
+            for (text, fitted) in texts.iter().zip(&fitted) {
+                prop_assert!(!fitted.is_empty() && text.starts_with(fitted.split(MARKER).next().unwrap()));
+                prop_assert!(estimate(text) > each || fitted == text, "an even share was enough");
+            }
+        }
+
+        #[test]
+        fn shares_are_within_all_and_nobody_has_less_than_an_even_one_unless_it_needs_less(
+            needs in prop::collection::vec(0usize..500, 1..12), all in 0usize..3_000,
+        ) {
+            let shares = fair_shares(&needs, all);
+            prop_assert!(shares.iter().sum::<usize>() <= all);
+            for (need, share) in needs.iter().zip(&shares) {
+                prop_assert!(share <= need && *share >= (all / needs.len()).min(*need));
             }
         }
     }

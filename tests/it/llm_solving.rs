@@ -5,7 +5,7 @@ use std::time::Duration;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::llm_server::{LlmServer, Reply, good, scored};
+use crate::llm_server::{Asked, LlmServer, Reply, good, scored};
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
@@ -230,4 +230,46 @@ fn the_command_line_solves_with_a_local_model_and_no_key(#[values("responses", "
     let place = place(&server, "");
     let solved = place.run(&["--llm", provider, "--json", "solve", "--matts-k", "2", "Write a sort"]).ok().json();
     assert_eq!((&solved["outcome"], &solved["usage"]["llm_calls"]), (&json!("success"), &json!(6)), "{solved}");
+}
+
+#[rstest]
+fn all_attempts_are_compared_in_one_request_each_with_its_label_its_score_and_its_text(
+    #[values("responses", "chat")] provider: &str,
+) {
+    let score_of = |asked: &Asked| [0.15, 0.95, 0.35, 0.85, 0.0][asked.attempt() as usize - 1];
+    let server = LlmServer::new(Duration::ZERO, move |asked| match asked.purpose() {
+        "think" if asked.attempt() == 5 => Reply::error(400, "this prompt is not welcome"),
+        // Longer together than a prompt may be.
+        "think" => Reply::Text(format!("way {} {} end", asked.attempt(), "step ".repeat(12_000))),
+        "evaluate" => scored(score_of(asked)),
+        "judge" => {
+            let judged = json!({"verdict": "failure", "score": 0.2, "reasoning": "it loops", "learnings": []});
+            Reply::Text(judged.to_string())
+        }
+        _ => good(asked),
+    });
+    let place = place(&server, "");
+    let report = process(&place, provider).call("solve_coding_task", task(5));
+    assert_eq!((&report["selected"], &report["outcome"]), (&json!(2), &json!("failure")), "{report}");
+    let contrasts = server.asked_to("contrast");
+    let [asked] = &contrasts[..] else { panic!("{} contrasts", contrasts.len()) };
+    let shown: Vec<&str> = asked.input().split("### ").skip(1).collect();
+    let expected = [
+        ("Attempt 1 (label: failure, score: 0.150)", "way 1 "),
+        ("Attempt 2 (label: failure, score: 0.950, chosen)", "way 2 "),
+        ("Attempt 3 (label: failure, score: 0.350)", "way 3 "),
+        ("Attempt 4 (label: success, score: 0.850)", "way 4 "),
+        ("Attempt 5 (label: failure, score: none)", "no solution: "),
+    ];
+    assert_eq!(shown.len(), expected.len());
+    for (shown, (heading, text)) in shown.iter().zip(expected) {
+        assert!(shown.starts_with(heading) && shown.contains(text), "{shown}");
+        assert!(
+            text.starts_with("no ") || shown.contains("content truncated") && shown.contains("step end"),
+            "{shown}"
+        );
+    }
+    assert!(asked.input().contains("## Verdict on attempt 2: failure\nit loops"));
+    assert!(warnings(&report).contains("a contrast prompt was over its budget"), "{report}");
+    assert_eq!(report["learnings"][0]["title"], "Bisect with a half-open range");
 }

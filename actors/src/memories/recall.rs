@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::retrieval::{Injection, Recalled, cut, over_fetch, rank};
+use reasoning_bank_domain::injection::Injection;
+use reasoning_bank_domain::retrieval::{Recalled, cut, over_fetch, rank};
 use reasoning_bank_domain::score::Asked;
 use reasoning_bank_domain::signature::{Signature, mentions_error};
 use reasoning_bank_domain::view::{RecalledView, Retrieved, SearchMode};
@@ -70,7 +71,8 @@ impl MemoriesHandle {
         match self.find(request, &HashSet::new(), workspace, self.clock.now(), deadline).await {
             Ok(found) => {
                 let by_words_alone = found.mode == SearchMode::Keyword;
-                (Injection::choose(found.recalled, self.settings.relevance_floor, by_words_alone), found.notes)
+                let floor = self.settings.relevance_floor;
+                (Injection::choose(found.recalled, floor, by_words_alone, task), found.notes)
             }
             Err(error) => (Injection::default(), vec![format!("{}: no memories were recalled: {error}", error.code())]),
         }

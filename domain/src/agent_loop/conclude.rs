@@ -7,9 +7,9 @@ use crate::answer::Verdict;
 use crate::confidence::SignalKind;
 use crate::feedback::Observed;
 use crate::ids::MemoryId;
+use crate::injection::Injection;
 use crate::lesson::{self, Origin};
-use crate::retrieval::Injection;
-use crate::solve::{AttemptReport, BestSoFar, UsedMemory};
+use crate::solve::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
 use crate::trace::{Outcome, TraceMetadata, VerdictSource};
 
 /// Why a run ended without a report.
@@ -107,11 +107,13 @@ impl AgentLoop {
             early_exit: self.early_exit,
             loop_detected: self.loop_detected,
             memories_used: UsedMemory::of(&self.injection),
+            memories_left_out: LeftOutMemory::of(&self.injection),
             trace_id: None,
             learnings: Vec::new(),
             usage: self.usage,
             truncated: self.truncated,
             warnings: std::mem::take(&mut self.warnings),
+            notes: std::mem::take(&mut self.notes),
             elapsed_ms: 0,
         };
         let keep = self.job.task.store_result.then(|| self.keep_all(lessons, outcome, now));

@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 
+use super::contrast::Label;
 use super::{AgentLoop, CallFailure, Effect, Failure, Phase, failure_of};
 use crate::answer::{Answer, Purpose, Verdict};
-use crate::lesson::{self, Lesson, MAX_FROM_CONTRAST, MAX_FROM_ONE};
-use crate::tokens;
+use crate::lesson::{self, Lesson, MAX_FROM_CONTRAST, MAX_FROM_ONE, Shown};
+use crate::prompt::Template;
 use crate::trace::Action;
 
 impl AgentLoop {
@@ -52,41 +53,35 @@ impl AgentLoop {
         self.conclude(lessons, now)
     }
 
+    /// A verdict of none leaves the evaluation to choose what is asked for, and where there is none either, what is true
+    /// of a good solution is the safer thing to ask: a warning would claim a failure that nobody saw.
     fn extract(&mut self) -> Effect {
         let (verdict, reasoning) = self.verdict_text();
-        let solution = self.best.as_ref().map(|best| best.solution.clone()).unwrap_or_default();
+        let best = self.best.clone();
+        let template = match self.label_of_final(best.as_ref().and_then(|best| best.score)) {
+            Label::Failure => Template::ExtractFailure,
+            Label::Success | Label::Unknown => Template::ExtractSuccess,
+        };
+        let solution = best.map(|best| best.solution).unwrap_or_default();
         let values = [("solution", &*solution), ("verdict", &*verdict), ("reasoning", &*reasoning)];
-        self.call(Purpose::Extract, None, &values)
+        self.call(template, None, &values)
     }
 
-    fn contrast(&mut self) -> Effect {
-        let (verdict, reasoning) = self.verdict_text();
-        let share = self.limits.prompt_token_budget / 2 / self.attempts.len();
-        let mut attempts = String::new();
-        for (index, attempt) in self.attempts.iter().enumerate() {
-            let score = attempt.score.map_or("not evaluated".to_owned(), |score| format!("{score:.2}"));
-            let text = match (&attempt.solution, &attempt.error) {
-                (Some(solution), _) => tokens::truncate(solution, share).unwrap_or_else(|| solution.clone()),
-                (None, Some(failure)) => format!("(failed: {})", failure.message),
-                (None, None) => "(no solution)".into(),
-            };
-            attempts.push_str(&format!("### Attempt {} (score: {score})\n{text}\n\n", index + 1));
-        }
-        let selected = (self.selected + 1).to_string();
-        let values =
-            [("attempts", &*attempts), ("selected", &*selected), ("verdict", &*verdict), ("reasoning", &*reasoning)];
-        self.call(Purpose::Contrast, None, &values)
-    }
-
-    fn verdict_text(&self) -> (String, String) {
+    /// The verdict, and what it rests on: what was observed, what the judge said, else what the evaluation said.
+    pub(super) fn verdict_text(&self) -> (String, String) {
         let verdict = match self.verdict() {
             Some(Verdict::Success) => "success",
             Some(Verdict::Failure) => "failure",
             None => "unknown: it could not be judged",
         };
         let evidence = self.observed.as_ref().map(|observed| format!("Evidence: {}", observed.words()));
-        let reasoning = self.judgement.as_ref().filter(|_| !self.judge_was_wrong()).map(|j| j.reasoning.clone());
-        (verdict.into(), evidence.into_iter().chain(reasoning).collect::<Vec<_>>().join("\n"))
+        let judged = self.judgement.as_ref().filter(|_| !self.judge_was_wrong()).map(|j| j.reasoning.clone());
+        let evaluated = || {
+            let best = self.best.as_ref().filter(|best| self.judgement.is_none() && best.score.is_some());
+            best.map(|best| format!("Evaluation: {}", best.feedback))
+        };
+        let reasons: Vec<String> = evidence.into_iter().chain(judged.or_else(evaluated)).collect();
+        (verdict.into(), reasons.join("\n"))
     }
 
     pub(super) fn kept_of_judgement(&mut self) -> Vec<Lesson> {
@@ -100,7 +95,10 @@ impl AgentLoop {
         let several = self.attempts.len() > 1;
         let failed = self.verdict() == Some(Verdict::Failure);
         let max = if several { MAX_FROM_CONTRAST } else { MAX_FROM_ONE };
-        let kept = lesson::keep(lessons, &self.job.task.task, failed && !several, max);
+        let drafts = self.attempts.iter().filter_map(|attempt| attempt.solution.as_deref());
+        let solutions = drafts.chain(self.best.as_ref().map(|best| &*best.solution)).collect();
+        let shown = Shown { task: &self.job.task.task, solutions };
+        let kept = lesson::keep(lessons, &shown, failed && !several, max);
         if !kept.refused.is_empty() {
             let reasons: Vec<String> =
                 kept.refused.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();

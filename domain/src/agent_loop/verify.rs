@@ -4,8 +4,9 @@
 use jiff::Timestamp;
 
 use super::{AgentLoop, Effect, Failure, Phase, no_answer};
-use crate::answer::{Purpose, Verdict};
+use crate::answer::Verdict;
 use crate::feedback::Observed;
+use crate::prompt::Template;
 use crate::trace::VerdictSource;
 
 impl AgentLoop {
@@ -30,7 +31,7 @@ impl AgentLoop {
         let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
         self.phase = Phase::Judging;
         let evidence = self.observed.as_ref().map(evidence).unwrap_or_default();
-        vec![self.call(Purpose::Judge, None, &[("solution", &best.solution), ("evidence", &evidence)])]
+        vec![self.call(Template::Judge, None, &[("solution", &best.solution), ("evidence", &evidence)])]
     }
 
     /// What was observed, else what the judge said.

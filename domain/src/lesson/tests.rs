@@ -1,7 +1,10 @@
-use rstest::rstest;
+use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
+use crate::injection::samples::recalled;
+use crate::memory::samples::strategy;
+use crate::retrieval::Recalled;
 
 fn lesson() -> Lesson {
     Lesson {
@@ -35,27 +38,6 @@ fn origin(outcome: Outcome) -> Origin {
     }
 }
 
-#[rstest]
-#[case(Lesson { title: " \n".into(), ..lesson() }, Refused::Blank)]
-#[case(Lesson { title: "t".repeat(121), ..lesson() }, Refused::TooLong)]
-#[case(Lesson { description: "d".repeat(401), ..lesson() }, Refused::TooLong)]
-#[case(Lesson { content: "c".repeat(4001), ..lesson() }, Refused::TooLong)]
-#[case(Lesson { content: format!("key {}{}", "ghp_", "a1B2".repeat(9)), ..lesson() }, Refused::HasSecret)]
-#[case(Lesson { content: "Write a  binary search".into(), ..lesson() }, Refused::EchoesPrompt)]
-#[case(Lesson { content: format!("</{FENCE}> do this"), ..lesson() }, Refused::EchoesPrompt)]
-fn unfit_lessons_are_refused_with_the_reason(#[case] lesson: Lesson, #[case] reason: Refused) {
-    let kept = keep(vec![lesson], "write a binary search", false, 3);
-    assert!(kept.lessons.is_empty());
-    assert_eq!(kept.refused, BTreeMap::from([(reason, 1)]));
-}
-
-#[test]
-fn from_a_failure_only_lessons_with_an_error_context_are_kept_and_never_more_than_asked() {
-    let kept = keep(vec![lesson(), warning(), warning(), warning()], "t", true, 2);
-    assert_eq!(kept.lessons.len(), 2);
-    assert_eq!(kept.refused, BTreeMap::from([(Refused::NoErrorContext, 1), (Refused::TooMany, 1)]));
-}
-
 #[test]
 fn a_lesson_becomes_a_valid_memory_of_its_solve() {
     let memory = warning().into_memory(Uuid::from_u128(1).into(), &origin(Outcome::Failure), &Injection::default());
@@ -76,7 +58,42 @@ fn a_partial_solve_gives_mixed_memories() {
 #[test]
 fn the_rule_made_warning_is_valid() {
     for code in ["token_budget_exceeded", "llm_output_invalid"] {
-        let made = from_own_failure(code, "what happened");
-        assert_eq!(keep(vec![made.clone()], "t", true, 3).lessons, [made]);
+        for message in ["what happened", " "] {
+            let made = from_own_failure(code, message);
+            let shown = Shown { task: "t", solutions: vec![] };
+            assert_eq!(keep(vec![made.clone()], &shown, true, 3).lessons, [made]);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_memory_of_a_failure_always_says_what_went_wrong(
+        warns: bool, outcome in prop::sample::select(vec![Outcome::Success, Outcome::Failure, Outcome::Partial]),
+    ) {
+        let from = if warns { warning() } else { lesson() };
+        let memory = from.into_memory(Uuid::from_u128(1).into(), &origin(outcome), &Injection::default());
+        let has_error = memory.error_context.as_ref().is_some_and(|error| !error.signature().error().is_empty());
+        prop_assert!(memory.outcome != MemoryOutcome::Failure || has_error);
+        prop_assert_eq!(memory.is_warning(), warns);
+        prop_assert_eq!(memory.outcome == MemoryOutcome::Mixed, outcome == Outcome::Partial || (outcome == Outcome::Failure && !warns));
+    }
+
+    #[test]
+    fn a_learned_memory_is_one_stage_above_its_parents_and_trusted_no_more_than_any(
+        parents in prop::collection::vec((0u32..50, prop::sample::select(vec![Trust::Model, Trust::Tool, Trust::Agent, Trust::User]), 0.0..1.0f64), 0..5),
+    ) {
+        let entries: Vec<Recalled> = parents.iter().enumerate().map(|(n, (stage, trust, score))| {
+            let parent = Memory { evolution_stage: *stage, trust: *trust, ..strategy(n as u128 + 10) };
+            recalled(parent, Some(0.9), None, *score)
+        }).collect();
+        let injected = Injection { strategies: entries, ..Injection::default() };
+        let memory = lesson().into_memory(Uuid::from_u128(1).into(), &origin(Outcome::Success), &injected);
+        prop_assert_eq!(memory.evolution_stage, parents.iter().map(|(stage, ..)| stage + 1).max().unwrap_or(0));
+        prop_assert!(memory.trust <= parents.iter().map(|(_, trust, _)| *trust).min().unwrap_or(Trust::Model));
+        prop_assert_eq!(memory.derived_from.len(), parents.len());
+        let best = injected.iter().map(|entry| entry.score.composite).fold(0.0, f64::max);
+        let parent = injected.iter().find(|entry| Some(entry.memory.id) == memory.parent_memory_id);
+        prop_assert_eq!(parent.map(|entry| entry.score.composite), (!parents.is_empty()).then_some(best));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::solve::{AttemptReport, SolveReport, UsedMemory};
+use reasoning_bank_domain::solve::{AttemptReport, LeftOutMemory, SolveReport, UsedMemory};
 use reasoning_bank_domain::trace::VerdictSource;
 
 use super::{clean, counted, kind, outcome, score};
@@ -17,6 +17,11 @@ pub(in crate::cli) fn solve(report: &SolveReport) -> String {
     out.push_str(&attempts(report));
     for memory in &report.memories_used {
         let _ = writeln!(out, "used      {}", used(memory));
+    }
+    if !report.memories_left_out.is_empty() {
+        let one = |memory: &LeftOutMemory| format!("{} ({})", clean(&memory.title), memory.reason.words());
+        let all: Vec<String> = report.memories_left_out.iter().map(one).collect();
+        let _ = writeln!(out, "left out  {}", all.join("; "));
     }
     for learned in &report.learnings {
         let _ = writeln!(out, "learned   {}  {}", clean(&learned.title), learned.id);
@@ -34,6 +39,9 @@ pub(in crate::cli) fn solve(report: &SolveReport) -> String {
         counted(usage.llm_calls, "model call", "model calls"),
         usage.cache_hits,
     );
+    for note in &report.notes {
+        let _ = writeln!(out, "note: {}", clean(note));
+    }
     for warning in &report.warnings {
         let _ = writeln!(out, "warning: {}", clean(warning));
     }

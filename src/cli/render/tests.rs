@@ -1,8 +1,9 @@
 use jiff::Timestamp;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::injection::LeftOut;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Status, Trust};
 use reasoning_bank_domain::score::{Component, Factor, ProfileName, Why};
-use reasoning_bank_domain::solve::{AttemptReport, Learned, SolveReport, SolveUsage, UsedMemory};
+use reasoning_bank_domain::solve::{AttemptReport, Learned, LeftOutMemory, SolveReport, SolveUsage, UsedMemory};
 use reasoning_bank_domain::trace::VerdictSource;
 use reasoning_bank_domain::view::{MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode};
 use reasoning_bank_domain::workspace::WorkspaceId;
@@ -164,12 +165,24 @@ fn a_solve_shows_the_solution_and_how_it_came_about() {
         early_exit: true,
         loop_detected: false,
         memories_used: vec![UsedMemory { id: id(2), title: "Off by one".into(), warning: true, composite_score: 0.5 }],
+        memories_left_out: vec![
+            left_out(4, "Sort first", LeftOut::NotOfBestTrace),
+            left_out(5, "Log in", LeftOut::BelowFloor),
+        ],
         trace_id: Some(TraceId::from(Uuid::from_u128(7))),
         learnings: vec![Learned { id: id(3), title: "Test the ends".into() }],
         usage: SolveUsage { input_tokens: 1200, output_tokens: 340, llm_calls: 7, ..SolveUsage::default() },
         truncated: false,
         warnings: vec!["attempt 3 failed".into()],
+        notes: vec![],
         elapsed_ms: 612,
     };
     insta::assert_snapshot!(plain(&solve(&report)));
+    let note = "nothing_relevant: no memory is relevant enough to be put into the prompts";
+    let nothing = SolveReport { memories_used: vec![], notes: vec![note.into()], ..report };
+    assert!(plain(&solve(&nothing)).contains(&format!("\nnote: {note}\n")));
+}
+
+fn left_out(n: u128, title: &str, reason: LeftOut) -> LeftOutMemory {
+    LeftOutMemory { id: id(n), title: title.into(), warning: false, composite_score: 0.4, reason }
 }

@@ -1,13 +1,13 @@
 use reasoning_bank_domain::answer::{Answer, read};
 use reasoning_bank_domain::ids::TaskId;
-use reasoning_bank_domain::prompt::render;
+use reasoning_bank_domain::prompt::{Template, render};
 
 use super::*;
 
-fn completion(purpose: Purpose, attempt: Option<u32>, values: &[(&str, &str)]) -> Completion {
-    let prompt = render(purpose, values, 32_000);
+fn completion(template: Template, attempt: Option<u32>, values: &[(&str, &str)]) -> Completion {
+    let prompt = render(template, values, 32_000);
     Completion {
-        purpose,
+        purpose: template.purpose(),
         task_id: TaskId::from(uuid::Uuid::from_u128(1)),
         attempt,
         instructions: prompt.instructions,
@@ -16,19 +16,20 @@ fn completion(purpose: Purpose, attempt: Option<u32>, values: &[(&str, &str)]) -
     }
 }
 
-async fn ask(model: &Simulated, purpose: Purpose, attempt: Option<u32>, values: &[(&str, &str)]) -> Answer {
+async fn ask(model: &Simulated, template: Template, attempt: Option<u32>, values: &[(&str, &str)]) -> Answer {
     let deadline = Deadline::after(Duration::from_secs(60));
-    let reply = model.complete(completion(purpose, attempt, values), deadline, CancellationToken::new()).await.unwrap();
-    read(purpose, &reply.text).unwrap()
+    let reply =
+        model.complete(completion(template, attempt, values), deadline, CancellationToken::new()).await.unwrap();
+    read(template.purpose(), &reply.text).unwrap()
 }
 
 async fn score_of(model: &Simulated, task: &str, memories: &str) -> f64 {
-    let Answer::Draft(solution) = ask(model, Purpose::Think, Some(1), &[("task", task), ("memories", memories)]).await
+    let Answer::Draft(solution) = ask(model, Template::Think, Some(1), &[("task", task), ("memories", memories)]).await
     else {
         panic!("not a draft")
     };
     assert!(solution.contains("simulated"));
-    match ask(model, Purpose::Evaluate, Some(1), &[("task", task), ("solution", &solution)]).await {
+    match ask(model, Template::Evaluate, Some(1), &[("task", task), ("solution", &solution)]).await {
         Answer::Evaluation(evaluation) => evaluation.score,
         other => panic!("{other:?}"),
     }
@@ -37,11 +38,9 @@ async fn score_of(model: &Simulated, task: &str, memories: &str) -> f64 {
 #[tokio::test]
 async fn every_purpose_is_answered_in_its_form_and_the_same_for_the_same_seed() {
     let values = [("task", "parse a csv file"), ("solution", "x"), ("attempts", "y"), ("memories", "none")];
-    for purpose in
-        [Purpose::Think, Purpose::Refine, Purpose::Evaluate, Purpose::Judge, Purpose::Extract, Purpose::Contrast]
-    {
-        let first = ask(&Simulated::new(SimulatedSettings::default()), purpose, Some(1), &values).await;
-        let again = ask(&Simulated::new(SimulatedSettings::default()), purpose, Some(1), &values).await;
+    for template in Template::ALL {
+        let first = ask(&Simulated::new(SimulatedSettings::default()), template, Some(1), &values).await;
+        let again = ask(&Simulated::new(SimulatedSettings::default()), template, Some(1), &values).await;
         assert_eq!(first, again);
     }
 }
@@ -67,13 +66,13 @@ async fn latency_and_failures_come_as_ordered() {
     let latency = Latency { base: Duration::from_millis(400), jitter: 0.0 };
     let model = Simulated::new(SimulatedSettings { latency, ..SimulatedSettings::default() });
     let begun = tokio::time::Instant::now();
-    ask(&model, Purpose::Think, Some(1), &[("task", "x")]).await;
+    ask(&model, Template::Think, Some(1), &[("task", "x")]).await;
     assert_eq!(begun.elapsed(), Duration::from_millis(400));
 
     let model = Simulated::new(SimulatedSettings { failure_rate: 0.2, ..SimulatedSettings::default() });
     let mut failed = 0;
     for _ in 0..1_000 {
-        let request = completion(Purpose::Think, Some(1), &[("task", "x")]);
+        let request = completion(Template::Think, Some(1), &[("task", "x")]);
         let call = model.complete(request, Deadline::after(Duration::from_secs(1)), CancellationToken::new());
         failed += usize::from(call.await.is_err());
     }
@@ -84,7 +83,7 @@ async fn latency_and_failures_come_as_ordered() {
 async fn a_cancelled_call_ends_at_once_and_a_late_one_at_its_deadline() {
     let latency = Latency { base: Duration::from_secs(60), jitter: 0.0 };
     let model = Simulated::new(SimulatedSettings { latency, ..SimulatedSettings::default() });
-    let request = || completion(Purpose::Think, Some(1), &[("task", "x")]);
+    let request = || completion(Template::Think, Some(1), &[("task", "x")]);
     let cancel = CancellationToken::new();
     cancel.cancel();
     let late = Deadline::after(Duration::from_secs(1));

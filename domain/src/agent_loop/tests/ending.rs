@@ -1,0 +1,101 @@
+use std::time::Duration;
+
+use super::*;
+
+#[test]
+fn all_drafts_failing_is_a_failure_that_teaches_nothing_when_the_model_is_unreachable() {
+    let mut player = Player::new(|_: &Call| broken("llm_unavailable"));
+    let (conclusion, _) = player.play(job(3), Limits::default());
+    assert!(matches!(conclusion.end, Err(Failure::AllDraftsFailed(_))));
+    assert!(conclusion.keep.is_none() && conclusion.best.is_none());
+}
+
+#[test]
+fn over_the_token_budget_the_best_so_far_is_handed_over_and_a_warning_is_learned() {
+    let mut player = Player::new(scores(&[0.0, 0.3, 0.6]));
+    player.tokens_per_call = 30;
+    let limits = Limits { total_token_budget: 100, ..Limits::default() };
+    let (conclusion, run) = player.play(job(2), limits);
+    assert_eq!(conclusion.end, Err(Failure::Budget { used: 120, limit: 100 }));
+    assert_eq!(conclusion.best.unwrap().score, Some(0.6));
+    let keep = conclusion.keep.unwrap();
+    assert_eq!(keep.trace.outcome, Outcome::Failure);
+    assert!(keep.lessons[0].error_context.is_some());
+    assert_eq!(run.phase, Phase::Concluded);
+}
+
+#[test]
+fn at_the_deadline_what_there_is_becomes_a_partial_answer() {
+    let (mut run, _) = AgentLoop::start(job(2), Limits::default(), NOW);
+    let spent = SolveUsage::default();
+    run.on(
+        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), ended: Ended::Whole, spent },
+        NOW,
+    );
+    let effects = run.on(Input::DeadlinePassed, NOW);
+    let [Effect::Conclude(conclusion)] = &effects[..] else { panic!("{effects:?}") };
+    let report = conclusion.end.as_ref().unwrap();
+    assert_eq!((&*report.solution, report.outcome), ("one", Outcome::Partial));
+    assert!(run.on(Input::Cancelled, NOW).is_empty(), "nothing happens after the conclusion");
+
+    let (mut run, _) = AgentLoop::start(job(2), Limits::default(), NOW);
+    let effects = run.on(Input::DeadlinePassed, NOW);
+    assert!(matches!(&effects[..], [Effect::Conclude(end)] if end.end == Err(Failure::DeadlinePassed)));
+}
+
+#[test]
+fn a_cancelled_run_keeps_nothing() {
+    let (mut run, _) = AgentLoop::start(job(2), Limits::default(), NOW);
+    let effects = run.on(Input::Cancelled, NOW);
+    assert!(
+        matches!(&effects[..], [Effect::Conclude(end)] if end.end == Err(Failure::Cancelled) && end.keep.is_none())
+    );
+}
+
+#[test]
+fn only_if_no_draft_failed_for_another_reason_the_model_was_unavailable() {
+    let unavailable = || {
+        let retry_after = Some(Duration::from_secs(4));
+        Err(CallFailure { retry_after, ..CallFailure::new("llm_unavailable", "left alone") })
+    };
+    let mut player = Player::new(|_: &Call| unavailable());
+    let (conclusion, _) = player.play(job(3), Limits::default());
+    let Err(Failure::AllDraftsFailed(failure)) = conclusion.end else { panic!("{:?}", conclusion.end) };
+    assert_eq!((failure.code, failure.retry_after), ("llm_unavailable", Some(Duration::from_secs(4))));
+
+    let mut player = Player::new(|call: &Call| match call.attempt {
+        Some(3) => broken("llm_failed"),
+        _ => unavailable(),
+    });
+    let (conclusion, _) = player.play(job(3), Limits::default());
+    assert!(matches!(conclusion.end, Err(Failure::AllDraftsFailed(CallFailure { code: "llm_failed", .. }))));
+}
+
+#[test]
+fn a_refusal_is_told_only_if_no_draft_failed_for_a_reason_that_may_pass() {
+    let refused = || Err(CallFailure { refused: true, ..CallFailure::new("llm_failed", "no such model") });
+    let mut player = Player::new(|call: &Call| if call.attempt == Some(2) { broken("llm_failed") } else { refused() });
+    let (conclusion, _) = player.play(job(3), Limits::default());
+    assert!(matches!(conclusion.end, Err(Failure::AllDraftsFailed(CallFailure { refused: false, .. }))));
+
+    let mut player = Player::new(|_: &Call| refused());
+    let (conclusion, _) = player.play(job(3), Limits::default());
+    assert!(matches!(conclusion.end, Err(Failure::AllDraftsFailed(CallFailure { refused: true, .. }))));
+}
+
+#[test]
+fn a_call_that_ran_out_of_time_ends_the_run_with_what_there_is() {
+    let mut player = Player::new(|call: &Call| match call.purpose {
+        Purpose::Think => draft("one"),
+        _ => broken("deadline_exceeded"),
+    });
+    let (conclusion, _) = player.play(job(1), Limits::default());
+    let report = conclusion.end.unwrap();
+    assert_eq!((&*report.solution, report.outcome, report.score), ("one", Outcome::Partial, None));
+    assert_eq!(report.warnings, ["deadline_exceeded: the run was cut short"]);
+    assert_eq!(player.asked.len(), 2);
+
+    let mut player = Player::new(|_: &Call| broken("deadline_exceeded"));
+    let (conclusion, _) = player.play(job(2), Limits::default());
+    assert_eq!(conclusion.end, Err(Failure::DeadlinePassed));
+}

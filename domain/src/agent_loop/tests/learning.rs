@@ -1,0 +1,100 @@
+use super::*;
+use crate::prompt::Template;
+
+#[test]
+fn a_failure_keeps_only_lessons_that_say_what_went_wrong() {
+    let mut player = Player::new(|call: &Call| match call.purpose {
+        Purpose::Think => draft("bad"),
+        Purpose::Refine => draft(format!("bad {}", call.prompt.input.len())),
+        Purpose::Evaluate => evaluation(0.1),
+        Purpose::Judge => judgement(Verdict::Failure, vec![lesson("vague", false), lesson("precise", true)]),
+        _ => panic!("the judge's lessons are enough"),
+    });
+    let (conclusion, _) = player.play(job(1), Limits::default());
+    let report = conclusion.end.unwrap();
+    assert_eq!(report.outcome, Outcome::Failure);
+    let keep = conclusion.keep.unwrap();
+    assert_eq!(keep.lessons.iter().map(|lesson| &*lesson.title).collect::<Vec<_>>(), ["precise"]);
+    assert!(report.warnings.contains(&"lessons_refused: 1 no_error_context".to_owned()));
+}
+
+#[test]
+fn lessons_of_the_judge_that_are_all_unfit_are_asked_for_again() {
+    let mut player = Player::new(|call: &Call| match call.purpose {
+        Purpose::Think => draft("ok"),
+        Purpose::Evaluate => evaluation(0.9),
+        Purpose::Judge => judgement(Verdict::Success, vec![lesson(" ", false)]),
+        _ => Ok(Answer::Lessons(vec![lesson("extracted", false)])),
+    });
+    let (conclusion, _) = player.play(job(1), Limits::default());
+    assert_eq!(conclusion.keep.unwrap().lessons[0].title, "extracted");
+}
+
+#[test]
+fn without_storing_nothing_is_kept_and_no_learning_call_is_made() {
+    let mut player = Player::new(scores(&[0.0, 0.9, 0.9]));
+    let mut one = job(2);
+    one.task.store_result = false;
+    let (conclusion, _) = player.play(one, Limits::default());
+    assert!(conclusion.keep.is_none());
+    assert_eq!(player.count(Purpose::Contrast) + player.count(Purpose::Extract), 0);
+    assert_eq!(player.count(Purpose::Judge), 1);
+}
+
+#[test]
+fn without_a_judge_the_evaluation_stands_and_the_outcome_is_partial() {
+    let mut player = Player::new(|call: &Call| match call.purpose {
+        Purpose::Think => draft("ok"),
+        Purpose::Evaluate => evaluation(0.9),
+        Purpose::Judge => broken("llm_unavailable"),
+        _ => Ok(Answer::Lessons(vec![lesson("x", false)])),
+    });
+    let (conclusion, _) = player.play(job(1), Limits::default());
+    let report = conclusion.end.unwrap();
+    assert_eq!(
+        (report.outcome, report.verdict_source, report.score),
+        (Outcome::Partial, VerdictSource::None, Some(0.9))
+    );
+    assert_eq!(player.count(Purpose::Extract), 1);
+}
+
+/// The one extraction of a run with this score and this judgement.
+fn extraction(score: Option<f64>, judged: Result<Answer, CallFailure>) -> Prompt {
+    let mut prompts = Vec::new();
+    let mut player = Player::new(|call: &Call| match call.purpose {
+        Purpose::Think => draft("the draft"),
+        Purpose::Refine => draft("the draft again"),
+        Purpose::Evaluate => score.map_or(broken("llm_output_invalid"), evaluation),
+        Purpose::Judge => judged.clone(),
+        _ => {
+            prompts.push(call.prompt.clone());
+            Ok(Answer::Lessons(vec![]))
+        }
+    });
+    player.play(job(1), Limits { max_iterations: 1, ..Limits::default() });
+    let [prompt] = &prompts[..] else { panic!("{prompts:?}") };
+    prompt.clone()
+}
+
+#[test]
+fn successes_and_failures_are_learned_from_with_prompts_of_their_own() {
+    let unfit = |verdict| judgement(verdict, vec![lesson(" ", true)]);
+    let success = extraction(Some(0.1), unfit(Verdict::Success));
+    assert_eq!(success.instructions, Template::ExtractSuccess.instructions());
+    assert!(success.input.contains("## Verdict: success\nr"), "{}", success.input);
+    let failure = extraction(Some(0.9), unfit(Verdict::Failure));
+    assert_eq!(failure.instructions, Template::ExtractFailure.instructions());
+    assert!(failure.input.contains("## Verdict: failure\nr"), "{}", failure.input);
+}
+
+#[test]
+fn without_a_verdict_the_evaluation_chooses_the_prompt_and_gives_the_reasons() {
+    let unjudged = |score| extraction(score, broken("llm_unavailable"));
+    assert_eq!(unjudged(Some(0.8)).instructions, Template::ExtractSuccess.instructions());
+    let failed = unjudged(Some(0.79));
+    assert_eq!(failed.instructions, Template::ExtractFailure.instructions());
+    assert!(failed.input.contains("## Verdict: unknown: it could not be judged\nEvaluation: more"), "{}", failed.input);
+    let unknown = unjudged(None);
+    assert_eq!(unknown.instructions, Template::ExtractSuccess.instructions());
+    assert!(!unknown.input.contains("Evaluation:"), "{}", unknown.input);
+}

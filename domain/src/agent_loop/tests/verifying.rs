@@ -1,0 +1,85 @@
+use super::*;
+
+/// Plays a run whose check says this; answers with the conclusion and the prompts.
+fn checked(observed: Result<bool, String>, says: Verdict) -> (Conclusion, Vec<Call>) {
+    let mut calls = Vec::new();
+    let job = Job { verify: true, ..job(1) };
+    let (mut run, mut effects) = AgentLoop::start(job, Limits::default(), NOW);
+    loop {
+        let input = match effects.remove(0) {
+            Effect::Conclude(conclusion) => return (*conclusion, calls),
+            Effect::Recall => panic!("nothing is to be recalled"),
+            Effect::Verify { solution } => {
+                assert_eq!(solution, "the solution");
+                let seen = |passed| Observed { kind: EvidenceKind::ExitCode, passed, detail: Some("it ran".into()) };
+                Input::Verified(observed.clone().map(seen))
+            }
+            Effect::Call(call) => {
+                let result = match call.purpose {
+                    Purpose::Think => draft("the solution"),
+                    Purpose::Evaluate => evaluation(0.9),
+                    Purpose::Judge => judgement(says, vec![lesson("of the judge", says == Verdict::Failure)]),
+                    _ => Ok(Answer::Lessons(vec![lesson("extracted", true)])),
+                };
+                let (purpose, attempt) = (call.purpose, call.attempt);
+                calls.push(call);
+                Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent: SolveUsage::default() }
+            }
+        };
+        effects.extend(run.on(input, NOW));
+    }
+}
+
+#[test]
+fn a_check_that_agrees_with_the_judge_is_the_source_of_the_verdict() {
+    let (conclusion, calls) = checked(Ok(true), Verdict::Success);
+    let (report, keep) = (conclusion.end.unwrap(), conclusion.keep.unwrap());
+    assert_eq!((report.outcome, report.verdict_source), (Outcome::Success, VerdictSource::Evidence));
+    assert_eq!(keep.trace.verdict_source, VerdictSource::Evidence);
+    assert_eq!(keep.trace.evidence.as_deref(), Some("exit_code passed: it ran"));
+    assert_eq!(keep.lessons[0].title, "of the judge");
+    let judge = calls.iter().find(|call| call.purpose == Purpose::Judge).unwrap();
+    assert!(judge.prompt.input.contains("exit_code passed: it ran"), "{}", judge.prompt.input);
+}
+
+#[test]
+fn a_check_wins_over_the_judge_whose_lessons_are_then_asked_for_again() {
+    for (passed, says) in [(false, Verdict::Success), (true, Verdict::Failure)] {
+        let (conclusion, calls) = checked(Ok(passed), says);
+        let (report, keep) = (conclusion.end.unwrap(), conclusion.keep.unwrap());
+        let outcome = if passed { Outcome::Success } else { Outcome::Failure };
+        assert_eq!((report.outcome, report.verdict_source), (outcome, VerdictSource::Evidence));
+        assert_eq!(keep.trace.outcome, outcome);
+        let extract = calls.iter().find(|call| call.purpose == Purpose::Extract).unwrap();
+        assert!(extract.prompt.input.contains(&format!("## Verdict: {}", outcome.as_str())), "{passed}");
+        assert_eq!(keep.lessons[0].title, "extracted");
+    }
+}
+
+#[test]
+fn a_check_that_could_not_be_made_leaves_the_verdict_to_the_judge() {
+    let (conclusion, calls) = checked(Err("there is no such command".into()), Verdict::Failure);
+    let report = conclusion.end.unwrap();
+    assert_eq!((report.outcome, report.verdict_source), (Outcome::Failure, VerdictSource::Judge));
+    assert_eq!(report.warnings, ["not_verified: there is no such command"]);
+    assert_eq!(conclusion.keep.unwrap().trace.evidence, None);
+    assert!(!calls.iter().any(|call| call.prompt.input.contains("Evidence")));
+}
+
+#[test]
+fn a_run_that_ends_during_its_check_is_partial() {
+    let job = Job { verify: true, ..job(1) };
+    let (mut run, _) = AgentLoop::start(job, Limits::default(), NOW);
+    let spent = SolveUsage::default();
+    run.on(
+        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), ended: Ended::Whole, spent },
+        NOW,
+    );
+    let (purpose, attempt, result) = (Purpose::Evaluate, Some(1), evaluation(0.9));
+    let effects = run.on(Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent }, NOW);
+    assert_eq!(effects, [Effect::Verify { solution: "one".into() }]);
+    let effects = run.on(Input::DeadlinePassed, NOW);
+    let [Effect::Conclude(conclusion)] = &effects[..] else { panic!("{effects:?}") };
+    let report = conclusion.end.as_ref().unwrap();
+    assert_eq!((report.outcome, report.verdict_source), (Outcome::Partial, VerdictSource::None));
+}
