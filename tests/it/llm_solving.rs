@@ -265,7 +265,7 @@ fn all_attempts_are_compared_in_one_request_each_with_its_label_its_score_and_it
     for (shown, (heading, text)) in shown.iter().zip(expected) {
         assert!(shown.starts_with(heading) && shown.contains(text), "{shown}");
         assert!(
-            text.starts_with("no ") || shown.contains("content truncated") && shown.contains("step end"),
+            text.starts_with("no ") || shown.contains("content truncated") && shown.contains("end\n</attempt-text>"),
             "{shown}"
         );
     }

@@ -102,6 +102,15 @@ impl Leaky {
     }
 }
 
+/// The one lesson that is kept: those with a secret are not, replaced or not.
+fn clean() -> Value {
+    json!({
+        "title": "Read credentials at run time", "description": "When a client has to log in.",
+        "content": "Take them from the environment and keep them out of code and logs.", "pattern_tags": [],
+        "domain_category": "auth", "difficulty_level": "moderate", "error_context": null,
+    })
+}
+
 impl Respond for Leaky {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
@@ -116,12 +125,14 @@ impl Respond for Leaky {
             "think" | "refine" => format!("fn login() {{}} // attempt {call}\n{secrets}"),
             "evaluate" => json!({"score": 0.9, "feedback": secrets}).to_string(),
             "judge" => json!({
-                "verdict": "success", "score": 0.9, "reasoning": secrets, "learnings": [self.lesson("Log in at run time")],
+                "verdict": "success", "score": 0.9, "reasoning": secrets, "learnings": [self.lesson("Log in at run time"), clean()],
             })
             .to_string(),
             _ => json!({
                 "best_index": 1, "analysis": secrets,
-                "learnings": [self.lesson("Fetch credentials late"), self.lesson(&"password=hunter2hunter ".repeat(4))],
+                "learnings": [
+                    self.lesson("Fetch credentials late"), self.lesson(&"password=hunter2hunter ".repeat(4)), clean(),
+                ],
             })
             .to_string(),
         };
@@ -230,7 +241,9 @@ fn work_of_a_client(place: &Place, corpus: &[Planted], seen: &mut Seen) {
         let answer = process.request("tools/call", json!({"name": tool, "arguments": arguments}));
         if tool == "solve_coding_task" {
             assert_eq!(answer["result"]["structuredContent"]["outcome"], "success", "{answer}");
-            assert!(answer["result"]["structuredContent"]["learnings"][0]["id"].is_string(), "{answer}");
+            let report = &answer["result"]["structuredContent"];
+            assert_eq!(report["learnings"][0]["title"], "Read credentials at run time", "{answer}");
+            assert!(report["warnings"].to_string().contains("has_secret"), "{answer}");
         }
         seen.add(format!("the reply of {tool}"), answer.to_string());
     }
