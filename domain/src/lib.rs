@@ -4,6 +4,7 @@
 pub mod agent_loop;
 pub mod answer;
 pub mod breaker;
+pub mod capture;
 pub mod confidence;
 pub mod eval;
 pub mod feedback;
@@ -27,5 +28,6 @@ pub mod stability;
 pub mod statistics;
 pub mod tokens;
 pub mod trace;
+pub mod transcript;
 pub mod view;
 pub mod workspace;

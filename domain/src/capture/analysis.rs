@@ -1,0 +1,137 @@
+//! An answer taken apart: every piece of it with what it does.
+
+use super::classify::{Class, Under, class, is_output_line, leads};
+use super::pieces::{Code, Kind, Piece, Text, pieces};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    Code(Code, CodeKind),
+    /// The classes are those of the sentences.
+    Text(Text, Vec<Class>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CodeKind {
+    /// Commands, code, configuration.
+    Code,
+    /// Data, a patch, or unknown text.
+    Other,
+    /// What was written in the work that is reported.
+    Reported,
+    /// What a program wrote.
+    Output,
+}
+
+pub(super) fn analyse(answer: &str) -> Vec<Part> {
+    let mut under = Under::Nothing;
+    let mut parts = Vec::new();
+    for piece in pieces(answer) {
+        match piece {
+            Piece::Code(code) => {
+                let kind = match kind_of(&code) {
+                    CodeKind::Code if under == Under::Report => CodeKind::Reported,
+                    kind => kind,
+                };
+                parts.push(Part::Code(code, kind));
+            }
+            Piece::Text(text) => {
+                let classes = classes(&text, &mut under);
+                parts.push(Part::Text(text, classes));
+            }
+        }
+    }
+    parts
+}
+
+/// What the sentences do; `under` is what the text above announces, and then what this one does.
+fn classes(text: &Text, under: &mut Under) -> Vec<Class> {
+    let last = text.sentences.last().map_or("", String::as_str);
+    match text.kind {
+        Kind::Row => text.sentences.iter().map(|_| Class::Neutral).collect(),
+        Kind::Bullet | Kind::Step => text.sentences.iter().map(|sentence| class(sentence, true, *under)).collect(),
+        Kind::Heading => {
+            *under = leads(last, true).unwrap_or_default();
+            let class = match under {
+                Under::Report => Class::Reports,
+                Under::Plan => Class::Plans,
+                Under::Nothing => Class::Neutral,
+            };
+            text.sentences.iter().map(|_| class).collect()
+        }
+        Kind::Paragraph => {
+            // What follows a heading about work done is that work.
+            let above = if *under == Under::Report { Under::Report } else { Under::Nothing };
+            let classes: Vec<Class> = text.sentences.iter().map(|sentence| class(sentence, false, above)).collect();
+            let reports = classes.iter().rev().nth(1) == Some(&Class::Reports);
+            *under = match leads(last, false) {
+                Some(Under::Nothing) if reports => Under::Report,
+                Some(announced) => announced,
+                None => Under::Nothing,
+            };
+            classes
+        }
+    }
+}
+
+const OUTPUT_LANGUAGES: [&str; 5] = ["log", "logs", "output", "stdout", "stderr"];
+const DATA_LANGUAGES: [&str; 8] = ["json", "diff", "patch", "csv", "text", "txt", "plaintext", "markdown"];
+/// First words of commands.
+const COMMANDS: [&str; 34] = [
+    "git",
+    "docker",
+    "npm",
+    "npx",
+    "yarn",
+    "pnpm",
+    "cargo",
+    "pip",
+    "pip3",
+    "python",
+    "python3",
+    "kubectl",
+    "helm",
+    "sudo",
+    "curl",
+    "wget",
+    "apt",
+    "brew",
+    "cd",
+    "ls",
+    "make",
+    "go",
+    "node",
+    "ssh",
+    "export",
+    "source",
+    "systemctl",
+    "rm",
+    "cp",
+    "mv",
+    "grep",
+    "find",
+    "terraform",
+    "psql",
+];
+
+fn kind_of(code: &Code) -> CodeKind {
+    let lines: Vec<&str> = code.body.lines().filter(|line| !line.trim().is_empty()).collect();
+    let share =
+        |test: &dyn Fn(&str) -> bool| lines.iter().filter(|line| test(line)).count() as f64 / lines.len().max(1) as f64;
+    let language = code.language.as_str();
+    if lines.is_empty() || OUTPUT_LANGUAGES.contains(&language) || share(&is_output_line) >= 0.4 {
+        return CodeKind::Output;
+    }
+    if DATA_LANGUAGES.contains(&language) {
+        return CodeKind::Other;
+    }
+    if !language.is_empty() || share(&looks_like_code) >= 0.3 { CodeKind::Code } else { CodeKind::Other }
+}
+
+fn looks_like_code(line: &str) -> bool {
+    let line = line.trim();
+    let first = line.trim_start_matches(['$', '>', ' ']).split_whitespace().next().unwrap_or_default();
+    COMMANDS.contains(&first)
+        || line.starts_with("$ ")
+        || line.contains(['=', '{', '}', ';', '(', '<'])
+        || line.ends_with(':')
+}

@@ -1,0 +1,174 @@
+//! What a sentence of an answer does.
+
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
+use super::words::{Cue, Cues, terms};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Class {
+    /// Says why, when, or how something is in general.
+    Explains,
+    /// Says what to do.
+    Instructs,
+    /// Reports what was done or found, with the reason.
+    Finding,
+    Neutral,
+    /// An instruction without anything to hold on to.
+    Thin,
+    Chat,
+    Declines,
+    AsksBack,
+    Announces,
+    Plans,
+    Reports,
+    Output,
+    OneOff,
+}
+
+impl Class {
+    /// Whether a lesson may hold it.
+    pub(super) fn is_substance(self) -> bool {
+        matches!(self, Self::Explains | Self::Instructs | Self::Finding | Self::Neutral)
+    }
+
+    pub(super) fn is_knowledge(self) -> bool {
+        matches!(self, Self::Explains | Self::Instructs | Self::Finding)
+    }
+}
+
+/// What stands before a sentence and gives it its sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Under {
+    #[default]
+    Nothing,
+    /// A line that announces a report.
+    Report,
+    /// A line that announces a plan.
+    Plan,
+}
+
+pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> Class {
+    if is_output_line(sentence) {
+        return Class::Output;
+    }
+    // What there is explains nothing yet.
+    let text = plain(sentence).replace("here is ", "here ").replace("here are ", "here ");
+    let cues = Cues::of(&text);
+    // Behind the name of a file, mostly.
+    let labelled = text.split_once(": ").filter(|(label, _)| is_item && label.chars().count() < 60);
+    let labelled_done = labelled.is_some_and(|(_, rest)| Cues::of(rest).has(Cue::Done));
+    let terms = terms(sentence).count();
+    let chars = sentence.chars().count();
+    let is_question = sentence.trim_end_matches(['*', '_', ')', '"']).ends_with(['?', '？']);
+    if cues.has(Cue::Declines) && !cues.has(Cue::Cause) {
+        return Class::Declines;
+    }
+    if is_question {
+        return if cues.has(Cue::Offer) { Class::Chat } else { Class::AsksBack };
+    }
+    if cues.has(Cue::Apology) || cues.has(Cue::Offer) {
+        return Class::Chat;
+    }
+    let reason = cues.has(Cue::Cause);
+    if cues.has(Cue::Announces) {
+        return Class::Announces;
+    }
+    let general = cues.has(Cue::Directive) || cues.has(Cue::Condition);
+    let done = cues.has(Cue::Done) || labelled_done || cues.has(Cue::FirstPersonDone);
+    let passive = cues.has(Cue::DonePassive) && !general;
+    // A report may tell the reason as well: then it is worth something beyond its day.
+    if cues.has(Cue::FirstPersonDone)
+        || passive
+        || ((cues.has(Cue::Done) || labelled_done) && !cues.has(Cue::Directive))
+    {
+        return if reason && chars >= 60 { Class::Finding } else { Class::Reports };
+    }
+    match under {
+        Under::Report if !reason => return Class::Reports,
+        Under::Plan if !reason && terms == 0 => return Class::Plans,
+        _ => {}
+    }
+    if cues.has(Cue::PlanLead) && !reason && terms == 0 {
+        return Class::Plans;
+    }
+    if cues.has(Cue::ReportLead) && (chars < 60 || done) {
+        return Class::Reports;
+    }
+    if cues.has(Cue::Thanks) && terms == 0 && chars < 120 {
+        return Class::Chat;
+    }
+    if cues.has(Cue::Dated) && !reason && terms == 0 {
+        return Class::OneOff;
+    }
+    let vague = cues.has(Cue::Vague) && terms == 0;
+    if reason && !vague {
+        return Class::Explains;
+    }
+    if cues.has(Cue::Imperative) || cues.has(Cue::Directive) {
+        let holds = terms > 0 || (chars >= 30 && !is_item) || chars >= 70 || cues.has(Cue::Condition);
+        return if holds && !vague { Class::Instructs } else { Class::Thin };
+    }
+    if vague {
+        return Class::Thin;
+    }
+    let tells = cues.has(Cue::Condition) || cues.has(Cue::General);
+    if tells && (terms > 0 || (cues.has(Cue::Condition) && chars >= 50) || chars >= 80) {
+        return Class::Explains;
+    }
+    Class::Neutral
+}
+
+/// Without what is only form.
+fn plain(sentence: &str) -> &str {
+    sentence.trim_start_matches(['*', '_', '>', '"', ' ', '✅', '✓', '✔', '🎉', '-'])
+}
+
+/// What the line says of those below it.
+pub(super) fn leads(sentence: &str, is_heading: bool) -> Option<Under> {
+    if !is_heading && !sentence.trim_end_matches(['*', '_']).ends_with([':', '：']) {
+        return None;
+    }
+    let cues = Cues::of(plain(sentence));
+    if cues.has(Cue::ReportLead) || cues.has(Cue::FirstPersonDone) || cues.has(Cue::Done) {
+        return Some(Under::Report);
+    }
+    if cues.has(Cue::PlanLead) || cues.has(Cue::Announces) {
+        return Some(Under::Plan);
+    }
+    Some(Under::Nothing)
+}
+
+const OUTPUT: [&str; 22] = [
+    r"^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d",
+    r"^\s*\[?\d\d:\d\d:\d\d[\]., ]",
+    r"^\s*\[?(INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\]?[: ]",
+    r"^(diff --git|@@ -\d|\+\+\+ |--- [ab/]|index [0-9a-f]{7})",
+    r"^\s*test \S+ \.\.\. |^test result:|^running \d+ tests?|^\s*(Compiling|Finished|Downloading|Downloaded|Checking|Updating|Installing|Unpacking|Fetching) \S+ ?(v\d|\[|`|crates|index)",
+    r"^\s*(PASS|FAIL|ok|not ok|✓|✔|✗|✕|√|×)\s+\S+(\s+\(?\d|$|\s*[./])",
+    r"^npm (WARN|ERR!|notice)|^(added|removed|changed|audited) \d+ packages|^Collecting |^Requirement already|^Successfully (installed|built|tagged)",
+    r"^[-dlbcps][-rwxsStT]{9}[ .+@]|^total \d+$",
+    r"^\s+at \S+.*:\d+(:\d+)?\)?$|^\s*at [\w$.<>]+\(.*\)$",
+    r#"^\s*File ".*", line \d+"#,
+    r"^[=_*-]{5,}.*[=_*-]{5,}$|^[=-]{8,}$",
+    r"^\S+\.\w{1,4}:\d+(:\d+)?:? ",
+    r"^( M|M |A |D |R |\?\?|UU) \S+$|^On branch |^Your branch |^Changes (not )?(staged|to be)|^\s+(modified|new file|deleted|renamed): ",
+    r"^[0-9a-f]{7,40} \S|^commit [0-9a-f]{7,40}|^Author: |^\[\w[\w/.-]* [0-9a-f]{7,}\]",
+    r"^\s*\d+ (files? changed|insertions?|deletions?|passed|failed|passing|failing|tests?|problems?|warnings?|errors?)\b",
+    r"^HTTP/\d|^[<>*] [A-Za-z-]+: |^\* (Connected|Trying|TLS)",
+    r"^(CONTAINER ID|NAME\s{2,}|REPOSITORY\s{2,}|USER\s+PID|PID\s+|NAMESPACE\s{2,}|Filesystem\s+|Proto\s+|Mem:|Swap:)",
+    r"^\s*(\S+\s+)?[\d.,]+[KMGT%]?(\s+[\d.,]+[KMGT%]?){2,}(\s+\S+)?$",
+    r"^(\./|/|~/|[\w-]+/)[\w./@-]+$",
+    r"^\S+@\S+:\S*[$#] ",
+    r"^\s*(Traceback \(most recent call last\):|Caused by:|thread '.*' panicked at|goroutine \d+ \[|Exit code:?|exit status|Process exited|Wall time|Total output lines)",
+    r"^\s*\d+[→│|]\s",
+];
+
+#[allow(clippy::expect_used, reason = "the patterns are constant, and the tests compile them")]
+static OUTPUT_LINES: LazyLock<RegexSet> = LazyLock::new(|| RegexSet::new(OUTPUT).expect("valid patterns"));
+
+/// Whether a program wrote this line: a log, a listing, a diff, the result of a test.
+pub(super) fn is_output_line(line: &str) -> bool {
+    !line.is_empty() && OUTPUT_LINES.is_match(line)
+}
