@@ -21,8 +21,9 @@ use uuid::{Builder, Uuid};
 
 use crate::confidence::prior;
 use crate::ids::{MemoryId, SignalId};
-use crate::lesson::{self, Lesson};
+use crate::lesson::Lesson;
 use crate::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust, normalised};
+use crate::prompt::names_a_fence;
 use crate::secrets::scrub;
 use crate::transcript::{Exchange, Format};
 use crate::workspace::WorkspaceId;
@@ -180,16 +181,19 @@ impl Ids {
     }
 }
 
-/// The memory that an exchange worth keeping becomes, by rules: see [`judge`].
+/// The memory that an exchange worth keeping becomes, by rules: see [`judge`]. The exchange has been [`scrubbed`]:
+/// markers of its secrets may stay in what is learned, since the people who talked knew what stood there.
 ///
 /// # Errors
-/// [`Refused::Invalid`] where the lesson is not a valid one.
+/// [`Refused::Invalid`] where the lesson is not a valid one, or would break the fence around quoted text in a prompt.
 pub fn memory_of(exchange: &Exchange, id: MemoryId, origin: &Origin, at: Timestamp) -> Result<Memory, Refused> {
     let extract::Extract { lesson, error_message } = extract::extract(&exchange.question, &exchange.answer);
-    let kept = lesson::keep(vec![lesson], &exchange.question, false, 1).lessons.pop();
-    let lesson = kept.ok_or(Refused::Invalid)?;
     let memory = as_memory(lesson, error_message, exchange, id, origin, at);
     memory.validate().map_err(|_invalid| Refused::Invalid)?;
+    let text = memory.format_for_prompt();
+    if names_a_fence(&text) || scrub(&text).redactions > 0 {
+        return Err(Refused::Invalid);
+    }
     Ok(memory)
 }
 
