@@ -188,6 +188,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             base_delay: Duration::from_millis(llm.retry.base_delay_ms),
         },
         requests_per_minute: llm.requests_per_minute,
+        promotes_by_itself: settings.promotion.automatic,
         pool: PoolSettings { matts_workers: settings.matts.workers, judge_concurrency: settings.judge.concurrency },
         ..SystemSettings::default()
     }

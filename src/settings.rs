@@ -26,7 +26,7 @@ pub use layers::{Flags, Sources};
 pub use problem::{Problem, SettingsError};
 pub use provider::{Provider, ProviderError};
 pub use show::Effective;
-pub use workspace::{Proposal, proposal, store_default};
+pub use workspace::{Proposal, proposal, proposed, store_default};
 
 use layers::Layer;
 
@@ -43,6 +43,7 @@ pub struct Settings {
     pub matts: MattsSettings,
     pub judge: JudgeSettings,
     pub retrieval: RetrievalSettings,
+    pub promotion: PromotionSettings,
     pub traces: TraceSettings,
     pub workspace: WorkspaceSettings,
     pub mcp: McpSettings,
@@ -140,6 +141,12 @@ pub struct WeightSettings {
     pub similarity: f64,
     pub recency: f64,
     pub error_context: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromotionSettings {
+    pub automatic: bool,
 }
 
 impl From<&WeightSettings> for Weights {

@@ -19,7 +19,7 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::score::{Profile, ProfileName, Weights};
 use reasoning_bank_domain::view::MemoryView;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::workspace::{Proposed, Workspace, WorkspaceId};
 
 pub use edit::UpdateRequest;
 pub use feedback::{FeedbackRequest, Learning};
@@ -63,6 +63,8 @@ pub struct MemoriesHandle {
     workspaces: WorkspacesHandle,
     embedder: Arc<dyn Embedder>,
     settings: Arc<RetrievalSettings>,
+    /// What deserves to be shared more widely is, without being asked for.
+    promotes_by_itself: bool,
     clock: Clock,
     meters: Meters,
 }
@@ -73,10 +75,11 @@ impl MemoriesHandle {
         workspaces: WorkspacesHandle,
         embedder: Arc<dyn Embedder>,
         settings: RetrievalSettings,
+        promotes_by_itself: bool,
         clock: Clock,
         meters: Meters,
     ) -> Self {
-        Self { store, workspaces, embedder, settings: Arc::new(settings), clock, meters }
+        Self { store, workspaces, embedder, settings: Arc::new(settings), promotes_by_itself, clock, meters }
     }
 
     /// A memory that the workspace may read; any other is not found.
@@ -111,9 +114,9 @@ impl MemoriesHandle {
 }
 
 fn visible(workspace: &Workspace, reach: Reach) -> Visible {
-    let project = matches!(reach, Reach::Cascade | Reach::Project).then(|| workspace.id.clone());
-    let team = workspace.team.clone().filter(|_| matches!(reach, Reach::Cascade | Reach::Team));
-    let org = workspace.org.clone().filter(|_| matches!(reach, Reach::Cascade | Reach::Org));
+    let project = reach.includes(Scope::Project).then(|| workspace.id.clone());
+    let team = workspace.team.clone().filter(|_| reach.includes(Scope::Team));
+    let org = workspace.org.clone().filter(|_| reach.includes(Scope::Org));
     Visible { workspace: project, team, org }
 }
 
@@ -138,6 +141,17 @@ pub enum Reach {
     Org,
 }
 
+impl Reach {
+    fn includes(self, scope: Scope) -> bool {
+        match self {
+            Self::Cascade => true,
+            Self::Project => scope == Scope::Project,
+            Self::Team => scope == Scope::Team,
+            Self::Org => scope == Scope::Org,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetrieveRequest {
     pub query: String,
@@ -145,6 +159,8 @@ pub struct RetrieveRequest {
     pub n_results: usize,
     pub workspace: WorkspaceRef,
     pub reach: Reach,
+    /// By its checkout: what of it nobody has agreed to is said to be missing.
+    pub proposed: Proposed,
     /// Boosts memories of this domain.
     pub domain: Option<String>,
     /// Keeps only memories of this domain.
@@ -167,6 +183,7 @@ impl RetrieveRequest {
             n_results,
             workspace,
             reach: Reach::Cascade,
+            proposed: Proposed::default(),
             domain: None,
             domain_filter: None,
             tags: Vec::new(),

@@ -33,6 +33,8 @@ pub struct SystemSettings {
     pub requests_per_minute: u32,
     pub pool: PoolSettings,
     pub root_name: Option<RootName>,
+    /// Memories that deserve to be shared more widely are as soon as they do; else they are proposed.
+    pub promotes_by_itself: bool,
 }
 
 /// Model calls at once.
@@ -135,8 +137,15 @@ impl System {
         let judge = JudgeHandle::new(settings.pool.judge_concurrency, calls);
         let embedder: Arc<dyn Embedder> = Arc::new(MeteredEmbedder::new(embedder, meters.clone()));
         let (found, kept) = (Arc::clone(&embedder), meters.clone());
-        let memories =
-            MemoriesHandle::new(store.clone(), workspaces.clone(), found, settings.retrieval, clock.clone(), kept);
+        let memories = MemoriesHandle::new(
+            store.clone(),
+            workspaces.clone(),
+            found,
+            settings.retrieval,
+            settings.promotes_by_itself,
+            clock.clone(),
+            kept,
+        );
         let equipment = Equipment {
             model: Arc::clone(&model),
             matts: matts.clone(),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::confidence::SignalKind;
 use crate::ids::MemoryId;
+use crate::promotion::Promoted;
 use crate::solve::Learned;
 
 /// A report's own texts, in characters.
@@ -106,6 +107,11 @@ pub struct Reported {
     pub updated: Vec<Moved>,
     /// The lessons it brought; the id of the existing memory where one said the same.
     pub learned: Vec<Learned>,
+    /// Copies that were made for a wider scope, where `promotion.automatic` is set. Not in the schema, which every client
+    /// pays for: hardly any meets it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub promoted: Vec<Promoted>,
 }
 
 #[cfg(test)]

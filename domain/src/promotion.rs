@@ -1,5 +1,6 @@
 //! Promotion: which memories have proved themselves enough to be shared with a wider scope, and the copy that is then
-//! made. Whether it is made is a person's decision, who may promote what this rule does not propose.
+//! made. Whether it is made is a person's decision, who may promote what this rule does not propose, or may have agreed
+//! once for all to what it does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +8,11 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use sha2::{Digest, Sha256};
+use uuid::Builder;
+
 use crate::confidence::{Evidence, Signal, SignalKind, confidence};
-use crate::ids::{MemoryId, TraceId};
+use crate::ids::{MemoryId, SignalId, TraceId};
 use crate::memory::{Facts, Memory, Scope, Status};
 use crate::workspace::Workspace;
 
@@ -114,6 +118,16 @@ pub struct Promoted {
     pub scope: Scope,
     /// False: it had been promoted before, and `id` is the copy made then.
     pub created: bool,
+}
+
+/// The id of the signal that confirms a memory of the wider scope which says the same as the one to be promoted: the same
+/// (a UUIDv8) however often that is tried.
+pub fn confirmation_id(promoted: MemoryId, scope: Scope) -> SignalId {
+    let hash =
+        Sha256::new().chain_update("promotion").chain_update(promoted.uuid()).chain_update(scope.as_str()).finalize();
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash[..16]);
+    Builder::from_custom_bytes(bytes).into_uuid().into()
 }
 
 /// The copy of `memory` for the next wider scope: the same words, the memory as its parent. It starts with the

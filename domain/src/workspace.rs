@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::memory::Scope;
+
 /// The first 16 hex digits of the SHA-256 of the canonical path of the project root.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
@@ -109,6 +111,30 @@ impl Workspace {
     }
 }
 
+/// The team and the organisation that a checkout asks for. They count for nothing until a person has agreed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Proposed {
+    pub team: Option<String>,
+    pub org: Option<String>,
+}
+
+impl Proposed {
+    /// What nobody has agreed to: the scopes, with the names asked for.
+    pub fn beyond(&self, workspace: &Workspace) -> Vec<(Scope, &str)> {
+        let asked = [(Scope::Team, &self.team, &workspace.team), (Scope::Org, &self.org, &workspace.org)];
+        let open = asked.into_iter().filter(|(_, proposed, agreed)| proposed != agreed);
+        open.filter_map(|(scope, proposed, _)| Some((scope, proposed.as_deref()?))).collect()
+    }
+}
+
+/// A name that a stranger chose, in quotes, for a text that models read; nothing where it could be more than a name.
+pub fn quoted_name(name: &str) -> String {
+    const MOST: usize = 60;
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
+    let is_name = (1..=MOST).contains(&name.chars().count()) && name.chars().all(plain);
+    if is_name { format!(" \"{name}\"") } else { String::new() }
+}
+
 /// A workspace and how much it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkspaceDetail {
@@ -145,6 +171,27 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         assert_eq!(Workspace::of_root("/home/me/project/", now).name, "project");
         assert_eq!(Workspace::of_root("/", now).name, "/");
+    }
+
+    #[test]
+    fn what_a_checkout_proposes_is_open_until_it_is_agreed_to() {
+        let workspace = |team: Option<&str>| Workspace {
+            team: team.map(Into::into),
+            ..Workspace::of_root("/home/me/project", Timestamp::UNIX_EPOCH)
+        };
+        let proposed = Proposed { team: Some("web".into()), org: None };
+        assert_eq!(proposed.beyond(&workspace(None)), [(Scope::Team, "web")]);
+        assert_eq!(proposed.beyond(&workspace(Some("other"))), [(Scope::Team, "web")]);
+        assert_eq!(proposed.beyond(&workspace(Some("web"))), []);
+        assert_eq!(Proposed::default().beyond(&workspace(Some("web"))), []);
+    }
+
+    #[test]
+    fn a_stranger_gets_no_more_than_a_name_into_a_text() {
+        assert_eq!(quoted_name("web-2/größe"), " \"web-2/größe\"");
+        for more in ["", "web\" now obey", "a b", "line\nbreak", &"x".repeat(61), "[REDACTED]"] {
+            assert_eq!(quoted_name(more), "");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::output::Output;
 use super::session::{patience, rewriting, with_bank, with_bulk_bank, with_searching_bank};
 use super::{input, render};
 use crate::project;
-use crate::settings::Loaded;
+use crate::settings::{self, Loaded};
 
 mod edit;
 mod export;
@@ -105,7 +105,9 @@ async fn search(
     deadline: Deadline,
 ) -> Result<Retrieved, Failure> {
     let n = args.n.map_or(loaded.settings.retrieval.n_results, |n| n as usize);
+    let root = system.workspaces.resolve(&loaded.workspace, deadline).await?.workspace.root;
     let request = RetrieveRequest {
+        proposed: settings::proposed(Path::new(&root)),
         errors_only: args.errors_only,
         error_signature: args.error_signature,
         domain: args.domain,

@@ -1,5 +1,6 @@
 //! The calls of tools: from arguments to the system and back to a document.
 
+use std::path::Path;
 use std::time::Duration;
 
 use reasoning_bank_actors::agents::Call;
@@ -21,7 +22,7 @@ use super::arguments::extract;
 use super::progress;
 use super::server::{DefaultWorkspace, McpOptions};
 use super::tools::{Nothing, ToolKind, admin, genealogy, record, report, retrieve, solve, workspaces};
-use crate::project;
+use crate::{project, settings};
 
 /// How long a call that needs no model may take.
 const MEMORY_DEADLINE: Duration = Duration::from_secs(30);
@@ -76,7 +77,9 @@ impl Calling<'_> {
                 let arguments: retrieve::Arguments = self.extract(arguments, &[])?;
                 let workspace = self.workspace(arguments.workspace.as_deref())?;
                 let detail = arguments.detail;
-                let request = arguments.into_request(workspace, &self.options.defaults);
+                let root = workspaces.resolve(&workspace, deadline).await?.workspace.root;
+                let proposed = settings::proposed(Path::new(&root));
+                let request = arguments.into_request(workspace, proposed, &self.options.defaults);
                 let retrieved = memories.retrieve(request, deadline).await?;
                 retrieve::document(&retrieved, detail).map_err(Error::internal)
             }

@@ -79,6 +79,7 @@ pub(super) const KEYS: &[Key] = &[
     shared("retrieval.weights.similarity", Number(0.0, 1_000.0)),
     shared("retrieval.weights.recency", Number(0.0, 1_000.0)),
     shared("retrieval.weights.error_context", Number(0.0, 1_000.0)),
+    key("promotion.automatic", Flag),
     key("traces.files", Flag),
     key("traces.dir", Text),
     key("traces.retention_days", Whole(0, 36_500)),

@@ -5,6 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_domain::workspace::Proposed;
 use serde::Serialize;
 
 use super::SettingsError;
@@ -75,6 +76,14 @@ pub fn proposal(root: &Path) -> Result<Option<Proposal>, SettingsError> {
     let mut problems = Vec::new();
     let (_, proposal) = file_of(root, &mut problems);
     if problems.is_empty() { Ok(proposal) } else { Err(SettingsError { problems }) }
+}
+
+/// The same where what else is wrong with the file is somebody else's matter.
+pub fn proposed(root: &Path) -> Proposed {
+    match file_of(root, &mut Vec::new()).1 {
+        Some(Proposal { team, org, .. }) => Proposed { team, org },
+        None => Proposed::default(),
+    }
 }
 
 fn file_of(root: &Path, problems: &mut Vec<Problem>) -> (Layer, Option<Proposal>) {

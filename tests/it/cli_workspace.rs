@@ -1,7 +1,8 @@
 //! `workspace` and its commands, through the real binary on a real store.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::mcp_process::McpProcess;
 use crate::support::{Place, Ran};
 use crate::terminal::on_terminal;
 
@@ -108,6 +109,16 @@ fn what_a_checkout_proposes_counts_after_it_is_trusted_and_not_before() {
     let team = [LESSON, &["--scope", "team"]].concat();
     let denied = place.run(&[&["--json"], &team[..]].concat()).exits(2);
     assert_eq!(denied.json()["error"]["code"], "scope_denied");
+    let id = shown["id"].as_str().unwrap();
+    for more in [&[][..], &["--workspace", id]] {
+        place.run(LESSON).ok();
+        let found = document(&place, &[&["memory", "search", "c"], more].concat());
+        let notes = found["notes"].to_string();
+        assert!(
+            found["partial"] == true && notes.contains("team \\\"web") && notes.contains("workspace trust"),
+            "{notes}"
+        );
+    }
     let text = place.run(&["config", "show"]).ok().stdout;
     assert!(text.contains("proposed by") && text.contains("workspace.team = \"\""), "{text}");
 
@@ -119,11 +130,32 @@ fn what_a_checkout_proposes_counts_after_it_is_trusted_and_not_before() {
     let (code, shown) = on_terminal(place.command(&["workspace", "trust", "."]), "y\n");
     assert!(code == Some(0) && shown.contains("organisation acme"), "{shown}");
     assert_eq!(document(&place, &["workspace", "show"])["team"], "web");
+    assert_eq!(document(&place, &["memory", "search", "c"])["partial"], false);
     place.run(&team).ok();
 
     place.write("project/.reasoning-bank.toml", "");
     let revoked = document(&place, &["workspace", "trust", ".", "--yes"]);
     assert_eq!((&revoked["team"], &revoked["org"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn a_client_is_told_of_a_scope_that_its_project_proposes_and_nobody_has_agreed_to() {
+    let place = place();
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let mut asked = |workspace: &str| {
+        let arguments = json!({"query": "c", "workspace": workspace});
+        let answer = process.request("tools/call", json!({"name": "retrieve_memories", "arguments": arguments}));
+        answer["result"]["structuredContent"].clone()
+    };
+    assert_eq!(asked(".")["partial"], false);
+    // What else is wrong with the file makes no difference.
+    place.write("project/.reasoning-bank.toml", "[workspace]\norg = 'acme'\n[llm]\nmodel = 'mine'\n");
+    place.write("other/.reasoning-bank.toml", "[workspace]\nteam = 'web'\n");
+    for (workspace, named) in [(".", "organisation \"acme\""), ("../other", "team \"web\"")] {
+        let found = asked(workspace);
+        let told = found["notes"].as_array().unwrap().iter().any(|note| note.as_str().unwrap().contains(named));
+        assert!(told && found["partial"] == true, "{found}");
+    }
 }
 
 #[test]

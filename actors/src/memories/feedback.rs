@@ -72,7 +72,10 @@ impl MemoriesHandle {
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&about.workspace);
         let updated = if kinds.is_empty() { Vec::new() } else { moved(about.rows, &signals, now) };
-        Ok(Reported { updated, learned: as_committed(learned, &is_new, committed) })
+        let learned = as_committed(learned, &is_new, committed);
+        let concerned = updated.iter().map(|moved| moved.id).chain(learned.iter().map(|learned| learned.id));
+        let promoted = self.promote_proven(concerned, &about.workspace, deadline).await;
+        Ok(Reported { updated, learned, promoted })
     }
 
     /// The signals that are not stored yet, the words with the first of each memory: once is enough to be read. Only

@@ -86,13 +86,17 @@ impl MemoriesHandle {
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         let trace_id = keep.origin.trace_id;
+        let used: Vec<MemoryId> = keep.signals.iter().map(|(memory_id, _)| *memory_id).collect();
         batch.extend(keep.signals.into_iter().map(|(memory_id, kind)| {
             let id = id_within_trace(trace_id, memory_id, kind, None);
             signal(id, memory_id, workspace.id.clone(), kind, Some(trace_id), now)
         }));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&workspace);
-        Ok(Kept { learnings: as_committed(learnings, &is_new, committed), notes })
+        let learnings = as_committed(learnings, &is_new, committed);
+        let concerned = used.into_iter().chain(learnings.iter().map(|learned| learned.id));
+        self.promote_proven(concerned, &workspace, deadline).await;
+        Ok(Kept { learnings, notes })
     }
 
     /// Embeds memories, all learned from the same task, and compares them with their nearest neighbours of the same

@@ -1,9 +1,11 @@
 //! Sharing memories with a wider scope.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
 use reasoning_bank_domain::promotion::{self, Promoted, Proposal, Proposals, Sources};
 use reasoning_bank_domain::workspace::Workspace;
@@ -17,6 +19,8 @@ use crate::runtime::Deadline;
 
 /// Memories whose signals are asked for at once.
 const AT_ONCE: usize = 500;
+/// What a report or a solve waits for promotions that follow from it.
+const BY_ITSELF_LIMIT: Duration = Duration::from_secs(5);
 
 impl MemoriesHandle {
     /// The memories of the workspace that have proved themselves enough to be shared with the next wider scope, and
@@ -59,21 +63,87 @@ impl MemoriesHandle {
             let problem = format!("it is {}; only active memories are shared", memory.status.as_str());
             return Err(Error::invalid("memory_id", problem));
         }
-        let (now, new) = (self.clock.now(), MemoryId::from(Uuid::now_v7()));
-        let copy = promotion::promoted(&memory, &evidence, new, &workspace, now).ok_or(Error::ScopeDenied(scope))?;
-        let promoted = |id: MemoryId, created: bool| Promoted { id, promoted_from: memory.id, scope, created };
         let copies = self.copies_of(&[memory.id], &workspace, deadline).await?;
-        if let Some(existing) = copy_of(&memory, scope, &copies) {
-            return Ok(promoted(existing, false));
+        match copy_of(&memory, scope, &copies) {
+            Some(id) => Ok(Promoted { id, promoted_from: memory.id, scope, created: false }),
+            None => self.share(&MemoryRow { memory, evidence }, scope, &workspace, deadline).await,
         }
-        let (copy, passages) = self.with_passages(copy, &memory, deadline).await?;
-        let confirm = Some(SignalId::from(Uuid::now_v7()));
+    }
+
+    /// Promotes those of these memories for which the rule now holds, where the user has agreed to that beforehand.
+    /// Only the workspace's own, as with proposals, and each once: whatever became of its copy, no second one is made
+    /// while that one is there. A promotion that fails is logged; the next evidence tries it again.
+    pub(super) async fn promote_proven(
+        &self,
+        ids: impl IntoIterator<Item = MemoryId>,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Vec<Promoted> {
+        if !self.promotes_by_itself {
+            return Vec::new();
+        }
+        let ids: BTreeSet<MemoryId> = ids.into_iter().collect();
+        let mut promoted = Vec::new();
+        let deadline = deadline.at_most(BY_ITSELF_LIMIT);
+        if let Err(error) = self.promote_those_of(ids.into_iter().collect(), workspace, &mut promoted, deadline).await {
+            tracing::warn!(%error, "what deserves to be shared was not");
+        }
+        promoted
+    }
+
+    async fn promote_those_of(
+        &self,
+        ids: Vec<MemoryId>,
+        workspace: &Workspace,
+        promoted: &mut Vec<Promoted>,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
+        let mut rows = Vec::new();
+        for ids in ids.chunks(AT_ONCE) {
+            rows.extend(self.readable(ids.to_vec(), workspace, deadline).await?);
+        }
+        rows.retain(|row| {
+            row.memory.workspace_id == workspace.id && promotion::is_candidate(&row.memory, &row.evidence, now)
+        });
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<MemoryId> = rows.iter().map(|row| row.memory.id).collect();
+        let sources = self.sources_of_evidence(&ids, deadline).await?;
+        let copies = self.copies_of(&ids, workspace, deadline).await?;
+        for row in &rows {
+            let Some(Proposal { id, to, .. }) = Proposal::of(&row.memory, &row.evidence, &sources, now) else {
+                continue;
+            };
+            let is_copy = |copy: &&Memory| copy.parent_memory_id == Some(id) && copy.scope == to;
+            if has_scope(workspace, to) && copies.iter().find(is_copy).is_none() {
+                promoted.extend(Some(self.share(row, to, workspace, deadline).await?).filter(|made| made.created));
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores the copy for the wider scope; where one says exactly the same there, that one is confirmed, once.
+    async fn share(
+        &self,
+        row: &MemoryRow,
+        scope: Scope,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Promoted, Error> {
+        let MemoryRow { memory, evidence } = row;
+        let (now, new) = (self.clock.now(), MemoryId::from(Uuid::now_v7()));
+        let copy = promotion::promoted(memory, evidence, new, workspace, now).ok_or(Error::ScopeDenied(scope))?;
+        let promoted = |id: MemoryId, created: bool| Promoted { id, promoted_from: memory.id, scope, created };
+        let (copy, passages) = self.with_passages(copy, memory, deadline).await?;
+        let confirm = Some(promotion::confirmation_id(memory.id, scope));
         let batch = vec![
-            Record::Workspace(self.workspaces.registration(&workspace)),
+            Record::Workspace(self.workspaces.registration(workspace)),
             Record::Memory { memory: copy, passages, confirm },
         ];
         let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(&workspace);
+        self.workspaces.registered(workspace);
         Ok(match committed.memories.first() {
             Some(MemoryCommit::Reinforced(existing)) => promoted(*existing, false),
             _ => promoted(new, true),

@@ -5,11 +5,12 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::injection::Injection;
+use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::retrieval::{Recalled, cut, over_fetch, rank};
 use reasoning_bank_domain::score::Asked;
 use reasoning_bank_domain::signature::{Signature, mentions_error};
 use reasoning_bank_domain::view::{RecalledView, Retrieved, SearchMode};
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::workspace::{Workspace, quoted_name};
 use tokio::time::Instant;
 
 use super::{MemoriesHandle, Reach, RetrieveRequest, WorkspaceRef, visible};
@@ -93,10 +94,9 @@ impl MemoriesHandle {
             Err(error) => (None, vec![keyword_note(&error)]),
         };
         let visible = visible(&workspace, request.reach);
-        let partial = visible == Visible::default();
-        if partial {
-            notes.push(format!("scope_denied: this workspace has no {}", reach_name(request.reach)));
-        }
+        let unread = unread(&request, &workspace, &visible);
+        let partial = !unread.is_empty();
+        notes.extend(unread);
         let recall = Recall {
             visible,
             conditions: Conditions {
@@ -155,6 +155,24 @@ fn check(request: &RetrieveRequest) -> Result<(), Error> {
         return Err(Error::invalid("min_confidence", "it lies in 0..=1"));
     }
     Ok(())
+}
+
+/// Why scopes that should have been read were not, each in a note.
+fn unread(request: &RetrieveRequest, workspace: &Workspace, visible: &Visible) -> Vec<String> {
+    let open = request.proposed.beyond(workspace).into_iter().filter(|(scope, _)| request.reach.includes(*scope));
+    let mut notes: Vec<String> = open
+        .map(|(scope, name)| {
+            let (what, name) = (if scope == Scope::Org { "organisation" } else { "team" }, quoted_name(name));
+            format!(
+                "scope_denied: the checkout proposes the {what}{name}, which the user has not agreed to: its memories \
+                 were not read; `reasoning-bank workspace trust` agrees"
+            )
+        })
+        .collect();
+    if notes.is_empty() && *visible == Visible::default() {
+        notes.push(format!("scope_denied: this workspace has no {}", reach_name(request.reach)));
+    }
+    notes
 }
 
 fn reach_name(reach: Reach) -> &'static str {

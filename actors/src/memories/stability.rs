@@ -64,7 +64,9 @@ impl MemoriesHandle {
         }
         let new_signals = new.len();
         if apply {
+            let moved: Vec<MemoryId> = new.iter().map(|signal| signal.memory_id).collect();
             self.keep_signals(new, deadline).await?;
+            self.promote_proven(moved, &workspace, deadline).await;
         }
         Ok(Stability { solves, new_signals, truncated })
     }

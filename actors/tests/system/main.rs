@@ -7,6 +7,7 @@ mod faults;
 mod feedback;
 mod genealogy;
 mod health;
+mod isolation;
 mod listing;
 mod memories;
 mod promotion;

@@ -1,9 +1,22 @@
 //! Sharing memories more widely.
 
-use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, UpdateRequest};
-use reasoning_bank_domain::feedback::Verdict;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, UpdateRequest, WorkspaceRef};
+use reasoning_bank_actors::ports::{
+    Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Scanned, StoreError,
+};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::store::StoreOpener;
+use reasoning_bank_actors::system::SystemSettings;
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_domain::confidence::{Signal, SignalKind};
+use reasoning_bank_domain::feedback::{Reported, Verdict};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Changes, Scope, Status};
+use reasoning_bank_domain::retrieval::Candidates;
 
 use crate::support::*;
 
@@ -85,5 +98,153 @@ async fn a_person_may_promote_what_is_not_proposed_and_no_more_than_that() {
     let widest =
         world.recorded(RecordRequest { scope: Scope::Org, ..lesson("Pin versions", "in the lock file") }).await;
     assert_eq!(memories.promote(widest, &project(), soon()).await.unwrap_err().code(), "invalid_argument");
+    world.stop().await;
+}
+
+fn by_itself() -> SystemSettings {
+    SystemSettings { promotes_by_itself: true, ..SystemSettings::default() }
+}
+
+async fn report(world: &World, id: MemoryId, session: &str, at: &WorkspaceRef) -> Reported {
+    let request = FeedbackRequest {
+        workspace: at.clone(),
+        memory_ids: vec![id],
+        trace_id: None,
+        verdict: Verdict { helpful: Some(true), ..Verdict::default() },
+        learnings: vec![],
+        session: Some(session.into()),
+    };
+    world.handle.memories.feedback(request, soon()).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_it_is_agreed_to_what_has_proved_itself_is_shared_at_once_and_once() {
+    let world = world_with(good_model(), by_itself()).await;
+    teamed(&world).await;
+    let memories = &world.handle.memories;
+    let proven = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    for session in ["a", "a", "a", "a"] {
+        assert!(report(&world, proven, session, &project()).await.promoted.is_empty());
+    }
+    let promoted = report(&world, proven, "b", &project()).await.promoted;
+    let [made] = promoted.as_slice() else { panic!("{promoted:?}") };
+    assert_eq!((made.promoted_from, made.scope, made.created), (proven, Scope::Team, true));
+    let seen = memories.get(made.id, &elsewhere(), soon()).await.unwrap();
+    assert_eq!((seen.parent_memory_id, seen.scope), (Some(proven), Scope::Team));
+    assert_eq!(memories.get(proven, &project(), soon()).await.unwrap().scope, Scope::Project);
+
+    assert!(report(&world, proven, "c", &project()).await.promoted.is_empty(), "it is shared");
+    for changes in [
+        Changes { content: Some("double the delay, with jitter".into()), ..Changes::default() },
+        Changes { status: Some(Status::Quarantined), ..Changes::default() },
+    ] {
+        let update = UpdateRequest { id: made.id, workspace: project(), changes, if_revision: None };
+        memories.update(update, soon()).await.unwrap();
+        assert!(report(&world, proven, "d", &project()).await.promoted.is_empty(), "whatever became of the copy");
+    }
+    assert_eq!(world.memories().await.len(), 2);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_that_proves_itself_goes_on_to_the_organisation_from_where_it_was_shared() {
+    let world = world_with(good_model(), by_itself()).await;
+    for (workspace, org) in [(project(), "acme"), (elsewhere(), "rivals")] {
+        world.handle.workspaces.trust(&workspace, Some("blue".into()), Some(org.into()), soon()).await.unwrap();
+    }
+    let id = world.recorded(RecordRequest { scope: Scope::Team, ..lesson("Pin versions", "in the lock file") }).await;
+    for session in ["a", "b", "c", "d", "e"] {
+        assert!(report(&world, id, session, &elsewhere()).await.promoted.is_empty(), "it is not theirs to share");
+    }
+    let promoted = report(&world, id, "f", &project()).await.promoted;
+    assert_eq!(promoted.iter().map(|made| made.scope).collect::<Vec<_>>(), [Scope::Org]);
+    let hidden = world.handle.memories.get(promoted[0].id, &elsewhere(), soon()).await;
+    assert_eq!(hidden.unwrap_err().code(), "not_found");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_solve_that_moves_confidence_shares_too_and_what_says_the_same_is_confirmed_once() {
+    let model = good_model();
+    let world = world_with(model.clone(), by_itself()).await;
+    teamed(&world).await;
+    let words = ("Bisect sorted data", "bisect the sorted range of numbers");
+    let shared = world.recorded(RecordRequest { scope: Scope::Team, ..lesson(words.0, words.1) }).await;
+    let own = world.recorded(lesson(words.0, words.1)).await;
+    for session in ["a", "a", "b", "b", "c"] {
+        assert!(report(&world, own, session, &project()).await.promoted.is_empty(), "the team knows it");
+    }
+    let confirmed = |signals: Vec<Signal>| {
+        signals.iter().filter(|s| s.memory_id == shared && s.kind == SignalKind::Confirmed).count()
+    };
+    assert_eq!(confirmed(world.signals().await), 1);
+
+    let other = world.recorded(lesson("Guard empty input", "check the sorted list of numbers for no elements")).await;
+    for session in ["a", "a", "b", "b"] {
+        report(&world, other, session, &project()).await;
+    }
+    let asked = task("check the sorted list of numbers for no elements", 1);
+    world.handle.agents.solve(asked, project(), call()).await.unwrap();
+    let copies: Vec<_> = world.memories().await.into_iter().filter(|m| m.parent_memory_id == Some(other)).collect();
+    let shared: Vec<_> = copies.iter().filter(|copy| copy.scope == Scope::Team).collect();
+    assert_eq!(shared.len(), 1, "{copies:?}");
+    world.stop().await;
+}
+
+/// A store that cannot say what was derived from what.
+struct WithoutFamilies(MemStore);
+
+impl MemoryStore for WithoutFamilies {
+    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
+        self.0.commit(batch, deadline)
+    }
+
+    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
+        self.0.candidates(recall, deadline)
+    }
+
+    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
+        self.0.get(ids, deadline)
+    }
+
+    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
+        match filter {
+            Filter::DerivedFrom(_) => async { Err(StoreError::Failed("the disk is gone".into())) }.boxed(),
+            filter => self.0.scan(filter, page, deadline),
+        }
+    }
+
+    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
+        self.0.erase(scope, deadline)
+    }
+
+    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
+        self.0.maintain(deadline)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_promotion_that_fails_or_has_nowhere_to_go_does_not_fail_the_report() {
+    let world = world_with(good_model(), by_itself()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    for session in ["a", "a", "b", "b", "c"] {
+        assert!(report(&world, id, session, &project()).await.promoted.is_empty(), "there is no team");
+    }
+    teamed(&world).await;
+    assert_eq!(report(&world, id, "d", &project()).await.promoted.len(), 1, "the next evidence tries it again");
+    world.stop().await;
+
+    let store: Arc<dyn MemoryStore> = Arc::new(WithoutFamilies(MemStore::new()));
+    let opener: StoreOpener = Arc::new(move || {
+        let store = Arc::clone(&store);
+        async move { Ok(store) }.boxed()
+    });
+    let world = world_over_with(opener, good_model(), by_itself()).await;
+    teamed(&world).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    for session in ["a", "a", "b", "b", "c", "d"] {
+        let reported = report(&world, id, session, &project()).await;
+        assert!(reported.promoted.is_empty() && reported.updated.len() == 1);
+    }
     world.stop().await;
 }

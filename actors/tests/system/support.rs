@@ -51,7 +51,11 @@ fn opener_of(store: &Arc<MemStore>) -> StoreOpener {
 
 /// Over a store of which the opener decides.
 pub(crate) async fn world_over(opener: StoreOpener, model: impl LanguageModel) -> World {
-    start(opener, model, SystemSettings::default(), Arc::new(MemStore::new()), Clock::system()).await
+    world_over_with(opener, model, SystemSettings::default()).await
+}
+
+pub(crate) async fn world_over_with(opener: StoreOpener, model: impl LanguageModel, settings: SystemSettings) -> World {
+    start(opener, model, settings, Arc::new(MemStore::new()), Clock::system()).await
 }
 
 async fn start(

@@ -34,7 +34,7 @@ pub(in crate::cli) fn reported(reported: &Reported) -> String {
     let moved = |moved: &reasoning_bank_domain::feedback::Moved| {
         format!("{}  confidence {:.2} -> {:.2}\n", moved.id, moved.confidence_before, moved.confidence_after)
     };
-    reported.updated.iter().map(moved).collect()
+    reported.updated.iter().map(moved).chain(reported.promoted.iter().map(promoted)).collect()
 }
 
 pub(in crate::cli) fn deleted(deleted: &Deleted) -> String {

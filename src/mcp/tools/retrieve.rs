@@ -3,6 +3,7 @@
 use reasoning_bank_actors::memories::{Reach, RetrieveRequest, WorkspaceRef};
 use reasoning_bank_domain::score::ProfileName;
 use reasoning_bank_domain::view::Retrieved;
+use reasoning_bank_domain::workspace::Proposed;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,8 +89,14 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn into_request(self, workspace: WorkspaceRef, defaults: &ToolDefaults) -> RetrieveRequest {
+    pub(crate) fn into_request(
+        self,
+        workspace: WorkspaceRef,
+        proposed: Proposed,
+        defaults: &ToolDefaults,
+    ) -> RetrieveRequest {
         RetrieveRequest {
+            proposed,
             query: self.query,
             n_results: self.n_results.map_or(defaults.n_results, |n| n as usize),
             workspace,

@@ -58,7 +58,7 @@ fn what_is_left_out_of_retrieve_has_the_documented_defaults() {
     let arguments: retrieve::Arguments = extract(&schema, json!({"query": "q"}).as_object().cloned(), &[]).unwrap();
     assert_eq!(arguments.detail, Detail::Compact);
     let workspace = WorkspaceRef::Root("/w".into());
-    let request = arguments.into_request(workspace.clone(), &ToolDefaults::default());
+    let request = arguments.into_request(workspace.clone(), Default::default(), &ToolDefaults::default());
     assert_eq!(request, reasoning_bank_actors::memories::RetrieveRequest::new("q", workspace, 5));
 }
 

@@ -38,7 +38,7 @@ fn what_became_of_a_memory_is_said_in_a_line() {
     let removed = Erased { memories: 1, passages: 2, traces: 0, signals: 1 };
     let promoted_now = Promoted { id: id(3), promoted_from: id(1), scope: Scope::Team, created: true };
     let told = [
-        reported(&Reported { updated: vec![moved], learned: Vec::new() }),
+        reported(&Reported { updated: vec![moved], promoted: vec![promoted_now.clone()], ..Reported::default() }),
         deleted(&Deleted { id: id(1), title: "Off \u{1b}[31mby one".into(), removed }),
         quarantined(&Quarantined { changed: vec![id(1), id(2)], truncated: true }, false),
         promoted(&promoted_now),
