@@ -185,6 +185,7 @@ impl Rows for Scanned {
             Self::Passages(rows) => rows.len(),
             Self::Lineage(links) => links.len(),
             Self::Stored(ids) => ids.len(),
+            Self::Jobs(jobs) => jobs.len(),
             Self::Held(_) | Self::Summary(_) => 1,
         }
     }
@@ -198,8 +199,8 @@ impl Rows for Maintained {
 
 impl Rows for Erased {
     fn rows(&self) -> usize {
-        let Self { memories, passages, traces, signals, .. } = self;
-        usize::try_from(memories + passages + traces + signals).unwrap_or(usize::MAX)
+        let Self { memories, passages, traces, signals, jobs } = self;
+        usize::try_from(memories + passages + traces + signals + jobs).unwrap_or(usize::MAX)
     }
 }
 

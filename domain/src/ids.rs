@@ -1,6 +1,7 @@
 //! Identities. Every thing that is stored has a UUIDv7 of its own, made by its creator before the first write:
-//! a write that is retried carries the same id and is therefore the same thing. Only a signal about a trace has an id that
-//! follows from what it says ([`crate::confidence::id_within_trace`]).
+//! a write that is retried carries the same id and is therefore the same thing. Things that may be
+//! made again of the same matter have an id (UUIDv8) that follows from it: a signal about a trace
+//! ([`crate::confidence::id_within_trace`]), background work and its memories ([`crate::job`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -61,6 +62,10 @@ id!(
 id!(
     /// One piece of evidence about a memory.
     SignalId
+);
+id!(
+    /// Background work.
+    JobId
 );
 id!(
     /// A task while it runs; names it in logs and in `metadata.task_id` of model calls.

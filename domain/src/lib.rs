@@ -13,6 +13,7 @@ pub mod genealogy;
 pub mod health;
 pub mod ids;
 pub mod injection;
+pub mod job;
 pub mod lesson;
 pub mod matts;
 pub mod memory;

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_domain::confidence::{Evidence, Signal};
-use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::job::{Job, JobState};
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::retrieval::Candidates;
 use reasoning_bank_domain::trace::{Outcome, Trace};
@@ -60,6 +61,10 @@ pub enum Record {
         passages: Vec<Passage>,
     },
     Signal(Signal),
+    /// Revision 0 is a new job, which changes nothing where it is stored already. Any other is one above the stored
+    /// one: with any other stored before the batch, or none, the batch is refused as [`StoreError::JobChanged`]; what is
+    /// stored already exactly so is no conflict.
+    Job(Job),
 }
 
 pub type Batch = Vec<Record>;
@@ -163,6 +168,13 @@ pub enum Filter {
     Passages(Vec<MemoryId>),
     /// Which of these are ids of memories, traces or signals that are stored, whatever the page.
     Stored(Vec<uuid::Uuid>),
+    Job(JobId),
+    /// `state` None: whatever its state; `due`: only those that are due at this time, compared in microseconds.
+    Jobs {
+        workspace: Option<WorkspaceId>,
+        state: Option<JobState>,
+        due: Option<Timestamp>,
+    },
     /// How much there is, of all workspaces together.
     Summary,
 }
@@ -200,6 +212,7 @@ pub struct Summary {
     pub memories_by_outcome: BTreeMap<MemoryOutcome, u64>,
     pub memories_by_scope: BTreeMap<Scope, u64>,
     pub memories_by_status: BTreeMap<Status, u64>,
+    pub jobs: BTreeMap<JobState, u64>,
     /// Of all tables.
     pub rows: u64,
     pub fragments: u64,
@@ -228,6 +241,7 @@ pub enum Scanned {
     Lineage(Vec<(MemoryId, Vec<MemoryId>)>),
     /// In no order.
     Stored(Vec<uuid::Uuid>),
+    Jobs(Vec<Job>),
     Held(Held),
     Summary(Summary),
 }
@@ -235,14 +249,16 @@ pub enum Scanned {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EraseScope {
-    /// The workspace with its traces, its signals and its memories of project scope; what it shares with a team or an
-    /// organisation stays theirs.
+    /// The workspace with its traces, its signals, its jobs and its memories of project scope; what it shares with a team
+    /// or an organisation stays theirs.
     Workspace(WorkspaceId),
     /// One memory with its passages and signals.
     Memory(MemoryId),
     /// Traces, those of one workspace or of all, made before this time, compared in microseconds; memories learned from
     /// them stay.
     Traces { workspace: Option<WorkspaceId>, before: Timestamp },
+    /// Jobs of all workspaces that were over, done or failed, before this time, compared in microseconds.
+    Jobs { over_before: Timestamp },
 }
 
 /// What was physically removed.
@@ -252,6 +268,7 @@ pub struct Erased {
     pub passages: u64,
     pub traces: u64,
     pub signals: u64,
+    pub jobs: u64,
 }
 
 /// What one slice of upkeep did.
@@ -281,6 +298,9 @@ pub enum StoreError {
     /// The memory was changed or erased since it was read. Nothing of the batch is stored.
     #[error("memory {0} was changed or erased since it was read")]
     Conflict(MemoryId),
+    /// The same of a job.
+    #[error("job {0} was changed or erased since it was read")]
+    JobChanged(JobId),
     #[error("the store failed: {0}")]
     Failed(String),
 }

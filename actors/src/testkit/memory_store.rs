@@ -8,7 +8,8 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use reasoning_bank_domain::confidence::{Evidence, Signal, SignalKind};
 use reasoning_bank_domain::fusion::RankedList;
-use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::job::Job;
 use reasoning_bank_domain::memory::{Facts, Memory, Scope, Status};
 use reasoning_bank_domain::retrieval::Candidates;
 use reasoning_bank_domain::trace::Trace;
@@ -95,12 +96,18 @@ struct Data {
     traces: BTreeMap<TraceId, Trace>,
     signals: BTreeMap<SignalId, Signal>,
     workspaces: BTreeMap<WorkspaceId, Workspace>,
+    jobs: BTreeMap<JobId, Job>,
 }
 
 impl Data {
     fn commit(&mut self, batch: Batch) -> Result<Committed, StoreError> {
         let mut revised: HashMap<MemoryId, &Memory> = HashMap::new();
         for record in &batch {
+            if let Record::Job(job) = record
+                && !self.takes(job)
+            {
+                return Err(StoreError::JobChanged(job.id));
+            }
             let Record::Revision { memory, .. } = record else { continue };
             let fits = match revised.insert(memory.id, memory) {
                 Some(other) => other == memory,
@@ -123,6 +130,12 @@ impl Data {
                 Record::Revision { memory, passages } => {
                     self.memories.insert(memory.id, Stored { memory, passages });
                 }
+                Record::Job(job) if job.revision == 0 => {
+                    self.jobs.entry(job.id).or_insert(job);
+                }
+                Record::Job(job) => {
+                    self.jobs.insert(job.id, job);
+                }
                 Record::Trace(trace) => keep_newest(&mut self.traces, trace.trace_id, trace, |trace| trace.revision),
                 Record::Signal(signal) => {
                     self.signals.entry(signal.id).or_insert(signal);
@@ -133,6 +146,11 @@ impl Data {
             }
         }
         Ok(committed)
+    }
+
+    fn takes(&self, job: &Job) -> bool {
+        let stored = self.jobs.get(&job.id);
+        job.revision == 0 || stored.is_some_and(|stored| stored.revision + 1 == job.revision || stored == job)
     }
 
     fn commit_memory(&mut self, memory: Memory, passages: Vec<Passage>, confirm: Option<SignalId>) -> MemoryCommit {
@@ -261,6 +279,15 @@ impl Data {
                 });
                 Scanned::Stored(ids)
             }
+            Filter::Job(id) => Scanned::Jobs(self.jobs.get(&id).cloned().into_iter().collect()),
+            Filter::Jobs { workspace, state, due } => {
+                let wanted = |job: &Job| {
+                    workspace.as_ref().is_none_or(|id| job.workspace_id == *id)
+                        && state.is_none_or(|state| job.state == state)
+                        && due.is_none_or(|due| job.due.as_microsecond() <= due.as_microsecond())
+                };
+                Scanned::Jobs(paged(&self.jobs, page, |id| id.uuid(), wanted).cloned().collect())
+            }
             Filter::Summary => Scanned::Summary(self.summary()),
         }
     }
@@ -268,12 +295,14 @@ impl Data {
     fn summary(&self) -> Summary {
         let memories = || self.memories.values().map(|stored| &stored.memory);
         let passages: usize = self.memories.values().map(|stored| stored.passages.len()).sum();
-        let rows = self.memories.len() + passages + self.traces.len() + self.signals.len() + self.workspaces.len();
+        let rows = self.memories.len() + passages + self.traces.len() + self.signals.len();
+        let rows = rows + self.workspaces.len() + self.jobs.len();
         Summary {
             traces: counted(self.traces.values().map(|trace| trace.outcome)),
             memories_by_outcome: counted(memories().map(|memory| memory.outcome)),
             memories_by_scope: counted(memories().map(|memory| memory.scope)),
             memories_by_status: counted(memories().map(|memory| memory.status)),
+            jobs: counted(self.jobs.values().map(|job| job.state)),
             rows: rows as u64,
             ..Summary::default()
         }
@@ -289,7 +318,7 @@ impl Data {
         let doomed = |memory: &Memory| match scope {
             EraseScope::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
             EraseScope::Memory(id) => memory.id == *id,
-            EraseScope::Traces { .. } => false,
+            EraseScope::Traces { .. } | EraseScope::Jobs { .. } => false,
         };
         let mut erased = Erased::default();
         self.memories.retain(|_, stored| {
@@ -303,14 +332,21 @@ impl Data {
         erased.signals = remove(&mut self.signals, |signal| match scope {
             EraseScope::Workspace(id) => signal.workspace_id == *id,
             EraseScope::Memory(id) => signal.memory_id == *id,
-            EraseScope::Traces { .. } => false,
+            EraseScope::Traces { .. } | EraseScope::Jobs { .. } => false,
         });
         erased.traces = remove(&mut self.traces, |trace| match scope {
             EraseScope::Workspace(id) => trace.metadata.workspace_id == *id,
-            EraseScope::Memory(_) => false,
+            EraseScope::Memory(_) | EraseScope::Jobs { .. } => false,
             EraseScope::Traces { workspace, before } => {
                 workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id)
                     && trace.created_at.as_microsecond() < before.as_microsecond()
+            }
+        });
+        erased.jobs = remove(&mut self.jobs, |job| match scope {
+            EraseScope::Workspace(id) => job.workspace_id == *id,
+            EraseScope::Memory(_) | EraseScope::Traces { .. } => false,
+            EraseScope::Jobs { over_before } => {
+                job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
             }
         });
         if let EraseScope::Workspace(id) = scope {

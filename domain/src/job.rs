@@ -1,0 +1,363 @@
+//! Background jobs: what is to be learned later from what is over, and how such a job goes from queued to done or
+//! failed. Doing the work and keeping the queue are the distiller's; which lessons come of it is `distill`'s.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::Builder;
+
+use crate::ids::{JobId, MemoryId};
+use crate::memory::MemoryOutcome;
+use crate::secrets::Scrub;
+use crate::solve::Learned;
+use crate::workspace::WorkspaceId;
+
+/// Of a transcript, in characters.
+pub const TRANSCRIPT_MAX_CHARS: usize = 500_000;
+/// Of a session's name, in characters.
+pub const SESSION_MAX_CHARS: usize = 200;
+/// Of the reason why a job failed, in characters.
+const ERROR_MAX_CHARS: usize = 2_000;
+/// A job is tried so often, and no more.
+pub const MAX_ATTEMPTS: u32 = 5;
+/// Before the second attempt; twice as long before each next one.
+const FIRST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Doubling from [`FIRST_PAUSE`]; `failed` attempts lie behind.
+pub fn pause_after(failed: u32) -> Duration {
+    FIRST_PAUSE * 2_u32.pow(failed.clamp(1, MAX_ATTEMPTS) - 1)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    Queued,
+    Running,
+    Done,
+    Failed,
+}
+
+impl JobState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What a job works on. Texts are without secrets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Work {
+    /// A session that is over.
+    Distill { session_id: String, outcome: MemoryOutcome, transcript: String },
+    /// An exchange that is worth keeping.
+    Capture { question: String, answer: String, session_id: Option<String> },
+}
+
+impl Scrub for Work {
+    fn scrub(&mut self) -> u32 {
+        match self {
+            Self::Distill { session_id, transcript, .. } => session_id.scrub() + transcript.scrub(),
+            Self::Capture { question, answer, session_id } => question.scrub() + answer.scrub() + session_id.scrub(),
+        }
+    }
+}
+
+/// How the lessons were drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    Model,
+    Rules,
+}
+
+/// What came of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobResult {
+    /// The lessons; the id of the existing memory where one said the same.
+    pub learned: Vec<Learned>,
+    pub method: Method,
+    /// Why some of it was not kept, or not drawn by the model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// One thing to be done once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    pub id: JobId,
+    /// Counts changes from 0, the job as it was queued.
+    pub revision: u32,
+    pub workspace_id: WorkspaceId,
+    /// None when it is over: what was worth keeping is in memories.
+    pub work: Option<Work>,
+    pub state: JobState,
+    /// Begun so often.
+    pub attempts: u32,
+    /// Queued: not begun before.
+    pub due: Timestamp,
+    /// Why the last attempt failed, or why it waits.
+    pub error: Option<String>,
+    pub result: Option<JobResult>,
+    /// Tokens of models, for each day (UTC) on which there were any. While it runs, as many as it may use.
+    #[serde(default)]
+    pub spent: BTreeMap<Date, u64>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+impl Job {
+    /// The same work of the same workspace is the same job (a UUIDv8).
+    pub fn queued(workspace_id: WorkspaceId, work: Work, now: Timestamp) -> Self {
+        let id = id_of(&workspace_id, &work);
+        Self {
+            id,
+            revision: 0,
+            workspace_id,
+            work: Some(work),
+            state: JobState::Queued,
+            attempts: 0,
+            due: now,
+            error: None,
+            result: None,
+            spent: BTreeMap::new(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, JobState::Done | JobState::Failed)
+    }
+
+    /// The id of its `n`-th lesson: a job that is done twice leaves the same memories.
+    pub fn memory_id(&self, n: usize) -> MemoryId {
+        hashed(&[b"memory", self.id.uuid().as_bytes(), &n.to_be_bytes()]).into()
+    }
+
+    fn changed(&self, now: Timestamp) -> Self {
+        Self { revision: self.revision + 1, updated_at: now, ..self.clone() }
+    }
+
+    /// Begun; it may use so many tokens.
+    pub fn begun(&self, tokens: u64, now: Timestamp) -> Self {
+        let mut job = Self { state: JobState::Running, attempts: self.attempts + 1, ..self.changed(now) };
+        job.spend(0, tokens, now);
+        job
+    }
+
+    /// Of the tokens it was given when it was begun at `begun`, it used so many.
+    pub fn used(mut self, given: u64, used: u64, begun: Timestamp) -> Self {
+        self.spend(given, used, begun);
+        self
+    }
+
+    fn spend(&mut self, back: u64, more: u64, at: Timestamp) {
+        let day = day_of(at);
+        let spent = self.spent.remove(&day).unwrap_or_default();
+        let spent = spent.saturating_sub(back).saturating_add(more);
+        if spent > 0 {
+            self.spent.insert(day, spent);
+        }
+    }
+
+    pub fn spent_on(&self, day: Date) -> u64 {
+        self.spent.get(&day).copied().unwrap_or_default()
+    }
+
+    pub fn done(&self, result: JobResult, now: Timestamp) -> Self {
+        Self { state: JobState::Done, work: None, error: None, result: Some(result), ..self.changed(now) }
+    }
+
+    /// An attempt failed: it is tried again after a pause, or has failed for good; then its work stays, so that it can
+    /// be queued again.
+    pub fn failed_once(&self, error: &str, now: Timestamp) -> Self {
+        let error = Some(error.chars().take(ERROR_MAX_CHARS).collect());
+        let changed = Self { error, ..self.changed(now) };
+        if self.attempts >= MAX_ATTEMPTS {
+            return Self { state: JobState::Failed, ..changed };
+        }
+        let due = now.checked_add(pause_after(self.attempts)).unwrap_or(now);
+        Self { state: JobState::Queued, due, ..changed }
+    }
+
+    /// Nobody works on it any more, and nothing went wrong with it: it was asked to stop.
+    pub fn put_back(&self, now: Timestamp) -> Self {
+        Self { state: JobState::Queued, attempts: self.attempts.saturating_sub(1), due: now, ..self.changed(now) }
+    }
+
+    /// It waits until `due`, for a reason of which it is not the cause.
+    pub fn postponed(&self, due: Timestamp, why: &str, now: Timestamp) -> Self {
+        Self { due, error: Some(why.to_owned()), ..self.changed(now) }
+    }
+
+    /// A job that failed for good, from the start.
+    pub fn queued_again(&self, now: Timestamp) -> Self {
+        Self { state: JobState::Queued, attempts: 0, due: now, ..self.changed(now) }
+    }
+}
+
+/// The day (UTC) that a time is in.
+pub fn day_of(at: Timestamp) -> Date {
+    at.to_zoned(TimeZone::UTC).date()
+}
+
+/// When the next day (UTC) begins.
+pub fn next_day(at: Timestamp) -> Timestamp {
+    let tomorrow = day_of(at).tomorrow().and_then(|day| day.to_zoned(TimeZone::UTC));
+    tomorrow.map_or(at, |midnight| midnight.timestamp())
+}
+
+fn id_of(workspace: &WorkspaceId, work: &Work) -> JobId {
+    let workspace = workspace.as_str().as_bytes();
+    let uuid = match work {
+        Work::Distill { session_id, outcome, transcript } => {
+            hashed(&[b"distill", workspace, session_id.as_bytes(), outcome.as_str().as_bytes(), transcript.as_bytes()])
+        }
+        Work::Capture { question, answer, .. } => {
+            hashed(&[b"capture", workspace, question.as_bytes(), answer.as_bytes()])
+        }
+    };
+    uuid.into()
+}
+
+fn hashed(parts: &[&[u8]]) -> uuid::Uuid {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+/// A job as a client sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobView {
+    pub job_id: JobId,
+    pub state: JobState,
+    pub attempts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<JobResult>,
+    /// Of a job that failed or waits: why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+impl From<Job> for JobView {
+    fn from(job: Job) -> Self {
+        let Job { id, state, attempts, result, error, created_at, updated_at, .. } = job;
+        Self { job_id: id, state, attempts, result, error, created_at, updated_at }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_760_000_000 + seconds).unwrap()
+    }
+
+    fn job() -> Job {
+        let work = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Mixed, transcript: "t".into() };
+        Job::queued(WorkspaceId::of_root("/p"), work, at(0))
+    }
+
+    #[test]
+    fn the_same_work_is_the_same_job_and_any_other_is_not() {
+        let named = |session: &str, outcome, transcript: &str| {
+            let work = Work::Distill { session_id: session.into(), outcome, transcript: transcript.into() };
+            Job::queued(WorkspaceId::of_root("/p"), work, at(5)).id
+        };
+        assert_eq!(named("s", MemoryOutcome::Mixed, "t"), job().id);
+        for other in [
+            named("s", MemoryOutcome::Failure, "t"),
+            named("s2", MemoryOutcome::Mixed, "t"),
+            named("s", MemoryOutcome::Mixed, "t2"),
+            named("st", MemoryOutcome::Mixed, ""),
+            Job { ..Job::queued(WorkspaceId::of_root("/q"), job().work.unwrap(), at(0)) }.id,
+        ] {
+            assert_ne!(other, job().id);
+        }
+        assert_ne!(job().memory_id(0), job().memory_id(1));
+    }
+
+    #[test]
+    fn a_job_that_keeps_failing_pauses_twice_as_long_each_time_and_stops_after_five_attempts() {
+        let mut job = job();
+        let mut pauses = Vec::new();
+        for attempt in 1..=MAX_ATTEMPTS {
+            job = job.begun(0, at(0)).failed_once("the model is away", at(0));
+            assert_eq!(job.attempts, attempt);
+            pauses.push(job.due.as_second() - at(0).as_second());
+        }
+        assert_eq!(pauses[..4], [30, 60, 120, 240]);
+        assert_eq!((job.state, job.error.as_deref()), (JobState::Failed, Some("the model is away")));
+        assert!(job.work.is_some(), "it can be queued again");
+        let again = job.queued_again(at(9));
+        assert_eq!((again.state, again.attempts, again.due), (JobState::Queued, 0, at(9)));
+    }
+
+    #[test]
+    fn a_job_that_is_done_keeps_its_result_and_forgets_what_it_worked_on() {
+        let result = JobResult { learned: vec![], method: Method::Rules, notes: vec![] };
+        let done = job().begun(0, at(1)).done(result.clone(), at(2));
+        assert!(done.is_over());
+        assert_eq!((done.work, done.result, done.revision), (None, Some(result), 2));
+    }
+
+    #[test]
+    fn being_put_back_is_no_attempt() {
+        let back = job().begun(10, at(1)).put_back(at(2));
+        assert_eq!((back.state, back.attempts, back.due), (JobState::Queued, 0, at(2)));
+    }
+
+    #[test]
+    fn tokens_count_for_the_day_on_which_they_were_given() {
+        let late = at(0).to_zoned(TimeZone::UTC).end_of_day().unwrap().timestamp();
+        let job = job().begun(100, late).used(100, 30, late);
+        assert_eq!(job.spent_on(day_of(late)), 30);
+        assert_eq!(job.spent_on(day_of(next_day(late))), 0);
+        assert_eq!(next_day(late).as_second() - late.as_second(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_job_spent_is_what_was_used_whatever_it_was_given(uses in proptest::collection::vec((0_u64..1000, 0_u64..1000), 0..6)) {
+            let mut job = job();
+            for (given, used) in &uses {
+                job = job.begun(*given, at(0)).used(*given, *used, at(0));
+            }
+            prop_assert_eq!(job.spent_on(day_of(at(0))), uses.iter().map(|(_, used)| used).sum::<u64>());
+        }
+
+        #[test]
+        fn every_change_is_one_revision_and_no_job_is_tried_more_than_five_times(fail in proptest::collection::vec(any::<bool>(), 0..20)) {
+            let mut job = job();
+            for failed in fail {
+                let before = job.revision;
+                if job.state != JobState::Queued { break }
+                job = job.begun(0, at(0));
+                job = if failed { job.failed_once("no", at(0)) } else { job.put_back(at(0)) };
+                prop_assert_eq!(job.revision, before + 2);
+                prop_assert!(job.attempts <= MAX_ATTEMPTS);
+            }
+        }
+    }
+}
