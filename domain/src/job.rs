@@ -140,6 +140,11 @@ impl Job {
         matches!(self.state, JobState::Done | JobState::Failed)
     }
 
+    /// Whether this is the next revision of what is stored.
+    pub fn follows(&self, stored: &Self) -> bool {
+        self.id == stored.id && stored.revision.checked_add(1) == Some(self.revision)
+    }
+
     /// The id of its `n`-th lesson: a job that is done twice leaves the same memories.
     pub fn memory_id(&self, n: usize) -> MemoryId {
         hashed(&[b"memory", self.id.uuid().as_bytes(), &n.to_be_bytes()]).into()

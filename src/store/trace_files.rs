@@ -84,7 +84,7 @@ impl TraceFiles {
 
     /// Goes on by itself after the deadline: a workspace that is erased cannot be erased again.
     async fn remove(&self, scope: EraseScope, deadline: Deadline) -> Result<(), StoreError> {
-        if matches!(scope, EraseScope::Memory(_)) {
+        if matches!(scope, EraseScope::Memory(_) | EraseScope::Jobs { .. }) {
             return Ok(());
         }
         let dir = self.options.dir.clone();
@@ -196,7 +196,7 @@ impl Head {
     fn is_in(&self, scope: &EraseScope) -> bool {
         match scope {
             EraseScope::Workspace(id) => self.metadata.workspace_id == *id,
-            EraseScope::Memory(_) => false,
+            EraseScope::Memory(_) | EraseScope::Jobs { .. } => false,
             EraseScope::Traces { workspace, before } => {
                 workspace.as_ref().is_none_or(|id| self.metadata.workspace_id == *id)
                     && self.created_at.as_microsecond() < before.as_microsecond()

@@ -28,6 +28,7 @@ mod secrets;
 mod store_contract;
 mod store_fixtures;
 mod store_formats;
+mod store_jobs;
 mod store_lance;
 mod store_recovery;
 mod store_revisions;

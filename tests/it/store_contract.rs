@@ -2,6 +2,7 @@
 
 mod commit;
 mod erase;
+mod jobs;
 mod revisions;
 mod scan;
 mod search;

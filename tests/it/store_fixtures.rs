@@ -14,6 +14,7 @@ use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
 use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::job::{Job, Work};
 use reasoning_bank_domain::matts::MattsMode;
 use reasoning_bank_domain::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
 use reasoning_bank_domain::trace::{Outcome, Trace, TraceMetadata, VerdictSource};
@@ -190,6 +191,16 @@ pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
         parent_trace_id: None,
         created_at: now(),
     }
+}
+
+/// Queued by a session of this name, due at this time.
+pub(crate) fn job(workspace: &WorkspaceId, session: &str, due: Timestamp) -> Job {
+    let work = Work::Distill {
+        session_id: session.into(),
+        outcome: MemoryOutcome::Mixed,
+        transcript: "what \"was\" said\n".into(),
+    };
+    Job { due, ..Job::queued(workspace.clone(), work, now()) }
 }
 
 pub(crate) fn workspace_record(root: &str) -> Record {

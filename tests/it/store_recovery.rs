@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::store_fixtures::*;
 use crate::store_lance::*;
 
-const TABLES: [&str; 4] = ["memories", "passages", "traces", "signals"];
+const TABLES: [&str; 5] = ["memories", "passages", "traces", "signals", "jobs"];
 
 fn newest(mut files: Vec<PathBuf>) -> PathBuf {
     files.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());

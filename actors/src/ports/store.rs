@@ -62,8 +62,8 @@ pub enum Record {
     },
     Signal(Signal),
     /// Revision 0 is a new job, which changes nothing where it is stored already. Any other is one above the stored
-    /// one: with any other stored before the batch, or none, the batch is refused as [`StoreError::JobChanged`]; what is
-    /// stored already exactly so is no conflict.
+    /// one: with any other stored before the batch, or none, the batch is refused as [`StoreError::JobChanged`], and so is
+    /// one with two different later revisions of a job; what is stored already exactly so is no conflict.
     Job(Job),
 }
 

@@ -102,11 +102,18 @@ struct Data {
 impl Data {
     fn commit(&mut self, batch: Batch) -> Result<Committed, StoreError> {
         let mut revised: HashMap<MemoryId, &Memory> = HashMap::new();
+        let mut worked_on: HashMap<JobId, &Job> = HashMap::new();
         for record in &batch {
             if let Record::Job(job) = record
-                && !self.takes(job)
+                && job.revision > 0
             {
-                return Err(StoreError::JobChanged(job.id));
+                let fits = match worked_on.insert(job.id, job) {
+                    Some(other) => other == job,
+                    None => self.jobs.get(&job.id).is_some_and(|stored| job.follows(stored) || stored == job),
+                };
+                if !fits {
+                    return Err(StoreError::JobChanged(job.id));
+                }
             }
             let Record::Revision { memory, .. } = record else { continue };
             let fits = match revised.insert(memory.id, memory) {
@@ -130,12 +137,7 @@ impl Data {
                 Record::Revision { memory, passages } => {
                     self.memories.insert(memory.id, Stored { memory, passages });
                 }
-                Record::Job(job) if job.revision == 0 => {
-                    self.jobs.entry(job.id).or_insert(job);
-                }
-                Record::Job(job) => {
-                    self.jobs.insert(job.id, job);
-                }
+                Record::Job(job) => keep_newest(&mut self.jobs, job.id, job, |job| job.revision),
                 Record::Trace(trace) => keep_newest(&mut self.traces, trace.trace_id, trace, |trace| trace.revision),
                 Record::Signal(signal) => {
                     self.signals.entry(signal.id).or_insert(signal);
@@ -146,11 +148,6 @@ impl Data {
             }
         }
         Ok(committed)
-    }
-
-    fn takes(&self, job: &Job) -> bool {
-        let stored = self.jobs.get(&job.id);
-        job.revision == 0 || stored.is_some_and(|stored| stored.revision + 1 == job.revision || stored == job)
     }
 
     fn commit_memory(&mut self, memory: Memory, passages: Vec<Passage>, confirm: Option<SignalId>) -> MemoryCommit {

@@ -135,6 +135,7 @@ fn lines(scanned: Scanned) -> Result<VecDeque<Line>, Failure> {
         | Scanned::Passages(_)
         | Scanned::Lineage(_)
         | Scanned::Stored(_)
+        | Scanned::Jobs(_)
         | Scanned::Held(_)
         | Scanned::Summary(_) => Ok(VecDeque::new()),
     }

@@ -79,6 +79,7 @@ pub(in crate::cli) fn workspace_removed(answer: &Removed) -> String {
         counted(removed.passages, "passage", "passages"),
         counted(removed.traces, "trace", "traces"),
         counted(removed.signals, "signal", "signals"),
+        counted(removed.jobs, "job", "jobs"),
     ];
     format!("removed from {} ({}): {}\n", clean(&answer.name), answer.id, parts.join(", "))
 }

@@ -90,12 +90,13 @@ pub(crate) struct Removed {
     passages: u64,
     traces: u64,
     signals: u64,
+    jobs: u64,
 }
 
 impl From<Erased> for Removed {
     fn from(erased: Erased) -> Self {
-        let Erased { memories, passages, traces, signals } = erased;
-        Self { memories, passages, traces, signals }
+        let Erased { memories, passages, traces, signals, jobs } = erased;
+        Self { memories, passages, traces, signals, jobs }
     }
 }
 

@@ -17,7 +17,7 @@ use super::{failed, filter};
 const REVISED_AT_ONCE: usize = 256;
 
 /// Tables whose rows are replaced by later revisions, in the order in which they are.
-const REVISED: [TableName; 3] = [TableName::Workspaces, TableName::Traces, TableName::Memories];
+const REVISED: [TableName; 4] = [TableName::Workspaces, TableName::Traces, TableName::Memories, TableName::Jobs];
 
 /// Everything a frame does to the tables. What could be wrong with its records shows when it is made.
 pub(super) struct Plan {
@@ -52,12 +52,14 @@ impl Plan {
                 (TableName::Workspaces, &all),
                 (TableName::Traces, &changed),
                 (TableName::Memories, &changed),
+                (TableName::Jobs, &changed),
             ])?,
             appended: encode(&[
                 (TableName::Traces, &new),
                 (TableName::Memories, &new),
                 (TableName::Passages, &all),
                 (TableName::Signals, &all),
+                (TableName::Jobs, &new),
             ])?,
             revised: revised(&changed),
         })
@@ -79,6 +81,7 @@ fn may_be_stored(record: &Record) -> bool {
     match record {
         Record::Revision { .. } => true,
         Record::Trace(trace) => trace.revision > 0,
+        Record::Job(job) => job.revision > 0,
         Record::Workspace(_) | Record::Memory { .. } | Record::Signal(_) => false,
     }
 }

@@ -7,6 +7,7 @@ use lancedb::Table;
 use lancedb::expr::{DfExpr, col, lit};
 use reasoning_bank_actors::ports::{EraseScope, Erased, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::job::JobState;
 use reasoning_bank_domain::memory::Scope;
 
 use super::journal::{self, Erasures};
@@ -20,7 +21,9 @@ pub(super) async fn erase(shared: &Arc<Shared>, scope: EraseScope, deadline: Dea
     let work = tokio::spawn(async move {
         let mut guard = shared.lock.acquire(deadline).await?;
         let mut erasures = commit::settle(&shared, &mut guard).await?;
-        if matches!(scope, EraseScope::Traces { .. }) && nothing_of(&shared.tables, &scope).await? {
+        if matches!(scope, EraseScope::Traces { .. } | EraseScope::Jobs { .. })
+            && nothing_of(&shared.tables, &scope).await?
+        {
             return Ok(Erased::default());
         }
         erasures.count += 1;
@@ -68,13 +71,13 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
         EraseScope::Memory(id) => match table {
             TableName::Memories => Some(filter::equals("id", id.to_string())),
             TableName::Passages | TableName::Signals => Some(filter::equals("memory_id", id.to_string())),
-            TableName::Traces | TableName::Workspaces => None,
+            TableName::Traces | TableName::Workspaces | TableName::Jobs => None,
         },
         EraseScope::Workspace(id) => Some(match table {
             TableName::Memories | TableName::Passages => {
                 filter::equals("workspace", id.as_str()).and(filter::equals("scope", Scope::Project.as_str()))
             }
-            TableName::Traces | TableName::Signals => filter::equals("workspace", id.as_str()),
+            TableName::Traces | TableName::Signals | TableName::Jobs => filter::equals("workspace", id.as_str()),
             TableName::Workspaces => filter::equals("id", id.as_str()),
         }),
         EraseScope::Traces { workspace, before } => match table {
@@ -82,7 +85,14 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
                 Some(col("created").lt(lit(before.as_microsecond()))),
                 workspace.as_ref().map(|id| filter::equals("workspace", id.as_str())),
             ]),
-            TableName::Workspaces | TableName::Memories | TableName::Passages | TableName::Signals => None,
+            _ => None,
+        },
+        EraseScope::Jobs { over_before } => match table {
+            TableName::Jobs => {
+                let over = [JobState::Done, JobState::Failed].map(|state| state.as_str().to_owned());
+                Some(filter::one_of("state", over).and(col("updated").lt(lit(over_before.as_microsecond()))))
+            }
+            _ => None,
         },
     }
 }
@@ -110,6 +120,7 @@ async fn delete_rows(tables: &Tables, scope: &EraseScope) -> Result<Erased, Stor
             delete(TableName::Workspaces).await?;
             delete(TableName::Signals).await?
         },
+        jobs: delete(TableName::Jobs).await?,
     })
 }
 

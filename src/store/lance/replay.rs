@@ -39,7 +39,7 @@ fn concerns(scope: &EraseScope, record: &Record) -> bool {
     match (scope, record) {
         (EraseScope::Memory(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => memory.id == *id,
         (EraseScope::Memory(id), Record::Signal(signal)) => signal.memory_id == *id,
-        (EraseScope::Memory(_), Record::Workspace(_) | Record::Trace(_)) => false,
+        (EraseScope::Memory(_), Record::Workspace(_) | Record::Trace(_) | Record::Job(_)) => false,
         (EraseScope::Workspace(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => {
             memory.workspace_id == *id && memory.scope == Scope::Project
         }
@@ -47,9 +47,13 @@ fn concerns(scope: &EraseScope, record: &Record) -> bool {
             workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id)
                 && trace.created_at.as_microsecond() < before.as_microsecond()
         }
-        (EraseScope::Traces { .. }, _) => false,
+        (EraseScope::Jobs { over_before }, Record::Job(job)) => {
+            job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
+        }
+        (EraseScope::Traces { .. } | EraseScope::Jobs { .. }, _) => false,
         (EraseScope::Workspace(id), Record::Signal(signal)) => signal.workspace_id == *id,
         (EraseScope::Workspace(id), Record::Trace(trace)) => trace.metadata.workspace_id == *id,
         (EraseScope::Workspace(id), Record::Workspace(workspace)) => workspace.id == *id,
+        (EraseScope::Workspace(id), Record::Job(job)) => job.workspace_id == *id,
     }
 }

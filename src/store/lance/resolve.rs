@@ -6,7 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
-use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId};
+use reasoning_bank_domain::job::Job;
 use reasoning_bank_domain::memory::{Memory, Status};
 
 use super::revisions::{Stored, newest};
@@ -22,13 +23,16 @@ const DECIDED_BY_REVISION: [TableName; 3] = [TableName::Workspaces, TableName::T
 /// For every batch its answer, and all that has to be written, one record of each id.
 pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec<Answer>, Batch), StoreError> {
     let asked = || batches.iter().flatten();
-    let (mut known, stored) =
-        tokio::try_join!(Known::read(tables, asked()), Stored::read(tables, &DECIDED_BY_REVISION, asked()))?;
+    let (mut known, mut jobs, stored) = tokio::try_join!(
+        Known::read(tables, asked()),
+        Jobs::read(tables, asked()),
+        Stored::read(tables, &DECIDED_BY_REVISION, asked())
+    )?;
     let mut records = Vec::new();
     let mut confirmations = Vec::new();
     let mut answers = Vec::new();
     for batch in batches {
-        if let Err(conflict) = known.check_revisions(&batch) {
+        if let Err(conflict) = known.check_revisions(&batch).and_then(|()| jobs.check_revisions(&batch)) {
             answers.push(Err(conflict));
             continue;
         }
@@ -49,6 +53,11 @@ pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec
                 Record::Revision { memory, passages } => {
                     if known.revise(&memory) {
                         records.push(Record::Revision { memory, passages });
+                    }
+                }
+                Record::Job(job) => {
+                    if jobs.take(&job) {
+                        records.push(Record::Job(job));
                     }
                 }
                 Record::Workspace(_) | Record::Trace(_) | Record::Signal(_) if stored.lacks(&record) => {
@@ -153,6 +162,46 @@ impl Known {
         let is_new = self.whole(memory.id) != Some(memory);
         if is_new {
             self.add(memory);
+        }
+        is_new
+    }
+}
+
+/// Jobs that are stored, or will be by the batches resolved so far.
+struct Jobs(HashMap<JobId, Job>);
+
+impl Jobs {
+    async fn read(tables: &Tables, records: impl Iterator<Item = &Record>) -> Result<Self, StoreError> {
+        let asked = records.filter_map(|r| if let Record::Job(job) = r { Some(job.id.to_string()) } else { None });
+        let asked = asked.collect::<HashSet<_>>().into_iter().collect();
+        let found = read::select_these(&tables.jobs, "id", asked, &["body"]).await?;
+        Ok(Self(rows::decode_bodies::<Job>(&found)?.into_iter().map(|job| (job.id, job)).collect()))
+    }
+
+    /// As for memories; that a job is new is no change of what is stored.
+    fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
+        let mut seen: HashMap<JobId, &Job> = HashMap::new();
+        for record in batch {
+            let Record::Job(job) = record else { continue };
+            if job.revision == 0 {
+                continue;
+            }
+            let fits = match seen.insert(job.id, job) {
+                Some(other) => other == job,
+                None => self.0.get(&job.id).is_some_and(|stored| job.follows(stored) || stored == job),
+            };
+            if !fits {
+                return Err(StoreError::JobChanged(job.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is something to write.
+    fn take(&mut self, job: &Job) -> bool {
+        let is_new = self.0.get(&job.id).is_none_or(|stored| job.follows(stored));
+        if is_new {
+            self.0.insert(job.id, job.clone());
         }
         is_new
     }

@@ -20,6 +20,7 @@ pub(super) fn key(record: &Record) -> Key {
         Record::Trace(trace) => (TableName::Traces, trace.trace_id.to_string()),
         Record::Memory { memory, .. } | Record::Revision { memory, .. } => (TableName::Memories, memory.id.to_string()),
         Record::Signal(signal) => (TableName::Signals, signal.id.to_string()),
+        Record::Job(job) => (TableName::Jobs, job.id.to_string()),
     }
 }
 
@@ -28,6 +29,7 @@ fn revision(record: &Record) -> u32 {
         Record::Workspace(workspace) => workspace.revision,
         Record::Trace(trace) => trace.revision,
         Record::Memory { memory, .. } | Record::Revision { memory, .. } => memory.revision,
+        Record::Job(job) => job.revision,
         Record::Signal(_) => 0,
     }
 }

@@ -9,8 +9,10 @@ use arrow_array::{
     cast::AsArray,
 };
 use arrow_schema::SchemaRef;
+use jiff::Timestamp;
 use reasoning_bank_actors::ports::{Passage, PassageKind, Record, StoreError};
 use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::job::Job;
 use reasoning_bank_domain::memory::Memory;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -60,6 +62,7 @@ pub(super) fn encode(table: TableName, records: &[&Record], dims: usize) -> Resu
         TableName::Memories => memories(records),
         TableName::Passages => passages(records, dims),
         TableName::Signals => signals(records),
+        TableName::Jobs => jobs(records),
     }?;
     if columns.first().is_none_or(|ids| ids.is_empty()) {
         return Ok(None);
@@ -76,7 +79,7 @@ pub(super) fn passage_id(memory: &Memory, passage: &Passage) -> String {
 pub(super) fn stored_memory(record: &Record) -> Option<(&Memory, &[Passage])> {
     match record {
         Record::Memory { memory, passages, .. } | Record::Revision { memory, passages } => Some((memory, passages)),
-        Record::Workspace(_) | Record::Trace(_) | Record::Signal(_) => None,
+        Record::Workspace(_) | Record::Trace(_) | Record::Signal(_) | Record::Job(_) => None,
     }
 }
 
@@ -192,6 +195,19 @@ fn signals(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|signal| signal.workspace_id.as_str())),
         text(all().map(|signal| signal.kind.as_str())),
         Arc::new(all().map(|signal| Some(signal.at.as_microsecond())).collect::<Int64Array>()),
+        bodies(all())?,
+    ])
+}
+
+fn jobs(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|r| if let Record::Job(job) = r { Some(job) } else { None });
+    let time = |time: fn(&Job) -> Timestamp| all().map(move |job| Some(time(job).as_microsecond()));
+    Ok(vec![
+        text(all().map(|job| job.id.to_string())),
+        text(all().map(|job| job.workspace_id.as_str())),
+        text(all().map(|job| job.state.as_str())),
+        Arc::new(time(|job| job.due).collect::<Int64Array>()),
+        Arc::new(time(|job| job.updated_at).collect::<Int64Array>()),
         bodies(all())?,
     ])
 }

@@ -72,6 +72,18 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
                 tokio::try_join!(stored(&tables.memories), stored(&tables.traces), stored(&tables.signals))?;
             Ok(Scanned::Stored([memories, traces, signals].concat()))
         }
+        Filter::Job(id) => {
+            let condition = filter::equals("id", id.to_string());
+            Ok(Scanned::Jobs(records(&tables.jobs, Some(condition)).await?))
+        }
+        Filter::Jobs { workspace, state, due } => {
+            let condition = filter::all([
+                of_workspace(workspace),
+                state.map(|state| filter::equals("state", state.as_str())),
+                due.map(|due| col("due").lt_eq(lit(due.as_microsecond()))),
+            ]);
+            Ok(Scanned::Jobs(page_of(&tables.jobs, condition, &page).await?))
+        }
         Filter::Summary => Ok(Scanned::Summary(summary::summary(shared).await?)),
         Filter::Passages(ids) => {
             let columns = ["id", "memory_id", "kind", "n", "text", "vector"];

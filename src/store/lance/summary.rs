@@ -14,15 +14,17 @@ use super::{Shared, blocking, failed, read, rows, tables};
 
 pub(super) async fn summary(shared: &Shared) -> Result<Summary, StoreError> {
     let (tables, dir) = (&shared.tables, shared.layout.tables());
-    let (traces, memories) = tokio::try_join!(
+    let (traces, memories, jobs) = tokio::try_join!(
         read::select(&tables.traces, None, &["outcome"]),
         read::select(&tables.memories, None, &["outcome", "scope", "status"]),
+        read::select(&tables.jobs, None, &["state"]),
     )?;
     let mut summary = Summary {
         traces: counts(&traces, "outcome")?,
         memories_by_outcome: counts(&memories, "outcome")?,
         memories_by_scope: counts(&memories, "scope")?,
         memories_by_status: counts(&memories, "status")?,
+        jobs: counts(&jobs, "state")?,
         index_lag_rows: tables::unindexed_rows(&tables.passages).await?,
         bytes: blocking(move || size_of(&dir)).await?.map_err(failed)?,
         ..Summary::default()

@@ -30,11 +30,13 @@ pub(super) enum TableName {
     Memories,
     Passages,
     Signals,
+    Jobs,
 }
 
 impl TableName {
     /// In the order in which a frame is applied: what refers comes after what it refers to.
-    pub(super) const ALL: [Self; 5] = [Self::Workspaces, Self::Traces, Self::Memories, Self::Passages, Self::Signals];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Workspaces, Self::Traces, Self::Memories, Self::Passages, Self::Signals, Self::Jobs];
 
     pub(super) fn as_str(self) -> &'static str {
         match self {
@@ -43,6 +45,7 @@ impl TableName {
             Self::Memories => "memories",
             Self::Passages => "passages",
             Self::Signals => "signals",
+            Self::Jobs => "jobs",
         }
     }
 
@@ -91,6 +94,13 @@ impl TableName {
                 Field::new("at", DataType::Int64, false),
                 text("body"),
             ],
+            Self::Jobs => vec![
+                text("workspace"),
+                text("state"),
+                Field::new("due", DataType::Int64, false),
+                Field::new("updated", DataType::Int64, false),
+                text("body"),
+            ],
         });
         Arc::new(Schema::new(fields))
     }
@@ -113,6 +123,7 @@ pub(super) struct Tables {
     pub(super) memories: Table,
     pub(super) passages: Table,
     pub(super) signals: Table,
+    pub(super) jobs: Table,
 }
 
 impl Tables {
@@ -123,6 +134,7 @@ impl Tables {
             TableName::Memories => &self.memories,
             TableName::Passages => &self.passages,
             TableName::Signals => &self.signals,
+            TableName::Jobs => &self.jobs,
         }
     }
 

@@ -35,7 +35,7 @@ fn memories_in_a_list_have_a_line_each_and_the_next_page_is_named() {
 #[test]
 fn what_became_of_a_memory_is_said_in_a_line() {
     let moved = Moved { id: id(1), confidence_before: 0.5, confidence_after: 0.8 };
-    let removed = Erased { memories: 1, passages: 2, traces: 0, signals: 1 };
+    let removed = Erased { memories: 1, passages: 2, traces: 0, signals: 1, jobs: 0 };
     let promoted_now = Promoted { id: id(3), promoted_from: id(1), scope: Scope::Team, created: true };
     let told = [
         reported(&Reported { updated: vec![moved], promoted: vec![promoted_now.clone()], ..Reported::default() }),
@@ -121,7 +121,7 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
     let proposal = Some(Proposed { team: Some("web".into()), org: Some("acme".into()), file });
     let shown = Shown { detail, origin: "current directory".into(), proposal };
     insta::assert_snapshot!(plain(&workspace_shown(&shown)));
-    let removed = Erased { memories: 2, passages: 5, traces: 1, signals: 0 };
+    let removed = Erased { memories: 2, passages: 5, traces: 1, signals: 0, jobs: 2 };
     let removed = Removed { id: workspace.id.clone(), name: workspace.name.clone(), removed };
     let told = [workspace_moved(&workspace), workspace_trusted(&workspace), workspace_removed(&removed)];
     insta::assert_snapshot!(plain(&told.concat()));

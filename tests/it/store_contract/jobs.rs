@@ -1,0 +1,143 @@
+//! Jobs: queued once, changed one revision after another by whoever knows the last one, erased when they are over.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::ports::Erased;
+use reasoning_bank_domain::job::{Job, JobResult, JobState, Method};
+
+use super::*;
+
+fn seconds(seconds: i64) -> Timestamp {
+    now() + SignedDuration::from_secs(seconds)
+}
+
+async fn put(store: &Arc<dyn MemoryStore>, jobs: &[&Job]) -> Result<Committed, StoreError> {
+    store.commit(jobs.iter().map(|job| Record::Job((*job).clone())).collect(), soon()).await
+}
+
+async fn jobs(store: &Arc<dyn MemoryStore>, filter: Filter, page: Page) -> Vec<Job> {
+    match store.scan(filter, page, soon()).await.unwrap() {
+        Scanned::Jobs(jobs) => jobs,
+        other => panic!("not jobs: {other:?}"),
+    }
+}
+
+const EVERY: Filter = Filter::Jobs { workspace: None, state: None, due: None };
+
+fn result() -> JobResult {
+    JobResult { learned: Vec::new(), method: Method::Rules, notes: vec!["\"nothing\" new".into()] }
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_job_is_queued_once_and_changed_by_whoever_knows_it_as_it_is(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let queued = job(&workspace("/here"), "session", now());
+    let stored = async || jobs(store, Filter::Job(queued.id), everything()).await;
+    assert_eq!(stored().await, []);
+    assert_eq!(put(store, &[&queued.begun(0, now())]).await, Err(StoreError::JobChanged(queued.id)), "stored nowhere");
+    for _ in 0..2 {
+        put(store, &[&queued, &queued]).await.unwrap();
+        assert_eq!(stored().await, std::slice::from_ref(&queued));
+    }
+    let mine = queued.begun(100, seconds(1));
+    let yours = queued.begun(200, seconds(2));
+    assert_eq!(put(store, &[&mine, &yours]).await, Err(StoreError::JobChanged(queued.id)));
+    for _ in 0..2 {
+        put(store, &[&mine]).await.unwrap();
+        put(store, &[&queued]).await.unwrap();
+        assert_eq!(stored().await, std::slice::from_ref(&mine));
+    }
+    let beside = memory(&workspace("/here"), "Beside", "must not be stored");
+    let refused = vec![record(&beside, None), Record::Job(yours.clone())];
+    assert_eq!(store.commit(refused, soon()).await, Err(StoreError::JobChanged(queued.id)));
+    assert_eq!(put(store, &[&mine.begun(0, now()).begun(0, now())]).await, Err(StoreError::JobChanged(queued.id)));
+    assert_eq!(memories(store, ALL, everything()).await, []);
+
+    let done = mine.done(result(), seconds(3));
+    let learned = memory(&workspace("/here"), "Learned", "together with the result");
+    store.commit(vec![record(&learned, None), Record::Job(done.clone())], soon()).await.unwrap();
+    assert_eq!(stored().await, [done]);
+    assert_eq!(memories(store, ALL, everything()).await, [learned.id]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn jobs_are_found_by_workspace_state_and_time_in_pages(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let all: Vec<Job> =
+        (0..8).map(|n| job(if n % 4 == 0 { &there } else { &here }, &n.to_string(), seconds(n))).collect();
+    put(store, &all.iter().collect::<Vec<_>>()).await.unwrap();
+    let failed = all[3].begun(0, now()).failed_once("no", now());
+    let (running, waiting) = (all[2].begun(0, now()), Job { revision: 1, ..failed });
+    put(store, &[&running, &waiting]).await.unwrap();
+    let stored = |n: usize| match n {
+        2 => running.clone(),
+        3 => waiting.clone(),
+        n => all[n].clone(),
+    };
+    let sorted = |of: &[usize]| {
+        let mut jobs: Vec<Job> = of.iter().map(|n| stored(*n)).collect();
+        jobs.sort_by_key(|job| job.id);
+        jobs
+    };
+    let found = async |workspace, state, due| jobs(store, Filter::Jobs { workspace, state, due }, everything()).await;
+    assert_eq!(found(None, None, None).await, sorted(&[0, 1, 2, 3, 4, 5, 6, 7]));
+    assert_eq!(found(Some(there), None, None).await, sorted(&[0, 4]));
+    assert_eq!(found(None, Some(JobState::Running), None).await, sorted(&[2]));
+    assert_eq!(found(None, Some(JobState::Queued), Some(seconds(4))).await, sorted(&[0, 1, 4]));
+    assert_eq!(found(Some(here), Some(JobState::Queued), Some(seconds(30))).await, sorted(&[1, 3, 5, 6, 7]));
+    assert_eq!(found(None, Some(JobState::Done), None).await, []);
+    let mut seen = Vec::new();
+    let mut page = Page::newest(3);
+    while let Some(last) = jobs(store, EVERY, page.clone()).await.last() {
+        seen.extend(jobs(store, EVERY, page.clone()).await);
+        page = page.after(last.id.uuid());
+    }
+    seen.reverse();
+    assert_eq!(seen, sorted(&[0, 1, 2, 3, 4, 5, 6, 7]));
+    let Scanned::Summary(summary) = store.scan(Filter::Summary, everything(), soon()).await.unwrap() else { panic!() };
+    assert_eq!(summary.jobs, BTreeMap::from([(JobState::Queued, 7), (JobState::Running, 1)]));
+    assert_eq!(summary.rows, 8);
+}
+
+#[rstest]
+#[tokio::test]
+async fn jobs_go_when_they_were_over_long_enough_and_with_their_workspace(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let queued = ["old", "young", "failed", "waiting", "running"].map(|session| job(&here, session, now()));
+    let foreign = job(&there, "foreign", now());
+    put(store, &queued.iter().chain([&foreign]).collect::<Vec<_>>()).await.unwrap();
+    let over = |job: &Job, state, at| Job { revision: 1, state, updated_at: seconds(at), ..job.clone() };
+    let changed = [
+        over(&queued[0], JobState::Done, 1),
+        over(&queued[1], JobState::Done, 5),
+        over(&queued[2], JobState::Failed, 2),
+        over(&queued[3], JobState::Queued, 1),
+        over(&queued[4], JobState::Running, 1),
+    ];
+    put(store, &changed.iter().collect::<Vec<_>>()).await.unwrap();
+    commit(store, vec![workspace_record("/here"), record(&memory(&here, "Kept", "words"), None)]).await;
+    let erase = async |scope| store.erase(scope, soon()).await.unwrap();
+    let only_jobs = |jobs| Erased { jobs, ..Erased::default() };
+    assert_eq!(erase(EraseScope::Jobs { over_before: seconds(1) }).await, only_jobs(0));
+    assert_eq!(erase(EraseScope::Jobs { over_before: seconds(5) }).await, only_jobs(2));
+    let left = async || {
+        let left = jobs(store, EVERY, everything()).await;
+        left.into_iter().map(|job| job.id).collect::<BTreeSet<_>>()
+    };
+    let [_, young, _, waiting, running] = queued.each_ref().map(|job| job.id);
+    assert_eq!(left().await, BTreeSet::from([young, waiting, running, foreign.id]));
+    put(store, &[&queued[0]]).await.unwrap();
+    assert!(left().await.contains(&queued[0].id), "what was erased may be queued again");
+    let erased = erase(EraseScope::Workspace(here)).await;
+    assert_eq!((erased.jobs, erased.memories), (4, 1));
+    assert_eq!(left().await, BTreeSet::from([foreign.id]));
+    assert_eq!(erase(EraseScope::Memory(uuid::Uuid::now_v7().into())).await, Erased::default());
+}
