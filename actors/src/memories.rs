@@ -4,6 +4,7 @@
 mod edit;
 mod feedback;
 mod genealogy;
+mod join;
 mod learn;
 mod list;
 mod passages;

@@ -13,9 +13,11 @@ use crate::memory::{Facts, Memory, MemoryOutcome, SourceType, Status};
 
 mod circle;
 mod draw;
+mod joined;
 mod lineage;
 
 pub use circle::circle;
+pub use joined::joined;
 pub use lineage::{Lineage, Way};
 
 /// Memories of one answer, at most.

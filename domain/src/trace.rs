@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::feedback::Observed;
 use crate::ids::{MemoryId, TraceId};
 use crate::matts::MattsMode;
 use crate::workspace::WorkspaceId;
@@ -99,6 +100,21 @@ pub struct Trace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_trace_id: Option<TraceId>,
     pub created_at: Timestamp,
+}
+
+impl Trace {
+    /// The trace after something was observed of its result, which wins over the judge and over what was observed
+    /// before; none where the trace says exactly that already.
+    pub fn observed(&self, observed: &Observed) -> Option<Self> {
+        let outcome = if observed.passed { Outcome::Success } else { Outcome::Failure };
+        let evidence = Some(observed.words());
+        let known = self.verdict_source == VerdictSource::Evidence && self.outcome == outcome;
+        if known && self.evidence == evidence {
+            return None;
+        }
+        let revision = self.revision.saturating_add(1);
+        Some(Self { revision, outcome, verdict_source: VerdictSource::Evidence, evidence, ..self.clone() })
+    }
 }
 
 fn is_first(revision: &u32) -> bool {

@@ -62,13 +62,33 @@ fn a_solve_learns_what_the_next_one_is_told() {
         |process: &mut McpProcess, task: &str| process.call("solve_coding_task", json!({"task": task, "matts_k": 3}));
     let first = solve(&mut process, "Write a binary search that finds a number in a sorted list.");
     assert_eq!(first["attempts"].as_array().unwrap().len(), 3, "{first}");
-    assert_eq!(first["memories_used"], json!([]));
+    assert_eq!((&first["memories_used"], &first["memories_left_out"]), (&json!([]), &json!([])));
+    assert!(first["notes"][0].as_str().unwrap().starts_with("nothing_relevant: "), "{first}");
     let learned = first["learnings"][0]["id"].clone();
     assert!(learned.is_string(), "{first}");
     let second = solve(&mut process, "Find where to insert a number into a sorted list so that it stays sorted.");
     let used: Vec<&Value> = second["memories_used"].as_array().unwrap().iter().map(|used| &used["id"]).collect();
     let lessons: Vec<&Value> = first["learnings"].as_array().unwrap().iter().map(|lesson| &lesson["id"]).collect();
     assert!(used.iter().any(|id| lessons.contains(id)), "{used:?} of {lessons:?}");
+}
+
+#[test]
+fn evidence_that_comes_later_decides_what_the_trace_says() {
+    let place = place();
+    let mut process = McpProcess::initialized(&place, &["--llm", "simulated"]);
+    let solved = process.call("solve_coding_task", json!({"task": "Search a sorted list of numbers.", "matts_k": 1}));
+    let id = solved["trace_id"].as_str().unwrap().to_owned();
+    let shown = || place.run(&["trace", "show", &id]).ok().stdout;
+    assert!(shown().contains("success, by the judge"), "{}", shown());
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let evidence = json!({"kind": "tests", "passed": false, "detail": format!("3 of 7 fail with {secret}")});
+    process.call("report_outcome", json!({"trace_id": id, "evidence": evidence}));
+    let revised = shown();
+    assert!(revised.contains("failure, by evidence"), "{revised}");
+    assert!(revised.contains("tests failed: 3 of 7 fail with [REDACTED:github]"), "{revised}");
+    let document = place.run(&["--json", "trace", "show", &id]).ok().json();
+    assert_eq!((&document["outcome"], &document["verdict_source"]), (&json!("failure"), &json!("evidence")));
+    assert_eq!(process.call("get_statistics", json!({}))["traces"]["failure"], 1);
 }
 
 #[rstest]

@@ -15,6 +15,7 @@ use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
+use super::join::Brought;
 use super::learn::{ToLearn, as_committed};
 use super::record::{descend, memory_of};
 use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
@@ -53,26 +54,33 @@ struct About {
 }
 
 impl MemoriesHandle {
-    /// Stores a report with all that follows from it, or nothing. What was said of a trace already counts once. Memories that the workspace cannot read are not
-    /// found, all of them named; of a trace's memories only those that are left count.
+    /// Stores a report with all that follows from it, or nothing. What was said of a trace already counts once; what was
+    /// observed of it decides its outcome from then on. Memories that the workspace cannot read are not found, all of
+    /// them named; of a trace's memories only those that are left count.
     pub async fn feedback(&self, request: FeedbackRequest, deadline: Deadline) -> Result<Reported, Error> {
         let now = self.clock.now();
         let request = scrubbed(check(request)?);
-        let about = self.about(&request, deadline).await?;
+        let mut about = self.about(&request, deadline).await?;
+        let observed = about.trace.as_ref().zip(request.verdict.evidence.as_ref());
+        let revised = observed.and_then(|(trace, evidence)| trace.observed(evidence));
+        about.trace = revised.clone().or(about.trace);
         let lessons = lessons(&request, &about, now)?;
         let to_learn = self.to_learn(lessons, deadline).await?;
         let learned: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
+        let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
 
         let kinds = request.verdict.signals();
         let signals = self.unsaid(signals(&request, &about, &kinds, now), &request, deadline).await?;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&about.workspace))];
+        batch.extend(revised.map(Record::Trace));
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         batch.extend(signals.iter().cloned().map(Record::Signal));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&about.workspace);
-        let updated = if kinds.is_empty() { Vec::new() } else { moved(about.rows, &signals, now) };
         let learned = as_committed(learned, &is_new, committed);
+        self.join_sources(brought, learned.iter().map(|learned| learned.id).collect(), deadline).await;
+        let updated = if kinds.is_empty() { Vec::new() } else { moved(about.rows, &signals, now) };
         let concerned = updated.iter().map(|moved| moved.id).chain(learned.iter().map(|learned| learned.id));
         let promoted = self.promote_proven(concerned, &about.workspace, deadline).await;
         Ok(Reported { updated, learned, promoted })

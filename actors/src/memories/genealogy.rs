@@ -122,7 +122,7 @@ impl MemoriesHandle {
         Ok(family)
     }
 
-    async fn lineage(&self, deadline: Deadline) -> Result<Lineage, Error> {
+    pub(super) async fn lineage(&self, deadline: Deadline) -> Result<Lineage, Error> {
         let mut lineage = Lineage::default();
         let mut page = Page::first(LINKS_AT_ONCE);
         loop {

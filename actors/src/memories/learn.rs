@@ -15,6 +15,7 @@ use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use uuid::Uuid;
 
 use super::MemoriesHandle;
+use super::join::Brought;
 use super::passages::passages;
 use crate::error::Error;
 use crate::ports::{Committed, Conditions, MemoryRow, Passage, PassageKind, Recall, Record, Visible};
@@ -49,8 +50,13 @@ impl ToLearn {
         }
     }
 
-    pub(super) fn learned(&self) -> Learned {
+    pub(super) fn memory(&self) -> &Memory {
         let (Self::New { memory, .. } | Self::Same { memory, .. }) = self;
+        memory
+    }
+
+    pub(super) fn learned(&self) -> Learned {
+        let memory = self.memory();
         Learned { id: self.reinforces().unwrap_or(memory.id), title: memory.title.clone() }
     }
 
@@ -84,6 +90,7 @@ impl MemoriesHandle {
         trace.memory_items = learnings.iter().map(|learned| learned.id).collect();
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace)), Record::Trace(trace)];
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
+        let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         let trace_id = keep.origin.trace_id;
         let used: Vec<MemoryId> = keep.signals.iter().map(|(memory_id, _)| *memory_id).collect();
@@ -94,6 +101,7 @@ impl MemoriesHandle {
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&workspace);
         let learnings = as_committed(learnings, &is_new, committed);
+        self.join_sources(brought, learnings.iter().map(|learned| learned.id).collect(), deadline).await;
         let concerned = used.into_iter().chain(learnings.iter().map(|learned| learned.id));
         self.promote_proven(concerned, &workspace, deadline).await;
         Ok(Kept { learnings, notes })

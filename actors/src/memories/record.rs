@@ -9,6 +9,7 @@ use reasoning_bank_domain::view::{RecordStatus, Recorded};
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
+use super::join::Brought;
 use super::{MemoriesHandle, RecordRequest};
 use crate::error::Error;
 use crate::ports::{MemoryCommit, MemoryRow, Record};
@@ -25,9 +26,10 @@ impl MemoriesHandle {
         self.trace_ancestry(&mut memory, &workspace, deadline).await?;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace))];
         let facts = Facts::from(&memory);
-        let mut near = None;
+        let (mut near, mut brought) = (None, Vec::new());
         for learned in self.to_learn(vec![memory], deadline).await? {
             near = learned.reinforces();
+            brought.push(Brought::by(&learned));
             batch.push(learned.into_record(now));
         }
         let committed = self.store.commit(batch, deadline).await?;
@@ -46,6 +48,7 @@ impl MemoriesHandle {
                 confidence,
             });
         };
+        self.join_sources(brought, vec![id], deadline).await;
         // It is stored, whatever becomes of this question.
         let row = self.store.get(vec![id], deadline).await.ok().and_then(|mut rows| rows.pop());
         let confidence = row.map_or(facts.prior, |row| confidence(&Facts::from(&row.memory), &row.evidence, now));

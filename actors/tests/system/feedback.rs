@@ -6,6 +6,7 @@ use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::feedback::{EvidenceKind, Observed, Verdict};
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::{ErrorContext, Trust};
+use reasoning_bank_domain::trace::{Outcome, VerdictSource};
 use reasoning_bank_domain::workspace::WorkspaceId;
 use rstest::rstest;
 
@@ -105,6 +106,47 @@ async fn a_trace_stands_for_the_memories_it_used() {
 
     memories.delete(used, &project(), soon()).await.unwrap();
     assert!(memories.feedback(by_trace, soon()).await.unwrap().updated.is_empty(), "what is gone is left out");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_observed_of_a_trace_decides_its_outcome_and_says_so() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
+    let solved =
+        world.handle.agents.solve(task("bisect the sorted range of numbers", 1), project(), call()).await.unwrap();
+    let trace_id = solved.trace_id.unwrap();
+    let judged = memories.trace(trace_id, &project(), soon()).await.unwrap();
+    assert_eq!((judged.outcome, judged.verdict_source), (Outcome::Success, VerdictSource::Judge));
+
+    let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let evidence = |passed, detail: &str| Verdict {
+        evidence: Some(Observed { kind: EvidenceKind::Tests, passed, detail: Some(detail.into()) }),
+        ..Verdict::default()
+    };
+    let of_trace = |verdict| FeedbackRequest { trace_id: Some(trace_id), ..report(vec![], verdict) };
+    let failed = of_trace(evidence(false, &format!("2 of 9 with {key}")));
+    let failed = FeedbackRequest { learnings: vec![learning("Cap the pause", "at a minute")], ..failed };
+    let reported = memories.feedback(failed.clone(), soon()).await.unwrap();
+    let observed = memories.trace(trace_id, &project(), soon()).await.unwrap();
+    assert_eq!((observed.outcome, observed.verdict_source), (Outcome::Failure, VerdictSource::Evidence));
+    assert_eq!(observed.evidence.as_deref(), Some("tests failed: 2 of 9 with [REDACTED:github]"));
+    assert_eq!((observed.revision, &observed.trajectory), (1, &judged.trajectory));
+    let learned = memories.get(reported.learned[0].id, &project(), soon()).await.unwrap();
+    assert_eq!(learned.trace_outcome, Some(Outcome::Failure), "what comes with it knows");
+    let of_used: Vec<SignalKind> =
+        world.signals().await.into_iter().filter(|s| s.memory_id == used).map(|s| s.kind).collect();
+    assert!(of_used.contains(&SignalKind::TaskSucceeded) && of_used.contains(&SignalKind::TaskFailed), "{of_used:?}");
+
+    memories.feedback(failed, soon()).await.unwrap();
+    assert_eq!(memories.trace(trace_id, &project(), soon()).await.unwrap(), observed, "said again changes nothing");
+    let claimed = Verdict { task_succeeded: Some(true), ..Verdict::default() };
+    memories.feedback(of_trace(claimed), soon()).await.unwrap();
+    assert_eq!(memories.trace(trace_id, &project(), soon()).await.unwrap(), observed, "a claim observes nothing");
+    memories.feedback(of_trace(evidence(true, "9 of 9")), soon()).await.unwrap();
+    let later = memories.trace(trace_id, &project(), soon()).await.unwrap();
+    assert_eq!((later.outcome, later.revision), (Outcome::Success, 2), "the newest observation counts");
     world.stop().await;
 }
 

@@ -7,7 +7,8 @@ use reasoning_bank_actors::ports::{Batch, MemoryStore, Record};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::genealogy::{EdgeKind, MAX_NODES, Node};
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Memory, Scope, Status};
+use reasoning_bank_domain::memory::{Memory, Scope, Status, Trust};
+use reasoning_bank_domain::view::RecordStatus;
 use reasoning_bank_domain::workspace::WorkspaceId;
 use rstest::rstest;
 
@@ -203,5 +204,30 @@ async fn a_tree_that_is_too_large_is_cut() {
     let late = Deadline::after(Duration::ZERO);
     let error = world.handle.memories.genealogy(root, &project(), None, late).await.unwrap_err();
     assert_eq!(error.code(), "deadline_exceeded");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lesson_that_is_learned_again_brings_its_sources_along() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let words = "double the delay after each failed attempt and add jitter";
+    let known = world.recorded(lesson("Retry with backoff", words)).await;
+    let source = world.recorded(lesson("Close files", "before renaming them")).await;
+    let from_model = RecordRequest { trust: Trust::Model, ..lesson("Sort first", "then compare neighbours only") };
+    let less_trusted = world.recorded(from_model).await;
+    let again = |derived_from: Vec<MemoryId>| RecordRequest { derived_from, ..lesson("Retry with backoff", words) };
+    let confirmed = memories.record(again(vec![known, source, less_trusted]), soon()).await.unwrap();
+    assert_eq!((confirmed.id, confirmed.status), (known, RecordStatus::Reinforced));
+    let view = memories.get(known, &project(), soon()).await.unwrap();
+    assert_eq!((&view.derived_from, view.evolution_stage, view.trust), (&vec![source], 1, Trust::Agent));
+
+    let child =
+        world.recorded(RecordRequest { derived_from: vec![known], ..lesson("Cap the pause", "at a minute") }).await;
+    memories.record(again(vec![child, source]), soon()).await.unwrap();
+    let after = memories.get(known, &project(), soon()).await.unwrap();
+    assert_eq!(after.derived_from, [source], "what came from it does not become its source");
+    let tree = memories.genealogy(child, &project(), None, soon()).await.unwrap();
+    assert_eq!(tree.ancestors.len(), 2);
     world.stop().await;
 }
