@@ -189,9 +189,8 @@ impl AgentState {
         let workspace = self.args.workspace.clone();
         let recalled = async move { memories.recall_for_task(&task, domain, workspace, deadline).await };
         self.tasks.pipe(myself, recalled, |recalled| {
-            let (injection, notes) = recalled.unwrap_or_else(|panicked| {
-                (Default::default(), vec![format!("internal: no memories were recalled: {panicked}")])
-            });
+            let (injection, notes) = recalled
+                .unwrap_or_else(|panicked| (None, vec![format!("internal: no memories were recalled: {panicked}")]));
             AgentMsg::Input(Input::Recalled { injection, notes })
         });
     }

@@ -77,9 +77,9 @@ pub enum Effect {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// `notes` say what was degraded, each starting with an error code.
+    /// No injection where nothing could be searched. `notes` say what was degraded, each starting with an error code.
     Recalled {
-        injection: Injection,
+        injection: Option<Injection>,
         notes: Vec<String>,
     },
     Answered {
@@ -202,11 +202,10 @@ impl AgentLoop {
         }
         match input {
             Input::Recalled { injection, notes } if self.phase == Phase::Recalling => {
-                // Where searching failed, the notes say so: that is not to have found nothing.
-                if injection.is_empty() && (notes.is_empty() || !injection.left_out.is_empty()) {
+                if injection.as_ref().is_some_and(Injection::is_empty) {
                     self.notes.push("nothing_relevant: no memory is relevant enough to be put into the prompts".into());
                 }
-                self.injection = injection;
+                self.injection = injection.unwrap_or_default();
                 self.warnings.extend(notes);
                 self.step(Action::Recall, None, now).content = Some(ids(&self.injection.ids()));
                 self.draft(now)

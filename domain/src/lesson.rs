@@ -1,7 +1,8 @@
 //! Lessons: what a model learned from attempts, before it is a memory, and how they become memories with a genealogy.
-//! Which of them are fit to keep is decided in `validate`.
+//! Which of them are fit to keep is decided in `validate`, what they are to those that are there in `likeness`.
 
 mod echo;
+mod likeness;
 mod validate;
 
 use jiff::Timestamp;
@@ -18,6 +19,7 @@ use crate::memory::{
 use crate::trace::Outcome;
 use crate::workspace::WorkspaceId;
 
+pub use likeness::{Likeness, RELATED_COSINE, likeness};
 pub use validate::{Kept, Refused, Shown, keep};
 
 /// At most so many lessons from one judged solution.

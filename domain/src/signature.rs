@@ -94,8 +94,10 @@ pub fn mentions_error(query: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proptest::prelude::*;
     use rstest::rstest;
+
+    use super::*;
 
     #[rstest]
     #[case("ValueError", None, "valueerror|")]
@@ -131,5 +133,36 @@ mod tests {
     fn queries_that_mention_an_error_are_recognised() {
         assert!(mentions_error("why does the test fail with TypeError?"));
         assert!(!mentions_error("use a terror-free retry strategy"));
+    }
+
+    fn raw() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "\\PC{0,30}",
+            "[A-Za-z]{1,8}(::|\\.|/)[A-Z][a-z]{1,6}Error(: [a-z |]{0,20})?",
+            "[a-zA-Z ]{1,10}\\|[a-zA-Z ]{0,8}",
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_signature_made_of_a_signature_is_the_same(raw in raw(), domain in prop::option::of("[A-Za-z ]{0,8}")) {
+            let signature = Signature::of(&raw, domain.as_deref());
+            prop_assert_eq!(Signature::of(signature.as_str(), None), signature);
+        }
+
+        #[test]
+        fn to_match_is_mutual_and_everything_with_a_name_matches_itself(a in raw(), b in raw(), domain in "[a-z]{0,4}") {
+            let (a, b) = (Signature::of(&a, Some(&domain)), Signature::of(&b, None));
+            prop_assert_eq!(a.matches(&b), b.matches(&a));
+            prop_assert_eq!(a.matches(&a), !a.error().is_empty());
+        }
+
+        #[test]
+        fn case_and_path_never_make_another_signature(name in "[A-Za-z]{1,10}", path in "[a-z]{1,5}") {
+            let plain = Signature::of(&name, None);
+            for other in [name.to_uppercase(), format!("{path}::{name}"), format!("{path}.{name}: no luck")] {
+                prop_assert_eq!(&Signature::of(&other, None), &plain);
+            }
+        }
     }
 }

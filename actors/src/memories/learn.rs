@@ -7,8 +7,8 @@ use reasoning_bank_domain::agent_loop::Keep;
 use reasoning_bank_domain::confidence::{Signal, SignalKind, id_within_trace};
 use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::injection::Injection;
-use reasoning_bank_domain::lesson::{Lesson, Origin};
-use reasoning_bank_domain::memory::{Memory, Scope, normalised};
+use reasoning_bank_domain::lesson::{Lesson, Likeness, Origin, RELATED_COSINE, likeness};
+use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::Learned;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
@@ -21,11 +21,6 @@ use crate::error::Error;
 use crate::ports::{Committed, Conditions, MemoryRow, Passage, PassageKind, Recall, Record, Visible};
 use crate::runtime::Deadline;
 
-/// From this cosine on, two lessons with mostly the same words say the same.
-const SAME_COSINE: f64 = 0.95;
-const SAME_OVERLAP: f64 = 0.8;
-/// From this cosine on, a lesson is linked to the existing one as derived from it.
-const RELATED_COSINE: f64 = 0.85;
 const NEIGHBOURS: usize = 5;
 
 /// What was kept of a solve.
@@ -134,13 +129,14 @@ impl MemoriesHandle {
             None => Vec::new(),
         };
         for (cosine, row) in neighbours {
-            if cosine >= SAME_COSINE && overlap(&memory, &row.memory) >= SAME_OVERLAP {
-                return ToLearn::Same { existing: row.memory.id, memory: Box::new(memory) };
-            }
-            if cosine >= RELATED_COSINE && !memory.derived_from.contains(&row.memory.id) {
-                memory.derived_from.push(row.memory.id);
-                memory.evolution_stage = memory.evolution_stage.max(row.memory.evolution_stage + 1);
-                memory.trust = memory.trust.min(row.memory.trust);
+            match likeness(&memory, &row.memory, cosine) {
+                Likeness::Same => return ToLearn::Same { existing: row.memory.id, memory: Box::new(memory) },
+                Likeness::Related if !memory.derived_from.contains(&row.memory.id) => {
+                    memory.derived_from.push(row.memory.id);
+                    memory.evolution_stage = memory.evolution_stage.max(row.memory.evolution_stage + 1);
+                    memory.trust = memory.trust.min(row.memory.trust);
+                }
+                Likeness::Related | Likeness::Apart => {}
             }
         }
         ToLearn::New { memory: Box::new(memory), passages }
@@ -210,15 +206,4 @@ fn memories_of(lessons: Vec<Lesson>, origin: &Origin, injected: &Injection) -> (
         }
     }
     (memories, notes)
-}
-
-/// The share of words that two lessons have in common (Jaccard).
-fn overlap(a: &Memory, b: &Memory) -> f64 {
-    let words = |memory: &Memory| -> HashSet<String> {
-        let text = normalised(&memory.content_text());
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-    };
-    let (a, b) = (words(a), words(b));
-    let union = a.union(&b).count();
-    if union == 0 { 0.0 } else { a.intersection(&b).count() as f64 / union as f64 }
 }

@@ -59,23 +59,24 @@ impl MemoriesHandle {
         })
     }
 
-    /// What to inject into the prompts of a task, and notes on what was degraded. Never fails: a solve goes on without.
+    /// What to inject into the prompts of a task, if anything could be searched, and notes on what was degraded. Never
+    /// fails: a solve goes on without.
     pub(crate) async fn recall_for_task(
         &self,
         task: &str,
         domain: Option<String>,
         workspace: Workspace,
         deadline: Deadline,
-    ) -> (Injection, Vec<String>) {
+    ) -> (Option<Injection>, Vec<String>) {
         let named = WorkspaceRef::Id(workspace.id.clone());
         let request = RetrieveRequest { domain, ..RetrieveRequest::new(gist(task), named, self.settings.n_results) };
         match self.find(request, &HashSet::new(), workspace, self.clock.now(), deadline).await {
             Ok(found) => {
                 let by_words_alone = found.mode == SearchMode::Keyword;
                 let floor = self.settings.relevance_floor;
-                (Injection::choose(found.recalled, floor, by_words_alone, task), found.notes)
+                (Some(Injection::choose(found.recalled, floor, by_words_alone, task)), found.notes)
             }
-            Err(error) => (Injection::default(), vec![format!("{}: no memories were recalled: {error}", error.code())]),
+            Err(error) => (None, vec![format!("{}: no memories were recalled: {error}", error.code())]),
         }
     }
 

@@ -67,9 +67,8 @@ impl<F: FnMut(&Call) -> Result<Answer, CallFailure>> Player<F> {
         loop {
             let effect = effects.remove(0);
             match effect {
-                Effect::Recall => {
-                    effects.extend(run.on(Input::Recalled { injection: Injection::default(), notes: vec![] }, NOW))
-                }
+                Effect::Recall => effects
+                    .extend(run.on(Input::Recalled { injection: Some(Injection::default()), notes: vec![] }, NOW)),
                 Effect::Call(call) => {
                     self.asked.push((call.purpose, call.attempt));
                     let spent =

@@ -191,6 +191,50 @@ proptest! {
     }
 
     #[test]
+    fn what_is_pinned_never_decays(facts in facts(), signals in signals(), days in 0.0..4_000.0f64) {
+        let pinned = Facts { pinned: true, ..facts };
+        let later = now() + SignedDuration::from_secs_f64(days * 86_400.0);
+        let evidence = Evidence::of(&signals);
+        prop_assert_eq!(confidence(&pinned, &evidence, later), confidence(&pinned, &evidence, now()));
+    }
+
+    #[test]
+    fn the_union_of_what_several_processes_wrote_counts_each_signal_once_in_any_order(
+        signals in signals(), split in any::<prop::sample::Index>(), shared in any::<prop::sample::Index>(),
+    ) {
+        let (split, shared) = (split.index(signals.len() + 1), shared.index(signals.len() + 1));
+        let (one, other) = (&signals[..split.max(shared)], &signals[split.min(shared)..]);
+        let union = |logs: [&[Signal]; 3]| -> Evidence {
+            let by_id: std::collections::BTreeMap<SignalId, Signal> =
+                logs.into_iter().flatten().map(|signal| (signal.id, signal.clone())).collect();
+            Evidence::of(by_id.values())
+        };
+        prop_assert_eq!(union([one, other, &[]]), Evidence::of(&signals));
+        prop_assert_eq!(union([other, one, one]), Evidence::of(&signals));
+    }
+
+    #[test]
+    fn usage_counts_injections_alone_and_the_last_use_is_the_newest_that_helped(signals in signals()) {
+        let evidence = Evidence::of(&signals);
+        let of = |kinds: &'static [SignalKind]| signals.iter().filter(move |signal| kinds.contains(&signal.kind));
+        prop_assert_eq!(evidence.usage_count() as usize, of(&[SignalKind::Injected]).count());
+        let helped = of(&[SignalKind::Helpful, SignalKind::TaskSucceeded]).map(|signal| signal.at).max();
+        prop_assert_eq!(evidence.last_used_at, helped);
+    }
+
+    #[test]
+    fn a_signal_said_again_of_a_trace_by_the_same_one_never_gets_another_id(
+        trace in 0u128..9, memory in 0u128..9, kind in prop::sample::select(KINDS.to_vec()), session in "[ab]{0,2}",
+        other in (0u128..9, 0u128..9, prop::sample::select(KINDS.to_vec()), "[ab]{0,2}"),
+    ) {
+        let of = |(trace, memory, kind, session): &(u128, u128, SignalKind, String)| {
+            id_within_trace(Uuid::from_u128(*trace).into(), Uuid::from_u128(*memory).into(), *kind, Some(session))
+        };
+        let said = (trace, memory, kind, session);
+        prop_assert_eq!(of(&said) == of(&other), said == other);
+    }
+
+    #[test]
     fn idleness_never_raises_confidence_and_alone_never_takes_it_below_the_floor(prior in 0.05..0.999f64, days in 0.0..4_000.0f64, more in 0.0..400.0f64) {
         let at = |days| confidence(&made(prior, days), &Evidence::default(), now());
         prop_assert!(at(days + more) <= at(days) + 1e-12);

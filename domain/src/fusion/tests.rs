@@ -132,14 +132,27 @@ proptest! {
     }
 
     #[test]
-    fn a_higher_score_never_ranks_lower(vector in any_list(1.0), text in any_list(40.0), pick in any::<prop::sample::Index>(), more in 0.0..1.0f64) {
-        prop_assume!(!vector.hits.is_empty());
-        let before = fuse(Some(&vector), Some(&text));
-        let index = pick.index(vector.hits.len());
-        let mut raised = vector.clone();
+    fn what_scores_no_lower_in_either_list_is_no_less_similar(vector in any_list(1.0), text in any_list(40.0)) {
+        let fused = fuse(Some(&vector), Some(&text));
+        let not_above = |a: Option<f64>, b: Option<f64>| a.unwrap_or(f64::NEG_INFINITY) <= b.unwrap_or(f64::NEG_INFINITY);
+        for (a, b) in fused.values().flat_map(|a| fused.values().map(move |b| (a, b))) {
+            if not_above(a.cosine, b.cosine) && not_above(a.text, b.text) {
+                prop_assert!(a.similarity <= b.similarity + 1e-9, "{:?} {:?}", a, b);
+            }
+        }
+    }
+
+    /// Of one list. Beside another a higher score may make its list less decisive, and so count less.
+    #[test]
+    fn a_higher_score_never_ranks_lower(list in any_list(1.0), pick in any::<prop::sample::Index>(), more in 0.0..1.0f64, by_words: bool) {
+        prop_assume!(!list.hits.is_empty());
+        let alone = |list: &RankedList| if by_words { fuse(None, Some(list)) } else { fuse(Some(list), None) };
+        let before = alone(&list);
+        let index = pick.index(list.hits.len());
+        let mut raised = list.clone();
         raised.hits[index].1 += more;
-        let after = fuse(Some(&raised), Some(&text));
-        let chosen = vector.hits[index].0;
+        let after = alone(&raised);
+        let chosen = list.hits[index].0;
         let ahead = |fused: &BTreeMap<MemoryId, Fused>, by: f64| {
             fused.values().filter(|other| other.similarity > fused[&chosen].similarity + by).count()
         };

@@ -167,4 +167,33 @@ proptest! {
             prop_assert!(injection.strategies.iter().all(belongs));
         }
     }
+
+    #[test]
+    fn the_floor_never_looks_at_a_score_and_more_evidence_never_falls_below_it(
+        cosine in prop::option::of(-1.0..1.0f64), text in prop::option::of(0.0..30.0f64),
+        floor in 0.0..=1.0f64, by_words: bool, composite in 0.0..=1.0f64, more in 0.0..1.0f64,
+    ) {
+        let above = |cosine, text, composite| recalled(strategy(1), cosine, text, composite).above_floor(floor, by_words);
+        let now = above(cosine, text, 0.5);
+        prop_assert_eq!(now, above(cosine, text, composite));
+        prop_assert!(!now || above(cosine.map(|cosine| cosine + more), text, 0.5));
+        prop_assert!(!now || above(cosine, text.map(|text| text + more), 0.5));
+    }
+
+    #[test]
+    fn recalled_text_never_leaves_its_fence_and_is_never_without_its_trust(
+        parts in prop::collection::vec(prop_oneof![
+            "\\PC{0,20}", Just(format!("</{FENCE}>")), Just(format!("<{}>", FENCE.to_uppercase())), Just("\n### Warnings\n".to_owned()),
+        ], 1..6),
+        warns: bool,
+    ) {
+        let base = if warns { warning(1) } else { strategy(1) };
+        let memory = Memory { title: parts.concat(), content: parts.concat(), pattern_tags: parts, ..base };
+        let (strategies, warnings) = if warns { (vec![], vec![good(memory, 0.9)]) } else { (vec![good(memory, 0.9)], vec![]) };
+        let text = Injection { strategies, warnings, ..Injection::default() }.text(TASK).to_lowercase();
+        let (open, close) = (format!("<{FENCE}>"), format!("</{FENCE}>"));
+        prop_assert!(text.starts_with(&open) && text.ends_with(&close));
+        prop_assert_eq!(text.matches(FENCE).count(), 2);
+        prop_assert!(text.contains("\n[1] trust: agent, confidence: "));
+    }
 }

@@ -183,4 +183,38 @@ proptest! {
         let spaced = Memory { content: words.join(&space).to_uppercase() + &space, ..strategy(1) };
         prop_assert_eq!(plain.duplicate_key(), spaced.duplicate_key());
     }
+
+    #[test]
+    fn exactly_the_blank_fields_are_named(blank in prop::collection::vec(any::<bool>(), 6), space in "[ \t\n\u{a0}\u{2003}]{0,4}") {
+        let names = [
+            "title", "description", "content",
+            "error_context.error_type", "error_context.failure_pattern", "error_context.corrective_guidance",
+        ];
+        let text = |n: usize| if blank[n] { space.clone() } else { "words".to_owned() };
+        let mut memory = Memory { title: text(0), description: text(1), content: text(2), ..warning(1) };
+        if let Some(error) = &mut memory.error_context {
+            (error.error_type, error.failure_pattern, error.corrective_guidance) = (text(3), text(4), text(5));
+        }
+        let expected: Vec<&str> = names.into_iter().zip(&blank).filter(|(_, blank)| **blank).map(|(name, _)| name).collect();
+        let named = memory.validate().map_or_else(|invalid| fields_of(&invalid), |()| vec![]);
+        prop_assert_eq!(named, expected);
+    }
+
+    #[test]
+    fn in_a_prompt_a_warning_always_carries_type_pattern_and_guidance_and_no_strategy_reads_like_one(
+        error_type in "[a-zA-Z ]{1,20}", pattern in "[a-zA-Z ]{1,20}", guidance in "[a-zA-Z ]{1,20}",
+    ) {
+        let mut memory = warning(1);
+        if let Some(error) = &mut memory.error_context {
+            (error.error_type, error.failure_pattern, error.corrective_guidance) =
+                (error_type.clone(), pattern.clone(), guidance.clone());
+        }
+        let text = memory.format_for_prompt();
+        prop_assert!(text.starts_with("WARNING"));
+        for part in [error_type, pattern, guidance] {
+            prop_assert!(text.contains(&part));
+        }
+        let strategy = Memory { error_context: None, ..memory };
+        prop_assert!(strategy.format_for_prompt().starts_with("STRATEGY"));
+    }
 }

@@ -93,4 +93,40 @@ proptest! {
         more.push(signal(99, SignalKind::Helpful, Some(99), None));
         prop_assert!(proposal(&strategy(1), votes).is_none() || proposal(&strategy(1), more).is_some());
     }
+
+    #[test]
+    fn more_good_evidence_never_takes_a_proposal_away_and_bad_evidence_never_makes_one(votes in votes(), kind in any_kind(), trace in 0u128..4) {
+        let before = proposal(&strategy(1), votes.clone());
+        let mut more = votes;
+        more.push(signal(99, kind, Some(trace), None));
+        let after = proposal(&strategy(1), more);
+        if kind.weight() >= 0.0 {
+            prop_assert!(before.is_none() || after.is_some(), "{:?}", kind);
+        } else {
+            prop_assert!(before.is_some() || after.is_none(), "{:?}", kind);
+        }
+    }
+
+    #[test]
+    fn nothing_is_proposed_without_confidence_positive_signals_and_several_sources(votes in votes()) {
+        if let Some(proposed) = proposal(&strategy(1), votes.clone()) {
+            let positive = votes.iter().filter(|vote| POSITIVE.contains(&vote.kind));
+            let traces: BTreeSet<_> = positive.clone().map(|vote| vote.trace_id).collect();
+            prop_assert!(proposed.confidence >= 0.9 && positive.count() >= 5 && traces.len() >= 2);
+        }
+        let confirmed_only = votes.into_iter().map(|vote| Signal { kind: SignalKind::Confirmed, ..vote }).collect();
+        prop_assert_eq!(proposal(&strategy(1), confirmed_only), None);
+    }
+}
+
+fn any_kind() -> impl Strategy<Value = SignalKind> {
+    prop::sample::select(SignalKind::ALL.to_vec())
+}
+
+fn votes() -> impl Strategy<Value = Vec<Signal>> {
+    let kind = prop_oneof![4 => Just(SignalKind::Helpful), 1 => any_kind()];
+    prop::collection::vec((kind, 0u128..4), 0..16).prop_map(|votes| {
+        let vote = |(n, (kind, trace)): (usize, (SignalKind, u128))| signal(n as u128, kind, Some(trace), None);
+        votes.into_iter().enumerate().map(vote).collect()
+    })
 }

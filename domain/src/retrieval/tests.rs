@@ -4,7 +4,11 @@ use super::*;
 use crate::confidence::SignalKind;
 use crate::memory::Scope;
 use crate::memory::samples::{days_ago, id, now, strategy, warning};
+use crate::score::{ProfileName, Weights};
 use crate::signature::Signature;
+
+const PROFILES: [ProfileName; 4] =
+    [ProfileName::Composite, ProfileName::Paper, ProfileName::Cascade, ProfileName::Episodic];
 
 fn asked() -> Asked {
     Asked { now: now(), signature: None, domain: None, mentions_error: false }
@@ -161,12 +165,13 @@ proptest! {
     fn shuffling_candidates_never_changes_the_result(
         (candidates, facts) in any_candidates().prop_flat_map(|c| (Just(c.clone()), Just(c.facts).prop_shuffle())),
         question in any_question(),
+        name in prop::sample::select(PROFILES.to_vec()),
     ) {
         let mut shuffled = Candidates { facts, ..candidates.clone() };
         for list in [&mut shuffled.vector, &mut shuffled.text].into_iter().flatten() {
             list.hits.reverse();
         }
-        let profile = Profile::default();
+        let profile = Profile::new(name, Weights::COMPOSITE, 30.0);
         prop_assert_eq!(rank(candidates, &question, &profile), rank(shuffled, &question, &profile));
     }
 
@@ -185,18 +190,73 @@ proptest! {
     }
 
     #[test]
-    fn a_helpful_vote_never_lowers_a_rank(
+    fn a_helpful_vote_never_lowers_a_rank_whatever_the_profile(
         candidates in any_candidates(),
         question in any_question(),
+        name in prop::sample::select(PROFILES.to_vec()),
         pick in any::<prop::sample::Index>(),
         days in 0.0..900.0f64,
     ) {
-        let ranked = rank(candidates.clone(), &question, &Profile::default());
-        let (place, chosen) = { let n = pick.index(ranked.len()); (n, ranked[n].facts.id) };
+        let profile = Profile::new(name, Weights::COMPOSITE, 30.0);
+        let (place, chosen) = picked(&rank(candidates.clone(), &question, &profile), &pick);
         let mut voted = candidates;
         let (_, evidence) = voted.facts.iter_mut().find(|(facts, _)| facts.id == chosen).unwrap();
         evidence.add(SignalKind::Helpful, days_ago(days));
-        let after = rank(voted, &question, &Profile::default());
-        prop_assert!(after.iter().position(|entry| entry.facts.id == chosen).unwrap() <= place);
+        prop_assert!(place_of(chosen, &rank(voted, &question, &profile)) <= place);
     }
+
+    #[test]
+    fn what_makes_a_memory_better_never_lowers_its_rank(
+        candidates in any_candidates(),
+        question in any_question(),
+        name in prop::sample::select(PROFILES.to_vec()),
+        pick in any::<prop::sample::Index>(),
+        up in 0.0..=1.0f64,
+    ) {
+        let profile = Profile::new(name, Weights::COMPOSITE, 30.0);
+        let (place, chosen) = picked(&rank(candidates.clone(), &question, &profile), &pick);
+        let raise: [&dyn Fn(&mut Facts, &mut Evidence); 5] = [
+            &|facts, _| facts.prior += up * (0.999 - facts.prior),
+            &|facts, _| facts.pinned = true,
+            &|facts, _| facts.scope = Scope::Project,
+            &|facts, _| facts.created_at = facts.created_at.max(days_ago(900.0 * (1.0 - up))),
+            &|_, evidence| evidence.add(SignalKind::Stable, now()),
+        ];
+        for raise in raise {
+            let mut better = candidates.clone();
+            let (facts, evidence) = better.facts.iter_mut().find(|(facts, _)| facts.id == chosen).unwrap();
+            raise(facts, evidence);
+            prop_assert!(place_of(chosen, &rank(better, &question, &profile)) <= place);
+        }
+    }
+
+    #[test]
+    fn an_answer_is_a_beginning_of_the_ranking_within_its_number_and_its_tokens(
+        words in prop::collection::vec(1usize..200, 0..8), n in 0usize..10, max in prop::option::of(0usize..600),
+    ) {
+        let memories: Vec<Memory> = words
+            .iter()
+            .enumerate()
+            .map(|(n, words)| Memory { content: "word ".repeat(*words), ..strategy(n as u128) })
+            .collect();
+        let kept = cut(memories.clone(), n, max, |memory| memory);
+        prop_assert!(kept.len() <= n && kept == memories[..kept.len()]);
+        let tokens: usize = kept.iter().map(|memory| tokens::estimate(&memory.format_for_prompt())).sum();
+        prop_assert!(max.is_none_or(|max| tokens <= max));
+    }
+
+    #[test]
+    fn at_least_fifty_and_four_times_the_answer_are_fetched(n in 0usize..10_000) {
+        prop_assert!(over_fetch(n) >= 50 && over_fetch(n) >= 4 * n);
+    }
+}
+
+/// One of the answer, whichever, and its place.
+fn picked(ranked: &[Ranked], pick: &prop::sample::Index) -> (usize, MemoryId) {
+    let n = pick.index(ranked.len());
+    (n, ranked[n].facts.id)
+}
+
+fn place_of(id: MemoryId, ranked: &[Ranked]) -> usize {
+    ranked.iter().position(|entry| entry.facts.id == id).unwrap()
 }

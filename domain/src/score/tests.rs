@@ -282,4 +282,14 @@ proptest! {
         let blamed = Case { not_helpful: case.not_helpful + 1, ..case.clone() };
         prop_assert!(blamed.score(&profile).composite <= before + 1e-12);
     }
+
+    #[test]
+    fn recency_halves_with_every_half_life(days in 0.0..400.0f64, half_life in 1.0..100.0f64, name in prop::sample::select(PROFILES.to_vec())) {
+        let profile = Profile::new(name, Weights::COMPOSITE, half_life);
+        let recency = |days| {
+            let facts = Facts::from(&Memory { created_at: days_ago(days), ..strategy(1) });
+            score(&profile, &asked(), &facts, &Evidence::default(), &similar(0.5)).recency
+        };
+        prop_assert!((recency(days + half_life) - recency(days) / 2.0).abs() < 1e-6);
+    }
 }

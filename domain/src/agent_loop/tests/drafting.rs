@@ -132,7 +132,7 @@ fn recall_comes_first_and_its_notes_become_warnings() {
     let (mut run, effects) = AgentLoop::start(with_memory, Limits::default(), NOW);
     assert_eq!(effects, [Effect::Recall]);
     let notes = vec!["store_unavailable: no memories".to_owned()];
-    let effects = run.on(Input::Recalled { injection: Injection::default(), notes: notes.clone() }, NOW);
+    let effects = run.on(Input::Recalled { injection: Some(Injection::default()), notes: notes.clone() }, NOW);
     assert!(matches!(&effects[..], [Effect::Call(call)] if call.purpose == Purpose::Think));
     assert_eq!(run.warnings, notes);
     assert_eq!(run.trajectory[0].action, Action::Recall);
@@ -140,7 +140,7 @@ fn recall_comes_first_and_its_notes_become_warnings() {
 
 #[test]
 fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_relevant() {
-    let recalled_by = |injection: Injection, notes: Vec<String>| {
+    let recalled_by = |injection: Option<Injection>, notes: Vec<String>| {
         let mut with_memory = job(1);
         with_memory.task.use_memory = true;
         let (mut run, _) = AgentLoop::start(with_memory, Limits::default(), NOW);
@@ -154,7 +154,7 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
     let below = (recalled(warning(2), Some(0.1), None, 0.2), LeftOut::BelowFloor);
     let used = recalled(strategy(1), Some(0.9), None, 0.7);
     let some = Injection { strategies: vec![used], left_out: vec![below.clone()], ..Injection::default() };
-    let (report, prompt) = recalled_by(some, vec![]);
+    let (report, prompt) = recalled_by(Some(some), vec![]);
     assert_eq!((report.memories_used[0].id, report.memories_used.len()), (id(1), 1));
     let left_out = &report.memories_left_out[0];
     assert_eq!((left_out.id, left_out.warning, left_out.composite_score), (id(2), true, 0.2));
@@ -162,17 +162,43 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
     assert!(report.notes.is_empty() && prompt.contains("Strategy 1") && !prompt.contains("Warning 2"), "{prompt}");
 
     let nothing = Injection { left_out: vec![below], ..Injection::default() };
-    for (injection, notes) in [(nothing, vec!["embedding_unavailable: x".to_owned()]), (Injection::default(), vec![])] {
-        let (report, prompt) = recalled_by(injection, notes);
+    for (injection, notes) in [(nothing, vec![]), (Injection::default(), vec!["embedding_unavailable: x".to_owned()])] {
+        let (report, prompt) = recalled_by(Some(injection), notes);
         assert_eq!(report.notes, ["nothing_relevant: no memory is relevant enough to be put into the prompts"]);
         assert!(report.memories_used.is_empty(), "{report:?}");
         assert!(prompt.contains("No experience in the memory is relevant to this task."), "{prompt}");
     }
-    let (report, _) = recalled_by(Injection::default(), vec!["store_unavailable: no memories were recalled".into()]);
+    let (report, _) = recalled_by(None, vec!["store_unavailable: no memories were recalled".into()]);
     assert!(report.notes.is_empty(), "that is not to have found nothing");
 }
 
 proptest! {
+    #[test]
+    fn the_loop_hash_sees_everything_but_white_space(
+        words in prop::collection::vec("[a-c;]{1,3}", 1..6), other in prop::collection::vec("[a-c;]{1,3}", 1..6), space in "[ \t\n]{1,3}",
+    ) {
+        let spaced = format!("{space}{}{space}", words.join(&space));
+        prop_assert_eq!(loop_hash(&spaced), loop_hash(&words.join(" ")));
+        prop_assert_eq!(loop_hash(&other.join(" ")) == loop_hash(&spaced), other == words);
+    }
+
+    #[test]
+    fn a_report_never_costs_more_than_the_budget(k in 1u32..=5, each in 1u64..60, limit in 1u64..600, score in 0.0..=1.0f64) {
+        let mut player = Player::new(|call: &Call| match call.purpose {
+            Purpose::Think | Purpose::Refine => draft(format!("{call:?}")),
+            Purpose::Evaluate => evaluation(score),
+            _ => judgement(Verdict::Success, vec![]),
+        });
+        player.tokens_per_call = each;
+        let mut job = job(k);
+        job.task.store_result = false;
+        let (conclusion, _) = player.play(job, Limits { total_token_budget: limit, ..Limits::default() });
+        match conclusion.end {
+            Ok(report) => prop_assert!(report.usage.total_tokens() <= limit),
+            Err(failure) => prop_assert!(matches!(failure, Failure::Budget { used, .. } if used > limit), "{:?}", failure),
+        }
+    }
+
     #[test]
     fn every_run_ends_within_its_calls_and_returns_its_best_solution(
         k in 1u32..=8,
@@ -208,6 +234,7 @@ proptest! {
             prop_assert_eq!(player.count(Purpose::Judge), 1);
             let best = given.iter().copied().reduce(f64::max);
             prop_assert_eq!(report.score, best);
+            prop_assert!(!report.early_exit || report.score.is_some_and(|score| score >= 0.8));
             prop_assert!(report.iterations <= max_iterations);
         }
     }

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::prompt::Template;
 
@@ -97,4 +99,28 @@ fn without_a_verdict_the_evaluation_chooses_the_prompt_and_gives_the_reasons() {
     let unknown = unjudged(None);
     assert_eq!(unknown.instructions, Template::ExtractSuccess.instructions());
     assert!(!unknown.input.contains("Evaluation:"), "{}", unknown.input);
+}
+
+proptest! {
+    #[test]
+    fn a_run_keeps_no_more_lessons_than_it_may_and_of_a_failure_none_that_does_not_say_what_went_wrong(
+        k in 1u32..=3, offered in prop::collection::vec(any::<bool>(), 0..9), success: bool, unfit: bool,
+    ) {
+        let verdict = if success { Verdict::Success } else { Verdict::Failure };
+        let learnings: Vec<Lesson> =
+            offered.iter().enumerate().map(|(n, warns)| lesson(&format!("Lesson {n}"), *warns)).collect();
+        let mut player = Player::new(|call: &Call| match call.purpose {
+            Purpose::Think => draft("x"),
+            Purpose::Evaluate => evaluation(0.9),
+            Purpose::Judge if unfit => judgement(verdict, vec![lesson(" ", true)]),
+            Purpose::Judge => judgement(verdict, learnings.clone()),
+            _ => Ok(Answer::Lessons(learnings.clone())),
+        });
+        let (conclusion, _) = player.play(job(k), Limits::default());
+        let kept = conclusion.keep.unwrap().lessons;
+        let most = if k > 1 { 5 } else { 3 };
+        prop_assert!(kept.len() <= most);
+        prop_assert!(k > 1 || success || kept.iter().all(|lesson| lesson.error_context.is_some()));
+        prop_assert!(player.count(Purpose::Extract) + player.count(Purpose::Contrast) <= 1);
+    }
 }
