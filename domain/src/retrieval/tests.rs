@@ -215,7 +215,7 @@ proptest! {
     ) {
         let profile = Profile::new(name, Weights::COMPOSITE, 30.0);
         let (place, chosen) = picked(&rank(candidates.clone(), &question, &profile), &pick);
-        let raise: [&dyn Fn(&mut Facts, &mut Evidence); 5] = [
+        let raise: [Raise<'_>; 5] = [
             &|facts, _| facts.prior += up * (0.999 - facts.prior),
             &|facts, _| facts.pinned = true,
             &|facts, _| facts.scope = Scope::Project,
@@ -250,6 +250,8 @@ proptest! {
         prop_assert!(over_fetch(n) >= 50 && over_fetch(n) >= 4 * n);
     }
 }
+
+type Raise<'a> = &'a dyn Fn(&mut Facts, &mut Evidence);
 
 /// One of the answer, whichever, and its place.
 fn picked(ranked: &[Ranked], pick: &prop::sample::Index) -> (usize, MemoryId) {
