@@ -25,6 +25,7 @@ mod mcp_tools;
 mod observability;
 mod redacted;
 mod secrets;
+mod signals;
 mod store_contract;
 mod store_fixtures;
 mod store_formats;
