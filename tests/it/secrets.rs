@@ -22,17 +22,28 @@ struct Planted {
     secret: String,
 }
 
-fn corpus() -> Vec<Planted> {
+/// Every line, with its secret between « and ».
+fn lines() -> impl Iterator<Item = String> {
     let corpus = include_str!("../../domain/src/secrets/corpus.txt");
     let lines = corpus.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" | "));
-    let planted = lines.filter_map(|(_, line)| {
+    lines.map(|(_, line)| {
         let text = line.replace('·', "").replace("\\\\", "\0").replace("\\n", "\n").replace("\\r", "\r");
-        let text = text.replace('\0', "\\");
+        text.replace('\0', "\\")
+    })
+}
+
+fn corpus() -> Vec<Planted> {
+    let planted = lines().filter_map(|text| {
         let (_, rest) = text.split_once('«')?;
         let (secret, _) = rest.split_once('»')?;
         Some(Planted { secret: secret.to_owned(), text: text.replace(['«', '»'], "") })
     });
     planted.collect()
+}
+
+/// What only looks like a secret.
+fn lookalikes() -> Vec<String> {
+    lines().filter(|text| !text.contains('«') && !text.contains("[REDACTED:")).collect()
 }
 
 /// All of the corpus in one text.
@@ -396,4 +407,80 @@ fn a_key_of_no_known_form_is_nowhere_though_the_provider_quotes_it() {
     seen.directory(&place.path("data"));
     seen.ran("export", &place.run(&["memory", "export", "--all"]).ok());
     assert_eq!(seen.leaks([OTHER_KEY].into_iter()), Vec::<String>::new());
+}
+
+#[test]
+fn what_only_looks_like_a_secret_comes_through_every_way_unchanged() {
+    let lookalikes = lookalikes();
+    assert!(lookalikes.len() >= 60, "{}", lookalikes.len());
+    let everything = lookalikes.join("\n\n");
+    let provider = Provider::start(everything.clone());
+    let place = Place::new();
+    let settings = format!(
+        "[llm]\nbase_url = {:?}\n[llm.retry]\nmax_retries = 3\nbase_delay_ms = 1\n[mcp]\ntoolsets = [\"all\"]\n",
+        provider.server.uri()
+    );
+    place.write("config/reasoning-bank/config.toml", &settings);
+    let mut command = place.command(&["mcp"]);
+    command.env("OPENROUTER_API_KEY", KEY).env("REASONING_BANK_TRACES", place.path("traces"));
+    let mut process = McpProcess::spawn(command);
+    process.initialize();
+
+    let mut id = Value::Null;
+    for (n, part) in lookalikes.chunks(15).enumerate() {
+        let text = part.join("\n\n");
+        let short =
+            |most: usize| part.iter().find(|text| text.chars().count() <= most && !text.contains('\n')).unwrap();
+        let lesson = json!({
+            "title": format!("Lesson {n}"), "description": short(400), "content": text, "task": text,
+            "pattern_tags": [short(100)], "domain_category": short(100),
+        });
+        let recorded = process.call("record_memory", lesson.clone());
+        assert_eq!(recorded["redactions"], 0, "{recorded}");
+        id = recorded["id"].clone();
+        let read = process.call("get_memory", json!({"memory_id": id}));
+        for field in ["description", "content", "pattern_tags", "domain_category"] {
+            assert_eq!(read[field], lesson[field], "{field}");
+        }
+        process.call(
+            "report_outcome",
+            json!({"memory_ids": [id], "helpful": true, "comment": &text[..text.floor_char_boundary(1_900)]}),
+        );
+    }
+    let updated = process.call(
+        "update_memory",
+        json!({"memory_id": id, "content": &everything[..everything.floor_char_boundary(3_900)]}),
+    );
+    assert_eq!(updated["content"].as_str().unwrap(), &everything[..everything.floor_char_boundary(3_900)]);
+    let found = process.call("retrieve_memories", json!({"query": everything, "n_results": 50}));
+    assert!(!found.to_string().contains("[REDACTED:"), "{found}");
+    let solved = process.call("solve_coding_task", json!({"task": everything, "matts_k": 1}));
+    assert!(solved["solution"].as_str().unwrap().ends_with(&everything), "{solved}");
+    assert!(process.end().status.success());
+
+    let asked: Vec<String> = provider
+        .requests()
+        .iter()
+        .filter_map(|request| serde_json::from_slice::<Value>(&request.body).ok())
+        .map(|request| request["input"].to_string())
+        .collect();
+    let escaped = serde_json::to_string(&everything).unwrap();
+    assert!(asked.iter().any(|input| input.contains(escaped.trim_matches('"'))), "{asked:?}");
+
+    let exported = place.run(&["memory", "export", "--all"]).ok().stdout;
+    let things: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of_kind = |kind: &'static str| things.iter().filter(move |thing| thing["kind"] == kind);
+    assert_eq!(of_kind("trace").next().unwrap()["task"], everything.as_str());
+    let comments: String = of_kind("signal").filter_map(|signal| signal["comment"].as_str()).collect();
+    // What the model's lessons hold besides is a secret of their own.
+    let given = of_kind("memory").filter(|memory| memory["source_type"] == "explicit").map(Value::to_string);
+    assert!(!(given.collect::<String>() + &comments).contains("[REDACTED:"), "{comments}");
+
+    let clean: String =
+        exported.lines().filter(|line| !line.contains("[REDACTED:")).map(|line| format!("{line}\n")).collect();
+    let file = place.write("exported.jsonl", &clean);
+    let restored = Place::new();
+    let imported = restored.run(&["--json", "memory", "import", file.to_str().unwrap()]).ok().json();
+    assert_eq!(imported["redactions"], 0, "{imported}");
+    assert_eq!(restored.run(&["memory", "export", "--all"]).ok().stdout, clean);
 }

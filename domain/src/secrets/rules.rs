@@ -61,9 +61,27 @@ static TABLE: &[Rule] = &[
     word("vault", r"hv[sbr]\.[A-Za-z0-9_-]{24,}"),
     word("doppler", r"dp\.(?:pt|st|ct|sa)\.[A-Za-z0-9_.]{30,}"),
     word("linear", r"lin_api_[A-Za-z0-9]{30,}"),
+    word("docker", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
+    word("figma", r"fig[dou]_[A-Za-z0-9_-]{30,}"),
+    word("grafana", r"gl(?:sa|c)_[A-Za-z0-9_+/=]{32,}"),
+    word("new-relic", r"NR(?:AK|JS|II)-[A-Z0-9]{19,}"),
+    word("sentry", r"sntry[su]_[A-Za-z0-9_+/=]{32,}"),
+    word("planetscale", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{30,}"),
+    word("supabase", r"sb(?:p|_secret)_[A-Za-z0-9_-]{30,}"),
+    word("tailscale", r"tskey-[a-z]{2,}-[A-Za-z0-9]{8,}-[A-Za-z0-9]{16,}"),
+    word("rubygems", r"rubygems_[a-f0-9]{32,}"),
+    word("airtable", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    word("square", r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{20,}"),
+    word("pinecone", r"pcsk_[A-Za-z0-9_]{40,}"),
+    word("postman", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    word("terraform", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}"),
+    word("notion", r"ntn_[A-Za-z0-9]{40,}"),
+    word("nvidia", r"nvapi-[A-Za-z0-9_-]{40,}"),
+    word("langsmith", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{8,}"),
     word("age", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
     group("url-login", r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>\[\]`]*:([^\s/@"'<>\[\]`]+)@"#, Some(is_written_out)),
     Rule { kind: "openai", pattern: Pattern::Word(r"sk-[A-Za-z0-9_-]{20,}"), check: Some(looks_random) },
+    Rule { kind: "mailgun", pattern: Pattern::Word(r"key-[0-9a-z]{32}"), check: Some(looks_random) },
     Rule { kind: "pypi", pattern: Pattern::Word(r"pypi-[A-Za-z0-9_-]{16,}"), check: Some(looks_random) },
     group("url-login", r"[A-Za-z][A-Za-z0-9+.-]*://([A-Za-z0-9_-]{16,})@", Some(looks_random)),
     group(
@@ -73,6 +91,11 @@ static TABLE: &[Rule] = &[
     ),
     group("bearer", r"(?i-u:\bbearer)[ \t]+([A-Za-z0-9._~+/-]{8,}={0,2})", Some(looks_random)),
 ];
+
+#[cfg(test)]
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|rule| rule.kind)
+}
 
 fn looks_random(value: &str) -> bool {
     let head = &value[..value.floor_char_boundary(256)];

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -14,6 +15,17 @@ fn corpus() -> impl Iterator<Item = (usize, Option<&'static str>, String)> {
         let text = text.replace('·', "").replace("\\\\", "\u{0}").replace("\\n", "\n").replace("\\r", "\r");
         (index + 1, Some(kind).filter(|kind| *kind != "-"), text.replace('\u{0}', "\\"))
     })
+}
+
+#[test]
+fn the_corpus_is_of_many_kinds_and_has_many_lookalikes() {
+    let kinds: BTreeSet<&str> = corpus().filter_map(|(_, kind, _)| kind).collect();
+    let secrets = corpus().filter(|(_, kind, _)| kind.is_some()).count();
+    let lookalikes = corpus().count() - secrets;
+    assert!(kinds.len() >= 20 && secrets >= 60 && lookalikes >= 60, "{secrets} of {kinds:?}, {lookalikes}");
+    for kind in rules::kinds() {
+        assert!(kinds.contains(kind), "no line of the corpus has {kind}");
+    }
 }
 
 fn without_marks(text: &str) -> String {
