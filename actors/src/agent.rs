@@ -13,7 +13,6 @@ use reasoning_bank_domain::answer::{Answer, Ended, Purpose};
 use reasoning_bank_domain::ids::TaskId;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveUsage};
-use reasoning_bank_domain::workspace::Workspace;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
@@ -27,6 +26,7 @@ use crate::model::{Asked, ask};
 use crate::ports::{Clock, Completion, LanguageModel, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
 use crate::spans;
+use crate::workspaces::Resolved;
 
 /// What every agent works with.
 #[derive(Clone)]
@@ -69,7 +69,8 @@ pub(crate) struct AgentActor;
 pub(crate) struct AgentArgs {
     pub(crate) task_id: TaskId,
     pub(crate) job: Job,
-    pub(crate) workspace: Workspace,
+    /// As it was when the task began.
+    pub(crate) begun: Resolved,
     pub(crate) deadline: Deadline,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Option<watch::Sender<Progress>>,
@@ -186,7 +187,7 @@ impl AgentState {
         let memories = self.args.equipment.memories.clone();
         let deadline = self.until.at_most(RECALL_LIMIT);
         let (task, domain) = (self.args.job.task.task.clone(), self.args.job.task.domain.clone());
-        let workspace = self.args.workspace.clone();
+        let workspace = self.args.begun.workspace.clone();
         let recalled = async move { memories.recall_for_task(&task, domain, workspace, deadline).await };
         self.tasks.pipe(myself, recalled, |recalled| {
             let (injection, notes) = recalled
@@ -243,11 +244,11 @@ impl AgentState {
     fn conclude(&mut self, myself: &ActorRef<AgentMsg>, conclusion: Conclusion) {
         self.calls.cancel();
         let memories = self.args.equipment.memories.clone();
-        let (workspace, trace_id) = (self.args.workspace.clone(), self.args.job.trace_id);
+        let (begun, trace_id) = (self.args.begun.clone(), self.args.job.trace_id);
         let deadline = self.args.deadline.leaving(ANSWER_RESERVE).at_most(STORE_LIMIT);
         let stored = async move {
             let kept = match conclusion.keep {
-                Some(keep) => Some(memories.keep(keep, workspace, deadline).await),
+                Some(keep) => Some(memories.keep(keep, begun, deadline).await),
                 None => None,
             };
             let mut report = conclusion.end.map_err(|failure| error_of(failure, conclusion.best))?;
@@ -255,6 +256,10 @@ impl AgentState {
                 Some(Ok(Kept { learnings, notes })) => {
                     (report.trace_id, report.learnings) = (Some(trace_id), learnings);
                     report.warnings.extend(notes);
+                }
+                Some(Err(error @ Error::WorkspaceUnknown(_))) => {
+                    let deleted = "the result was not stored: the workspace was deleted meanwhile";
+                    report.warnings.push(format!("{}: {deleted}", error.code()));
                 }
                 Some(Err(error)) => {
                     report.warnings.push(format!("store_unavailable: the result may not have been stored: {error}"));

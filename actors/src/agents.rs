@@ -14,7 +14,6 @@ use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::secrets::scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveTask};
 use reasoning_bank_domain::trace::Outcome;
-use reasoning_bank_domain::workspace::Workspace;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +28,7 @@ use crate::ports::{Clock, Verifier};
 use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot, SystemEvent};
 use crate::spans::TaskLog;
 use crate::statistics::{Meters, Timer};
-use crate::workspaces::WorkspacesHandle;
+use crate::workspaces::{Resolved, WorkspacesHandle};
 
 pub const MAX_TASK_CHARS: usize = 200_000;
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
@@ -96,31 +95,31 @@ impl AgentsHandle {
         check(&task)?;
         let inside = self.gate.enter()?;
         let _tracked = self.tracker.token();
-        let workspace = self.workspaces.resolve_anyway(&workspace, call.deadline).await?.workspace;
+        let begun_in = self.workspaces.resolve_anyway(&workspace, call.deadline).await?;
         let clean = scrub(&task.task);
         let redactions = clean.redactions;
         let task = SolveTask { task: clean.text.into_owned(), ..task };
         let task_id = TaskId::from(Uuid::now_v7());
-        let log = TaskLog::begin(task_id, &workspace.id, task.k);
+        let log = TaskLog::begin(task_id, &begun_in.workspace.id, task.k);
         let job = Job {
             task,
             trace_id: TraceId::from(Uuid::now_v7()),
-            workspace_id: workspace.id.clone(),
+            workspace_id: begun_in.workspace.id.clone(),
             model: self.model.clone(),
             reasoning_effort: self.reasoning_effort.clone(),
             verify: call.verifier.is_some(),
         };
         let cancel = call.cancel.child_token();
         let running = Running::begin(&self.running, task_id, cancel.clone());
-        let recorded = (job.clone(), workspace.clone());
+        let recorded = (job.clone(), begun_in.clone());
         let Call { deadline, progress, verifier, .. } = call;
         let span = log.span().clone();
-        let start = Start { task_id, job, workspace, deadline, cancel, progress, verifier, span: span.clone(), inside };
+        let start = Start { task_id, job, begun_in, deadline, cancel, progress, verifier, span: span.clone(), inside };
         let solved = self.slot.call(|reply| AgentsMsg::Solve { start: Box::new(start), reply }, deadline).await;
         drop(running);
         if solved == Err(CallError::Dropped) {
-            let (job, workspace) = recorded;
-            span.in_scope(|| self.record_lost(task_id, job, workspace));
+            let (job, begun_in) = recorded;
+            span.in_scope(|| self.record_lost(task_id, job, begun_in));
         }
         let solved = solved.map_err(Error::from).flatten();
         log.end(&solved);
@@ -134,12 +133,12 @@ impl AgentsHandle {
     }
 
     /// The agent died, or the actor above it: the trace says so.
-    fn record_lost(&self, task_id: TaskId, job: Job, workspace: Workspace) {
+    fn record_lost(&self, task_id: TaskId, job: Job, begun_in: Resolved) {
         let (memories, events) = (self.memories.clone(), self.events.clone());
         let (now, deadline) = (self.clock.now(), Deadline::after(RECORD_LIMIT));
         let record = async move {
             if job.task.store_result
-                && let Err(error) = memories.keep(job.keep(Outcome::Failure, now, now), workspace, deadline).await
+                && let Err(error) = memories.keep(job.keep(Outcome::Failure, now, now), begun_in, deadline).await
             {
                 tracing::error!(%error, "the trace of a task whose agent died was not stored");
             }
@@ -226,7 +225,7 @@ pub(crate) struct AgentsArgs {
 pub(crate) struct Start {
     task_id: TaskId,
     job: Job,
-    workspace: Workspace,
+    begun_in: Resolved,
     deadline: Deadline,
     cancel: CancellationToken,
     progress: Option<watch::Sender<Progress>>,
@@ -336,11 +335,11 @@ impl Actor for Agents {
 
 impl AgentsState {
     async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: Reply) {
-        let Start { task_id, job, workspace, deadline, cancel, progress, verifier, span, inside } = start;
+        let Start { task_id, job, begun_in, deadline, cancel, progress, verifier, span, inside } = start;
         let args = AgentArgs {
             task_id,
             job,
-            workspace,
+            begun: begun_in,
             deadline,
             cancel,
             progress,

@@ -114,6 +114,21 @@ impl WorkspacesHandle {
         }
     }
 
+    /// Work that began in a workspace may still write to it: not once that was deleted, here or by another process, even
+    /// where there is a new one in its place. One that nobody had written to when the work began could not be deleted.
+    ///
+    /// # Errors
+    /// `WorkspaceUnknown`, and those of the store.
+    pub(crate) async fn still_there(&self, begun: &Resolved, deadline: Deadline) -> Result<(), Error> {
+        if !begun.registered {
+            return Ok(());
+        }
+        self.reread(deadline).await?;
+        let Workspace { id, created_at, .. } = &begun.workspace;
+        let now = self.known.load().by_id(id).filter(|now| now.created_at == *created_at);
+        now.map(|_| ()).ok_or_else(|| Error::WorkspaceUnknown(id.to_string()))
+    }
+
     fn by_computation(&self, root: &str) -> Resolved {
         Resolved { workspace: self.effective(self.unregistered(root)), registered: false }
     }

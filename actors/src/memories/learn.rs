@@ -11,7 +11,7 @@ use reasoning_bank_domain::lesson::{Lesson, Likeness, Origin, RELATED_COSINE, li
 use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::Learned;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
@@ -20,6 +20,7 @@ use super::passages::passages;
 use crate::error::Error;
 use crate::ports::{Committed, Conditions, MemoryRow, Passage, PassageKind, Recall, Record, Visible};
 use crate::runtime::Deadline;
+use crate::workspaces::Resolved;
 
 const NEIGHBOURS: usize = 5;
 
@@ -72,7 +73,10 @@ impl ToLearn {
 impl MemoriesHandle {
     /// Stores what a solve leaves: the trace, the lessons, the evidence about injected memories; all or nothing. A
     /// lesson that cannot be stored does not take the others with it; the notes say so.
-    pub(crate) async fn keep(&self, keep: Keep, workspace: Workspace, deadline: Deadline) -> Result<Kept, Error> {
+    ///
+    /// # Errors
+    /// `WorkspaceUnknown` where the workspace was deleted since the solve began: it does not bring it back.
+    pub(crate) async fn keep(&self, keep: Keep, begun: Resolved, deadline: Deadline) -> Result<Kept, Error> {
         let now = keep.origin.at;
         let (memories, mut notes) = memories_of(keep.lessons, &keep.origin, &keep.injected);
         let to_learn = self.to_learn(memories, deadline.halfway()).await.unwrap_or_else(|error| {
@@ -83,7 +87,8 @@ impl MemoriesHandle {
         let mut trace = keep.trace;
         trace.scrub();
         trace.memory_items = learnings.iter().map(|learned| learned.id).collect();
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace)), Record::Trace(trace)];
+        let Resolved { workspace, .. } = &begun;
+        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace)];
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
         let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
@@ -93,12 +98,13 @@ impl MemoriesHandle {
             let id = id_within_trace(trace_id, memory_id, kind, None);
             signal(id, memory_id, workspace.id.clone(), kind, Some(trace_id), now)
         }));
+        self.workspaces.still_there(&begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(&workspace);
+        self.workspaces.registered(workspace);
         let learnings = as_committed(learnings, &is_new, committed);
         self.join_sources(brought, learnings.iter().map(|learned| learned.id).collect(), deadline).await;
         let concerned = used.into_iter().chain(learnings.iter().map(|learned| learned.id));
-        self.promote_proven(concerned, &workspace, deadline).await;
+        self.promote_proven(concerned, workspace, deadline).await;
         Ok(Kept { learnings, notes })
     }
 

@@ -3,14 +3,18 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest, RetrieveRequest, WorkspaceRef};
 use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
+use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::feedback::Verdict;
 use reasoning_bank_domain::memory::Scope;
+use reasoning_bank_domain::solve::Progress;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use tokio::sync::watch;
 
 use crate::support::*;
 
@@ -109,6 +113,37 @@ async fn a_deleted_workspace_is_gone_with_all_that_is_its_own() {
     world.recorded(lesson("Again", "from the start with backoff")).await;
     assert_eq!(found(&world, project()).await, 1, "it can be written to again");
     assert_eq!(workspaces.list(soon()).await.unwrap().len(), 2);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_solve_that_still_runs_does_not_bring_a_deleted_workspace_back() {
+    let model = good_model();
+    let world = world(model.clone()).await;
+    let workspaces = &world.handle.workspaces;
+    for made_again in [false, true] {
+        world.recorded(lesson("Retry with backoff", "double the delay")).await;
+        let held = model.hold(Purpose::Judge);
+        let (progress, mut seen) = watch::channel(Progress::default());
+        let call = Call { progress: Some(progress), ..call() };
+        let solve = world.handle.agents.solve(task(&format!("x y {made_again}"), 1), project(), call);
+        let delete = async {
+            // Drafted and evaluated.
+            seen.wait_for(|progress| progress.completed == 2).await.unwrap();
+            workspaces.delete(&project(), soon()).await.unwrap();
+            if made_again {
+                world.recorded(lesson("Close files", "before renaming them")).await;
+            }
+            held.release();
+        };
+        let (report, ()) = tokio::join!(solve, delete);
+        let report = report.unwrap();
+        assert!(report.trace_id.is_none() && report.learnings.is_empty() && !report.solution.is_empty());
+        assert!(report.warnings.iter().any(|warning| warning.starts_with("workspace_unknown: ")), "{report:?}");
+        assert_eq!(workspaces.list(soon()).await.unwrap().len(), usize::from(made_again));
+        assert_eq!(world.memories().await.len(), usize::from(made_again));
+        assert!(world.signals().await.is_empty());
+    }
     world.stop().await;
 }
 
