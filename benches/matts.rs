@@ -95,6 +95,7 @@ async fn system(latency: Duration) -> System {
         provider: "simulated".into(),
         settings,
         clock: Clock::system(),
+        background: None,
     };
     System::start(parts).await.expect("a system")
 }

@@ -61,6 +61,7 @@ async fn system() -> System {
         provider: "simulated".into(),
         settings,
         clock: Clock::system(),
+        background: None,
     };
     System::start(parts).await.expect("a system")
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use reasoning_bank_actors::SolveSettings;
 use reasoning_bank_actors::cache::CacheSettings;
+use reasoning_bank_actors::distiller::DistillerSettings;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{Latency, NoModel, RetrySettings, Simulated, SimulatedSettings};
@@ -21,7 +22,7 @@ use tokio::sync::Mutex;
 
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
 use crate::settings::{self, LlmSettings, Loaded, Provider, Settings};
-use crate::store::{LanceStore, Options, TraceFileOptions, TraceFiles};
+use crate::store::{BackgroundLock, LanceStore, Options, TraceFileOptions, TraceFiles};
 
 /// For the last checkpoint of the store.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
@@ -37,12 +38,14 @@ pub struct Bank {
 type Opened = Arc<Mutex<Option<Arc<LanceStore>>>>;
 
 impl Bank {
-    /// Returns at once: the store opens and the embedding model loads behind it.
+    /// Returns at once: the store opens and the embedding model loads behind it. `in_background`: it also works off the
+    /// jobs that wait, unless another process does.
     pub async fn start(
         settings: &Settings,
         root_name: Option<RootName>,
         model: Arc<dyn LanguageModel>,
         embedder: Arc<dyn Embedder>,
+        in_background: bool,
     ) -> Result<Self, Error> {
         let store = Opened::default();
         let parts = Parts {
@@ -52,6 +55,7 @@ impl Bank {
             provider: settings.llm.provider.as_str().to_owned(),
             settings: SystemSettings { root_name, ..system_settings(settings) },
             clock: Clock::system(),
+            background: in_background.then(|| Arc::new(BackgroundLock::of(&settings.data_dir)) as Arc<_>),
         };
         Ok(Self { system: System::start(parts).await?, store, embedder })
     }
@@ -157,6 +161,7 @@ fn models(llm: &LlmSettings) -> Models {
         evaluate: or_main(&llm.models.evaluate),
         judge: or_main(&llm.models.judge),
         extract: or_main(&llm.models.extract),
+        capture: or_main(&llm.models.capture),
     }
 }
 
@@ -182,6 +187,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             relevance_floor: retrieval.relevance_floor,
             n_results: retrieval.n_results,
         },
+        distiller: DistillerSettings { daily_token_cap: settings.background.daily_token_cap },
         cache: CacheSettings { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
         retry: RetrySettings {
             max_retries: llm.retry.max_retries,

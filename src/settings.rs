@@ -44,6 +44,7 @@ pub struct Settings {
     pub judge: JudgeSettings,
     pub retrieval: RetrievalSettings,
     pub promotion: PromotionSettings,
+    pub background: BackgroundSettings,
     pub traces: TraceSettings,
     pub workspace: WorkspaceSettings,
     pub mcp: McpSettings,
@@ -158,6 +159,12 @@ impl From<&WeightSettings> for Weights {
             ..Self::default()
         }
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BackgroundSettings {
+    pub daily_token_cap: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -1,9 +1,11 @@
 //! Adapters of the store port. Its contract is in the `actors` package, the suite that checks it in
 //! `tests/it/store_contract.rs`.
 
+mod background;
 mod files;
 mod lance;
 mod trace_files;
 
+pub use background::BackgroundLock;
 pub use lance::{LanceStore, Options};
 pub use trace_files::{TraceFileOptions, TraceFiles};

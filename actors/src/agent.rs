@@ -215,7 +215,7 @@ impl AgentState {
             match purpose {
                 Purpose::Think => equipment.matts.draft(request, deadline, cancel).await,
                 Purpose::Evaluate | Purpose::Judge => equipment.judge.ask(request, deadline, cancel).await,
-                Purpose::Refine | Purpose::Extract | Purpose::Contrast => {
+                Purpose::Refine | Purpose::Extract | Purpose::Contrast | Purpose::Capture | Purpose::Distill => {
                     Ok(ask(&*equipment.model, request, deadline, cancel).await)
                 }
             }

@@ -4,6 +4,7 @@
 mod agent;
 pub mod agents;
 pub mod cache;
+pub mod distiller;
 pub mod error;
 mod health;
 mod judge;

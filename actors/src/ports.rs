@@ -1,14 +1,17 @@
-//! What the system needs from outside: a store, an embedder, a language model, and where a caller has one a check of solutions.
+//! What the system needs from outside: a store, an embedder, a language model, the time, the
+//! right to work in the background, and where a caller has one a check of solutions.
 //! Adapters are in the root package, fakes in `testkit`.
 
 mod clock;
 mod embedder;
+mod exclusive;
 mod model;
 mod store;
 mod verifier;
 
 pub use clock::Clock;
 pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+pub use exclusive::{Exclusive, Right};
 pub use model::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
 pub use store::{
     Batch, Committed, Conditions, EraseScope, Erased, Filter, Held, Maintained, MemoryCommit, MemoryRow, MemoryStore,

@@ -12,21 +12,26 @@ use tokio::time::Instant;
 use crate::agent::{Equipment, SolveSettings};
 use crate::agents::AgentsHandle;
 use crate::cache::{CacheHandle, CacheSettings};
+use crate::distiller::{self, DistillerHandle, DistillerSettings};
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{Breaker, Cached, Metered, Retried, RetrySettings, Scrubbed, Timed, Turns};
-use crate::ports::{Clock, Embedder, LanguageModel};
+use crate::ports::{Clock, Embedder, Exclusive, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
 use crate::workspaces::{RootName, WorkspacesHandle};
 
+/// The name of the provider where there is no language model.
+const NO_MODEL: &str = "none";
+
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SystemSettings {
     pub solve: SolveSettings,
     pub retrieval: RetrievalSettings,
+    pub distiller: DistillerSettings,
     pub cache: CacheSettings,
     pub retry: RetrySettings,
     /// Requests that go out to the provider, retries included; 0 is without limit.
@@ -61,6 +66,8 @@ pub struct Parts {
     pub provider: String,
     pub settings: SystemSettings,
     pub clock: Clock,
+    /// The right to work off the bank's background jobs; None: this process leaves them to others.
+    pub background: Option<Arc<dyn Exclusive>>,
 }
 
 /// What clients of the system hold; cheap to clone.
@@ -68,6 +75,7 @@ pub struct Parts {
 pub struct SystemHandle {
     pub agents: AgentsHandle,
     pub memories: MemoriesHandle,
+    pub distiller: DistillerHandle,
     pub store: StoreHandle,
     pub workspaces: WorkspacesHandle,
     pub cache: CacheHandle,
@@ -124,7 +132,7 @@ pub struct ShutdownReport {
 impl System {
     /// Returns at once: the store opens and the embedding model loads behind it.
     pub async fn start(parts: Parts) -> Result<Self, Error> {
-        let Parts { store: opener, embedder, model, provider, settings, clock } = parts;
+        let Parts { store: opener, embedder, model, provider, settings, clock, background } = parts;
         let events = Events::default();
         let store = StoreHandle::new();
         let cache = CacheHandle::new(settings.cache);
@@ -152,22 +160,37 @@ impl System {
             judge: judge.clone(),
             memories: memories.clone(),
             clock,
-            settings: settings.solve,
+            settings: settings.solve.clone(),
         };
+        let distiller = DistillerHandle::new(store.clone(), workspaces.clone(), equipment.clock.clone());
         let agents = AgentsHandle::new(&equipment, workspaces.clone(), events.clone(), meters.clone());
-        let children = vec![
+        let mut children = vec![
             store.child(opener),
             cache.child(),
             workspaces.child(),
             matts.child(Arc::clone(&model)),
             judge.child(model),
-            agents.child(equipment),
+            agents.child(equipment.clone()),
         ];
+        children.extend(background.map(|right| {
+            distiller.child(distiller::Equipment {
+                store: store.clone(),
+                memories: memories.clone(),
+                events: events.clone(),
+                model: (provider != NO_MODEL).then(|| Arc::clone(&equipment.model)),
+                right,
+                clock: equipment.clock.clone(),
+                daily_token_cap: settings.distiller.daily_token_cap,
+                prompt_token_budget: settings.solve.limits.prompt_token_budget,
+                max_output_tokens: settings.solve.max_output_tokens,
+            })
+        }));
         let args = SupervisorArgs::new("root", children, Limits::default(), events.clone());
         let supervisor = SupervisorHandle::start(args).await?;
         let handle = SystemHandle {
             agents,
             memories,
+            distiller,
             store,
             workspaces,
             cache,
@@ -194,7 +217,7 @@ impl System {
     pub async fn stop(self, grace: Duration) -> ShutdownReport {
         let begun = Instant::now();
         let cancelled_tasks = self.handle.agents.quiesce(Deadline::after(grace)).await;
-        let order = ["agents", "judge", "matts", "workspaces", "cache", "store"];
+        let order = ["agents", "distiller", "judge", "matts", "workspaces", "cache", "store"];
         let actors = self.handle.supervisor.stop_in_order(&order, grace).await.unwrap_or_default();
         ShutdownReport { cancelled_tasks, actors, elapsed: begun.elapsed() }
     }

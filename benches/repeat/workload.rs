@@ -41,7 +41,7 @@ fn reasoning_tokens(purpose: Purpose) -> u64 {
     match purpose {
         Purpose::Think | Purpose::Refine => 1_200,
         Purpose::Evaluate => 400,
-        Purpose::Judge | Purpose::Extract | Purpose::Contrast => 600,
+        Purpose::Judge | Purpose::Extract | Purpose::Contrast | Purpose::Capture | Purpose::Distill => 600,
     }
 }
 
@@ -88,6 +88,7 @@ pub(crate) async fn run(same_drafts: f64, with_cache: bool) -> Result<Spent, Err
         provider: "priced".into(),
         settings,
         clock: Clock::system(),
+        background: None,
     };
     let system = System::start(parts).await?;
     let handle = system.handle();
@@ -136,7 +137,9 @@ impl Priced {
                 "verdict": "success", "score": 0.9, "reasoning": filler(2, 400), "learnings": [lesson(&request.input)],
             })
             .to_string(),
-            Purpose::Extract => serde_json::json!({ "learnings": [lesson(&request.input)] }).to_string(),
+            Purpose::Extract | Purpose::Capture | Purpose::Distill => {
+                serde_json::json!({ "learnings": [lesson(&request.input)] }).to_string()
+            }
             Purpose::Contrast => serde_json::json!({
                 "best_index": 1, "analysis": filler(3, 400), "learnings": [lesson(&request.input)],
             })

@@ -18,6 +18,10 @@ pub enum Purpose {
     Judge,
     Extract,
     Contrast,
+    /// Lessons from an exchange of a conversation.
+    Capture,
+    /// Lessons from a session that is over.
+    Distill,
 }
 
 impl Purpose {
@@ -29,6 +33,8 @@ impl Purpose {
             Self::Judge => "judge",
             Self::Extract => "extract",
             Self::Contrast => "contrast",
+            Self::Capture => "capture",
+            Self::Distill => "distill",
         }
     }
 
@@ -47,7 +53,7 @@ impl Purpose {
             Self::Think | Self::Refine => return None,
             Self::Evaluate => schemars::schema_for!(Evaluation),
             Self::Judge => schemars::schema_for!(Judgement),
-            Self::Extract => schemars::schema_for!(Extracted),
+            Self::Extract | Self::Capture | Self::Distill => schemars::schema_for!(Extracted),
             Self::Contrast => schemars::schema_for!(Contrasted),
         };
         let mut schema = schema.to_value();
@@ -105,7 +111,7 @@ pub struct Judgement {
     pub learnings: Vec<Lesson>,
 }
 
-/// Lessons from one solution.
+/// Lessons from one solution, exchange or session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Extracted {
@@ -131,7 +137,7 @@ pub enum Answer {
     Draft(String),
     Evaluation(Evaluation),
     Judgement(Judgement),
-    /// Of extract and contrast calls.
+    /// Of extract, contrast, capture and distill calls.
     Lessons(Vec<Lesson>),
 }
 
@@ -190,7 +196,9 @@ pub fn read(purpose: Purpose, text: &str) -> Result<Answer, InvalidAnswer> {
             unit_interval(judgement.score)?;
             Ok(Answer::Judgement(judgement))
         }
-        Purpose::Extract => object::<Extracted>(text).map(|extracted| Answer::Lessons(extracted.learnings)),
+        Purpose::Extract | Purpose::Capture | Purpose::Distill => {
+            object::<Extracted>(text).map(|extracted| Answer::Lessons(extracted.learnings))
+        }
         Purpose::Contrast => object::<Contrasted>(text).map(|contrasted| Answer::Lessons(contrasted.learnings)),
     }
 }
@@ -249,7 +257,7 @@ mod tests {
                 _ => {}
             }
         }
-        for purpose in [Purpose::Evaluate, Purpose::Judge, Purpose::Extract, Purpose::Contrast] {
+        for purpose in [Purpose::Evaluate, Purpose::Judge, Purpose::Extract, Purpose::Contrast, Purpose::Distill] {
             check(&purpose.schema().unwrap());
         }
     }

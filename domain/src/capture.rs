@@ -181,6 +181,11 @@ impl Ids {
     }
 }
 
+/// The lesson that an exchange worth keeping holds, by rules: see [`judge`].
+pub fn lesson_of(exchange: &Exchange) -> Lesson {
+    extract::extract(&exchange.question, &exchange.answer).lesson
+}
+
 /// The memory that an exchange worth keeping becomes, by rules: see [`judge`]. The exchange has been [`scrubbed`]:
 /// markers of its secrets may stay in what is learned, since the people who talked knew what stood there.
 ///

@@ -196,6 +196,12 @@ impl Job {
         Self { state: JobState::Queued, due, ..changed }
     }
 
+    /// The process that worked on it ended without a word. That may have been the job's doing: the second time it waits.
+    pub fn left_behind(&self, now: Timestamp) -> Self {
+        let left = self.failed_once("the process that worked on it ended", now);
+        if self.attempts == 1 { Self { due: now, ..left } } else { left }
+    }
+
     /// Nobody works on it any more, and nothing went wrong with it: it was asked to stop.
     pub fn put_back(&self, now: Timestamp) -> Self {
         Self { state: JobState::Queued, attempts: self.attempts.saturating_sub(1), due: now, ..self.changed(now) }
@@ -245,6 +251,14 @@ fn hashed(parts: &[&[u8]]) -> uuid::Uuid {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&hash.finalize()[..16]);
     Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+/// What became of a job that was handed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Queued {
+    /// False: the same was handed in before, and `job_id` is that job.
+    pub queued: bool,
+    pub job_id: JobId,
 }
 
 /// A job as a client sees it.
@@ -325,6 +339,18 @@ mod tests {
         let done = job().begun(0, at(1)).done(result.clone(), at(2));
         assert!(done.is_over());
         assert_eq!((done.work, done.result, done.revision), (None, Some(result), 2));
+    }
+
+    #[test]
+    fn a_job_that_was_left_behind_is_due_at_once_the_first_time_only() {
+        let once = job().begun(0, at(1)).left_behind(at(2));
+        assert_eq!((once.state, once.due), (JobState::Queued, at(2)));
+        let mut again = once;
+        for _ in 1..MAX_ATTEMPTS {
+            again = again.begun(0, at(3)).left_behind(at(4));
+        }
+        assert_eq!((again.state, again.attempts), (JobState::Failed, MAX_ATTEMPTS));
+        assert!(again.due > at(4));
     }
 
     #[test]

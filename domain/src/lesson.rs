@@ -83,13 +83,16 @@ pub fn from_own_failure(code: &str, message: &str) -> Lesson {
     }
 }
 
-/// Where lessons come from: what all memories of one solve have in common.
+/// Where lessons come from: what all memories of one solve, one session or one exchange have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Origin {
     pub task: String,
     pub domain: Option<String>,
     pub workspace_id: WorkspaceId,
-    pub trace_id: TraceId,
+    pub source_type: SourceType,
+    pub source_session: Option<String>,
+    pub trace_id: Option<TraceId>,
+    /// `Partial` of a session that was both.
     pub outcome: Outcome,
     pub at: Timestamp,
 }
@@ -126,8 +129,8 @@ impl Lesson {
             scope: Scope::Project,
             team: None,
             org: None,
-            source_type: SourceType::Solve,
-            source_session: None,
+            source_type: origin.source_type,
+            source_session: origin.source_session.clone(),
             trust,
             parent_memory_id: derived_from.first().copied(),
             derived_from,
@@ -135,13 +138,13 @@ impl Lesson {
             pattern_tags: tags(self.pattern_tags),
             difficulty_level: tidy(self.difficulty_level),
             domain_category: domain,
-            prior: prior(SourceType::Solve, Some(origin.outcome)),
+            prior: prior(origin.source_type, Some(origin.outcome)),
             created_at: origin.at,
             updated_at: origin.at,
             pinned: false,
             status: Status::Active,
-            trace_id: Some(origin.trace_id),
-            trace_outcome: Some(origin.outcome),
+            trace_id: origin.trace_id,
+            trace_outcome: origin.trace_id.map(|_| origin.outcome),
             embedder: None,
         }
     }

@@ -6,6 +6,7 @@ pub mod answer;
 pub mod breaker;
 pub mod capture;
 pub mod confidence;
+pub mod distill;
 pub mod eval;
 pub mod feedback;
 pub mod fusion;

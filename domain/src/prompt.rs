@@ -30,10 +30,12 @@ pub enum Template {
     /// Warnings of a solution that failed.
     ExtractFailure,
     Contrast,
+    Capture,
+    Distill,
 }
 
 impl Template {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Think,
         Self::Refine,
         Self::Evaluate,
@@ -41,6 +43,8 @@ impl Template {
         Self::ExtractSuccess,
         Self::ExtractFailure,
         Self::Contrast,
+        Self::Capture,
+        Self::Distill,
     ];
 
     pub fn purpose(self) -> Purpose {
@@ -51,6 +55,8 @@ impl Template {
             Self::Judge => Purpose::Judge,
             Self::ExtractSuccess | Self::ExtractFailure => Purpose::Extract,
             Self::Contrast => Purpose::Contrast,
+            Self::Capture => Purpose::Capture,
+            Self::Distill => Purpose::Distill,
         }
     }
 
@@ -73,6 +79,8 @@ impl Template {
             Self::ExtractSuccess => include_str!("../../config/prompts/extract_success.md"),
             Self::ExtractFailure => include_str!("../../config/prompts/extract_failure.md"),
             Self::Contrast => include_str!("../../config/prompts/contrast.md"),
+            Self::Capture => include_str!("../../config/prompts/capture.md"),
+            Self::Distill => include_str!("../../config/prompts/distill.md"),
         };
         text.split_once("\n---\n").unwrap_or((text, ""))
     }

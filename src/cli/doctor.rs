@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{Embedder, Filter, MemoryStore, Page, Scanned, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::job::{Job, JobState, Work};
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -20,6 +21,8 @@ mod key;
 const OPEN_LIMIT: Duration = Duration::from_secs(5);
 const STORE_LIMIT: Duration = Duration::from_secs(20);
 const EMBEDDER_LIMIT: Duration = Duration::from_secs(20);
+/// Of background jobs that are named.
+const MAX_GIVEN_UP: usize = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -65,11 +68,13 @@ pub(super) fn diagnose(loaded: &Result<Loaded, SettingsError>) -> Result<Diagnos
             Ok(loaded) => {
                 let dir = &loaded.settings.data_dir;
                 let (key, store, embeds) = tokio::join!(key::check(loaded), store(dir, &embedder), embeds(&embedder));
-                vec![configuration(loaded), key, store, embeds, disk::check(dir)]
+                let (store, jobs) = store;
+                vec![configuration(loaded), key, store, embeds, disk::check(dir), jobs]
             }
             Err(error) => {
                 let unknown = |name| Check::new(name, Grade::Warn, "not checked: the configuration comes first");
-                vec![misconfigured(error), unknown("key"), unknown("store"), embeds(&embedder).await, unknown("disk")]
+                let [key, store, jobs, disk] = ["key", "store", "jobs", "disk"].map(unknown);
+                vec![misconfigured(error), key, store, embeds(&embedder).await, disk, jobs]
             }
         }
     });
@@ -95,37 +100,62 @@ fn misconfigured(error: &SettingsError) -> Check {
     Check::new("configuration", Grade::Fail, problems.join("; ")).hint("correct or remove what is named")
 }
 
-/// Whether the bank opens, can be written to, and holds what this version and its embedder can read.
-async fn store(dir: &Path, embedder: &BuiltinEmbedder) -> Check {
+/// Whether the bank opens, can be written to, and holds what this version and its embedder can read; and whether
+/// background jobs were given up.
+async fn store(dir: &Path, embedder: &BuiltinEmbedder) -> (Check, Check) {
+    let unknown = |store| (store, Check::new("jobs", Grade::Warn, "not checked: the store comes first"));
     let shown = dir.display();
     if !dir.join("format_version").exists() {
         return match disk::may_write(dir) {
-            true => Check::new("store", Grade::Ok, format!("nothing is kept in {shown} yet")),
-            false => failed_store(&StoreError::Unusable(format!("{shown} cannot be written to"))),
+            true => (Check::new("store", Grade::Ok, format!("nothing is kept in {shown} yet")), given_up(&[])),
+            false => unknown(failed_store(&StoreError::Unusable(format!("{shown} cannot be written to")))),
         };
     }
     let opened = async {
         let options = Options { open_timeout: OPEN_LIMIT, ..Options::default() };
         let store = LanceStore::open(dir, embedder.fingerprint(), options).await?;
-        let scanned = store.scan(Filter::Workspaces, Page::first(1), Deadline::after(STORE_LIMIT)).await;
+        let limit = Deadline::after(STORE_LIMIT);
+        let failed = Filter::Jobs { workspace: None, state: Some(JobState::Failed), due: None };
+        let workspaces = store.scan(Filter::Workspaces, Page::first(1), limit).await;
+        let failed = store.scan(failed, Page::first(MAX_GIVEN_UP), limit).await;
         store.close(Deadline::after(OPEN_LIMIT)).await?;
-        scanned
+        Ok::<_, StoreError>((workspaces?, failed?))
     };
     match tokio::time::timeout(STORE_LIMIT, opened).await {
-        Ok(Ok(Scanned::Workspaces(workspaces))) => {
+        Ok(Ok((Scanned::Workspaces(workspaces), Scanned::Jobs(failed)))) => {
             let count = workspaces.len();
             let found = format!("{shown} opens and can be written to, workspaces: {count}");
-            set_aside(dir).unwrap_or_else(|| Check::new("store", Grade::Ok, found))
+            let store = set_aside(dir).unwrap_or_else(|| Check::new("store", Grade::Ok, found));
+            (store, given_up(&failed))
         }
-        Ok(Ok(_)) => failed_store(&StoreError::Failed("it answered something else than was asked".into())),
-        Ok(Err(StoreError::TimedOut)) | Err(_) => Check::new(
-            "store",
-            Grade::Fail,
-            format!("{shown} was not opened: another process holds it or the disk is slow"),
-        )
-        .hint("see which process writes there, for example with `fuser`, and try again"),
-        Ok(Err(error)) => failed_store(&error),
+        Ok(Ok(_)) => unknown(failed_store(&StoreError::Failed("it answered something else than was asked".into()))),
+        Ok(Err(StoreError::TimedOut)) | Err(_) => unknown(
+            Check::new(
+                "store",
+                Grade::Fail,
+                format!("{shown} was not opened: another process holds it or the disk is slow"),
+            )
+            .hint("see which process writes there, for example with `fuser`, and try again"),
+        ),
+        Ok(Err(error)) => unknown(failed_store(&error)),
     }
+}
+
+fn given_up(failed: &[Job]) -> Check {
+    if failed.is_empty() {
+        return Check::new("jobs", Grade::Ok, "no background job was given up");
+    }
+    let each = failed.iter().map(|job| {
+        let what = match &job.work {
+            Some(Work::Distill { session_id, .. }) => format!("session {session_id}"),
+            Some(Work::Capture { .. }) => "exchange".to_owned(),
+            None => "job".to_owned(),
+        };
+        format!("{} ({what}): {}", job.id, job.error.as_deref().unwrap_or("no reason was kept"))
+    });
+    let more = if failed.len() == MAX_GIVEN_UP { " or more" } else { "" };
+    let detail = format!("{}{more} given up: {}", failed.len(), each.collect::<Vec<_>>().join("; "));
+    Check::new("jobs", Grade::Warn, detail).hint("see to the reason, then hand the same in again: it begins anew")
 }
 
 fn failed_store(error: &StoreError) -> Check {

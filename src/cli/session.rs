@@ -62,13 +62,14 @@ pub(super) fn with_solving_bank<T>(
     run(loaded, ChosenModel::of(loaded)?, MODEL_PATIENCE, work)
 }
 
-/// The same for a server: it starts at once, and works without a language model too.
+/// The same for a server: it starts at once, works without a language model too, and works in the background.
 pub(super) fn with_serving_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     loaded.check_provider(true)?;
-    run(loaded, ChosenModel::of(loaded)?, Duration::ZERO, work)
+    let embedder = Arc::new(BuiltinEmbedder::new());
+    run_with(loaded, ChosenModel::of(loaded)?, embedder, Duration::ZERO, true, work)
 }
 
 /// The same for work that embeds many texts: with several instances of the embedding model.
@@ -76,7 +77,7 @@ pub(super) fn with_bulk_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run_with(loaded, ChosenModel::none(), Arc::new(EmbedderPool::new()), Duration::ZERO, work)
+    run_with(loaded, ChosenModel::none(), Arc::new(EmbedderPool::new()), Duration::ZERO, false, work)
 }
 
 /// The same for work that searches, with this embedder.
@@ -85,7 +86,7 @@ pub(super) fn with_embedder<T>(
     embedder: Arc<dyn Embedder>,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run_with(loaded, ChosenModel::none(), embedder, MODEL_PATIENCE, work)
+    run_with(loaded, ChosenModel::none(), embedder, MODEL_PATIENCE, false, work)
 }
 
 fn run<T>(
@@ -94,7 +95,7 @@ fn run<T>(
     model_patience: Duration,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run_with(loaded, chosen, Arc::new(BuiltinEmbedder::new()), model_patience, work)
+    run_with(loaded, chosen, Arc::new(BuiltinEmbedder::new()), model_patience, false, work)
 }
 
 fn run_with<T>(
@@ -102,11 +103,12 @@ fn run_with<T>(
     chosen: ChosenModel,
     embedder: Arc<dyn Embedder>,
     model_patience: Duration,
+    in_background: bool,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
     let done = runtime.block_on(async {
-        let bank = Bank::start(&loaded.settings, loaded.root_name(), chosen.model, embedder).await?;
+        let bank = Bank::start(&loaded.settings, loaded.root_name(), chosen.model, embedder, in_background).await?;
         let work = async {
             bank.embedder_ready(model_patience).await;
             work(bank.handle()).await

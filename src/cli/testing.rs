@@ -34,6 +34,7 @@ pub(super) async fn system_over(store: Arc<MemStore>) -> System {
             ..SystemSettings::default()
         },
         clock: Clock::system(),
+        background: None,
     };
     System::start(parts).await.unwrap()
 }

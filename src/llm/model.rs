@@ -31,15 +31,17 @@ pub struct Models {
     pub main: String,
     pub evaluate: String,
     pub judge: String,
-    /// Of everything that draws lessons.
+    /// Of what draws lessons from solves.
     pub extract: String,
+    /// Of what draws lessons in the background.
+    pub capture: String,
 }
 
 impl Models {
     /// The same for everything.
     pub fn all(name: impl Into<String>) -> Self {
         let main = name.into();
-        Self { evaluate: main.clone(), judge: main.clone(), extract: main.clone(), main }
+        Self { evaluate: main.clone(), judge: main.clone(), extract: main.clone(), capture: main.clone(), main }
     }
 
     fn of(&self, purpose: Purpose) -> &str {
@@ -48,6 +50,7 @@ impl Models {
             Purpose::Evaluate => &self.evaluate,
             Purpose::Judge => &self.judge,
             Purpose::Extract | Purpose::Contrast => &self.extract,
+            Purpose::Capture | Purpose::Distill => &self.capture,
         }
     }
 }

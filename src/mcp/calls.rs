@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::arguments::extract;
 use super::progress;
 use super::server::{DefaultWorkspace, McpOptions};
-use super::tools::{Nothing, ToolKind, admin, genealogy, record, report, retrieve, solve, workspaces};
+use super::tools::{Nothing, ToolKind, admin, genealogy, jobs, record, report, retrieve, solve, workspaces};
 use crate::{project, settings};
 
 /// How long a call that needs no model may take.
@@ -103,6 +103,16 @@ impl Calling<'_> {
             ToolKind::Statistics => {
                 self.extract::<Nothing>(arguments, &[])?;
                 document(&self.system.statistics(deadline).await?)
+            }
+            ToolKind::DistillSession => {
+                let arguments: jobs::DistillArguments = self.extract(arguments, &[])?;
+                let workspace = self.workspace(arguments.workspace.as_deref())?;
+                document(&self.system.distiller.queue(arguments.into_work(), &workspace, deadline).await?)
+            }
+            ToolKind::GetJob => {
+                let arguments: jobs::JobArguments = self.extract(arguments, &[])?;
+                let workspace = self.workspace(arguments.workspace.as_deref())?;
+                document(&self.system.distiller.job(arguments.job_id.into(), &workspace, deadline).await?)
             }
             ToolKind::ListWorkspaces => {
                 self.extract::<Nothing>(arguments, &[])?;

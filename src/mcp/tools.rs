@@ -2,6 +2,7 @@
 
 pub(super) mod admin;
 pub(super) mod genealogy;
+pub(super) mod jobs;
 pub(super) mod record;
 pub(super) mod report;
 pub(super) mod retrieve;
@@ -37,6 +38,7 @@ impl Default for ToolDefaults {
 #[serde(rename_all = "lowercase")]
 pub enum Toolset {
     Core,
+    Learning,
     Workspace,
     Admin,
     /// Every tool.
@@ -51,6 +53,8 @@ pub(super) enum ToolKind {
     Report,
     Genealogy,
     Statistics,
+    DistillSession,
+    GetJob,
     ListWorkspaces,
     SwitchWorkspace,
     DeleteWorkspace,
@@ -63,13 +67,15 @@ pub(super) enum ToolKind {
 
 impl ToolKind {
     /// In the order they are listed.
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::Solve,
         Self::Retrieve,
         Self::Record,
         Self::Report,
         Self::Genealogy,
         Self::Statistics,
+        Self::DistillSession,
+        Self::GetJob,
         Self::ListWorkspaces,
         Self::SwitchWorkspace,
         Self::DeleteWorkspace,
@@ -90,6 +96,7 @@ impl ToolKind {
             Self::Solve | Self::Retrieve | Self::Record | Self::Report | Self::Genealogy | Self::Statistics => {
                 Toolset::Core
             }
+            Self::DistillSession | Self::GetJob => Toolset::Learning,
             Self::ListWorkspaces | Self::SwitchWorkspace | Self::DeleteWorkspace => Toolset::Workspace,
             Self::HealthCheck | Self::ResetStatistics | Self::GetMemory | Self::UpdateMemory | Self::DeleteMemory => {
                 Toolset::Admin
@@ -105,6 +112,8 @@ impl ToolKind {
             Self::Report => report::definition(),
             Self::Genealogy => genealogy::definition(),
             Self::Statistics => statistics::definition(),
+            Self::DistillSession => jobs::distill_definition(),
+            Self::GetJob => jobs::job_definition(),
             Self::ListWorkspaces => workspaces::list_definition(),
             Self::SwitchWorkspace => workspaces::switch_definition(),
             Self::DeleteWorkspace => workspaces::delete_definition(),

@@ -67,6 +67,7 @@ async fn system(server: &LlmServer) -> System {
         provider: "responses".into(),
         settings,
         clock: Clock::system(),
+        background: None,
     };
     System::start(parts).await.unwrap()
 }

@@ -11,6 +11,7 @@ mod cli_maintain;
 mod cli_memory;
 mod cli_solve;
 mod cli_workspace;
+mod distilling;
 mod durability;
 mod embedding;
 mod eval_retrieval;

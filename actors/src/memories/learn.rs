@@ -7,6 +7,7 @@ use reasoning_bank_domain::agent_loop::Keep;
 use reasoning_bank_domain::confidence::{Signal, SignalKind, id_within_trace};
 use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::injection::Injection;
+use reasoning_bank_domain::job::Job;
 use reasoning_bank_domain::lesson::{Lesson, Likeness, Origin, RELATED_COSINE, likeness};
 use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::secrets::Scrub;
@@ -78,13 +79,14 @@ impl MemoriesHandle {
     /// `WorkspaceUnknown` where the workspace was deleted since the solve began: it does not bring it back.
     pub(crate) async fn keep(&self, keep: Keep, begun: Resolved, deadline: Deadline) -> Result<Kept, Error> {
         let now = keep.origin.at;
-        let (memories, mut notes) = memories_of(keep.lessons, &keep.origin, &keep.injected);
+        let (memories, mut notes) = memories_of(keep.lessons, &keep.origin, &keep.injected, |_| Uuid::now_v7().into());
         let to_learn = self.to_learn(memories, deadline.halfway()).await.unwrap_or_else(|error| {
             notes.push(format!("{}: the lessons were not stored: {error}", error.code()));
             Vec::new()
         });
         let learnings: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
         let mut trace = keep.trace;
+        let trace_id = trace.trace_id;
         trace.scrub();
         trace.memory_items = learnings.iter().map(|learned| learned.id).collect();
         let Resolved { workspace, .. } = &begun;
@@ -92,7 +94,6 @@ impl MemoriesHandle {
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
         let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
-        let trace_id = keep.origin.trace_id;
         let used: Vec<MemoryId> = keep.signals.iter().map(|(memory_id, _)| *memory_id).collect();
         batch.extend(keep.signals.into_iter().map(|(memory_id, kind)| {
             let id = id_within_trace(trace_id, memory_id, kind, None);
@@ -106,6 +107,24 @@ impl MemoriesHandle {
         let concerned = used.into_iter().chain(learnings.iter().map(|learned| learned.id));
         self.promote_proven(concerned, workspace, deadline).await;
         Ok(Kept { learnings, notes })
+    }
+
+    /// Stores the lessons of a background job together with its end, which `done` makes of what was learned and of notes
+    /// on what could not be stored; all or nothing.
+    pub(crate) async fn keep_of_job(
+        &self,
+        job: &Job,
+        lessons: Vec<Lesson>,
+        origin: &Origin,
+        done: impl FnOnce(Vec<Learned>, Vec<String>) -> Job,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        let (memories, notes) = memories_of(lessons, origin, &Injection::default(), |n| job.memory_id(n));
+        let to_learn = self.to_learn(memories, deadline.halfway()).await?;
+        let learned = to_learn.iter().map(ToLearn::learned).collect();
+        let mut batch = vec![Record::Job(done(learned, notes))];
+        batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(origin.at)));
+        self.store.commit(batch, deadline).await.map(drop)
     }
 
     /// Embeds memories, all learned from the same task, and compares them with their nearest neighbours of the same
@@ -200,10 +219,15 @@ fn signal(
 }
 
 /// The memories that are valid, each once, and notes on the others.
-fn memories_of(lessons: Vec<Lesson>, origin: &Origin, injected: &Injection) -> (Vec<Memory>, Vec<String>) {
+fn memories_of(
+    lessons: Vec<Lesson>,
+    origin: &Origin,
+    injected: &Injection,
+    id: impl Fn(usize) -> MemoryId,
+) -> (Vec<Memory>, Vec<String>) {
     let (mut memories, mut notes, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-    for lesson in lessons {
-        let mut memory = lesson.into_memory(Uuid::now_v7().into(), origin, injected);
+    for (n, lesson) in lessons.into_iter().enumerate() {
+        let mut memory = lesson.into_memory(id(n), origin, injected);
         memory.scrub();
         match memory.validate() {
             Err(invalid) => notes.push(format!("memory_invalid: a lesson was not stored: {invalid}")),

@@ -72,6 +72,9 @@ impl Simulated {
             Purpose::Evaluate => json(&evaluation(prompt.solution)),
             Purpose::Judge => json(&judgement(prompt.task, prompt.solution, &subject)),
             Purpose::Extract => json(&Extracted { learnings: lessons(&subject, quality(prompt.solution) >= 0.5) }),
+            Purpose::Capture | Purpose::Distill => {
+                json(&Extracted { learnings: lessons(&subject, !prompt.session_failed) })
+            }
             Purpose::Contrast => json(&Contrasted {
                 best_index: 1,
                 analysis: "simulated: the attempts that named the edge cases first scored higher".into(),
@@ -163,6 +166,7 @@ struct Sections<'a> {
     memories: &'a str,
     solution: &'a str,
     verdict_is_success: bool,
+    session_failed: bool,
 }
 
 impl<'a> Sections<'a> {
@@ -174,10 +178,15 @@ impl<'a> Sections<'a> {
         };
         let memories = section("## Experience");
         Self {
-            task: section("## Task"),
+            task: ["## Task", "## Transcript", "## Question"]
+                .map(section)
+                .into_iter()
+                .find(|text| !text.is_empty())
+                .unwrap_or_default(),
             memories: if memories.contains(FENCE) { memories } else { "" },
             solution: section("## Solution"),
             verdict_is_success: input.lines().any(|line| line.starts_with("## Verdict") && line.ends_with(": success")),
+            session_failed: input.lines().any(|line| line.starts_with("## Outcome") && line.ends_with(": failure")),
         }
     }
 }

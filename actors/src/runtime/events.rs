@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::ids::{JobId, TaskId};
+use reasoning_bank_domain::job::JobState;
 use reasoning_bank_domain::restart::Exit;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -44,6 +45,11 @@ pub enum SystemEvent {
     },
     TaskFinished {
         task: TaskId,
+    },
+    /// What became of a background job was stored.
+    JobStored {
+        job: JobId,
+        state: JobState,
     },
     /// This listener was too slow: so many events are lost to it.
     Missed {

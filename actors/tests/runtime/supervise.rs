@@ -259,3 +259,14 @@ async fn a_killed_supervisor_frees_its_slots_and_says_so() {
     assert_eq!(supervisor.ended().await, Ended::Killed);
     assert!(slot.current().is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_transient_child_that_is_killed_between_two_messages_comes_back() {
+    let (slot, events) = (Slot::new(), Events::default());
+    let mut seen = events.subscribe();
+    let children = vec![Echo::default().child("echo", Restart::Transient, &slot)];
+    let _supervisor = supervise(children, Limits::default(), &events).await;
+    assert_eq!(echo(&slot, "once", within(1_000)).await, Ok("once".to_owned()));
+    assert!(Faults::of(&slot).kill().await);
+    until_started(&mut seen, "echo", 2).await;
+}

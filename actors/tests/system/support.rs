@@ -73,6 +73,7 @@ async fn start(
         provider: "test".into(),
         settings,
         clock,
+        background: None,
     };
     let system = System::start(parts).await.unwrap();
     let handle = system.handle();

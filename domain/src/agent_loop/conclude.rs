@@ -9,6 +9,7 @@ use crate::feedback::Observed;
 use crate::ids::MemoryId;
 use crate::injection::Injection;
 use crate::lesson::{self, Origin};
+use crate::memory::SourceType;
 use crate::solve::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
 use crate::trace::{Outcome, TraceMetadata, VerdictSource};
 
@@ -78,7 +79,9 @@ impl Job {
             task: task.task.clone(),
             domain: task.domain.clone(),
             workspace_id: self.workspace_id.clone(),
-            trace_id: self.trace_id,
+            source_type: SourceType::Solve,
+            source_session: None,
+            trace_id: Some(self.trace_id),
             outcome,
             at: now,
         };

@@ -32,7 +32,9 @@ fn origin(outcome: Outcome) -> Origin {
         task: "write a binary search".into(),
         domain: Some("algorithms".into()),
         workspace_id: WorkspaceId::of_root("/p"),
-        trace_id: Uuid::from_u128(7).into(),
+        source_type: SourceType::Solve,
+        source_session: None,
+        trace_id: Some(Uuid::from_u128(7).into()),
         outcome,
         at: Timestamp::UNIX_EPOCH,
     }

@@ -17,7 +17,7 @@ fn a_machine_that_has_everything_is_told_so_and_nothing_is_created() {
     let temp = tempfile::tempdir().unwrap();
     let (grades, diagnosis) = of(&sources(temp.path(), "none"));
     let names: Vec<&str> = grades.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["configuration", "key", "store", "embedder", "disk"]);
+    assert_eq!(names, ["configuration", "key", "store", "embedder", "disk", "jobs"]);
     assert_ne!(diagnosis.status, Grade::Fail, "{diagnosis:?}");
     assert!(diagnosis.checks[2].detail.contains("nothing is kept"), "{diagnosis:?}");
     assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0);
@@ -50,4 +50,23 @@ fn little_space_is_a_warning_and_almost_none_a_failure() {
         [status(99), status(100), status(1023), status(1024)],
         [Grade::Fail, Grade::Warn, Grade::Warn, Grade::Ok]
     );
+}
+
+#[test]
+fn background_jobs_that_were_given_up_are_named_with_their_reason() {
+    assert_eq!(given_up(&[]).status, Grade::Ok);
+    let work = Work::Distill {
+        session_id: "monday".into(),
+        outcome: reasoning_bank_domain::memory::MemoryOutcome::Mixed,
+        transcript: "t".into(),
+    };
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    let mut job = Job::queued(reasoning_bank_domain::workspace::WorkspaceId::of_root("/p"), work, now);
+    while job.state != JobState::Failed {
+        job = job.begun(0, now).failed_once("llm_failed: no such model", now);
+    }
+    let check = given_up(std::slice::from_ref(&job));
+    assert_eq!(check.status, Grade::Warn);
+    assert_eq!(check.detail, format!("1 given up: {} (session monday): llm_failed: no such model", job.id));
+    assert!(check.hint.is_some());
 }

@@ -48,6 +48,7 @@ async fn world_with(can_solve: bool) -> World {
         provider: "test".into(),
         settings: SystemSettings::default(),
         clock: Clock::system(),
+        background: None,
     };
     let system = System::start(parts).await.unwrap();
     let options = McpOptions {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
+use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, Signal, SupervisionEvent};
 use reasoning_bank_domain::restart::{Decision, Exit, History, Limits};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -242,11 +242,13 @@ impl Drop for SupervisorState {
     }
 }
 
-/// Who ended and how; None for events that are no end. A clean end hands over the actor's state, a kill does not.
+/// Who ended and how; None for events that are no end. A clean end hands over the actor's state; a kill does so only
+/// between two messages, and says what it was.
 fn exit_of(event: SupervisionEvent) -> Option<(ActorId, Exit, String)> {
     match event {
         SupervisionEvent::ActorTerminated(actor, state, reason) => {
-            let exit = if state.is_some() { Exit::Normal } else { Exit::Failed };
+            let killed = reason.as_ref().is_some_and(|reason| *reason == Signal::Kill.to_string());
+            let exit = if state.is_some() && !killed { Exit::Normal } else { Exit::Failed };
             Some((actor.get_id(), exit, reason.unwrap_or_else(|| "stopped".to_owned())))
         }
         SupervisionEvent::ActorFailed(actor, error) => Some((actor.get_id(), Exit::Failed, error.to_string())),

@@ -1,0 +1,242 @@
+//! DistillerActor: works off the bank's queue of background jobs, one at a time, where this process has the right to.
+//! What one turn of it does is in `turn`, what may become of a job in `domain::job`.
+//!
+//! The queue is in the store, so a job survives every process. One process of a bank works at a time; when it ends, the
+//! next one takes over what it had begun. A job's end and its lessons are one commit, which is refused if the job was
+//! changed or erased meanwhile: however often it is tried, it has one result.
+
+mod turn;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use reasoning_bank_domain::ids::JobId;
+use reasoning_bank_domain::job::{Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
+use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::secrets::Scrub;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::error::Error;
+use crate::memories::{MemoriesHandle, WorkspaceRef};
+use crate::ports::{Clock, Exclusive, Filter, LanguageModel, Page, Record, Scanned};
+use crate::runtime::{ChildSpec, Deadline, Events, Panicked, Slot, Tasks};
+use crate::store::StoreHandle;
+use crate::workspaces::WorkspacesHandle;
+use turn::{Bench, turn};
+
+/// Jobs that wait or run, of all workspaces; more are refused as overload.
+const MAX_OPEN: u64 = 256;
+/// Of a refused job.
+const RETRY_AFTER: Duration = Duration::from_secs(60);
+/// What other processes queued is seen after this.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// A job that is asked to stop has written that down within this.
+const FINISH_LIMIT: Duration = Duration::from_secs(3);
+/// Failed jobs that are listed.
+const MAX_LISTED: usize = 100;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DistillerSettings {
+    /// Tokens of models that background work may use in a day (UTC), input and output, over all processes of the bank;
+    /// 0: no model is asked.
+    pub daily_token_cap: u64,
+}
+
+#[derive(Clone)]
+pub struct DistillerHandle {
+    store: StoreHandle,
+    workspaces: WorkspacesHandle,
+    clock: Clock,
+    slot: Slot<Msg>,
+}
+
+impl DistillerHandle {
+    pub(crate) fn new(store: StoreHandle, workspaces: WorkspacesHandle, clock: Clock) -> Self {
+        Self { store, workspaces, clock, slot: Slot::new() }
+    }
+
+    pub(crate) fn child(&self, equipment: Equipment) -> ChildSpec {
+        ChildSpec::actor("distiller", Restart::Transient, &self.slot, move || (DistillerActor, equipment.clone()))
+    }
+
+    /// Durable when it returns. The same work again is the same job; one that failed for good begins anew.
+    pub async fn queue(&self, mut work: Work, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Queued, Error> {
+        check(&work)?;
+        work.scrub();
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let new = Job::queued(workspace.id.clone(), work, self.clock.now());
+        let job_id = new.id;
+        let job = match self.stored(job_id, deadline).await? {
+            Some(stored) if stored.state == JobState::Failed => stored.queued_again(self.clock.now()),
+            Some(_) => return Ok(Queued { queued: false, job_id }),
+            None => new,
+        };
+        if self.open_jobs(deadline).await? >= MAX_OPEN {
+            return Err(Error::Overloaded { retry_after: RETRY_AFTER });
+        }
+        let registration = Record::Workspace(self.workspaces.registration(&workspace));
+        self.store.commit(vec![registration, Record::Job(job)], deadline).await?;
+        self.workspaces.registered(&workspace);
+        // Where it does not run or does not hear of it, it looks by itself.
+        let _ = self.slot.cast(Msg::Look);
+        Ok(Queued { queued: true, job_id })
+    }
+
+    /// A job of the workspace; any other is not found.
+    pub async fn job(&self, id: JobId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<JobView, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let own = self.stored(id, deadline).await?.filter(|job| job.workspace_id == workspace.id);
+        own.map(JobView::from).ok_or_else(|| Error::NotFound(format!("job {id} here")))
+    }
+
+    /// Jobs of all workspaces that were given up, at most 100.
+    pub async fn failed(&self, deadline: Deadline) -> Result<Vec<Job>, Error> {
+        let filter = Filter::Jobs { workspace: None, state: Some(JobState::Failed), due: None };
+        jobs(&self.store, filter, Page::first(MAX_LISTED), deadline).await
+    }
+
+    async fn stored(&self, id: JobId, deadline: Deadline) -> Result<Option<Job>, Error> {
+        Ok(jobs(&self.store, Filter::Job(id), Page::first(1), deadline).await?.pop())
+    }
+
+    async fn open_jobs(&self, deadline: Deadline) -> Result<u64, Error> {
+        match self.store.scan(Filter::Summary, Page::first(1), deadline).await? {
+            Scanned::Summary(summary) => {
+                let open = [JobState::Queued, JobState::Running];
+                Ok(open.iter().filter_map(|state| summary.jobs.get(state)).sum())
+            }
+            _ => Err(Error::internal("a summary gave something else")),
+        }
+    }
+
+    #[cfg(feature = "testkit")]
+    pub fn faults(&self) -> crate::testkit::Faults {
+        crate::testkit::Faults::of(&self.slot)
+    }
+}
+
+async fn jobs(store: &StoreHandle, filter: Filter, page: Page, deadline: Deadline) -> Result<Vec<Job>, Error> {
+    match store.scan(filter, page, deadline).await? {
+        Scanned::Jobs(jobs) => Ok(jobs),
+        _ => Err(Error::internal("a scan of jobs gave something else")),
+    }
+}
+
+fn check(work: &Work) -> Result<(), Error> {
+    let texts = match work {
+        Work::Distill { session_id, transcript, .. } => {
+            [("session_id", session_id, SESSION_MAX_CHARS), ("transcript", transcript, TRANSCRIPT_MAX_CHARS)]
+        }
+        Work::Capture { question, answer, .. } => {
+            [("question", question, TRANSCRIPT_MAX_CHARS), ("answer", answer, TRANSCRIPT_MAX_CHARS)]
+        }
+    };
+    for (argument, text, max) in texts {
+        let chars = text.chars().count();
+        if text.trim().is_empty() {
+            return Err(Error::invalid(argument, "is missing or blank"));
+        }
+        if chars > max {
+            return Err(Error::invalid(argument, format!("has {chars} characters; at most {max} are allowed")));
+        }
+    }
+    Ok(())
+}
+
+/// What background work is done with.
+#[derive(Clone)]
+pub(crate) struct Equipment {
+    pub(crate) store: StoreHandle,
+    pub(crate) memories: MemoriesHandle,
+    pub(crate) events: Events,
+    /// None: there is none, or background work must not use it.
+    pub(crate) model: Option<Arc<dyn LanguageModel>>,
+    pub(crate) right: Arc<dyn Exclusive>,
+    pub(crate) clock: Clock,
+    pub(crate) daily_token_cap: u64,
+    /// Tokens of one prompt.
+    pub(crate) prompt_token_budget: usize,
+    pub(crate) max_output_tokens: u32,
+}
+
+pub(crate) struct DistillerActor;
+
+pub(crate) enum Msg {
+    /// There may be something to do.
+    Look,
+    Turned(Result<(Bench, bool), Panicked>),
+    #[cfg(feature = "testkit")]
+    Panic,
+}
+
+#[cfg(feature = "testkit")]
+impl crate::testkit::Panics for Msg {
+    fn panic() -> Self {
+        Self::Panic
+    }
+}
+
+pub(crate) struct State {
+    equipment: Equipment,
+    /// None while a turn is under way, which has it.
+    bench: Option<Bench>,
+    /// Asked to look during a turn.
+    look_again: bool,
+    stop: CancellationToken,
+    tasks: Tasks,
+    /// Ends with the state.
+    next_look: Option<AbortOnDropHandle<Result<(), MessagingErr<Msg>>>>,
+}
+
+impl Actor for DistillerActor {
+    type Msg = Msg;
+    type State = State;
+    type Arguments = Equipment;
+
+    async fn pre_start(&self, myself: ActorRef<Msg>, equipment: Equipment) -> Result<State, ActorProcessingErr> {
+        myself.send_message(Msg::Look)?;
+        Ok(State {
+            equipment,
+            bench: Some(Bench::default()),
+            look_again: false,
+            stop: CancellationToken::new(),
+            tasks: Tasks::new("distiller"),
+            next_look: None,
+        })
+    }
+
+    async fn handle(&self, myself: ActorRef<Msg>, message: Msg, state: &mut State) -> Result<(), ActorProcessingErr> {
+        match message {
+            Msg::Look => match state.bench.take() {
+                Some(bench) => {
+                    (state.look_again, state.next_look) = (false, None);
+                    let work = turn(state.equipment.clone(), bench, state.stop.clone());
+                    state.tasks.pipe(&myself, work, Msg::Turned);
+                }
+                None => state.look_again = true,
+            },
+            Msg::Turned(turned) => {
+                // After a panic the right is gone with the bench: whoever takes it next takes over what was begun.
+                let (bench, worked) = turned.unwrap_or_default();
+                state.bench = Some(bench);
+                if worked || state.look_again {
+                    myself.send_message(Msg::Look)?;
+                } else {
+                    let timer = myself.send_after(LOOK_EVERY, || Msg::Look);
+                    state.next_look = Some(AbortOnDropHandle::new(timer));
+                }
+            }
+            #[cfg(feature = "testkit")]
+            Msg::Panic => crate::testkit::panic_on_request(),
+        }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<Msg>, state: &mut State) -> Result<(), ActorProcessingErr> {
+        state.stop.cancel();
+        state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
+        Ok(())
+    }
+}

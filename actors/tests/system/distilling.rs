@@ -1,0 +1,305 @@
+//! The distiller: a durable queue, one result a job, and never more tokens than a day's cap.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use reasoning_bank_actors::distiller::DistillerSettings;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::model::NoModel;
+use reasoning_bank_actors::ports::{Clock, Exclusive, LanguageModel, MemoryStore, ModelError, Right, StoreError};
+use reasoning_bank_actors::runtime::SystemEvent;
+use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
+use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::ids::JobId;
+use reasoning_bank_domain::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
+use reasoning_bank_domain::memory::{MemoryOutcome, SourceType};
+
+use crate::support::*;
+
+const LESSONS: &str = r#"{"learnings": [{"title": "Pin the toolchain before bisecting",
+    "description": "When a regression appears between two releases.",
+    "content": "Fix the compiler version first, so that the bisection sees one change at a time.",
+    "pattern_tags": ["git"], "domain_category": "tooling", "difficulty_level": null, "error_context": null}]}"#;
+
+/// One for all who share it, as a lock file is.
+#[derive(Clone, Default)]
+struct OneRight(Arc<AtomicBool>);
+
+struct Taken(Arc<AtomicBool>);
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Exclusive for OneRight {
+    fn try_take(&self) -> Option<Right> {
+        let free = !self.0.swap(true, Ordering::SeqCst);
+        free.then(|| Box::new(Taken(Arc::clone(&self.0))) as Right)
+    }
+}
+
+/// What several systems share.
+#[derive(Clone, Default)]
+struct Bank {
+    store: Arc<MemStore>,
+    right: OneRight,
+    seconds: Arc<AtomicI64>,
+}
+
+impl Bank {
+    async fn open(&self, model: impl LanguageModel, daily_token_cap: u64) -> System {
+        let provider = model.name().to_owned();
+        self.start(model, provider, daily_token_cap, true).await
+    }
+
+    async fn start(&self, model: impl LanguageModel, provider: String, daily_token_cap: u64, works: bool) -> System {
+        let (store, seconds) = (Arc::clone(&self.store) as Arc<dyn MemoryStore>, Arc::clone(&self.seconds));
+        let parts = Parts {
+            store: Arc::new(move || {
+                let store = Arc::clone(&store);
+                async move { Ok::<_, StoreError>(store) }.boxed()
+            }),
+            embedder: Arc::new(HashEmbedder::new()),
+            model: Arc::new(model),
+            provider,
+            settings: SystemSettings { distiller: DistillerSettings { daily_token_cap }, ..SystemSettings::default() },
+            clock: Clock::new(move || Timestamp::from_second(1_790_000_000 + seconds.load(Ordering::SeqCst)).unwrap()),
+            background: works.then(|| Arc::new(self.right.clone()) as Arc<_>),
+        };
+        System::start(parts).await.unwrap()
+    }
+
+    fn let_pass(&self, seconds: i64) {
+        self.seconds.fetch_add(seconds, Ordering::SeqCst);
+    }
+}
+
+fn session(name: &str) -> Work {
+    let transcript = format!("User: why is {name} slow?\nAssistant: because it was never indexed");
+    Work::Distill { session_id: name.into(), outcome: MemoryOutcome::Success, transcript }
+}
+
+async fn queued(handle: &SystemHandle, work: Work) -> JobId {
+    let queued = handle.distiller.queue(work, &project(), soon()).await.unwrap();
+    assert!(queued.queued);
+    queued.job_id
+}
+
+async fn job(handle: &SystemHandle, id: JobId) -> JobView {
+    handle.distiller.job(id, &project(), soon()).await.unwrap()
+}
+
+async fn in_state(handle: &SystemHandle, id: JobId, state: JobState) -> JobView {
+    let mut events = handle.events.subscribe();
+    if job(handle, id).await.state != state {
+        let reached = |event: &SystemEvent| *event == SystemEvent::JobStored { job: id, state };
+        assert!(events.wait_for(reached, soon()).await.is_some(), "{:?}", job(handle, id).await);
+    }
+    job(handle, id).await
+}
+
+fn distilling(answer: impl Fn() -> Result<String, ModelError> + Send + Sync + 'static) -> Scripted {
+    let model = Scripted::new();
+    model.answer(Purpose::Distill, move |_| answer());
+    model
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_handed_in_becomes_memories_in_the_background() {
+    let model = distilling(|| Ok(LESSONS.into()));
+    let system = Bank::default().open(model.clone(), 100_000).await;
+    let handle = system.handle();
+    let id = queued(&handle, session("search")).await;
+    let done = in_state(&handle, id, JobState::Done).await;
+
+    let result = done.result.unwrap();
+    assert_eq!((result.method, result.learned.len(), done.attempts), (Method::Model, 1, 1));
+    let row = handle.store.get(vec![result.learned[0].id], soon()).await.unwrap().remove(0);
+    assert_eq!(row.memory.source_type, SourceType::Distilled);
+    assert_eq!(row.memory.source_session.as_deref(), Some("search"));
+    assert_eq!(row.memory.prior, 0.6);
+    let asked = &model.requests()[0];
+    assert!(asked.input.contains("never indexed") && asked.input.contains("success"), "{}", asked.input);
+    system.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_session_again_is_the_same_job_and_nobody_elses() {
+    let model = distilling(|| Ok(LESSONS.into()));
+    let system = Bank::default().open(model.clone(), 100_000).await;
+    let handle = system.handle();
+    let id = queued(&handle, session("search")).await;
+    in_state(&handle, id, JobState::Done).await;
+    let again = handle.distiller.queue(session("search"), &project(), soon()).await.unwrap();
+    assert_eq!((again.queued, again.job_id), (false, id));
+    assert_eq!(model.calls(Purpose::Distill), 1);
+    let error = handle.distiller.job(id, &elsewhere(), soon()).await.unwrap_err();
+    assert_eq!(error.code(), "not_found");
+    system.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_keeps_failing_is_given_up_with_its_reason_and_can_be_handed_in_again() {
+    let bank = Bank::default();
+    let model = distilling(|| Err(ModelError::Refused("not today".into())));
+    let system = bank.open(model.clone(), 10_000_000).await;
+    let handle = system.handle();
+    let id = queued(&handle, session("search")).await;
+    for attempt in 1..MAX_ATTEMPTS {
+        let waiting = in_state(&handle, id, JobState::Queued).await;
+        assert_eq!((waiting.attempts, model.calls(Purpose::Distill)), (attempt, attempt as usize));
+        bank.let_pass(1_000);
+        let begun = |event: &SystemEvent| *event == SystemEvent::JobStored { job: id, state: JobState::Running };
+        assert!(handle.events.subscribe().wait_for(begun, soon()).await.is_some());
+    }
+    let failed = in_state(&handle, id, JobState::Failed).await;
+    assert_eq!(failed.attempts, MAX_ATTEMPTS);
+    assert!(failed.error.unwrap().contains("not today"));
+    let dead: Vec<JobId> = handle.distiller.failed(soon()).await.unwrap().iter().map(|job| job.id).collect();
+    assert_eq!(dead, [id]);
+
+    model.answer(Purpose::Distill, |_| Ok(LESSONS.into()));
+    queued(&handle, session("search")).await;
+    assert!(in_state(&handle, id, JobState::Done).await.result.is_some());
+    system.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_dead_distiller_had_begun_is_taken_over_and_has_one_result() {
+    for by_panic in [false, true] {
+        let bank = Bank::default();
+        let model = distilling(|| Ok(LESSONS.into()));
+        let held = model.hold(Purpose::Distill);
+        let system = bank.open(model.clone(), 10_000_000).await;
+        let handle = system.handle();
+        let id = queued(&handle, session("search")).await;
+        assert!(model.begun(1, soon()).await);
+        let faults = handle.distiller.faults();
+        assert!(if by_panic { faults.panic().await } else { faults.kill().await });
+        held.release();
+        let done = in_state(&handle, id, JobState::Done).await;
+        assert_eq!((done.attempts, done.result.unwrap().learned.len()), (2, 1));
+        system.stop(Duration::from_secs(1)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_process_works_at_a_time_and_the_next_one_goes_on_where_it_ended() {
+    let bank = Bank::default();
+    let first = distilling(|| Ok(LESSONS.into()));
+    let held = first.hold(Purpose::Distill);
+    let one = bank.open(first.clone(), 10_000_000).await;
+    let id = queued(&one.handle(), session("search")).await;
+    assert!(first.begun(1, soon()).await);
+    let second = distilling(|| Ok(LESSONS.into()));
+    let two = bank.open(second.clone(), 10_000_000).await;
+    one.stop(Duration::from_secs(1)).await;
+    drop(held);
+    let done = in_state(&two.handle(), id, JobState::Done).await;
+    assert_eq!((first.calls(Purpose::Distill), second.calls(Purpose::Distill)), (1, 1));
+    assert_eq!(done.attempts, 1, "being asked to stop is no failure");
+    two.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_does_not_work_in_the_background_leaves_the_queue_to_others() {
+    let bank = Bank::default();
+    let model = distilling(|| Ok(LESSONS.into()));
+    let visitor = bank.start(model.clone(), "scripted".into(), 100_000, false).await;
+    let id = queued(&visitor.handle(), session("search")).await;
+    assert_eq!(job(&visitor.handle(), id).await.state, JobState::Queued);
+    let worker = bank.open(model, 100_000).await;
+    in_state(&worker.handle(), id, JobState::Done).await;
+    visitor.stop(Duration::from_secs(1)).await;
+    worker.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_days_tokens_are_never_exceeded_and_the_rest_waits_for_the_next_day() {
+    const CAP: u64 = 40_000;
+    let bank = Bank::default();
+    // Each call takes at the most 8,192 tokens and its prompt, twice; what is not used is given back.
+    let model = distilling(|| Err(ModelError::InvalidOutput("no".into())));
+    let system = bank.open(model.clone(), CAP).await;
+    let handle = system.handle();
+    let mut ids = Vec::new();
+    for name in ["one", "two", "three", "four"] {
+        ids.push(queued(&handle, session(name)).await);
+    }
+    let mut waiting = Vec::new();
+    for id in ids {
+        let mut events = handle.events.subscribe();
+        while job(&handle, id).await.error.is_none() {
+            assert!(events.wait_for(|_| true, soon()).await.is_some());
+        }
+        waiting.push(job(&handle, id).await);
+    }
+    let postponed = waiting.iter().filter(|job| job.error.as_deref().unwrap().starts_with("waits for the next day"));
+    assert_eq!(postponed.count(), 2, "{waiting:?}");
+    assert_eq!(model.calls(Purpose::Distill), 2);
+
+    bank.let_pass(24 * 3600);
+    model.answer(Purpose::Distill, |_| Ok(LESSONS.into()));
+    for job in waiting {
+        in_state(&handle, job.job_id, JobState::Done).await;
+    }
+    system.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_cap_and_without_a_model_no_model_is_asked() {
+    let model = distilling(|| Ok(LESSONS.into()));
+    let off = Bank::default().open(model.clone(), 0).await;
+    let without = Bank::default().open(NoModel, 100_000).await;
+    for system in [off, without] {
+        let id = queued(&system.handle(), session("search")).await;
+        let done = in_state(&system.handle(), id, JobState::Done).await;
+        assert_eq!(done.result.unwrap().method, Method::Rules);
+        system.stop(Duration::from_secs(1)).await;
+    }
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_comes_of_a_job_whose_workspace_is_deleted_while_it_runs() {
+    let model = distilling(|| Ok(LESSONS.into()));
+    let held = model.hold(Purpose::Distill);
+    let bank = Bank::default();
+    let system = bank.open(model.clone(), 100_000).await;
+    let handle = system.handle();
+    let id = queued(&handle, session("search")).await;
+    assert!(model.begun(1, soon()).await);
+    let erased = handle.workspaces.delete(&project(), soon()).await.unwrap();
+    assert_eq!(erased.jobs, 1);
+    held.release();
+    assert!(model.idle(soon()).await);
+    system.stop(Duration::from_secs(5)).await;
+    let later = bank.start(NoModel, "none".into(), 0, false).await;
+    let handle = later.handle();
+    assert_eq!(handle.distiller.job(id, &project(), soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(handle.workspaces.list(soon()).await.unwrap(), []);
+    later.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_queue_and_bad_input_are_typed_answers() {
+    let bank = Bank::default();
+    let system = bank.start(NoModel, "none".into(), 0, false).await;
+    let handle = system.handle();
+    for n in 0..256 {
+        queued(&handle, session(&format!("s{n}"))).await;
+    }
+    let error = handle.distiller.queue(session("more"), &project(), soon()).await.unwrap_err();
+    assert!(matches!(error, Error::Overloaded { .. }), "{error}");
+    let blank = Work::Distill { session_id: " ".into(), outcome: MemoryOutcome::Mixed, transcript: "x".into() };
+    let error = handle.distiller.queue(blank, &project(), soon()).await.unwrap_err();
+    assert_eq!(error.to_string(), "session_id: is missing or blank");
+    system.stop(Duration::from_secs(1)).await;
+}

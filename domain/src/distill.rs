@@ -1,0 +1,186 @@
+//! Distilling: the lessons of a session that is over, or of one exchange. What a model is asked for them, which of its
+//! answers are kept, and what a job's lessons have in common as memories. The queue of such jobs is `job`'s.
+
+use jiff::Timestamp;
+
+use crate::answer::Purpose;
+use crate::capture::{Thresholds, judge, lesson_of};
+use crate::job::{Job, Work};
+use crate::lesson::{self, Kept, Lesson, Origin, Shown};
+use crate::memory::{MemoryOutcome, SourceType};
+use crate::prompt::{self, Prompt, Template};
+use crate::tokens;
+use crate::trace::Outcome;
+use crate::transcript::{self, Exchange};
+
+/// Of a session.
+const MAX_FROM_SESSION: usize = 5;
+/// Of an exchange.
+const MAX_FROM_EXCHANGE: usize = 2;
+/// A call may be made twice: an answer that has not its form is asked for again.
+const CALLS: u64 = 2;
+/// A prompt below this many tokens holds too little of a session to learn from.
+const LEAST_PROMPT_TOKENS: u64 = 1_000;
+
+/// One question to a model, and how many tokens it may take at the most, by our own count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    pub purpose: Purpose,
+    pub prompt: Prompt,
+    pub tokens: u64,
+}
+
+/// What a model is asked: within `prompt_budget` tokens, and with the answer within `daily_cap` for the whole. None where
+/// so few tokens are of no use.
+pub fn question(work: &Work, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<Question> {
+    let for_prompt = (daily_cap / CALLS).saturating_sub(u64::from(max_output_tokens)).min(prompt_budget as u64);
+    if for_prompt < LEAST_PROMPT_TOKENS {
+        return None;
+    }
+    let budget = usize::try_from(for_prompt).unwrap_or(prompt_budget);
+    let (purpose, prompt) = (purpose_of(work), prompt_of(work, budget));
+    let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
+    let tokens = CALLS * (asked as u64 + u64::from(max_output_tokens));
+    Some(Question { purpose, prompt, tokens: tokens.min(daily_cap) })
+}
+
+fn purpose_of(work: &Work) -> Purpose {
+    match work {
+        Work::Distill { .. } => Purpose::Distill,
+        Work::Capture { .. } => Purpose::Capture,
+    }
+}
+
+fn prompt_of(work: &Work, budget: usize) -> Prompt {
+    match work {
+        Work::Distill { outcome, transcript, .. } => {
+            let values = [("outcome", outcome.as_str()), ("transcript", &**transcript)];
+            prompt::render(Template::Distill, &values, budget)
+        }
+        Work::Capture { question, answer, .. } => {
+            let values = [("question", &**question), ("answer", &**answer)];
+            prompt::render(Template::Capture, &values, budget)
+        }
+    }
+}
+
+/// Of what a model answered, what is fit to keep.
+pub fn keep(work: &Work, lessons: Vec<Lesson>) -> Kept {
+    match work {
+        Work::Distill { outcome, transcript, .. } => {
+            let shown = Shown { task: "", solutions: vec![transcript] };
+            lesson::keep(lessons, &shown, *outcome == MemoryOutcome::Failure, MAX_FROM_SESSION)
+        }
+        Work::Capture { question, .. } => {
+            let shown = Shown { task: question, solutions: Vec::new() };
+            lesson::keep(lessons, &shown, false, MAX_FROM_EXCHANGE)
+        }
+    }
+}
+
+/// What the memories of a job have in common.
+pub fn origin(job: &Job, work: &Work, now: Timestamp) -> Origin {
+    let (source_type, session, outcome, task) = match work {
+        Work::Distill { session_id, outcome, .. } => {
+            (SourceType::Distilled, Some(session_id.clone()), *outcome, String::new())
+        }
+        Work::Capture { question, session_id, .. } => {
+            (SourceType::PassiveLearning, session_id.clone(), MemoryOutcome::Success, question.clone())
+        }
+    };
+    Origin {
+        task,
+        domain: None,
+        workspace_id: job.workspace_id.clone(),
+        source_type,
+        source_session: session,
+        trace_id: None,
+        outcome: match outcome {
+            MemoryOutcome::Success => Outcome::Success,
+            MemoryOutcome::Failure => Outcome::Failure,
+            MemoryOutcome::Mixed => Outcome::Partial,
+        },
+        at: now,
+    }
+}
+
+/// What rules alone draw: of a session's exchanges the lessons of those that are most worth keeping, in their order; and
+/// why there are none, where that is not plain.
+pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
+    let (exchanges, most) = match work {
+        Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
+            Ok(transcript) => (transcript.exchanges, MAX_FROM_SESSION),
+            Err(error) => return (Vec::new(), Some(format!("the transcript could not be read: {error}"))),
+        },
+        Work::Capture { question, answer, .. } => {
+            let (question, answer) = (question.clone(), answer.clone());
+            (vec![Exchange { question, answer, session: None }], 1)
+        }
+    };
+    let judged = |exchange: &Exchange| judge(&exchange.question, &exchange.answer, &Thresholds::default());
+    let scored = exchanges.iter().enumerate().map(|(n, exchange)| (n, judged(exchange)));
+    let mut worth: Vec<(usize, f64)> =
+        scored.filter(|(_, judgement)| judgement.verdict.is_ok()).map(|(n, judgement)| (n, judgement.score)).collect();
+    if worth.is_empty() {
+        let count = exchanges.len();
+        return (Vec::new(), Some(format!("none of {count} exchanges holds something to keep, by rules alone")));
+    }
+    worth.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+    worth.truncate(most);
+    worth.sort_by_key(|(n, _)| *n);
+    (worth.into_iter().map(|(n, _)| lesson_of(&exchanges[n])).collect(), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWER: &str = "Cargo compares modification times, and git renews them on checkout, because every file is \
+        written again. Use a target directory for each branch:\n\n```sh\nexport CARGO_TARGET_DIR=target/$branch\n```\n\n\
+        Then the fingerprints of each branch stay as they are.";
+
+    fn session(exchanges: usize) -> Work {
+        let exchange = |n: usize| {
+            format!("## User\nWhy does cargo build everything again after checkout {n}?\n\n## Assistant\n{ANSWER}\n\n")
+        };
+        let transcript = (0..exchanges).map(exchange).collect();
+        Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Success, transcript }
+    }
+
+    #[test]
+    fn rules_draw_at_most_five_lessons_from_a_session_and_say_why_there_are_none() {
+        assert_eq!(by_rules(&session(2)).0.len(), 2);
+        assert_eq!(by_rules(&session(9)).0.len(), MAX_FROM_SESSION);
+        let chat = "## User\nHello there, how are you?\n\n## Assistant\nI am fine, thank you for asking!\n";
+        let chat = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Mixed, transcript: chat.into() };
+        let (lessons, why) = by_rules(&chat);
+        assert_eq!(
+            (lessons, why.as_deref()),
+            (vec![], Some("none of 1 exchanges holds something to keep, by rules alone"))
+        );
+    }
+
+    #[test]
+    fn a_question_stays_within_what_a_days_tokens_allow() {
+        let work = Work::Distill {
+            session_id: "s".into(),
+            outcome: MemoryOutcome::Failure,
+            transcript: "something happened ".repeat(20_000),
+        };
+        assert_eq!(question(&work, 32_000, 8_192, 10_000), None, "too little for one answer");
+        for cap in [20_000, 40_000, 1_000_000] {
+            let question = question(&work, 32_000, 8_192, cap).unwrap();
+            assert!(question.tokens <= cap, "{} of {cap}", question.tokens);
+            assert!(question.prompt.truncated && question.prompt.input.contains("failure"));
+        }
+    }
+
+    #[test]
+    fn from_a_failed_session_only_warnings_are_kept() {
+        let lesson =
+            lesson_of(&Exchange { question: "Why is it built again?".into(), answer: ANSWER.into(), session: None });
+        let failed = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Failure, transcript: "t".into() };
+        assert!(keep(&failed, vec![lesson.clone()]).lessons.is_empty());
+        assert_eq!(keep(&session(1), vec![lesson]).lessons.len(), 1);
+    }
+}
