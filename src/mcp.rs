@@ -10,6 +10,8 @@ mod schema;
 mod server;
 mod session;
 #[cfg(test)]
+mod story;
+#[cfg(test)]
 mod test_client;
 mod tools;
 mod transport;
