@@ -9,6 +9,7 @@ use crate::fusion::{RankedList, fuse};
 use crate::ids::MemoryId;
 use crate::memory::{Facts, Memory};
 use crate::score::{Asked, Profile, Score, score};
+use crate::signature::Signature;
 use crate::tokens;
 
 /// How many candidates each list fetches for an answer of `n`.
@@ -63,6 +64,11 @@ pub fn rank(candidates: Candidates, asked: &Asked, profile: &Profile) -> Vec<Ran
         .collect();
     ranked.sort_by(better);
     drop_duplicates(ranked)
+}
+
+/// Those that warn of the very error that is asked for come first; among them, and after them, the order stays.
+pub fn matching_first(ranked: &mut [Ranked], error: &Signature) {
+    ranked.sort_by_key(|entry| !entry.facts.signature.as_ref().is_some_and(|own| error.matches(own)));
 }
 
 fn better(a: &Ranked, b: &Ranked) -> Ordering {

@@ -212,7 +212,14 @@ pub(crate) fn visible(workspace: &WorkspaceId) -> Visible {
 }
 
 pub(crate) fn recall(workspace: &WorkspaceId) -> Recall {
-    Recall { visible: visible(workspace), conditions: Conditions::default(), text: None, vector: None, limit: 50 }
+    Recall {
+        visible: visible(workspace),
+        conditions: Conditions::default(),
+        text: None,
+        vector: None,
+        signature: None,
+        limit: 50,
+    }
 }
 
 pub(crate) fn by_text(workspace: &WorkspaceId, text: &str) -> Recall {

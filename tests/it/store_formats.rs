@@ -1,4 +1,4 @@
-//! Directories of the first format are upgraded at open, also after an upgrade that broke off. That later formats are
+//! Directories of earlier formats are upgraded at open, also after an upgrade that broke off. That later formats are
 //! refused is shown in `store_lance`.
 
 use std::fs;
@@ -6,8 +6,10 @@ use std::path::Path;
 
 use futures::TryStreamExt;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
-use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Page, Scanned, Summary};
+use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Page, Recall, Record, Scanned, Summary};
+use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::signature::Signature;
 use reasoning_bank_domain::trace::Outcome;
 use rstest::rstest;
 
@@ -35,8 +37,16 @@ async fn rewrite(dir: &Path, name: &str, columns: &[&str]) {
     }
 }
 
-/// What the first format looked like on disk: no outcome, no time, passages without a revision in their ids.
+/// What the second format looked like on disk: no signatures, no jobs.
+async fn downgrade_to_the_second(dir: &Path) {
+    rewrite(dir, "memories", &[&MEMORIES[..], &["outcome"]].concat()).await;
+    fs::remove_dir_all(dir.join("lance/jobs.lance")).unwrap();
+    fs::write(dir.join("format_version"), "2\n").unwrap();
+}
+
+/// The first one: no outcome and no time either, passages without a revision in their ids.
 async fn downgrade(dir: &Path) {
+    downgrade_to_the_second(dir).await;
     rewrite(dir, "memories", &MEMORIES).await;
     rewrite(dir, "traces", &TRACES).await;
     let connection = lancedb::connect(dir.join("lance").to_str().unwrap()).execute().await.unwrap();
@@ -79,7 +89,7 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     if !not_reached.is_empty() {
         // an upgrade that was killed: some tables are as they will be, others as they were, and the stamp is the old one
         drop(open(dir.path()).await);
-        assert_eq!(stamp(dir.path()), "2\n");
+        assert_eq!(stamp(dir.path()), "3\n");
         let later = ["traces", "memories"].into_iter().skip_while(|table| !not_reached.contains(table));
         for table in later.filter(|_| not_reached.len() == 1) {
             rewrite(dir.path(), table, if table == "traces" { &TRACES } else { &MEMORIES }).await;
@@ -89,8 +99,8 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     // frames of that format wait, too
     leave_journal(dir.path(), &frame(&full_batch(&memories[0])[1..2]));
     let store = open(dir.path()).await;
-    assert_eq!(stamp(dir.path()), "2\n");
-    assert_whole(&store, &memories).await;
+    assert_eq!(stamp(dir.path()), "3\n");
+    assert_whole_without_jobs(&store, &memories).await;
     assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&6));
 
     // and it is used like any other
@@ -108,6 +118,45 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     assert_eq!(store.get(vec![memories[0].id], soon()).await.unwrap()[0].memory, memories[0]);
 }
 
+/// Those that are found by the kind of their error alone.
+async fn found_by_error(store: &impl MemoryStore, raw: &str) -> Vec<MemoryId> {
+    let recall = Recall { signature: Some(Signature::of(raw, None)), ..recall(&workspace("/here")) };
+    store.candidates(recall, soon()).await.unwrap().facts.into_iter().map(|(facts, _)| facts.id).collect()
+}
+
+#[rstest]
+#[case::of_the_first(1)]
+#[case::of_the_second(2)]
+#[tokio::test]
+async fn warnings_of_a_directory_of_an_earlier_format_are_found_by_their_errors(#[case] format: u32) {
+    let dir = tempfile::tempdir().unwrap();
+    let [plain, warned] = [memory(&workspace("/here"), "A", "1"), warning(memory(&workspace("/here"), "B", "2"))];
+    let store = open(dir.path()).await;
+    commit_each(&store, &[plain, warned.clone()]).await;
+    store.close(soon()).await.unwrap();
+    drop(store);
+    match format {
+        1 => downgrade(dir.path()).await,
+        _ => downgrade_to_the_second(dir.path()).await,
+    }
+    for _ in 0..2 {
+        let store = open(dir.path()).await;
+        assert_eq!(stamp(dir.path()), "3\n");
+        assert_eq!(found_by_error(&store, "ValueError").await, [warned.id]);
+        assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&2));
+        let queued = job(&workspace("/here"), "session", now());
+        store.commit(vec![Record::Job(queued.clone())], soon()).await.unwrap();
+        let stored = store.scan(Filter::Job(queued.id), everything(), soon()).await.unwrap();
+        assert_eq!(stored, Scanned::Jobs(vec![queued]));
+        // everything works on as before, in fragments of both kinds
+        let changed = store.get(vec![warned.id], soon()).await.unwrap().remove(0).memory;
+        store.commit(vec![change(&next(&changed, |_| ()), Some(AXIS))], soon()).await.unwrap();
+        store.maintain(soon()).await.unwrap();
+        assert_eq!(found_by_error(&store, "ValueError").await, [warned.id]);
+        store.close(soon()).await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_table_that_falls_back_to_a_version_from_before_the_upgrade_is_upgraded_again() {
     let dir = tempfile::tempdir().unwrap();
@@ -119,7 +168,7 @@ async fn a_table_that_falls_back_to_a_version_from_before_the_upgrade_is_upgrade
         fs::OpenOptions::new().write(true).open(newest).unwrap().set_len(0).unwrap();
     }
     let store = open(dir.path()).await;
-    assert_whole(&store, &memories).await;
+    assert_whole_without_jobs(&store, &memories).await;
     assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&6));
 }
 
@@ -134,7 +183,7 @@ async fn what_is_left_of_a_damaged_table_of_the_first_format_is_upgraded() {
     }
     // the history still knows what the fragment held
     let store = open(dir.path()).await;
-    assert_whole(&store, &memories).await;
+    assert_whole_without_jobs(&store, &memories).await;
     assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&6));
 }
 

@@ -183,6 +183,7 @@ impl MemoriesHandle {
             },
             text: None,
             vector: Some(vector),
+            signature: None,
             limit: NEIGHBOURS,
         };
         let found = self.store.candidates(recall, deadline).await?;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::injection::Injection;
 use reasoning_bank_domain::memory::Scope;
-use reasoning_bank_domain::retrieval::{Recalled, cut, over_fetch, rank};
+use reasoning_bank_domain::retrieval::{Recalled, cut, matching_first, over_fetch, rank};
 use reasoning_bank_domain::score::Asked;
 use reasoning_bank_domain::signature::{Signature, mentions_error};
 use reasoning_bank_domain::view::{RecalledView, Retrieved, SearchMode};
@@ -98,6 +98,8 @@ impl MemoriesHandle {
         let unread = unread(&request, &workspace, &visible);
         let partial = !unread.is_empty();
         notes.extend(unread);
+        let error = request.error_signature.as_deref();
+        let signature = error.map(|raw| Signature::of(raw, request.domain.as_deref()));
         let recall = Recall {
             visible,
             conditions: Conditions {
@@ -108,6 +110,7 @@ impl MemoriesHandle {
             },
             text: Some(request.query.clone()),
             vector,
+            signature: signature.clone(),
             limit: over_fetch(request.n_results) + except.len(),
         };
         let candidates = self.store.candidates(recall, deadline).await?.without(except);
@@ -116,13 +119,12 @@ impl MemoriesHandle {
             (Some(_), Some(_)) => SearchMode::Hybrid,
             (None, _) => SearchMode::Keyword,
         };
-        let asked = Asked {
-            now,
-            signature: request.error_signature.as_deref().map(|raw| Signature::of(raw, request.domain.as_deref())),
-            domain: request.domain.clone(),
-            mentions_error: mentions_error(&request.query),
-        };
+        let asked =
+            Asked { now, signature, domain: request.domain.clone(), mentions_error: mentions_error(&request.query) };
         let mut ranked = rank(candidates, &asked, &self.profile(request.profile));
+        if let Some(signature) = asked.signature.as_ref().filter(|_| request.errors_only) {
+            matching_first(&mut ranked, signature);
+        }
         ranked.retain(|entry| request.min_confidence.is_none_or(|least| entry.score.confidence >= least));
         ranked.truncate(request.n_results);
         let ids: Vec<MemoryId> = ranked.iter().map(|entry| entry.facts.id).collect();

@@ -10,6 +10,7 @@ use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::job::{Job, JobState};
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::signature::Signature;
 use reasoning_bank_domain::trace::{Outcome, Trace};
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -120,6 +121,17 @@ pub struct Conditions {
     pub without_warnings: bool,
 }
 
+impl Conditions {
+    pub fn hold(&self, memory: &Memory) -> bool {
+        let lowercase = |text: &str| text.trim().to_lowercase();
+        let domain = memory.domain_category.as_deref().map(lowercase);
+        self.domain.as_deref().is_none_or(|asked| domain == Some(lowercase(asked)))
+            && self.tags.iter().all(|tag| memory.pattern_tags.contains(tag))
+            && (memory.is_warning() || !self.warnings_only)
+            && (!memory.is_warning() || !self.without_warnings)
+    }
+}
+
 /// A search for candidates: active memories only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recall {
@@ -129,7 +141,9 @@ pub struct Recall {
     pub text: Option<String>,
     /// None: no vector list.
     pub vector: Option<Vec<f32>>,
-    /// Memories (not passages) that each list returns at most.
+    /// The newest memories that warn of an error that matches are candidates as well, whether they are in a list or not.
+    pub signature: Option<Signature>,
+    /// Memories (not passages) that each list returns at most, and that are added for their signature.
     pub limit: usize,
 }
 

@@ -10,14 +10,14 @@ use reasoning_bank_domain::confidence::{Evidence, Signal, SignalKind};
 use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::job::Job;
-use reasoning_bank_domain::memory::{Facts, Memory, Scope, Status};
+use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, Scope, Status};
 use reasoning_bank_domain::retrieval::Candidates;
 use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 
 use crate::ports::{
-    Batch, Committed, Conditions, EraseScope, Erased, Filter, Held, Maintained, MemoryCommit, MemoryRow, MemoryStore,
-    Page, Passage, Recall, Record, Scanned, StoreError, Summary,
+    Batch, Committed, EraseScope, Erased, Filter, Held, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
+    Passage, Recall, Record, Scanned, StoreError, Summary,
 };
 use crate::runtime::Deadline;
 
@@ -196,7 +196,7 @@ impl Data {
             .memories
             .values()
             .filter(|stored| stored.memory.status == Status::Active)
-            .filter(|stored| recall.visible.contains(&stored.memory) && holds(&recall.conditions, &stored.memory))
+            .filter(|stored| recall.visible.contains(&stored.memory) && recall.conditions.hold(&stored.memory))
             .collect();
         let vector = recall.vector.as_ref().map(|query| {
             let cosine = |passage: &Passage| passage.vector.as_deref().map(|vector| cosine(query, vector));
@@ -207,8 +207,13 @@ impl Data {
             let scores = Bm25::new(&searched).scores(&terms(text), &searched);
             list(scores.into_iter(), recall.limit)
         });
-        let found: BTreeSet<MemoryId> =
-            [&vector, &text].into_iter().flatten().flat_map(|list| list.hits.iter().map(|(id, _)| *id)).collect();
+        let warns = |stored: &&&Stored| {
+            let own = stored.memory.error_context.as_ref().map(ErrorContext::signature);
+            matches!((&recall.signature, own), (Some(asked), Some(own)) if asked.matches(&own))
+        };
+        let warning = searched.iter().rev().filter(warns).take(recall.limit).map(|stored| stored.memory.id);
+        let listed = [&vector, &text].into_iter().flatten().flat_map(|list| list.hits.iter().map(|(id, _)| *id));
+        let found: BTreeSet<MemoryId> = listed.chain(warning).collect();
         let facts = found
             .into_iter()
             .filter_map(|id| Some((Facts::from(&self.memories.get(&id)?.memory), self.evidence(id))))
@@ -391,15 +396,6 @@ fn paged<'a, K, V>(
     let descending = page.newest_first.then(|| map.iter().rev());
     let entries = ascending.into_iter().flatten().chain(descending.into_iter().flatten());
     entries.filter(on_page).map(|(_, value)| value).take(page.limit)
-}
-
-fn holds(conditions: &Conditions, memory: &Memory) -> bool {
-    let lowercase = |text: &str| text.trim().to_lowercase();
-    let domain = memory.domain_category.as_deref().map(lowercase);
-    conditions.domain.as_deref().is_none_or(|asked| domain == Some(lowercase(asked)))
-        && conditions.tags.iter().all(|tag| memory.pattern_tags.contains(tag))
-        && (memory.is_warning() || !conditions.warnings_only)
-        && (!memory.is_warning() || !conditions.without_warnings)
 }
 
 /// The `limit` best, best first; ties by id.

@@ -138,6 +138,41 @@ async fn parents_give_a_stage_and_must_exist() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn warnings_of_an_error_are_found_by_it_however_many_are_more_alike() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let warning = |n: usize, error_type: &str, content: &str| {
+        let error = ErrorContext {
+            error_type: error_type.into(),
+            failure_pattern: "it went wrong".into(),
+            corrective_guidance: "do it right".into(),
+            error_message: None,
+            stack_trace: None,
+            task_domain: None,
+        };
+        RecordRequest { error_context: Some(error), ..lesson(&format!("Warning {n}"), content) }
+    };
+    let old = world.recorded(warning(0, "json.JSONDecodeError", "zebra")).await;
+    for n in 1..80 {
+        world.recorded(warning(n, "KeyError", &format!("parse the http answer {n}"))).await;
+    }
+    let asked = |errors_only| RetrieveRequest {
+        errors_only,
+        error_signature: Some("JSONDecodeError: Expecting value".into()),
+        n_results: if errors_only { 3 } else { 50 },
+        ..query("parse the http answer")
+    };
+    let found = memories.retrieve(asked(true), soon()).await.unwrap().memories;
+    assert_eq!((found.len(), found[0].memory.id, found[0].error_score), (3, old, 1.0));
+    assert!(found[1].similarity_score > found[0].similarity_score);
+    let unknown = RetrieveRequest { error_signature: Some("OSError".into()), ..asked(true) };
+    assert!(memories.retrieve(unknown, soon()).await.unwrap().memories.iter().all(|found| found.memory.id != old));
+    let strategies = RetrieveRequest { include_errors: false, ..asked(false) };
+    assert!(memories.retrieve(strategies, soon()).await.unwrap().memories.is_empty());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn bad_queries_are_refused() {
     let world = world(good_model()).await;
     for (request, argument) in [

@@ -91,6 +91,27 @@ fn a_candidate_in_no_list_is_kept_with_no_similarity() {
 }
 
 #[test]
+fn warnings_of_the_error_that_is_asked_for_come_before_better_ones() {
+    let of = |n: u128, error_type: &str| {
+        let mut memory = Memory { id: id(n), title: format!("Warning {n}"), ..warning(n) };
+        if let Some(error) = &mut memory.error_context {
+            error.error_type = error_type.into();
+        }
+        memory
+    };
+    let candidates = by_vector(&[
+        (of(1, "KeyError"), 0.9),
+        (of(2, "ValueError"), 0.1),
+        (strategy(3), 0.8),
+        (of(4, "builtins.ValueError"), 0.3),
+    ]);
+    let mut ranked = rank_default(candidates);
+    assert_eq!(ids(&ranked), [1, 3, 4, 2].map(id));
+    matching_first(&mut ranked, &Signature::of("ValueError: bad literal", None));
+    assert_eq!(ids(&ranked), [4, 2, 1, 3].map(id));
+}
+
+#[test]
 fn an_answer_is_cut_at_n() {
     let memories: Vec<Memory> = (1..=5).map(strategy).collect();
     assert_eq!(cut(memories.clone(), 3, None, |memory| memory), memories[..3]);

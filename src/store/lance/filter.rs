@@ -25,6 +25,15 @@ pub(super) fn all(conditions: impl IntoIterator<Item = Option<DfExpr>>) -> Optio
     conditions.into_iter().flatten().reduce(DfExpr::and)
 }
 
+/// The memories that may be readable, `None` when none are: their table has no teams and no organisations.
+pub(super) fn maybe_readable(visible: &Visible) -> Option<DfExpr> {
+    let of_scope = |scope: Scope| equals("scope", scope.as_str());
+    let own = visible.workspace.as_ref().map(|id| of_scope(Scope::Project).and(equals("workspace", id.as_str())));
+    let team = visible.team.as_ref().map(|_| of_scope(Scope::Team));
+    let org = visible.org.as_ref().map(|_| of_scope(Scope::Org));
+    [own, team, org].into_iter().flatten().reduce(DfExpr::or)
+}
+
 /// The passages a search may find; `None` when nobody's memories are visible.
 pub(super) fn searched(visible: &Visible, conditions: &Conditions) -> Option<DfExpr> {
     let readable = |scope: Scope, column: &str, reader: Option<&str>| {

@@ -11,8 +11,9 @@ use super::blocking;
 use crate::store::files::{create_dir, write_synced};
 
 /// Raised by a change that older versions would misread. 2: traces and memories have their outcome in a column, traces
-/// their time, and passages the revision of their memory in their id.
-pub(super) const FORMAT_VERSION: u32 = 2;
+/// their time, and passages the revision of their memory in their id. 3: memories have the signature of their error in a
+/// column, traces have revisions, and there are jobs.
+pub(super) const FORMAT_VERSION: u32 = 3;
 
 #[derive(Debug, Clone)]
 pub(super) struct Layout {

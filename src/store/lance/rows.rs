@@ -129,6 +129,7 @@ fn memories(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|memory| list_text(&memory.derived_from))),
         bodies(all())?,
         text(all().map(|memory| memory.outcome.as_str())),
+        optional(all().map(|memory| memory.error_context.as_ref().map(|error| error.signature().to_string()))),
     ])
 }
 

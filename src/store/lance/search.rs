@@ -1,11 +1,11 @@
-//! Candidates for a query: a vector search and a text search side by side over the passages, then what scoring needs of
-//! the memories that were found. Fusing and scoring is done by the domain.
+//! Candidates for a query: a vector search and a text search side by side over the passages, beside them the memories that
+//! warn of the error that is asked for; then what scoring needs of what was found. Fusing and scoring is done by the domain.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use arrow_array::RecordBatch;
 use futures::TryStreamExt;
-use lancedb::expr::{DfExpr, col};
+use lancedb::expr::{DfExpr, col, contains, lit};
 use lancedb::index::scalar::FullTextSearchQuery;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use lancedb::{DistanceType, Table};
@@ -14,6 +14,9 @@ use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, Memory, Status};
 use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::signature::Signature;
+use serde::Deserialize;
+use serde::de::value::{Error as ParseError, StrDeserializer};
 
 use super::read::{self, with_retry};
 use super::tables::Tables;
@@ -38,11 +41,40 @@ pub(super) async fn candidates(tables: &Tables, recall: Recall) -> Result<Candid
     };
     let passages = tables.passages.query_snapshot().await.map_err(failed)?;
     let search = |kind| best_per_memory(&passages, kind, &condition, recall.limit);
-    let (vector, text) = tokio::try_join!(
+    let (vector, text, warning) = tokio::try_join!(
         maybe(recall.vector.as_deref().map(|vector| search(Search::Vector(vector)))),
         maybe(words.as_deref().map(|words| search(Search::Text(words)))),
+        maybe(recall.signature.as_ref().map(|signature| warning_of(tables, signature, &recall))),
     )?;
-    complete(tables, &recall.visible, vector, text).await
+    complete(tables, &recall.visible, vector, text, warning.unwrap_or_default()).await
+}
+
+/// The newest memories that warn of such an error, at most `limit`.
+async fn warning_of(tables: &Tables, error: &Signature, recall: &Recall) -> Result<Vec<MemoryId>, StoreError> {
+    let named = contains(col("signature"), lit(format!("{}|", error.error())));
+    let active = filter::equals("status", Status::Active.as_str());
+    let condition = filter::all([Some(named), Some(active), filter::maybe_readable(&recall.visible)]);
+    let found = read::select(&tables.memories, condition, &["id", "signature"]).await?;
+    let mut matching = Vec::new();
+    for (id, own) in rows::text_column(&found, "id").zip(rows::text_column(&found, "signature")) {
+        let own = Signature::deserialize(StrDeserializer::<ParseError>::new(own)).map_err(failed)?;
+        if error.matches(&own) {
+            matching.push(id.parse::<MemoryId>().map_err(failed)?);
+        }
+    }
+    matching.sort_unstable_by(|a, b| b.cmp(a));
+    let mut warning = Vec::new();
+    for ids in matching.chunks(recall.limit) {
+        let memories = read::memories(tables, ids).await?;
+        let wanted = |memory: &Memory| recall.visible.contains(memory) && recall.conditions.hold(memory);
+        let wanted: HashSet<MemoryId> = memories.iter().filter(|m| wanted(m)).map(|memory| memory.id).collect();
+        warning.extend(ids.iter().filter(|id| wanted.contains(id)));
+        if warning.len() >= recall.limit {
+            break;
+        }
+    }
+    warning.truncate(recall.limit);
+    Ok(warning)
 }
 
 async fn maybe<T>(work: Option<impl Future<Output = Result<T, StoreError>>>) -> Result<Option<T>, StoreError> {
@@ -137,10 +169,11 @@ async fn complete(
     visible: &Visible,
     mut vector: Option<RankedList>,
     mut text: Option<RankedList>,
+    besides: Vec<MemoryId>,
 ) -> Result<Candidates, StoreError> {
     let hits = |list: &Option<RankedList>| list.iter().flat_map(|list| list.hits.clone()).collect::<Vec<_>>();
-    let ids: BTreeSet<MemoryId> = hits(&vector).into_iter().chain(hits(&text)).map(|(id, _)| id).collect();
-    let ids: Vec<MemoryId> = ids.into_iter().collect();
+    let listed = hits(&vector).into_iter().chain(hits(&text)).map(|(id, _)| id);
+    let ids: Vec<MemoryId> = listed.chain(besides).collect::<BTreeSet<_>>().into_iter().collect();
     let (memories, mut evidence) = tokio::try_join!(read::memories(tables, &ids), read::evidence(tables, &ids))?;
     // checked on the memory itself as well: the passages only carry copies of these columns
     let may_be_read = |memory: &Memory| visible.contains(memory) && memory.status == Status::Active;

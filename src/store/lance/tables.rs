@@ -71,6 +71,7 @@ impl TableName {
                 text("derived_from"),
                 text("body"),
                 text("outcome"),
+                optional("signature"),
             ],
             Self::Passages => vec![
                 text("memory_id"),

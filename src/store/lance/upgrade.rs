@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use lance::dataset::{BatchUDF, NewColumnTransform};
 use lancedb::Table;
 use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_domain::memory::ErrorContext;
 use serde::Deserialize;
 
 use super::format::{self, FORMAT_VERSION, Layout};
@@ -18,8 +19,8 @@ use super::rows;
 use super::tables::{TableName, Tables};
 use super::{blocking, checkpoint, failed};
 
-/// Columns that the first format did not have.
-const ADDED: [&str; 2] = ["outcome", "created"];
+/// Columns that earlier formats did not have.
+const ADDED: [&str; 3] = ["outcome", "created", "signature"];
 
 /// The write lock must be held.
 pub(super) async fn upgrade(layout: &Layout, tables: &Tables, format: u32) -> Result<(), StoreError> {
@@ -70,6 +71,7 @@ pub(super) fn complete(name: TableName, batch: RecordBatch) -> Result<RecordBatc
 struct Body {
     outcome: String,
     created_at: Timestamp,
+    error_context: Option<ErrorContext>,
 }
 
 fn columns(batch: &RecordBatch, columns: &SchemaRef) -> Result<RecordBatch, ArrowError> {
@@ -80,6 +82,10 @@ fn columns(batch: &RecordBatch, columns: &SchemaRef) -> Result<RecordBatch, Arro
         match field.name().as_str() {
             "created" => {
                 Arc::new(bodies.iter().map(|body| Some(body.created_at.as_microsecond())).collect::<Int64Array>())
+            }
+            "signature" => {
+                let signature = |body: &Body| body.error_context.as_ref().map(|error| error.signature().to_string());
+                Arc::new(bodies.iter().map(signature).collect::<StringArray>())
             }
             _ => Arc::new(StringArray::from_iter_values(bodies.iter().map(|body| &body.outcome))),
         }

@@ -1,5 +1,7 @@
 //! Candidates: who finds what, and in which order.
 
+use reasoning_bank_domain::signature::Signature;
+
 use super::*;
 
 #[rstest]
@@ -189,4 +191,75 @@ async fn only_active_memories_are_candidates(#[values(InMemory, Lance)] backend:
     let found = opened.store.candidates(both, soon()).await.unwrap();
     assert_eq!((ids(&found.vector), ids(&found.text)), (vec![active.id], vec![active.id]));
     assert_eq!(opened.store.get(all.iter().map(|m| m.id).collect(), soon()).await.unwrap().len(), 4);
+}
+
+#[rstest]
+#[tokio::test]
+async fn warnings_of_an_error_are_candidates_whatever_they_say(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let of = |workspace, error_type: &str, domain: Option<&str>| {
+        let mut memory = warning(memory(workspace, &format!("{error_type} {domain:?}"), "nothing alike"));
+        let error = memory.error_context.as_mut().unwrap();
+        (error.error_type, error.task_domain) = (error_type.into(), domain.map(Into::into));
+        memory
+    };
+    let bare = of(&here, "builtins.ValueError", None);
+    let parsing = of(&here, "ValueError", Some("Parsing"));
+    let network = of(&here, "ValueError: bad % _ literal", Some("network"));
+    let other = of(&here, "XValueError", None);
+    let odd = of(&here, "it's 100%_odd", Some("a|b"));
+    let foreign = of(&there, "ValueError", None);
+    let mut red = of(&there, "ValueError", Some("red"));
+    (red.scope, red.team, red.pattern_tags) = (Scope::Team, Some("red".into()), vec!["io".into()]);
+    let mut blue = of(&there, "ValueError", Some("blue"));
+    (blue.scope, blue.team) = (Scope::Team, Some("blue".into()));
+    let retired = Memory { status: Status::Archived, ..of(&here, "ValueError", Some("retired")) };
+    let strategy = memory(&here, "ValueError", "ValueError|parsing");
+    let all = [&bare, &parsing, &network, &other, &odd, &foreign, &red, &blue, &retired, &strategy];
+    add(store, &all.map(Memory::clone)).await;
+    commit(store, vec![Record::Signal(signal(&bare, SignalKind::Helpful, now()))]).await;
+
+    let asked = |raw: &str, domain: Option<&str>| Recall {
+        signature: Some(Signature::of(raw, domain)),
+        visible: Visible { team: Some("red".into()), ..visible(&here) },
+        ..recall(&here)
+    };
+    let found = async |recall: Recall| {
+        let candidates = store.candidates(recall, soon()).await.unwrap();
+        sorted(candidates.facts.into_iter().map(|(facts, _)| facts.id).collect())
+    };
+    let expected = |memories: &[&Memory]| sorted(memories.iter().map(|memory| memory.id).collect());
+    assert_eq!(found(asked("ValueError", None)).await, expected(&[&bare, &parsing, &network, &red]));
+    assert_eq!(found(asked("valueerror|parsing", None)).await, expected(&[&bare, &parsing]));
+    assert_eq!(found(asked("x.ValueError: y", Some("NETWORK"))).await, expected(&[&bare, &network]));
+    assert_eq!(found(asked("XValueError", Some("any"))).await, expected(&[&other]));
+    assert_eq!(found(asked("it's 100%_odd", Some("a|b"))).await, expected(&[&odd]));
+    for nobody in ["", "Error", "%", "' OR '1'='1", "value_rror"] {
+        assert_eq!(found(asked(nobody, None)).await, [], "{nobody:?}");
+    }
+    let only = |conditions| Recall { conditions, ..asked("ValueError", None) };
+    let tagged = Conditions { tags: vec!["io".into()], ..Conditions::default() };
+    assert_eq!(found(only(tagged)).await, expected(&[&red]));
+    assert_eq!(found(only(Conditions { without_warnings: true, ..Conditions::default() })).await, []);
+    assert_eq!(found(Recall { visible: Visible::default(), ..asked("ValueError", None) }).await, []);
+    // the newest, and so many of them that their conditions are looked at after the first few
+    assert_eq!(found(Recall { limit: 2, ..asked("ValueError", None) }).await, expected(&[&network, &red]));
+    let own = Recall { limit: 1, visible: visible(&here), ..asked("ValueError", Some("parsing")) };
+    assert_eq!(found(own).await, expected(&[&parsing]));
+
+    // beside the lists, and in them once
+    let both = Recall { text: Some("strategy literal parsing".into()), ..asked("ValueError", Some("parsing")) };
+    let candidates = store.candidates(both, soon()).await.unwrap();
+    let bare_one = candidates.facts.iter().find(|(facts, _)| facts.id == bare.id).unwrap();
+    assert_eq!(bare_one.1.count(SignalKind::Helpful), 1);
+    assert!(!ids(&candidates.text).contains(&bare.id) && ids(&candidates.text).contains(&strategy.id));
+    assert_eq!(candidates.facts.iter().filter(|(facts, _)| facts.id == parsing.id).count(), 1);
+
+    // a change of the error is a change of what it is found by
+    let renamed = next(&bare, |memory| memory.error_context.as_mut().unwrap().error_type = "KeyError".into());
+    commit(store, vec![change(&renamed, None)]).await;
+    assert_eq!(found(asked("KeyError", None)).await, expected(&[&bare]));
+    assert_eq!(found(asked("ValueError", Some("parsing"))).await, expected(&[&parsing]));
 }
