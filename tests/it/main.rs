@@ -15,6 +15,7 @@ mod distilling;
 mod durability;
 mod embedding;
 mod eval_retrieval;
+mod identity;
 mod llm_faults;
 mod llm_key;
 mod llm_server;
