@@ -3,7 +3,6 @@
 
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{MemoryId, TraceId};
@@ -13,7 +12,7 @@ use crate::retrieval::Recalled;
 use crate::tokens;
 
 /// Why a memory that was found is not injected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
     /// Its evidence is below the relevance floor.

@@ -66,6 +66,7 @@ pub struct LeftOutMemory {
     pub title: String,
     pub warning: bool,
     pub composite_score: f64,
+    #[schemars(with = "String")]
     pub reason: LeftOut,
 }
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError};
+use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError, Visible};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::feedback::Verdict;
-use reasoning_bank_domain::memory::Scope;
+use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::solve::Progress;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use tokio::sync::watch;
@@ -326,4 +326,31 @@ async fn a_move_outlives_a_registry_and_a_store_that_die() {
     restarted(&mut events, "workspaces").await;
     assert_eq!(found(&world, root(NEW_ROOT)).await, 1);
     world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_memory_is_never_visible_to_anyone_whom_its_scope_does_not_name() {
+    let world = world(good_model()).await;
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let some = world.memories().await.remove(0);
+    world.stop().await;
+    let workspace = |name: Option<&str>| name.map(WorkspaceId::of_root);
+    let group = |name: Option<&str>| name.map(str::to_owned);
+    const NAMES: [Option<&str>; 3] = [None, Some("a"), Some("b")];
+    let each = || NAMES.into_iter().flat_map(|a| NAMES.into_iter().flat_map(move |b| NAMES.map(|c| (a, b, c))));
+    for (of, team, org) in each() {
+        let visible = Visible { workspace: workspace(of), team: group(team), org: group(org) };
+        for (own, own_team, own_org) in each().filter(|(own, ..)| own.is_some()) {
+            for scope in [Scope::Project, Scope::Team, Scope::Org] {
+                let workspace_id = workspace(own).unwrap();
+                let memory = Memory { workspace_id, scope, team: group(own_team), org: group(own_org), ..some.clone() };
+                let named = match scope {
+                    Scope::Project => of == own,
+                    Scope::Team => team.is_some() && team == own_team,
+                    Scope::Org => org.is_some() && org == own_org,
+                };
+                assert_eq!(visible.contains(&memory), named, "{visible:?} {scope:?} {own:?} {own_team:?} {own_org:?}");
+            }
+        }
+    }
 }
