@@ -164,11 +164,16 @@ mod tests {
     }
 
     #[test]
-    fn every_template_has_instructions_and_names_the_task() {
+    fn every_template_has_instructions_and_shows_what_it_is_about() {
         for template in Template::ALL {
-            let prompt = render(template, &[("task", "the task at hand")], 32_000);
+            let about = match template {
+                Template::Capture => "answer",
+                Template::Distill => "transcript",
+                _ => "task",
+            };
+            let prompt = render(template, &[(about, "what is at hand")], 32_000);
             assert!(prompt.instructions.len() > 40, "{template:?}");
-            assert!(prompt.input.contains("the task at hand"), "{template:?}");
+            assert!(prompt.input.contains("what is at hand"), "{template:?}");
             assert!(!prompt.truncated && !prompt.instructions.contains("{{"), "{template:?}");
         }
     }
