@@ -16,7 +16,7 @@ pub(super) struct Rule {
 }
 
 enum Pattern {
-    /// Starts at the edge of a word, is replaced to the end of the word it ends in.
+    /// Starts at the edge of a word, or behind a line break or tab as JSON writes them, is replaced to the end of the word it ends in.
     Word(&'static str),
     /// Only the first group is replaced; its last character class holds all word characters, so it ends with its word.
     Group(&'static str),
@@ -86,10 +86,10 @@ static TABLE: &[Rule] = &[
     group("url-login", r"[A-Za-z][A-Za-z0-9+.-]*://([A-Za-z0-9_-]{16,})@", Some(looks_random)),
     group(
         "basic",
-        r#"(?i-u:\bauthorization)[\\"']{0,4}[ \t]*[:=][ \t]*[\\"']{0,4}(?i-u:basic|token|apikey|digest)[ \t]+([A-Za-z0-9._~+/-]{6,}={0,2})"#,
+        r#"(?i-u:(?:\b|\\[nrt])authorization)[\\"']{0,4}[ \t]*[:=][ \t]*[\\"']{0,4}(?i-u:basic|token|apikey|digest)[ \t]+([A-Za-z0-9._~+/-]{6,}={0,2})"#,
         Some(|_| true),
     ),
-    group("bearer", r"(?i-u:\bbearer)[ \t]+([A-Za-z0-9._~+/-]{8,}={0,2})", Some(looks_random)),
+    group("bearer", r"(?i-u:(?:\b|\\[nrt])bearer)[ \t]+([A-Za-z0-9._~+/-]{8,}={0,2})", Some(looks_random)),
 ];
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ fn is_written_out(value: &str) -> bool {
 impl Pattern {
     fn source(&self) -> String {
         match self {
-            Self::Word(pattern) => format!(r"(?-u:\b)(?:{pattern})(?-u:\w*)"),
+            Self::Word(pattern) => format!(r"(?:(?-u:\b)|\\[nrt])((?:{pattern})(?-u:\w*))"),
             Self::Group(pattern) => (*pattern).to_owned(),
         }
     }

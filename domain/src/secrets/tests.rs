@@ -66,6 +66,25 @@ fn every_line_is_scrubbed_alike_in_the_middle_of_other_text() {
 }
 
 #[test]
+fn every_secret_is_found_where_a_text_stands_in_json() {
+    let mut wrong = Vec::new();
+    for (line, kind, text) in corpus().filter(|(_, kind, _)| kind.is_some()) {
+        let (_, rest) = text.split_once('«').unwrap();
+        let (secret, _) = rest.split_once('»').unwrap();
+        let escaped = |text: &str| serde_json::to_string(text).unwrap().trim_matches('"').to_owned();
+        for before in ["", "wrote:\n", "wrote:\t", "wrote: "] {
+            let input =
+                format!("{{\"content\": \"{}\"}}", escaped(&format!("{before}{}\nand went on.", without_marks(&text))));
+            let scrubbed = scrub(&input);
+            if scrubbed.text.contains(&escaped(secret)) {
+                wrong.push(format!("line {line} ({kind:?}): {}", scrubbed.text));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn the_whole_corpus_in_one_text_has_all_its_secrets_counted() {
     let text: String = corpus().map(|(_, _, text)| without_marks(&text) + "\n\n").collect();
     let secrets = corpus().filter(|(_, kind, _)| kind.is_some()).count();
