@@ -98,8 +98,8 @@ impl<'a> Value<'a> {
         let end = match closing {
             Some(end) => end,
             None => {
-                let end = window.find(ends_a_value(bare)).unwrap_or(window.len());
-                let cut_off = end == window.len() || rest[end..].starts_with(['\r', '\n']);
+                let end = end_of_value(window, bare);
+                let cut_off = end == window.len() || rest[end..].starts_with(['\r', '\n', '\\']);
                 if quote.is_some() && !cut_off {
                     return None;
                 }
@@ -123,11 +123,7 @@ impl<'a> Value<'a> {
         if !self.is_secret() {
             return None;
         }
-        let whole = if self.continues {
-            trim_end(&self.rest[..self.rest.find(ends_a_value(self.bare)).unwrap_or(self.rest.len())])
-        } else {
-            self.head
-        };
+        let whole = if self.continues { trim_end(&self.rest[..end_of_value(self.rest, self.bare)]) } else { self.head };
         Some(self.start..self.start + whole.len())
     }
 
@@ -182,6 +178,13 @@ fn opening_quote(rest: &str) -> (Option<char>, usize) {
 /// `&` goes on to the next parameter of an address or the next command of a shell, but people put it into passwords.
 fn ends_a_value(bare: bool) -> impl Fn(char) -> bool {
     move |c| c.is_whitespace() || "\"'`,;|<>(){}".contains(c) || (bare && c == '&')
+}
+
+/// Where an unquoted value ends: also before a line break or a tab as JSON writes them, which begin another line.
+fn end_of_value(text: &str, bare: bool) -> usize {
+    let end = text.find(ends_a_value(bare)).unwrap_or(text.len());
+    let escaped = ["\\n", "\\r", "\\t"].into_iter().filter_map(|escape| text[..end].find(escape)).min();
+    escaped.unwrap_or(end)
 }
 
 fn trim_end(value: &str) -> &str {

@@ -85,6 +85,14 @@ fn every_secret_is_found_where_a_text_stands_in_json() {
 }
 
 #[test]
+fn a_value_in_json_ends_at_the_line_break_that_is_written_in_it() {
+    let text = serde_json::to_string("DB_PASSWORD=s3cr3t_p4ss\n\nDB_PASS='S3cret!pass'\napiKey: 'k3y-92Fh-77Qz-01Lm',")
+        .unwrap();
+    let found = scrub(&text);
+    assert_eq!(found.redactions, 3, "{}", found.text);
+}
+
+#[test]
 fn the_whole_corpus_in_one_text_has_all_its_secrets_counted() {
     let text: String = corpus().map(|(_, _, text)| without_marks(&text) + "\n\n").collect();
     let secrets = corpus().filter(|(_, kind, _)| kind.is_some()).count();
