@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
@@ -139,6 +140,7 @@ impl Respond for Leaky {
                 "verdict": "success", "score": 0.9, "reasoning": secrets, "learnings": [self.lesson("Log in at run time"), clean()],
             })
             .to_string(),
+            "distill" => json!({"learnings": [self.lesson("Fetch credentials late"), clean()]}).to_string(),
             _ => json!({
                 "best_index": 1, "analysis": secrets,
                 "learnings": [
@@ -184,7 +186,7 @@ fn place(provider: &Provider, corpus: &[Planted]) -> Place {
     let name = &corpus.iter().find(|planted| planted.text.starts_with("DB_PASSWORD")).unwrap().text;
     let settings = format!(
         "[llm]\nbase_url = {:?}\n[llm.retry]\nbase_delay_ms = 1\n[workspace]\nname = {name:?}\n\
-         [mcp]\ntoolsets = [\"all\"]\n[log]\nlevel = \"trace\"\nfile = {:?}\n",
+         [background]\ndaily_token_cap = 100000000\n[mcp]\ntoolsets = [\"all\"]\n[log]\nlevel = \"trace\"\nfile = {:?}\n",
         provider.server.uri(),
         place.path("log").display().to_string(),
     );
@@ -274,12 +276,31 @@ fn work_of_a_client(place: &Place, corpus: &[Planted], seen: &mut Seen) {
             seen.add(format!("the reply of {tool}"), answer.to_string());
         }
     }
+    for transcript in [everything.clone(), json!({"role": "user", "content": everything}).to_string()] {
+        distil(&mut process, &corpus[0].text, &transcript, seen);
+    }
     process.write(format!("{}\n", everything.replace('\n', " ")).as_bytes());
     seen.add("the reply to an unknown tool", process.request("tools/call", json!({"name": everything})).to_string());
     seen.add("the reply to an unknown method", process.request(&everything, json!({})).to_string());
     let ended = process.end();
     assert!(ended.status.success());
     seen.add("stderr of mcp", ended.stderr);
+}
+
+/// Hands in a session and waits until nothing more comes of it.
+fn distil(process: &mut McpProcess, session: &str, transcript: &str, seen: &mut Seen) {
+    let session = json!({"session_id": session, "transcript": transcript, "outcome": "mixed"});
+    let queued = process.request("tools/call", json!({"name": "distill_session", "arguments": session}));
+    seen.add("the reply of distill_session", queued.to_string());
+    let id = &queued["result"]["structuredContent"]["job_id"];
+    let begun = Instant::now();
+    loop {
+        let job = process.call("get_job", json!({"job_id": id}));
+        if job["state"] == "done" || job["state"] == "failed" {
+            return seen.add("the reply of get_job", job.to_string());
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{job}");
+    }
 }
 
 fn work_at_the_command_line(place: &Place, corpus: &[Planted], seen: &mut Seen) {
@@ -382,6 +403,8 @@ fn no_secret_of_any_kind_is_in_anything_that_is_written_sent_or_said() {
     assert!(
         requests.iter().all(|request| request.headers.get("authorization").unwrap().to_str().unwrap().ends_with(KEY))
     );
+    let purposes = requests.iter().filter_map(|request| serde_json::from_slice::<Value>(&request.body).ok());
+    assert!(purposes.map(|body| body["metadata"]["purpose"].clone()).any(|purpose| purpose == "distill"));
     for request in requests {
         seen.add(format!("the request {}", request.url), request.body);
     }
