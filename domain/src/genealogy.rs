@@ -105,6 +105,11 @@ pub struct Genealogy {
     pub ancestors: Vec<Node>,
     /// Nearest first.
     pub descendants: Vec<Node>,
+    /// The others of the whole tree, such as what else came from an ancestor; nearest first. None where a depth was asked
+    /// for. Not in the schema, which every client pays for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub relatives: Vec<Node>,
     /// Between the memories above, by their ends.
     pub edges: Vec<Edge>,
     /// The same as text, the oldest at the top.
@@ -114,7 +119,7 @@ pub struct Genealogy {
 }
 
 impl Genealogy {
-    /// The tree around `of` among `members`; None where it is not among them. Sources that are no members are left out.
+    /// The tree around `of` among `members`, of those that are connected with it; None where it is not among them. Sources that are no members are left out.
     /// No relation that is stored makes this loop, a circle neither: nobody is met twice.
     pub fn of(of: MemoryId, members: Vec<Member>, truncated: bool) -> Option<Self> {
         let mut members: BTreeMap<MemoryId, Member> =
@@ -126,9 +131,12 @@ impl Genealogy {
             member.sources.retain(|source, _| *source != id && known.contains(source));
             member.sources().for_each(|source| children.entry(source).or_default().push(id));
         }
-        let above = walk(of, |id| members.get(&id).into_iter().flat_map(Member::sources).collect());
-        let below = walk(of, |id| children.get(&id).cloned().unwrap_or_default());
-        let shown: BTreeSet<MemoryId> = std::iter::once(of).chain(above.clone()).chain(below.clone()).collect();
+        let sources_of = |id: MemoryId| members.get(&id).into_iter().flat_map(Member::sources);
+        let derived_from = |id: MemoryId| children.get(&id).into_iter().flatten().copied();
+        let above = walk(of, |id| sources_of(id).collect());
+        let below = walk(of, |id| derived_from(id).collect());
+        let all = walk(of, |id| sources_of(id).chain(derived_from(id)).collect());
+        let shown: BTreeSet<MemoryId> = std::iter::once(of).chain(all.iter().copied()).collect();
         let mut edges: Vec<Edge> = Vec::new();
         for member in shown.iter().filter_map(|id| members.get(id)) {
             let sources = member.sources.iter().filter(|(from, _)| shown.contains(from));
@@ -138,11 +146,14 @@ impl Genealogy {
         let node = |id: &MemoryId| members.get(id).map(|member| member.node.clone());
         // In a circle an ancestor is a descendant as well; it is listed once.
         let is_above: BTreeSet<&MemoryId> = above.iter().collect();
+        let is_below: BTreeSet<&MemoryId> = below.iter().collect();
         let descendants = below.iter().filter(|id| !is_above.contains(id)).filter_map(node).collect();
+        let relatives = all.iter().filter(|id| !is_above.contains(id) && !is_below.contains(id));
         let mut genealogy = Self {
             memory: node(&of)?,
             ancestors: above.iter().filter_map(node).collect(),
             descendants,
+            relatives: relatives.filter_map(node).collect(),
             edges,
             tree: String::new(),
             truncated,
@@ -153,7 +164,7 @@ impl Genealogy {
 
     /// Every memory in it, the one asked for first.
     pub fn nodes(&self) -> impl Iterator<Item = &Node> {
-        std::iter::once(&self.memory).chain(&self.ancestors).chain(&self.descendants)
+        std::iter::once(&self.memory).chain(&self.ancestors).chain(&self.descendants).chain(&self.relatives)
     }
 }
 

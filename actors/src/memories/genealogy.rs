@@ -68,7 +68,7 @@ impl Family {
                 unread.push(id);
             }
             if let Some(left) = levels.checked_sub(1) {
-                waiting.extend(self.lineage.next(id, way).iter().map(|next| (*next, left)));
+                waiting.extend(self.lineage.next(id, way).map(|next| (next, left)));
             }
         }
         unread
@@ -76,8 +76,8 @@ impl Family {
 }
 
 impl MemoriesHandle {
-    /// The tree around a memory that the workspace may read, `depth` levels up and down, or whole; up to 10,000
-    /// memories, and as many as can be loaded before the deadline. `truncated` says that there are more.
+    /// The tree around a memory that the workspace may read, `depth` levels up and down, or whole, with all that is
+    /// related to it by any way; up to 10,000 memories, and as many as can be loaded before the deadline. `truncated` says that there are more.
     pub async fn genealogy(
         &self,
         id: MemoryId,
@@ -88,8 +88,10 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let mut family = self.family_of(id, &workspace, deadline).await?;
         let enough = deadline.leaving(RESERVE);
-        for way in [Way::Up, Way::Down] {
-            self.load(&mut family, id, way, depth, enough, deadline).await?;
+        // Its own line first, where there is not room for all.
+        let ways: &[Way] = if depth.is_none() { &[Way::Up, Way::Down, Way::Both] } else { &[Way::Up, Way::Down] };
+        for way in ways {
+            self.load(&mut family, id, *way, depth, enough, deadline).await?;
         }
         let Family { read, members, truncated, .. } = family;
         let members =
@@ -149,7 +151,7 @@ impl MemoriesHandle {
         let mut depth_left = depth.unwrap_or(u32::MAX);
         let (mut met, mut level, mut loaded) = (HashSet::from([start]), vec![start], Vec::new());
         while !level.is_empty() {
-            let next = level.iter().flat_map(|id| family.lineage.next(*id, way)).copied();
+            let next = level.iter().flat_map(|id| family.lineage.next(*id, way));
             let next: BTreeSet<MemoryId> = next.filter(|id| met.insert(*id)).collect();
             level = Vec::new();
             for id in next.iter().copied() {

@@ -148,16 +148,17 @@ fn in_two_levels(n: u128) -> Option<u128> {
 #[tokio::test]
 async fn ten_thousand_come_whole_and_soon_whomever_is_asked_for(
     #[case] parent: fn(u128) -> Option<u128>,
-    #[case] expected: &[(u128, usize)],
+    #[case] lines: &[(u128, usize)],
 ) {
     let world = world(good_model()).await;
     let relations: Vec<(u128, Option<u128>)> = (1..=MAX_NODES as u128).map(|n| (n, parent(n))).collect();
     import(&world, &relations).await;
-    for (n, nodes) in expected {
+    for (n, own_line) in lines {
         let tree = world.handle.memories.genealogy(numbered(*n), &project(), None, soon()).await.unwrap();
-        assert_eq!((tree.nodes().count(), tree.truncated), (*nodes, false), "of {n}");
-        assert_eq!((tree.edges.len(), tree.tree.lines().count()), (nodes - 1, *nodes), "of {n}");
-        assert!(tree.dot().lines().count() > 2 * nodes && tree.mermaid().lines().count() > 2 * (nodes - 1));
+        assert_eq!((tree.nodes().count(), tree.truncated), (MAX_NODES, false), "of {n}");
+        assert_eq!(1 + tree.ancestors.len() + tree.descendants.len(), *own_line, "of {n}");
+        assert_eq!((tree.edges.len(), tree.tree.lines().count()), (MAX_NODES - 1, MAX_NODES), "of {n}");
+        assert!(tree.dot().lines().count() > 2 * MAX_NODES && tree.mermaid().lines().count() > 2 * (MAX_NODES - 1));
     }
     world.stop().await;
 }

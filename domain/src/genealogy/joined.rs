@@ -13,7 +13,7 @@ const MAX_SOURCES: usize = 50;
 /// rule: what came from the memory itself (a circle), what is trusted less than it (it would have to be trusted no more),
 /// and, where others came from it already, what would raise its stage (theirs would be too low).
 pub fn joined(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option<Memory> {
-    let has_descendants = !lineage.next(memory.id, Way::Down).is_empty();
+    let has_descendants = lineage.next(memory.id, Way::Down).next().is_some();
     let mut joined = memory.clone();
     for source in sources {
         let is_known = source.id == memory.id
@@ -32,7 +32,7 @@ pub fn joined(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option
 
 fn comes_from(memory: &Memory, ancestor: MemoryId, lineage: &Lineage) -> bool {
     let own = memory.parent_memory_id.iter().chain(&memory.derived_from);
-    let mut waiting: Vec<MemoryId> = own.copied().chain(lineage.next(memory.id, Way::Up).iter().copied()).collect();
+    let mut waiting: Vec<MemoryId> = own.copied().chain(lineage.next(memory.id, Way::Up)).collect();
     let mut met = HashSet::new();
     while let Some(id) = waiting.pop() {
         if id == ancestor {

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use crate::ids::MemoryId;
 
-/// Towards what a memory came from, or towards what came from it.
+/// Towards what a memory came from, towards what came from it, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Up,
     Down,
+    Both,
 }
 
 /// The relations of a bank, of all its workspaces together.
@@ -26,11 +27,9 @@ impl Lineage {
     }
 
     /// One step from a memory, whether those it leads to are known or not.
-    pub fn next(&self, id: MemoryId, way: Way) -> &[MemoryId] {
-        let links = match way {
-            Way::Up => &self.sources,
-            Way::Down => &self.derived,
-        };
-        links.get(&id).map(Vec::as_slice).unwrap_or_default()
+    pub fn next(&self, id: MemoryId, way: Way) -> impl Iterator<Item = MemoryId> {
+        let up = (way != Way::Down).then(|| self.sources.get(&id)).flatten();
+        let down = (way != Way::Up).then(|| self.derived.get(&id)).flatten();
+        up.into_iter().chain(down).flatten().copied()
     }
 }

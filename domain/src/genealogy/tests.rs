@@ -40,10 +40,12 @@ fn ancestors_and_descendants_are_those_of_the_one_asked_for() {
     assert_eq!(genealogy.memory.id, id(3));
     assert_eq!(ids(&genealogy.ancestors), [id(1), id(2)]);
     assert_eq!(ids(&genealogy.descendants), [id(4), id(5), id(7)]);
+    assert_eq!(ids(&genealogy.relatives), [id(6)], "of the same source");
     let edge = |from: u128, to: u128, kind| Edge { from: id(from), to: id(to), kind };
     let expected = [
         edge(1, 3, EdgeKind::Parent),
         edge(2, 3, EdgeKind::Derived),
+        edge(2, 6, EdgeKind::Parent),
         edge(3, 4, EdgeKind::Parent),
         edge(3, 5, EdgeKind::Derived),
         edge(4, 7, EdgeKind::Consolidated),
