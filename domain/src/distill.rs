@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use crate::answer::Purpose;
-use crate::capture::{Thresholds, judge, lesson_of};
+use crate::capture::{Thresholds, judge, lesson_of, scrubbed};
 use crate::job::{Job, Work};
 use crate::lesson::{self, Kept, Lesson, Origin, Shown};
 use crate::memory::{MemoryOutcome, SourceType};
@@ -109,7 +109,8 @@ pub fn origin(job: &Job, work: &Work, now: Timestamp) -> Origin {
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     let (exchanges, most) = match work {
         Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
-            Ok(transcript) => (transcript.exchanges, MAX_FROM_SESSION),
+            // A secret that was escaped shows once it is read.
+            Ok(read) => (read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect(), MAX_FROM_SESSION),
             Err(error) => return (Vec::new(), Some(format!("the transcript could not be read: {error}"))),
         },
         Work::Capture { question, answer, .. } => {
