@@ -8,6 +8,7 @@ pub mod distiller;
 pub mod error;
 mod health;
 mod judge;
+pub mod learner;
 mod matts;
 pub mod memories;
 pub mod model;

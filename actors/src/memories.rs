@@ -1,6 +1,7 @@
 //! Memories as clients use them: one file a kind of use. No actor: it combines the store, the embedder and the rules,
 //! and holds no state of its own.
 
+mod capture;
 mod edit;
 mod feedback;
 mod genealogy;
@@ -22,6 +23,7 @@ use reasoning_bank_domain::score::{Profile, ProfileName, Weights};
 use reasoning_bank_domain::view::MemoryView;
 use reasoning_bank_domain::workspace::{Proposed, Workspace, WorkspaceId};
 
+pub(crate) use capture::Draft;
 pub use edit::UpdateRequest;
 pub use feedback::{FeedbackRequest, Learning};
 pub(crate) use learn::Kept;

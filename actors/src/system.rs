@@ -15,6 +15,7 @@ use crate::cache::{CacheHandle, CacheSettings};
 use crate::distiller::{self, DistillerHandle, DistillerSettings};
 use crate::error::Error;
 use crate::judge::JudgeHandle;
+use crate::learner::{LearnerHandle, LearnerSettings};
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{Breaker, Cached, Metered, Retried, RetrySettings, Scrubbed, Timed, Turns};
@@ -37,6 +38,7 @@ pub struct SystemSettings {
     /// Requests that go out to the provider, retries included; 0 is without limit.
     pub requests_per_minute: u32,
     pub pool: PoolSettings,
+    pub learner: LearnerSettings,
     pub root_name: Option<RootName>,
     /// Memories that deserve to be shared more widely are as soon as they do; else they are proposed.
     pub promotes_by_itself: bool,
@@ -76,6 +78,7 @@ pub struct SystemHandle {
     pub agents: AgentsHandle,
     pub memories: MemoriesHandle,
     pub distiller: DistillerHandle,
+    pub learner: LearnerHandle,
     pub store: StoreHandle,
     pub workspaces: WorkspacesHandle,
     pub cache: CacheHandle,
@@ -159,10 +162,11 @@ impl System {
             matts: matts.clone(),
             judge: judge.clone(),
             memories: memories.clone(),
-            clock,
+            clock: clock.clone(),
             settings: settings.solve.clone(),
         };
         let distiller = DistillerHandle::new(store.clone(), workspaces.clone(), equipment.clock.clone());
+        let learner = LearnerHandle::new(workspaces.clone(), settings.learner);
         let agents = AgentsHandle::new(&equipment, workspaces.clone(), events.clone(), meters.clone());
         let mut children = vec![
             store.child(opener),
@@ -171,6 +175,7 @@ impl System {
             matts.child(Arc::clone(&model)),
             judge.child(model),
             agents.child(equipment.clone()),
+            learner.child(memories.clone(), clock),
         ];
         children.extend(background.map(|right| {
             distiller.child(distiller::Equipment {
@@ -190,6 +195,7 @@ impl System {
         let handle = SystemHandle {
             agents,
             memories,
+            learner,
             distiller,
             store,
             workspaces,
@@ -217,7 +223,7 @@ impl System {
     pub async fn stop(self, grace: Duration) -> ShutdownReport {
         let begun = Instant::now();
         let cancelled_tasks = self.handle.agents.quiesce(Deadline::after(grace)).await;
-        let order = ["agents", "distiller", "judge", "matts", "workspaces", "cache", "store"];
+        let order = ["agents", "learner", "distiller", "judge", "matts", "workspaces", "cache", "store"];
         let actors = self.handle.supervisor.stop_in_order(&order, grace).await.unwrap_or_default();
         ShutdownReport { cancelled_tasks, actors, elapsed: begun.elapsed() }
     }

@@ -30,6 +30,9 @@ use crate::workspace::WorkspaceId;
 
 pub use judge::{Judgement, Signs, judge};
 
+/// Of a question, as the task that a memory was learned from.
+const TASK_MAX_CHARS: usize = 2_000;
+
 /// What an exchange must have to be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
@@ -125,6 +128,54 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.as_str(), self.because())
     }
+}
+
+/// Whether a bank has it already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Novelty {
+    New,
+    /// It says the same as another memory, and counts as evidence for that one.
+    Confirms,
+    /// This very exchange was learned before.
+    Known,
+}
+
+/// What became of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Kept(Signs, Novelty),
+    Refused(Refused),
+    /// Capturing is switched off.
+    Off,
+}
+
+impl Fate {
+    /// Whether the bank holds more than before.
+    pub fn is_captured(self) -> bool {
+        matches!(self, Self::Kept(_, Novelty::New | Novelty::Confirms))
+    }
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kept(signs, Novelty::New) => write!(f, "kept: the answer has {signs}"),
+            Self::Kept(_, Novelty::Confirms) => f.write_str("confirmed: a memory says the same already"),
+            Self::Kept(_, Novelty::Known) => f.write_str("known: this exchange was learned before"),
+            Self::Refused(refused) => refused.fmt(f),
+            Self::Off => f.write_str("off: passive.enabled is false"),
+        }
+    }
+}
+
+/// The answer to an exchange that was offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    pub fate: Fate,
+    /// The memory that it became, that it confirms, or that it became before.
+    pub id: Option<MemoryId>,
+    /// Secrets that were removed from it.
+    pub redactions: u32,
 }
 
 /// Where exchanges come from: what the memories made of them have in common.
@@ -227,7 +278,7 @@ fn as_memory(
             stack_trace: None,
             task_domain: domain.clone(),
         }),
-        task: exchange.question.clone(),
+        task: describe::shortened(&exchange.question, TASK_MAX_CHARS),
         workspace_id: origin.workspace_id.clone(),
         scope: Scope::Project,
         team: None,

@@ -39,6 +39,33 @@ pub(super) enum ToLearn {
     Same { existing: MemoryId, memory: Box<Memory> },
 }
 
+/// A memory that is about to be stored, with the vector of its content.
+pub(super) struct Earlier {
+    memory: Memory,
+    vector: Vec<f32>,
+}
+
+impl Earlier {
+    /// None without a vector.
+    pub(super) fn of(memory: &Memory, passages: &[Passage]) -> Option<Self> {
+        Some(Self { memory: memory.clone(), vector: content_vector(passages)?.to_vec() })
+    }
+
+    /// Its cosine, where that is near and both are of one kind and for the same readers.
+    fn near(&self, memory: &Memory, vector: &[f32]) -> Option<(f64, Memory)> {
+        let cosine = self.vector.iter().zip(vector).map(|(a, b)| f64::from(a * b)).sum::<f64>();
+        let other = &self.memory;
+        let same_kind = other.is_warning() == memory.is_warning();
+        let same_readers = other.scope == memory.scope && other.workspace_id == memory.workspace_id;
+        (cosine >= RELATED_COSINE && same_kind && same_readers).then(|| (cosine, other.clone()))
+    }
+}
+
+fn content_vector(passages: &[Passage]) -> Option<&[f32]> {
+    let first = passages.iter().find(|passage| passage.kind == PassageKind::Content && passage.n == 0)?;
+    first.vector.as_deref()
+}
+
 impl ToLearn {
     pub(super) fn reinforces(&self) -> Option<MemoryId> {
         match self {
@@ -141,25 +168,33 @@ impl MemoriesHandle {
             memory.embedder.clone_from(&embedder);
             let passages: Vec<Passage> =
                 task.clone().into_iter().chain(passages(PassageKind::Content, content)).collect();
-            learned.push(self.compare(memory, passages, deadline).await);
+            learned.push(self.compare(memory, passages, &[], deadline).await);
         }
         Ok(learned)
     }
 
-    async fn compare(&self, mut memory: Memory, passages: Vec<Passage>, deadline: Deadline) -> ToLearn {
-        let vector =
-            passages.iter().find(|p| p.kind == PassageKind::Content && p.n == 0).and_then(|p| p.vector.clone());
-        let neighbours = match vector {
-            Some(vector) => self.neighbours(&memory, vector, deadline).await.unwrap_or_default(),
-            None => Vec::new(),
-        };
-        for (cosine, row) in neighbours {
-            match likeness(&memory, &row.memory, cosine) {
-                Likeness::Same => return ToLearn::Same { existing: row.memory.id, memory: Box::new(memory) },
-                Likeness::Related if !memory.derived_from.contains(&row.memory.id) => {
-                    memory.derived_from.push(row.memory.id);
-                    memory.evolution_stage = memory.evolution_stage.max(row.memory.evolution_stage + 1);
-                    memory.trust = memory.trust.min(row.memory.trust);
+    /// With the bank, and with what was compared `earlier` and is not in it yet.
+    pub(super) async fn compare(
+        &self,
+        mut memory: Memory,
+        passages: Vec<Passage>,
+        earlier: &[Earlier],
+        deadline: Deadline,
+    ) -> ToLearn {
+        let mut neighbours = Vec::new();
+        if let Some(vector) = content_vector(&passages) {
+            let stored = self.neighbours(&memory, vector.to_vec(), deadline).await.unwrap_or_default();
+            neighbours.extend(earlier.iter().filter_map(|earlier| earlier.near(&memory, vector)));
+            neighbours.extend(stored.into_iter().map(|(cosine, row)| (cosine, row.memory)));
+            neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
+        }
+        for (cosine, near) in neighbours {
+            match likeness(&memory, &near, cosine) {
+                Likeness::Same => return ToLearn::Same { existing: near.id, memory: Box::new(memory) },
+                Likeness::Related if !memory.derived_from.contains(&near.id) => {
+                    memory.derived_from.push(near.id);
+                    memory.evolution_stage = memory.evolution_stage.max(near.evolution_stage + 1);
+                    memory.trust = memory.trust.min(near.trust);
                 }
                 Likeness::Related | Likeness::Apart => {}
             }
@@ -208,7 +243,7 @@ pub(super) fn as_committed(mut learnings: Vec<Learned>, is_new: &[bool], committ
     learnings
 }
 
-fn signal(
+pub(super) fn signal(
     id: SignalId,
     memory_id: MemoryId,
     workspace_id: WorkspaceId,

@@ -208,6 +208,9 @@ async fn after_a_crash_only_a_temporary_child_stays_away(#[case] restart: Restar
     let _supervisor = supervise(vec![Echo::default().child("echo", restart, &slot)], Limits::default(), &events).await;
     assert!(Faults::of(&slot).kill().await);
     assert_eq!(echo(&slot, "back", within(3_600_000)).await.is_ok(), back);
+    // The same for one that waits for its next message.
+    assert_eq!(Faults::of(&slot).kill().await, back);
+    assert_eq!(echo(&slot, "back again", within(3_600_000)).await.is_ok(), back);
 }
 
 #[tokio::test(start_paused = true)]

@@ -29,6 +29,7 @@ async fn crash(faults: Faults, by_panic: bool) {
 #[case::matts("matts")]
 #[case::judge("judge")]
 #[case::agents("agents")]
+#[case::learner("learner")]
 #[tokio::test(start_paused = true)]
 async fn a_permanent_actor_comes_back_and_the_next_task_is_solved(
     #[case] name: &'static str,
@@ -44,6 +45,7 @@ async fn a_permanent_actor_comes_back_and_the_next_task_is_solved(
         "workspaces" => handle.workspaces.faults(),
         "matts" => handle.faults_of_pool(),
         "judge" => handle.faults_of_judge(),
+        "learner" => handle.learner.faults(),
         _ => handle.agents.faults(),
     };
     // The factory takes no message of ours, so its panic is a kill.

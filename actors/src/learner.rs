@@ -1,0 +1,242 @@
+//! PassiveLearnerActor: what conversations teach without being asked. What is worth keeping and what becomes of it is
+//! decided in `domain::capture`; a batch is taken at a time, so that exchanges that say the same meet each other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
+use reasoning_bank_domain::capture::{Captured, Fate, Ids, Novelty, Origin, Thresholds, judge, memory_of, scrubbed};
+use reasoning_bank_domain::memory::Trust;
+use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
+use reasoning_bank_domain::workspace::Workspace;
+use tokio::sync::Semaphore;
+use tokio::time::timeout_at;
+use tracing::{Instrument, Span};
+
+use crate::error::Error;
+use crate::memories::{Draft, MemoriesHandle, WorkspaceRef};
+use crate::ports::Clock;
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
+use crate::workspaces::WorkspacesHandle;
+
+/// Batches that are worked on or wait.
+const GATE: usize = 64;
+/// Exchanges of a batch.
+pub const MAX_BATCH: usize = 64;
+const FINISH_LIMIT: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LearnerSettings {
+    /// Whether exchanges that clients offer are captured. What somebody asks to be learned is learned in any case.
+    pub enabled: bool,
+    pub thresholds: Thresholds,
+}
+
+impl Default for LearnerSettings {
+    fn default() -> Self {
+        Self { enabled: true, thresholds: Thresholds::default() }
+    }
+}
+
+#[derive(Clone)]
+pub struct LearnerHandle {
+    slot: Slot<LearnerMsg>,
+    gate: Gate,
+    workspaces: WorkspacesHandle,
+    settings: LearnerSettings,
+}
+
+impl LearnerHandle {
+    pub(crate) fn new(workspaces: WorkspacesHandle, settings: LearnerSettings) -> Self {
+        Self { slot: Slot::new(), gate: Gate::new(GATE), workspaces, settings }
+    }
+
+    pub(crate) fn child(&self, memories: MemoriesHandle, clock: Clock) -> ChildSpec {
+        let thresholds = self.settings.thresholds;
+        let arguments = move || LearnerArgs { memories: memories.clone(), clock: clock.clone(), thresholds };
+        let start = move || (PassiveLearnerActor, arguments());
+        ChildSpec::actor("learner", Restart::Transient, &self.slot, start).behind(&self.gate)
+    }
+
+    /// An exchange that a client offers: durable when it returns, and the same one again adds nothing.
+    ///
+    /// # Errors
+    /// `invalid_argument` for a text that is blank or too long; `overloaded`, `deadline_exceeded` and those of the store.
+    pub async fn capture(
+        &self,
+        exchange: Exchange,
+        workspace: &WorkspaceRef,
+        trust: Trust,
+        deadline: Deadline,
+    ) -> Result<Captured, Error> {
+        check("question", &exchange.question, MAX_QUESTION_CHARS)?;
+        check("answer", &exchange.answer, MAX_ANSWER_CHARS)?;
+        if !self.settings.enabled {
+            return Ok(Captured { fate: Fate::Off, id: None, redactions: 0 });
+        }
+        let captured = self.learn(vec![exchange], workspace, trust, deadline).await?.pop();
+        captured.ok_or_else(|| Error::internal("an exchange was not answered"))
+    }
+
+    /// Exchanges that somebody asks to be learned, at most [`MAX_BATCH`] and all told by the same: what becomes of each,
+    /// in their order. All that is kept of them is stored, or nothing; calling again is safe.
+    pub async fn learn(
+        &self,
+        exchanges: Vec<Exchange>,
+        workspace: &WorkspaceRef,
+        trust: Trust,
+        deadline: Deadline,
+    ) -> Result<Vec<Captured>, Error> {
+        if exchanges.len() > MAX_BATCH {
+            let problem = format!("are {}; at most {MAX_BATCH} are taken at once", exchanges.len());
+            return Err(Error::invalid("exchanges", problem));
+        }
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let batch = Arc::new(ToLearn { exchanges, workspace, trust });
+        match self.ask(&batch, deadline).await {
+            // Its actor ended. What it stored by then is known by its ids.
+            Err(CallError::Dropped) => self.ask(&batch, deadline).await?,
+            answer => answer?,
+        }
+    }
+
+    async fn ask(&self, batch: &Arc<ToLearn>, deadline: Deadline) -> Result<Result<Vec<Captured>, Error>, CallError> {
+        let inside = self.gate.enter()?;
+        let (batch, span) = (Arc::clone(batch), Span::current());
+        self.slot.call(|reply| LearnerMsg::Learn { batch, deadline, span, reply, inside }, deadline).await
+    }
+
+    #[cfg(feature = "testkit")]
+    pub fn faults(&self) -> crate::testkit::Faults {
+        crate::testkit::Faults::of(&self.slot)
+    }
+}
+
+fn check(argument: &'static str, text: &str, max: usize) -> Result<(), Error> {
+    let chars = text.chars().count();
+    if text.trim().is_empty() {
+        return Err(Error::invalid(argument, "is missing or blank"));
+    }
+    if chars > max {
+        return Err(Error::invalid(argument, format!("has {chars} characters; at most {max} are allowed")));
+    }
+    Ok(())
+}
+
+pub(crate) struct ToLearn {
+    exchanges: Vec<Exchange>,
+    workspace: Workspace,
+    trust: Trust,
+}
+
+pub(crate) struct PassiveLearnerActor;
+
+#[derive(Clone)]
+pub(crate) struct LearnerArgs {
+    memories: MemoriesHandle,
+    clock: Clock,
+    thresholds: Thresholds,
+}
+
+pub(crate) enum LearnerMsg {
+    Learn {
+        batch: Arc<ToLearn>,
+        deadline: Deadline,
+        /// The asker's.
+        span: Span,
+        reply: RpcReplyPort<Result<Vec<Captured>, Error>>,
+        inside: Permit,
+    },
+    #[cfg(feature = "testkit")]
+    Panic,
+}
+
+#[cfg(feature = "testkit")]
+impl crate::testkit::Panics for LearnerMsg {
+    fn panic() -> Self {
+        Self::Panic
+    }
+}
+
+pub(crate) struct LearnerState {
+    args: LearnerArgs,
+    turn: Arc<Semaphore>,
+    tasks: Tasks,
+}
+
+impl Actor for PassiveLearnerActor {
+    type Msg = LearnerMsg;
+    type State = LearnerState;
+    type Arguments = LearnerArgs;
+
+    async fn pre_start(&self, _: ActorRef<LearnerMsg>, args: LearnerArgs) -> Result<LearnerState, ActorProcessingErr> {
+        Ok(LearnerState { args, turn: Arc::new(Semaphore::new(1)), tasks: Tasks::new("learner") })
+    }
+
+    async fn handle(
+        &self,
+        _: ActorRef<LearnerMsg>,
+        message: LearnerMsg,
+        state: &mut LearnerState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            LearnerMsg::Learn { reply, deadline, .. } if reply.is_closed() || deadline.passed() => {}
+            LearnerMsg::Learn { batch, deadline, span, reply, inside } => {
+                let (args, turn) = (state.args.clone(), Arc::clone(&state.turn));
+                let work = async move {
+                    let _inside = inside;
+                    let Ok(Ok(_turn)) = timeout_at(deadline.instant(), turn.acquire()).await else { return };
+                    if !reply.is_closed() {
+                        let _ = reply.send(args.learn(&batch, deadline).await);
+                    }
+                };
+                state.tasks.spawn(work.instrument(span));
+            }
+            #[cfg(feature = "testkit")]
+            LearnerMsg::Panic => crate::testkit::panic_on_request(),
+        }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<LearnerMsg>, state: &mut LearnerState) -> Result<(), ActorProcessingErr> {
+        state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
+        Ok(())
+    }
+}
+
+impl LearnerArgs {
+    async fn learn(&self, batch: &ToLearn, deadline: Deadline) -> Result<Vec<Captured>, Error> {
+        let origin = Origin { workspace_id: batch.workspace.id.clone(), trust: batch.trust };
+        let at = self.clock.now();
+        let (mut captured, mut drafts) = (Vec::with_capacity(batch.exchanges.len()), Vec::new());
+        for exchange in &batch.exchanges {
+            let (exchange, redactions) = scrubbed(exchange.clone());
+            let judged = judge(&exchange.question, &exchange.answer, &self.thresholds).verdict;
+            let ids = Ids::of(&exchange, &batch.workspace.id);
+            let fate = match judged.and_then(|signs| Ok((signs, memory_of(&exchange, ids.memory, &origin, at)?))) {
+                Ok((signs, memory)) => {
+                    drafts.push((captured.len(), Draft { ids, memory }));
+                    Fate::Kept(signs, Novelty::New)
+                }
+                Err(refused) => Fate::Refused(refused),
+            };
+            captured.push(Captured { fate, id: None, redactions });
+            // Long texts take their time, and others run on this thread.
+            tokio::task::yield_now().await;
+        }
+        if drafts.is_empty() {
+            return Ok(captured);
+        }
+        let (positions, drafts): (Vec<usize>, Vec<Draft>) = drafts.into_iter().unzip();
+        let kept = self.memories.capture(drafts, &batch.workspace, deadline).await?;
+        for (position, (novelty, id)) in positions.into_iter().zip(kept) {
+            let one = &mut captured[position];
+            one.id = id;
+            if let Fate::Kept(_, what) = &mut one.fate {
+                *what = novelty;
+            }
+        }
+        Ok(captured)
+    }
+}

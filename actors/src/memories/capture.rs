@@ -1,0 +1,112 @@
+//! Keeping what was captured from conversations: each thing once, however often it is seen.
+
+use std::collections::HashSet;
+
+use reasoning_bank_domain::capture::{Ids, Novelty};
+use reasoning_bank_domain::confidence::SignalKind;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::workspace::Workspace;
+use uuid::Uuid;
+
+use super::MemoriesHandle;
+use super::learn::{Earlier, ToLearn, signal};
+use super::passages::passages;
+use crate::error::Error;
+use crate::ports::{Batch, Filter, MemoryCommit, Page, PassageKind, Record, Scanned};
+use crate::runtime::Deadline;
+
+/// What an exchange became, with the ids that follow from it: the memory has the one of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    pub(crate) ids: Ids,
+    pub(crate) memory: Memory,
+}
+
+impl MemoriesHandle {
+    /// Durable when it returns; all of it or nothing. What is stored already adds nothing, what says the same as
+    /// another memory confirms that one, once. Answers in the order of the drafts, which are of `workspace`.
+    pub(crate) async fn capture(
+        &self,
+        drafts: Vec<Draft>,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Vec<(Novelty, Option<MemoryId>)>, Error> {
+        let stored = self.stored(&drafts, deadline).await?;
+        let mut found: Vec<(Novelty, Option<MemoryId>)> = Vec::with_capacity(drafts.len());
+        let (mut open, mut seen) = (Vec::new(), HashSet::new());
+        for draft in &drafts {
+            let id = draft.ids.memory;
+            let known = stored.contains(&id.uuid()) || !seen.insert(id);
+            found.push((if known { Novelty::Known } else { Novelty::New }, Some(id)));
+            if !known {
+                open.push((found.len() - 1, draft.clone()));
+            }
+        }
+        let mut batch = Batch::new();
+        let mut added = Vec::new();
+        for ((position, draft), to_learn) in open.iter().zip(self.compared(&open, deadline).await?) {
+            let confirmed_before = stored.contains(&draft.ids.confirmation.uuid());
+            found[*position] = match to_learn {
+                ToLearn::Same { existing, .. } if confirmed_before => (Novelty::Known, Some(existing)),
+                // What it confirmed is another one now, or gone.
+                ToLearn::New { .. } if confirmed_before => (Novelty::Known, None),
+                ToLearn::Same { existing, memory } => {
+                    let id = draft.ids.confirmation;
+                    let (workspace, at) = (memory.workspace_id, memory.created_at);
+                    batch.push(signal(id, existing, workspace, SignalKind::Confirmed, None, at));
+                    (Novelty::Confirms, Some(existing))
+                }
+                ToLearn::New { memory, passages } => {
+                    added.push(*position);
+                    batch.push(Record::Memory { memory: *memory, passages, confirm: Some(draft.ids.confirmation) });
+                    (Novelty::New, Some(draft.ids.memory))
+                }
+            };
+        }
+        if batch.is_empty() {
+            return Ok(found);
+        }
+        batch.insert(0, Record::Workspace(self.workspaces.registration(workspace)));
+        let committed = self.store.commit(batch, deadline).await?;
+        self.workspaces.registered(workspace);
+        for (position, commit) in added.into_iter().zip(committed.memories) {
+            if let MemoryCommit::Reinforced(existing) = commit {
+                found[position] = (Novelty::Confirms, Some(existing));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Which ids of the drafts there are already.
+    async fn stored(&self, drafts: &[Draft], deadline: Deadline) -> Result<HashSet<Uuid>, Error> {
+        let ids = drafts.iter().flat_map(|draft| [draft.ids.memory.uuid(), draft.ids.confirmation.uuid()]).collect();
+        match self.store.scan(Filter::Stored(ids), Page::first(0), deadline).await? {
+            Scanned::Stored(stored) => Ok(stored.into_iter().collect()),
+            _ => Err(Error::internal("a scan of ids gave something else")),
+        }
+    }
+
+    /// Embeds the drafts at once and compares each with the bank and with those before it.
+    async fn compared(&self, open: &[(usize, Draft)], deadline: Deadline) -> Result<Vec<ToLearn>, Error> {
+        if open.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts = open.iter().flat_map(|(_, draft)| [draft.memory.task.clone(), draft.memory.content_text()]);
+        let (embedder, chunks) = self.embed(texts.collect(), deadline).await?;
+        let mut chunks = chunks.into_iter();
+        let mut next = |kind| passages(kind, chunks.next().unwrap_or_default());
+        let (mut compared, mut earlier) = (Vec::new(), Vec::new());
+        for (_, draft) in open {
+            let mut memory = draft.memory.clone();
+            memory.embedder.clone_from(&embedder);
+            let passages = [next(PassageKind::Task), next(PassageKind::Content)].concat();
+            let to_learn = self.compare(memory, passages, &earlier, deadline).await;
+            if let ToLearn::New { memory, passages } = &to_learn {
+                earlier.extend(Earlier::of(memory, passages));
+            }
+            compared.push(to_learn);
+        }
+        Ok(compared)
+    }
+}
