@@ -8,6 +8,7 @@ use reasoning_bank_actors::SolveSettings;
 use reasoning_bank_actors::cache::CacheSettings;
 use reasoning_bank_actors::distiller::DistillerSettings;
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{Latency, NoModel, RetrySettings, Simulated, SimulatedSettings};
 use reasoning_bank_actors::ports::{
@@ -195,6 +196,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
         },
         requests_per_minute: llm.requests_per_minute,
         promotes_by_itself: settings.promotion.automatic,
+        learner: LearnerSettings { enabled: settings.passive.enabled, thresholds: (&settings.passive).into() },
         pool: PoolSettings { matts_workers: settings.matts.workers, judge_concurrency: settings.judge.concurrency },
         ..SystemSettings::default()
     }

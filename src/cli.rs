@@ -22,6 +22,7 @@ mod eval;
 mod failure;
 mod genealogy;
 mod input;
+mod learn;
 mod maintain;
 mod memory;
 mod output;
@@ -87,6 +88,7 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Trace(command) => trace::command(command, &loaded, output),
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
+        Command::Learn { files } => learn::command(&files, &loaded, output),
         Command::Maintain { apply } => maintain::command(apply, &loaded, output),
         Command::Stats { reset } => stats::command(reset, &loaded, output),
         Command::Solve(args) => {
@@ -120,6 +122,7 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
         identity: settings.workspace.identity,
         toolsets: settings.mcp.toolsets.clone(),
         can_solve: settings.llm.provider != Provider::None,
+        captures: settings.passive.enabled,
         solve_deadline: Duration::from_secs(settings.agent.deadline_s),
         defaults: ToolDefaults {
             enable_matts: settings.matts.enabled,

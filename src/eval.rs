@@ -1,6 +1,7 @@
 //! `eval`: how good and how fast a bank is on somebody's data, through the store and the retrieval that are in use
 //! everywhere. The measures themselves are `reasoning_bank_domain::eval`'s; arguments and tables the command line's.
 
+pub(crate) mod capture;
 pub(crate) mod dataset;
 pub(crate) mod report;
 pub(crate) mod retrieval;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use config::Config;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::workspaces::RootName;
+use reasoning_bank_domain::capture::Thresholds;
 use reasoning_bank_domain::matts::MattsMode;
 use reasoning_bank_domain::score::{ProfileName, Weights};
 use serde::Deserialize;
@@ -45,6 +46,7 @@ pub struct Settings {
     pub retrieval: RetrievalSettings,
     pub promotion: PromotionSettings,
     pub background: BackgroundSettings,
+    pub passive: PassiveSettings,
     pub traces: TraceSettings,
     pub workspace: WorkspaceSettings,
     pub mcp: McpSettings,
@@ -165,6 +167,27 @@ impl From<&WeightSettings> for Weights {
 #[serde(deny_unknown_fields)]
 pub struct BackgroundSettings {
     pub daily_token_cap: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassiveSettings {
+    pub enabled: bool,
+    pub min_answer_length: usize,
+    pub min_question_length: usize,
+    pub require_code_blocks: bool,
+    pub require_explanations: bool,
+}
+
+impl From<&PassiveSettings> for Thresholds {
+    fn from(passive: &PassiveSettings) -> Self {
+        Self {
+            min_answer_length: passive.min_answer_length,
+            min_question_length: passive.min_question_length,
+            require_code_blocks: passive.require_code_blocks,
+            require_explanations: passive.require_explanations,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

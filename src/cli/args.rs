@@ -109,6 +109,24 @@ pub(super) enum Command {
             reasoning-bank --llm simulated solve --verify 'python3 -m py_compile \"$REASONING_BANK_SOLUTION\"' \"…\""
     )]
     Solve(SolveArgs),
+    /// Learn from conversations and notes; what was learned before adds nothing
+    #[command(
+        long_about = "Learn from files: conversations as JSON Lines with role and content, the session files of Claude \
+            Code and Codex, chats and notes in markdown. What a file is shows in its content. Rules decide which \
+            exchanges are worth keeping, no model is called; secrets are removed first. Learning the same file again \
+            adds nothing.\n\n\
+            Exits with 1 when a file could not be read or holds nothing that could; the others are learned all the \
+            same.",
+        after_help = "Examples:\n  \
+            reasoning-bank learn notes.md chat.jsonl\n  \
+            reasoning-bank learn ~/.claude/projects/*/*.jsonl ~/.codex/sessions/*/*/*/rollout-*.jsonl\n  \
+            reasoning-bank --llm none learn --json - < session.jsonl"
+    )]
+    Learn {
+        /// Files; `-` reads one from stdin
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
     /// Memories by hand: find, keep, change, share, remove
     #[command(subcommand, arg_required_else_help = true)]
     Memory(MemoryCommand),

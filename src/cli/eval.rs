@@ -16,11 +16,15 @@ use super::session::with_embedder;
 use crate::embed::EmbedderPool;
 use crate::eval::dataset::{self, Corpus};
 use crate::eval::report::{BUILD, CorpusCount, Ingest, Report};
-use crate::eval::{EvalError, Timed, retrieval};
+use crate::eval::{EvalError, Timed, capture, retrieval};
 use crate::settings::Loaded;
 
 pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
     match command {
+        EvalCommand::Capture(args) => {
+            let report = capture::measure(&args.exchanges, &(&loaded.settings.passive).into())?;
+            output.answer(&report, render::eval_capture)
+        }
         EvalCommand::Retrieval(args) => output.answer(&measure(&args, loaded, output)?, render::eval_retrieval),
     }
 }

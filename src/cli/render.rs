@@ -9,6 +9,7 @@ use reasoning_bank_domain::trace::Outcome;
 mod doctor;
 mod edit;
 mod eval;
+mod learn;
 mod maintain;
 mod memory;
 mod solve;
@@ -19,7 +20,8 @@ mod workspace;
 
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported};
-pub(super) use eval::eval_retrieval;
+pub(super) use eval::{eval_capture, eval_retrieval};
+pub(super) use learn::learned;
 pub(super) use maintain::maintained;
 pub(super) use memory::{imported, memory, recorded, retrieved, why};
 pub(super) use solve::{attempts, solve, verdict};

@@ -188,11 +188,11 @@ fn gold(value: Value) -> Option<Gold> {
     judged.map(Gold::new)
 }
 
-fn bad(field: &str, problem: impl Into<String>) -> Refusal {
+pub(super) fn bad(field: &str, problem: impl Into<String>) -> Refusal {
     Refusal::Bad(vec![FieldProblem::new(field, problem)])
 }
 
-fn read<T: serde::de::DeserializeOwned>(
+pub(super) fn read<T: serde::de::DeserializeOwned>(
     path: &Path,
     mut each: impl FnMut(T) -> Result<(), Refusal>,
 ) -> Result<(), EvalError> {

@@ -8,6 +8,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::solve::Progress;
 use rmcp::RoleServer;
 use rmcp::model::JsonObject;
@@ -21,7 +22,7 @@ use uuid::Uuid;
 use super::arguments::extract;
 use super::progress;
 use super::server::{DefaultWorkspace, McpOptions};
-use super::tools::{Nothing, ToolKind, admin, genealogy, jobs, record, report, retrieve, solve, workspaces};
+use super::tools::{Nothing, ToolKind, admin, capture, genealogy, jobs, record, report, retrieve, solve, workspaces};
 use crate::{project, settings};
 
 /// How long a call that needs no model may take.
@@ -113,6 +114,13 @@ impl Calling<'_> {
                 let arguments: jobs::JobArguments = self.extract(arguments, &[])?;
                 let workspace = self.workspace(arguments.workspace.as_deref())?;
                 document(&self.system.distiller.job(arguments.job_id.into(), &workspace, deadline).await?)
+            }
+            ToolKind::Capture => {
+                let arguments: capture::Arguments = self.extract(arguments, &[])?;
+                let workspace = self.workspace(arguments.workspace.as_deref())?;
+                let exchange = arguments.into_exchange(self.session);
+                let captured = self.system.learner.capture(exchange, &workspace, Trust::Model, deadline).await?;
+                document(&capture::Answer::from(captured))
             }
             ToolKind::ListWorkspaces => {
                 self.extract::<Nothing>(arguments, &[])?;

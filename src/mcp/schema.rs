@@ -31,7 +31,23 @@ pub(super) fn of_answer<T: JsonSchema>() -> JsonObject {
                 schema.remove(keyword);
             }
         }));
-    generate::<T>(settings)
+    let mut schema = generate::<T>(settings);
+    schema.values_mut().for_each(drop_implied_type);
+    schema
+}
+
+/// What has properties below the top is an object: nobody needs to be told.
+fn drop_implied_type(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.get("properties").is_some_and(Value::is_object) && fields.get("type") == Some(&json!("object")) {
+                fields.remove("type");
+            }
+            fields.values_mut().for_each(drop_implied_type);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_implied_type),
+        _ => {}
+    }
 }
 
 fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {

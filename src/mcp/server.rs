@@ -35,6 +35,8 @@ pub struct McpOptions {
     pub toolsets: Vec<Toolset>,
     /// Whether there is a model; without one `solve_coding_task` does not exist.
     pub can_solve: bool,
+    /// Whether exchanges are captured; `capture_exchange` is among the core tools then.
+    pub captures: bool,
     pub solve_deadline: Duration,
     pub defaults: ToolDefaults,
 }
@@ -66,7 +68,7 @@ impl DefaultWorkspace {
 
 impl Server {
     pub(super) fn new(system: SystemHandle, options: McpOptions) -> Self {
-        let kinds = ToolKind::ALL.into_iter().filter(|kind| kind.is_in(&options.toolsets));
+        let kinds = ToolKind::ALL.into_iter().filter(|kind| kind.is_in(&options.toolsets, options.captures));
         let kinds = kinds.filter(|kind| options.can_solve || *kind != ToolKind::Solve);
         let tools = kinds.map(|kind| (kind, kind.definition(&options.defaults))).collect();
         let default = DefaultWorkspace(Mutex::new(options.workspace.clone()));

@@ -1,6 +1,7 @@
 //! The tools: their names, how clients see them, and the way from arguments to a request of the system.
 
 pub(super) mod admin;
+pub(super) mod capture;
 pub(super) mod genealogy;
 pub(super) mod jobs;
 pub(super) mod record;
@@ -55,6 +56,7 @@ pub(super) enum ToolKind {
     Statistics,
     DistillSession,
     GetJob,
+    Capture,
     ListWorkspaces,
     SwitchWorkspace,
     DeleteWorkspace,
@@ -67,7 +69,7 @@ pub(super) enum ToolKind {
 
 impl ToolKind {
     /// In the order they are listed.
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 17] = [
         Self::Solve,
         Self::Retrieve,
         Self::Record,
@@ -76,6 +78,7 @@ impl ToolKind {
         Self::Statistics,
         Self::DistillSession,
         Self::GetJob,
+        Self::Capture,
         Self::ListWorkspaces,
         Self::SwitchWorkspace,
         Self::DeleteWorkspace,
@@ -86,9 +89,14 @@ impl ToolKind {
         Self::DeleteMemory,
     ];
 
-    /// Whether one of these groups has it.
-    pub(super) fn is_in(self, toolsets: &[Toolset]) -> bool {
-        toolsets.iter().any(|toolset| *toolset == Toolset::All || *toolset == self.toolset())
+    /// Whether one of these groups has it; the core has `capture_exchange` while exchanges are captured.
+    pub(super) fn is_in(self, toolsets: &[Toolset], captures: bool) -> bool {
+        let also_core = self == Self::Capture && captures;
+        toolsets.iter().any(|toolset| match toolset {
+            Toolset::All => true,
+            Toolset::Core if also_core => true,
+            toolset => *toolset == self.toolset(),
+        })
     }
 
     fn toolset(self) -> Toolset {
@@ -97,6 +105,7 @@ impl ToolKind {
                 Toolset::Core
             }
             Self::DistillSession | Self::GetJob => Toolset::Learning,
+            Self::Capture => Toolset::Learning,
             Self::ListWorkspaces | Self::SwitchWorkspace | Self::DeleteWorkspace => Toolset::Workspace,
             Self::HealthCheck | Self::ResetStatistics | Self::GetMemory | Self::UpdateMemory | Self::DeleteMemory => {
                 Toolset::Admin
@@ -114,6 +123,7 @@ impl ToolKind {
             Self::Statistics => statistics::definition(),
             Self::DistillSession => jobs::distill_definition(),
             Self::GetJob => jobs::job_definition(),
+            Self::Capture => capture::definition(),
             Self::ListWorkspaces => workspaces::list_definition(),
             Self::SwitchWorkspace => workspaces::switch_definition(),
             Self::DeleteWorkspace => workspaces::delete_definition(),

@@ -1,6 +1,7 @@
 //! The keys there are, with the bounds of their values, and the bounds that hold between keys.
 
 use config::{Config, Value, ValueKind};
+use reasoning_bank_domain::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 
 use super::problem::Problem;
 
@@ -81,6 +82,11 @@ pub(super) const KEYS: &[Key] = &[
     shared("retrieval.weights.error_context", Number(0.0, 1_000.0)),
     key("promotion.automatic", Flag),
     key("background.daily_token_cap", Whole(0, 1_000_000_000)),
+    key("passive.enabled", Flag),
+    key("passive.min_answer_length", Whole(1, MAX_ANSWER_CHARS as i64)),
+    key("passive.min_question_length", Whole(1, MAX_QUESTION_CHARS as i64)),
+    key("passive.require_code_blocks", Flag),
+    key("passive.require_explanations", Flag),
     key("traces.files", Flag),
     key("traces.dir", Text),
     key("traces.retention_days", Whole(0, 36_500)),

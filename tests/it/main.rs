@@ -7,6 +7,7 @@ mod cli_demo;
 mod cli_doctor;
 mod cli_edit;
 mod cli_import;
+mod cli_learn;
 mod cli_maintain;
 mod cli_memory;
 mod cli_solve;

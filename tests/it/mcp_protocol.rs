@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
-const CORE: [&str; 6] = [
+const CORE: [&str; 7] = [
     "solve_coding_task",
     "retrieve_memories",
     "record_memory",
     "report_outcome",
     "get_memory_genealogy",
     "get_statistics",
+    "capture_exchange",
 ];
 
 fn names(answer: &Value) -> Vec<&str> {

@@ -22,6 +22,22 @@ pub(in crate::cli) enum EvalCommand {
             A line of the run:     {\"id\": \"q1\", \"hits\": [\"d1\", …], \"ms\": 12.3}"
     )]
     Retrieval(RetrievalArgs),
+    /// Measure how well the rules tell exchanges that are worth keeping from those that are not
+    #[command(
+        long_about = "Measure the rules of passive learning on exchanges of which somebody has said whether they are \
+            worth keeping: how many of either kind are kept. Nothing is stored. The passive settings in force count.",
+        after_help = "Example:\n  \
+            reasoning-bank eval capture --exchanges exchanges.jsonl\n\n\
+            A line: {\"id\": \"x1\", \"question\": \"…\", \"answer\": \"…\", \"valuable\": true, \"kind\": \"debugging\"}"
+    )]
+    Capture(CaptureArgs),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CaptureArgs {
+    /// Exchanges, as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) exchanges: PathBuf,
 }
 
 #[derive(Debug, Args)]

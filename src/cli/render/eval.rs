@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::counted;
 use super::style::{bold, doubtful};
+use super::{clean, counted};
+use crate::eval::capture;
 use crate::eval::report::{Percentiles, Report};
 
 pub(in crate::cli) fn eval_retrieval(report: &Report) -> String {
@@ -41,5 +42,31 @@ pub(in crate::cli) fn eval_retrieval(report: &Report) -> String {
     let gold = counted(queries.gold_not_in_corpus, "gold id is", "gold ids are");
     note(queries.gold_not_in_corpus > 0, format!("{gold} not in the corpus and count as not found"));
     note(report.build == "debug", "these times are of a debug build".into());
+    out
+}
+
+pub(in crate::cli) fn eval_capture(report: &capture::Report) -> String {
+    let share = |count: &capture::Count| {
+        let percent = if count.of == 0 { 0.0 } else { 100.0 * count.kept as f64 / count.of as f64 };
+        format!("{:>4} {:>4} {percent:>6.1} %", count.kept, count.of)
+    };
+    let mut out = format!("{:<24} {:>4} {:>4} {:>8}\n", "", "kept", "of", "share");
+    let _ = writeln!(out, "{} {}", bold(format!("{:<24}", "valuable")), share(&report.valuable));
+    let _ = writeln!(out, "{} {}\n", bold(format!("{:<24}", "worthless")), share(&report.worthless));
+    for kind in &report.by_kind {
+        let sign = if kind.valuable { '+' } else { '-' };
+        let _ = writeln!(out, "{sign} {:<22} {}", clean(&kind.kind), share(&kind.count));
+    }
+    for wrong in &report.wrong {
+        let what = if wrong.valuable { "not kept" } else { "kept" };
+        let _ = write!(
+            out,
+            "\n{} {} ({})\n  {}",
+            doubtful(what),
+            clean(&wrong.id),
+            clean(&wrong.kind),
+            clean(&wrong.reason)
+        );
+    }
     out
 }

@@ -11,13 +11,14 @@ use serde_json::json;
 use super::*;
 use crate::mcp::test_client::TestClient;
 
-const CORE: [&str; 6] = [
+const CORE: [&str; 7] = [
     "solve_coding_task",
     "retrieve_memories",
     "record_memory",
     "report_outcome",
     "get_memory_genealogy",
     "get_statistics",
+    "capture_exchange",
 ];
 
 /// A client of a system over fakes.
@@ -57,6 +58,7 @@ async fn world_with(can_solve: bool) -> World {
         identity: Identity::Path,
         toolsets: vec![Toolset::Core],
         can_solve,
+        captures: true,
         solve_deadline: Duration::from_secs(60),
         defaults: ToolDefaults::default(),
     };

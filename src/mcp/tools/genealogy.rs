@@ -16,14 +16,14 @@ pub(crate) struct Arguments {
     /// Levels up and down; default: all.
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) depth: Option<u32>,
-    /// Project path or id; default: the server's.
+    /// Project path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }
 
 pub(super) fn definition() -> Tool {
-    let description = "Shows which memories a memory was learned from and which were learned from it. Call it to judge \
-                       how far to trust a memory, or to find what a wrong one has led to.";
+    let description = "Shows what a memory was learned from and what was learned from it. Call it to judge how far to \
+                       trust it, or to find what a wrong one has led to.";
     Tool::new("get_memory_genealogy", description, schema::of_arguments::<Arguments>())
         .with_title("Trace a lesson back")
         .with_raw_output_schema(answer_schema().into())

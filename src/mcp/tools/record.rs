@@ -21,7 +21,7 @@ pub(crate) const JUDGED_BY_THE_MEMORY: [&str; 7] =
 pub(crate) struct Arguments {
     #[schemars(required, length(min = 1, max = 120))]
     title: Option<String>,
-    /// One sentence: when to use it, when not.
+    /// When to use it, when not.
     #[schemars(required, length(min = 1, max = 400))]
     description: Option<String>,
     /// What to do, free of names that only fit this task.
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Learned from.
     #[schemars(length(max = 200_000))]
     task: Option<String>,
-    /// Project path or id; default: the server's.
+    /// Project path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }
@@ -105,8 +105,8 @@ impl Arguments {
 
 pub(super) fn definition() -> Tool {
     let description = "Keeps a lesson for later tasks. Call it when something was learned that will matter again: a \
-                       strategy that worked or, with error_context, a mistake and how to avoid it. Saying the same \
-                       again confirms the memory instead of doubling it.";
+                       strategy that worked or, with error_context, a mistake and how to avoid it. The same again \
+                       confirms it.";
     Tool::new("record_memory", description, schema::of_arguments::<Arguments>())
         .with_title("Record a lesson")
         .with_raw_output_schema(schema::of_answer::<Recorded>().into())

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[serde(default)]
     #[schemars(length(max = 10))]
     learnings: Vec<LearningArguments>,
-    /// Project path or id; default: the server's.
+    /// Project path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }
@@ -91,9 +91,9 @@ impl Arguments {
 }
 
 pub(super) fn definition() -> Tool {
-    let description = "Says what came of recalled memories: whether they helped, whether the task succeeded, whether \
-                       the work was reverted. Call it once the outcome is known, best with evidence such as a test \
-                       run; it moves their confidence, and learnings are kept.";
+    let description = "Says what came of recalled memories: whether they helped, the task succeeded, the work was \
+                       reverted. Call it once the outcome is known, best with evidence such as a test run; it moves \
+                       their confidence.";
     Tool::new("report_outcome", description, schema::of_arguments::<Arguments>())
         .with_title("Report an outcome")
         .with_raw_output_schema(schema::of_answer::<Reported>().into())

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     query: String,
     #[schemars(range(min = 1, max = 50))]
     n_results: Option<u32>,
-    /// Project path or id; default: the server's.
+    /// Project path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
     /// Cascade: all three.
@@ -71,7 +71,6 @@ pub(crate) struct Arguments {
     tags: Vec<String>,
     #[serde(default = "super::yes")]
     include_errors: bool,
-    /// Only warnings.
     #[serde(default)]
     errors_only: bool,
     /// Error type or message: ranks its warnings higher.
@@ -79,7 +78,6 @@ pub(crate) struct Arguments {
     error_signature: Option<String>,
     #[schemars(range(min = 0, max = 1))]
     min_confidence: Option<f64>,
-    /// Scoring.
     profile: Option<ProfileName>,
     #[schemars(range(min = 1, max = 200_000))]
     max_tokens: Option<u32>,
@@ -118,8 +116,8 @@ pub(super) fn definition(defaults: &ToolDefaults) -> Tool {
     let mut arguments = schema::of_arguments::<Arguments>();
     set_default(&mut arguments, "n_results", json!(defaults.n_results));
     let description = "Finds lessons of past work: strategies that worked and warnings about what failed. Call it \
-                       before starting a task, and with errors_only or error_signature when something goes wrong. An \
-                       empty list is a normal answer.";
+                       before starting a task, and with errors_only or error_signature when something goes wrong. There \
+                       may be none.";
     Tool::new("retrieve_memories", description, arguments)
         .with_title("Recall lessons")
         .with_raw_output_schema(answer_schema().into())

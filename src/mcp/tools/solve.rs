@@ -2,10 +2,10 @@
 
 use reasoning_bank_domain::matts::MattsMode;
 use reasoning_bank_domain::solve::{SolveReport, SolveTask};
-use rmcp::model::{Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ToolDefaults, present, set_default};
 use crate::mcp::schema;
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Such as rust or sql.
     #[schemars(length(max = 120))]
     domain: Option<String>,
-    /// Project path or id; default: the server's.
+    /// Project path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }
@@ -54,11 +54,20 @@ pub(super) fn definition(defaults: &ToolDefaults) -> Tool {
     set_default(&mut arguments, "enable_matts", json!(defaults.enable_matts));
     set_default(&mut arguments, "matts_k", json!(defaults.matts_k));
     set_default(&mut arguments, "matts_mode", json!(defaults.matts_mode));
-    let description = "Solves a coding task: recalls lessons of earlier tasks, makes several attempts, judges the best \
-                       one and keeps what was learned. Use it for a self-contained task that deserves more than one \
-                       try. Takes from seconds to minutes and costs model calls.";
+    let description = "Solves a coding task: recalls lessons, makes several attempts, judges the best and keeps what was \
+                       learned. Use it for a self-contained task that deserves more than one try; it costs model calls.";
     Tool::new("solve_coding_task", description, arguments)
         .with_title("Solve a coding task")
-        .with_raw_output_schema(schema::of_answer::<SolveReport>().into())
+        .with_raw_output_schema(answer_schema().into())
         .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(true))
+}
+
+/// What was left out has the fields of what was used, and a reason; what was consumed is for people to look at.
+fn answer_schema() -> JsonObject {
+    let mut answer = schema::of_answer::<SolveReport>();
+    if let Some(Value::Object(fields)) = answer.get_mut("properties") {
+        fields.insert("memories_left_out".into(), json!({"type": "array", "items": {"type": "object"}}));
+        fields.insert("usage".into(), json!({"type": "object"}));
+    }
+    answer
 }

@@ -8,8 +8,8 @@ use super::Nothing;
 use crate::mcp::schema;
 
 pub(super) fn definition() -> Tool {
-    let description = "Counts of traces and memories in the bank, and of this server's model calls, cache hits, costs, \
-                       latencies and actors. Call it when asked how the bank is doing.";
+    let description = "Counts of traces, memories, model calls, cache hits, costs and times. Call it when asked how the \
+                       bank is doing.";
     Tool::new("get_statistics", description, schema::of_arguments::<Nothing>())
         .with_title("Statistics")
         .with_raw_output_schema(answer_schema().into())

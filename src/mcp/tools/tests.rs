@@ -132,7 +132,7 @@ fn what_the_answer_schema_spells_out_is_in_a_compact_answer() {
 
 #[test]
 fn the_list_of_core_tools_costs_an_agent_little() {
-    let core = ToolKind::ALL.into_iter().filter(|kind| kind.is_in(&[Toolset::Core]));
+    let core = ToolKind::ALL.into_iter().filter(|kind| kind.is_in(&[Toolset::Core], true));
     let tools: Vec<Tool> = core.map(|kind| kind.definition(&ToolDefaults::default())).collect();
     let answers: usize = tools.iter().map(|tool| serde_json::to_string(&tool.output_schema).unwrap().len()).sum();
     let whole = serde_json::to_string(&rmcp::model::ListToolsResult::with_all_items(tools)).unwrap().len();
@@ -182,10 +182,13 @@ fn what_cannot_be_undone_is_confirmed_with_true_and_nothing_else() {
 
 #[test]
 fn the_tools_of_a_group_are_those_it_has() {
-    let listed = |toolsets: &[Toolset]| ToolKind::ALL.into_iter().filter(|kind| kind.is_in(toolsets)).count();
+    let listed = |toolsets: &[Toolset]| ToolKind::ALL.into_iter().filter(|kind| kind.is_in(toolsets, false)).count();
     assert_eq!(listed(&[Toolset::Core]), 6);
     assert_eq!(listed(&[Toolset::Core, Toolset::Workspace]), 9);
     assert_eq!(listed(&[Toolset::Admin]), 5);
     assert_eq!(listed(&[Toolset::Core, Toolset::All]), ToolKind::ALL.len());
     assert_eq!(listed(&[]), 0);
+    let captures = |toolset: Toolset, enabled: bool| ToolKind::Capture.is_in(&[toolset], enabled);
+    assert!(captures(Toolset::Core, true) && !captures(Toolset::Core, false));
+    assert!(captures(Toolset::Learning, false) && !captures(Toolset::Admin, true));
 }

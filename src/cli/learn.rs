@@ -1,0 +1,168 @@
+//! `learn`: files of conversations and notes, given to the learner in batches. What a file holds is
+//! `reasoning_bank_domain::transcript`'s matter, what is kept of it the learner's.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::learner::MAX_BATCH;
+use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::capture::{Captured, Fate, Novelty, trust_of};
+use reasoning_bank_domain::transcript::{self, Format, MAX_FILE_BYTES, Transcript, Unreadable};
+use serde::Serialize;
+
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::progress::Progress;
+use super::render;
+use super::session::with_bulk_bank;
+use crate::settings::Loaded;
+
+/// For one batch, whose texts may all have to be embedded.
+const BATCH_PATIENCE: Duration = Duration::from_secs(600);
+
+/// What became of all files.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(super) struct Learned {
+    pub(super) files: Vec<LearnedFile>,
+    pub(super) total: Counts,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(super) struct LearnedFile {
+    /// `-` is stdin.
+    pub(super) file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) format: Option<Format>,
+    #[serde(flatten)]
+    pub(super) counts: Counts,
+    pub(super) unreadable: Unreadable,
+    /// Exchanges beyond those that are taken of one file.
+    pub(super) left_out: usize,
+    /// Secrets that were removed.
+    pub(super) redactions: u64,
+    /// Why nothing could be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(super) struct Counts {
+    pub(super) exchanges: usize,
+    /// New memories.
+    pub(super) kept: usize,
+    /// Those that say the same as another memory, and count as evidence for it.
+    pub(super) confirmed: usize,
+    /// Those that were learned before.
+    pub(super) known: usize,
+    /// By reason.
+    pub(super) refused: BTreeMap<&'static str, usize>,
+}
+
+impl Counts {
+    fn count(&mut self, fate: Fate) {
+        self.exchanges += 1;
+        match fate {
+            Fate::Kept(_, Novelty::New) => self.kept += 1,
+            Fate::Kept(_, Novelty::Confirms) => self.confirmed += 1,
+            Fate::Kept(_, Novelty::Known) => self.known += 1,
+            Fate::Refused(refused) => *self.refused.entry(refused.as_str()).or_default() += 1,
+            // Nobody is told so who asks for it.
+            Fate::Off => {}
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.exchanges += other.exchanges;
+        self.kept += other.kept;
+        self.confirmed += other.confirmed;
+        self.known += other.known;
+        for (reason, count) in &other.refused {
+            *self.refused.entry(reason).or_default() += count;
+        }
+    }
+}
+
+pub(super) fn command(files: &[PathBuf], loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    let learned = with_bulk_bank(loaded, async |system| {
+        let progress = output.progress("exchanges");
+        learn(files, &loaded.workspace, &system, &progress).await
+    })?;
+    output.answer(&learned, render::learned)?;
+    let failed = learned.files.iter().any(|file| file.error.is_some());
+    Ok(if failed { Exit::Failed } else { Exit::Ok })
+}
+
+async fn learn(
+    files: &[PathBuf],
+    workspace: &WorkspaceRef,
+    system: &SystemHandle,
+    progress: &Progress,
+) -> Result<Learned, Failure> {
+    let mut learned = Learned::default();
+    for path in files {
+        let reading = path.clone();
+        let read = tokio::task::spawn_blocking(move || read(&reading)).await.map_err(Error::internal)?;
+        let file = path.display().to_string();
+        let done = match read {
+            Ok(transcript) => {
+                progress.most((learned.total.exchanges + transcript.exchanges.len()) as u64);
+                let before = learned.total.exchanges;
+                let done = |count: usize| progress.done((before + count) as u64);
+                file_of(file, transcript, workspace, system, done).await.map_err(broken_off)?
+            }
+            Err(error) => LearnedFile { file, error: Some(error), ..LearnedFile::default() },
+        };
+        learned.total.add(&done.counts);
+        learned.files.push(done);
+    }
+    Ok(learned)
+}
+
+async fn file_of(
+    file: String,
+    transcript: Transcript,
+    workspace: &WorkspaceRef,
+    system: &SystemHandle,
+    done: impl Fn(usize),
+) -> Result<LearnedFile, Error> {
+    let Transcript { format, exchanges, unreadable, left_out } = transcript;
+    let trust = trust_of(format);
+    let mut learned = LearnedFile { file, format: Some(format), unreadable, left_out, ..LearnedFile::default() };
+    for batch in exchanges.chunks(MAX_BATCH) {
+        let deadline = Deadline::after(BATCH_PATIENCE);
+        for Captured { fate, redactions, .. } in
+            system.learner.learn(batch.to_vec(), workspace, trust, deadline).await?
+        {
+            learned.counts.count(fate);
+            learned.redactions += u64::from(redactions);
+        }
+        done(learned.counts.exchanges);
+    }
+    Ok(learned)
+}
+
+fn read(path: &Path) -> Result<Transcript, String> {
+    let bytes = if path.as_os_str() == "-" { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
+    let bytes = bytes.map_err(|error| format!("it cannot be read: {error}"))?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(format!("it has more than {MAX_FILE_BYTES} bytes"));
+    }
+    transcript::read(&bytes).map_err(|error| error.to_string())
+}
+
+/// One byte more than there may be, at most.
+fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn broken_off(error: Error) -> Failure {
+    Failure::from(error).hint("learn the same files again: what was learned already adds nothing")
+}

@@ -1,0 +1,97 @@
+//! `eval capture`: how well the rules of passive learning tell what is worth keeping, on exchanges of which somebody has
+//! said it. The rules are `reasoning_bank_domain::capture`'s; nothing is stored.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use jiff::Timestamp;
+use reasoning_bank_domain::capture::{Ids, Origin, Refused, Thresholds, judge, memory_of, scrubbed};
+use reasoning_bank_domain::memory::Trust;
+use reasoning_bank_domain::transcript::Exchange;
+use reasoning_bank_domain::workspace::WorkspaceId;
+use serde::{Deserialize, Serialize};
+
+use super::EvalError;
+use super::dataset::{bad, read};
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(crate) struct Report {
+    pub(crate) exchanges: usize,
+    pub(crate) valuable: Count,
+    pub(crate) worthless: Count,
+    pub(crate) by_kind: Vec<Kind>,
+    /// Those that were judged otherwise than somebody said.
+    pub(crate) wrong: Vec<Wrong>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub(crate) struct Count {
+    pub(crate) kept: usize,
+    pub(crate) of: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Kind {
+    pub(crate) kind: String,
+    pub(crate) valuable: bool,
+    #[serde(flatten)]
+    pub(crate) count: Count,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Wrong {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) valuable: bool,
+    /// Why it was kept or not.
+    pub(crate) reason: String,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    id: String,
+    question: String,
+    answer: String,
+    valuable: bool,
+    #[serde(default)]
+    kind: String,
+}
+
+/// # Errors
+/// Every line that is wrong, up to a bound.
+pub(crate) fn measure(path: &Path, thresholds: &Thresholds) -> Result<Report, EvalError> {
+    let (mut report, mut kinds, mut seen) =
+        (Report::default(), BTreeMap::<(bool, String), Count>::new(), HashSet::new());
+    read(path, |line: Line| {
+        let Line { id, question, answer, valuable, kind } = line;
+        if !seen.insert(id.clone()) {
+            return Err(bad("id", format!("{id} was there before")));
+        }
+        let judged = judged(Exchange { question, answer, session: None }, thresholds);
+        let kept = usize::from(judged.is_ok());
+        report.exchanges += 1;
+        let of_kind = kinds.entry((!valuable, kind.clone())).or_default();
+        for count in [if valuable { &mut report.valuable } else { &mut report.worthless }, of_kind] {
+            count.kept += kept;
+            count.of += 1;
+        }
+        if judged.is_ok() != valuable {
+            let reason = judged.map_or_else(|refused| refused.to_string(), |signs| format!("the answer has {signs}"));
+            report.wrong.push(Wrong { id, kind, valuable, reason });
+        }
+        Ok(())
+    })?;
+    let kind = |((worthless, kind), count): ((bool, String), Count)| Kind { kind, valuable: !worthless, count };
+    report.by_kind = kinds.into_iter().map(kind).collect();
+    Ok(report)
+}
+
+/// As the learner does it, up to the store.
+fn judged(exchange: Exchange, thresholds: &Thresholds) -> Result<String, Refused> {
+    let (exchange, _) = scrubbed(exchange);
+    let signs = judge(&exchange.question, &exchange.answer, thresholds).verdict?;
+    let origin = Origin { workspace_id: WorkspaceId::of_root("/"), trust: Trust::Model };
+    let id = Ids::of(&exchange, &origin.workspace_id).memory;
+    memory_of(&exchange, id, &origin, Timestamp::UNIX_EPOCH)?;
+    Ok(signs.to_string())
+}

@@ -1,0 +1,150 @@
+//! Learning from conversations and notes through the real binary: what is kept, and that it is kept once.
+
+use std::path::PathBuf;
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::mcp_process::McpProcess;
+use crate::redacted::Redacted;
+use crate::support::Place;
+
+fn data(name: &str) -> String {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
+}
+
+fn transcript(name: &str) -> String {
+    data(&format!("transcripts/{name}"))
+}
+
+fn learn(place: &Place, files: &[&str]) -> Value {
+    place.run(&[&["--llm", "none", "--json", "learn"][..], files].concat()).ok().json()
+}
+
+/// What the bank holds, as it is exported: nothing of it may change.
+fn held(place: &Place) -> String {
+    place.run(&["memory", "export"]).ok().stdout
+}
+
+fn memories(place: &Place) -> Vec<Value> {
+    let exported = held(place);
+    let lines = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|line| line["kind"] == "memory").collect()
+}
+
+#[rstest]
+#[case("messages.jsonl", "messages", "model", Value::Null)]
+#[case("claude_code.jsonl", "claude_code", "model", json!("7c1f9a52-30a8-4d0e-9b1e-2f6f0b7f5a11"))]
+#[case("codex.jsonl", "codex", "model", json!("019bfe10-aaaa-7000-8000-000000000001"))]
+#[case("codex_old.jsonl", "codex", "model", json!("0198e5c2-bbbb-7000-8000-000000000002"))]
+#[case("chat.md", "chat", "model", Value::Null)]
+#[case("notes.md", "notes", "tool", Value::Null)]
+fn each_format_is_learned_once(#[case] name: &str, #[case] format: &str, #[case] trust: &str, #[case] session: Value) {
+    let place = Place::new();
+    let file = transcript(name);
+    let first = learn(&place, &[&file]);
+    assert_eq!((&first["files"][0]["format"], &first["total"]["kept"]), (&json!(format), &json!(1)), "{first}");
+    let memories = memories(&place);
+    let [memory] = memories.as_slice() else { panic!("{memories:?}") };
+    assert_eq!((&memory["source_type"], &memory["trust"]), (&json!("passive_learning"), &json!(trust)));
+    assert_eq!((&memory["source_session"], &memory["scope"]), (&session, &json!("project")));
+    let before = held(&place);
+    let again = learn(&place, &[&file]);
+    assert_eq!((&again["total"]["kept"], &again["total"]["known"]), (&json!(0), &json!(1)), "{again}");
+    assert_eq!(held(&place), before, "no memory, no signal, nothing changed");
+}
+
+#[test]
+fn what_became_of_every_file_is_told_and_a_bad_one_stops_no_other() {
+    let place = Place::new();
+    place.write("project/empty.md", "");
+    place.write("project/plain.txt", "neither a transcript nor notes\n");
+    let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+    let note = format!(
+        "# Deploying the shop by hand\n\nRun `deploy --token {token}`, because the pipeline has no access \
+                        to the old cluster. Never do it while a migration runs.\n"
+    );
+    place.write("project/notes.md", &note);
+    std::fs::copy(transcript("messages.jsonl"), place.path("project/messages.jsonl")).unwrap();
+    let files = ["empty.md", "plain.txt", "missing.md", "messages.jsonl", "notes.md"];
+    let ran = place.run(&[&["learn"][..], &files].concat()).exits(1);
+    insta::assert_snapshot!("learn_several_files", ran.stdout);
+    assert_eq!(memories(&place).len(), 2);
+    assert!(!held(&place).contains(token));
+    let document = place.run(&[&["--json", "learn"][..], &files].concat()).exits(1).json();
+    insta::assert_json_snapshot!("learn_several_files_again", document);
+}
+
+#[test]
+fn stdin_is_a_file() {
+    let place = Place::new();
+    let text = std::fs::read_to_string(transcript("chat.md")).unwrap();
+    let ran = place.run_with_stdin(&["--json", "learn", "-"], &text).ok();
+    assert_eq!(ran.json()["total"]["kept"], 1);
+    let found =
+        place.run(&["--json", "memory", "search", "remove a temporary directory in a shell script"]).ok().json();
+    assert!(found["memories"][0]["content"].as_str().unwrap().contains("trap 'rm -rf"), "{found}");
+}
+
+#[test]
+fn what_one_process_learns_another_that_serves_finds() {
+    let place = Place::new();
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    process
+        .call("record_memory", json!({"title": "Close files", "description": "When renaming.", "content": "First."}));
+    learn(&place, &[&transcript("codex.jsonl"), &transcript("claude_code.jsonl")]);
+    let found = process.call("retrieve_memories", json!({"query": "cargo test hangs in CI", "n_results": 2}));
+    assert!(found["memories"][0]["title"].as_str().unwrap().contains("test hangs forever in CI"), "{found}");
+}
+
+#[test]
+fn an_exchange_is_captured_over_mcp_once() {
+    let place = Place::new();
+    let root = place.path("");
+    let mut redacted = Redacted::new(&root);
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let exchange = json!({
+        "question": "How do I see which process holds a port on Linux?",
+        "answer": "Run `ss -ltnp`, because it shows the process of every listening socket. Without root you only see \
+                   your own processes, so use `sudo` where the column is empty.",
+    });
+    let first = process.call("capture_exchange", exchange.clone());
+    assert_eq!(first["captured"], true, "{first}");
+    let again = process.call("capture_exchange", exchange);
+    assert_eq!((&again["captured"], &again["ids"]), (&json!(false), &first["ids"]));
+    let thanks = json!({"question": "Thanks a lot for your help!", "answer": "You're very welcome! ".repeat(9)});
+    let refused = process.call("capture_exchange", thanks);
+    insta::assert_json_snapshot!("mcp_capture_exchange", redacted.document(&json!([first, again, refused])));
+    let invalid = process.call_failing("capture_exchange", json!({"question": "", "answer": "x"}));
+    assert_eq!(invalid["code"], "invalid_argument");
+}
+
+#[test]
+fn switched_off_the_tool_is_listed_only_where_it_is_asked_for_and_keeps_nothing() {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "[mcp]\ntoolsets = ['learning']\n[passive]\nenabled = false\n");
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let exchange = json!({"question": "How do I see which process holds a port?", "answer": "Run `ss`. ".repeat(30)});
+    let refused = process.call("capture_exchange", exchange);
+    assert_eq!((&refused["captured"], &refused["ids"]), (&json!(false), &json!([])));
+    assert!(refused["reason"].as_str().unwrap().contains("passive.enabled"), "{refused}");
+}
+
+#[rstest]
+#[case("exchanges.jsonl", 100, 0.9, 0.05)]
+#[case("exchanges_heldout.jsonl", 40, 0.7, 0.15)]
+fn the_rules_tell_what_is_worth_keeping(
+    #[case] name: &str,
+    #[case] count: u64,
+    #[case] least_valuable: f64,
+    #[case] most_worthless: f64,
+) {
+    let place = Place::new();
+    let report = place.run(&["--json", "eval", "capture", "--exchanges", &data(name)]).ok().json();
+    assert_eq!(report["exchanges"], count);
+    let share = |of: &str| report[of]["kept"].as_f64().unwrap() / report[of]["of"].as_f64().unwrap();
+    assert!(share("valuable") >= least_valuable, "{report:#}");
+    assert!(share("worthless") <= most_worthless, "{report:#}");
+    let table = place.run(&["eval", "capture", "--exchanges", &data(name)]).ok().stdout;
+    assert!(table.contains("valuable") && table.contains("worthless"), "{table}");
+}
