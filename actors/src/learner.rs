@@ -9,7 +9,6 @@ use reasoning_bank_domain::capture::{Captured, Fate, Ids, Novelty, Origin, Thres
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
-use reasoning_bank_domain::workspace::Workspace;
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 use tracing::{Instrument, Span};
@@ -18,7 +17,7 @@ use crate::error::Error;
 use crate::memories::{Draft, MemoriesHandle, WorkspaceRef};
 use crate::ports::Clock;
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
-use crate::workspaces::WorkspacesHandle;
+use crate::workspaces::{Resolved, WorkspacesHandle};
 
 /// Batches that are worked on or wait.
 const GATE: usize = 64;
@@ -92,8 +91,8 @@ impl LearnerHandle {
             let problem = format!("are {}; at most {MAX_BATCH} are taken at once", exchanges.len());
             return Err(Error::invalid("exchanges", problem));
         }
-        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let batch = Arc::new(ToLearn { exchanges, workspace, trust });
+        let begun = self.workspaces.resolve(workspace, deadline).await?;
+        let batch = Arc::new(ToLearn { exchanges, begun, trust });
         match self.ask(&batch, deadline).await {
             // Its actor ended. What it stored by then is known by its ids.
             Err(CallError::Dropped) => self.ask(&batch, deadline).await?,
@@ -126,7 +125,7 @@ fn check(argument: &'static str, text: &str, max: usize) -> Result<(), Error> {
 
 pub(crate) struct ToLearn {
     exchanges: Vec<Exchange>,
-    workspace: Workspace,
+    begun: Resolved,
     trust: Trust,
 }
 
@@ -207,13 +206,13 @@ impl Actor for PassiveLearnerActor {
 
 impl LearnerArgs {
     async fn learn(&self, batch: &ToLearn, deadline: Deadline) -> Result<Vec<Captured>, Error> {
-        let origin = Origin { workspace_id: batch.workspace.id.clone(), trust: batch.trust };
+        let origin = Origin { workspace_id: batch.begun.workspace.id.clone(), trust: batch.trust };
         let at = self.clock.now();
         let (mut captured, mut drafts) = (Vec::with_capacity(batch.exchanges.len()), Vec::new());
         for exchange in &batch.exchanges {
             let (exchange, redactions) = scrubbed(exchange.clone());
             let judged = judge(&exchange.question, &exchange.answer, &self.thresholds).verdict;
-            let ids = Ids::of(&exchange, &batch.workspace.id);
+            let ids = Ids::of(&exchange, &origin.workspace_id);
             let fate = match judged.and_then(|signs| Ok((signs, memory_of(&exchange, ids.memory, &origin, at)?))) {
                 Ok((signs, memory)) => {
                     drafts.push((captured.len(), Draft { ids, memory }));
@@ -229,7 +228,7 @@ impl LearnerArgs {
             return Ok(captured);
         }
         let (positions, drafts): (Vec<usize>, Vec<Draft>) = drafts.into_iter().unzip();
-        let kept = self.memories.capture(drafts, &batch.workspace, deadline).await?;
+        let kept = self.memories.capture(drafts, &batch.begun, deadline).await?;
         for (position, (novelty, id)) in positions.into_iter().zip(kept) {
             let one = &mut captured[position];
             one.id = id;

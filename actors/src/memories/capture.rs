@@ -6,7 +6,6 @@ use reasoning_bank_domain::capture::{Ids, Novelty};
 use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
@@ -15,6 +14,7 @@ use super::passages::passages;
 use crate::error::Error;
 use crate::ports::{Batch, Filter, MemoryCommit, Page, PassageKind, Record, Scanned};
 use crate::runtime::Deadline;
+use crate::workspaces::Resolved;
 
 /// What an exchange became, with the ids that follow from it: the memory has the one of them.
 #[derive(Debug, Clone)]
@@ -25,11 +25,14 @@ pub(crate) struct Draft {
 
 impl MemoriesHandle {
     /// Durable when it returns; all of it or nothing. What is stored already adds nothing, what says the same as
-    /// another memory confirms that one, once. Answers in the order of the drafts, which are of `workspace`.
+    /// another memory confirms that one, once. Answers in the order of the drafts, which are of this workspace.
+    ///
+    /// # Errors
+    /// `WorkspaceUnknown` where the workspace was deleted since it was resolved: this does not bring it back.
     pub(crate) async fn capture(
         &self,
         drafts: Vec<Draft>,
-        workspace: &Workspace,
+        begun: &Resolved,
         deadline: Deadline,
     ) -> Result<Vec<(Novelty, Option<MemoryId>)>, Error> {
         let stored = self.stored(&drafts, deadline).await?;
@@ -67,9 +70,10 @@ impl MemoriesHandle {
         if batch.is_empty() {
             return Ok(found);
         }
-        batch.insert(0, Record::Workspace(self.workspaces.registration(workspace)));
+        batch.insert(0, Record::Workspace(self.workspaces.registration(&begun.workspace)));
+        self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(workspace);
+        self.workspaces.registered(&begun.workspace);
         for (position, commit) in added.into_iter().zip(committed.memories) {
             if let MemoryCommit::Reinforced(existing) = commit {
                 found[position] = (Novelty::Confirms, Some(existing));
