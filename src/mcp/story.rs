@@ -66,6 +66,7 @@ impl Bank {
             identity: Identity::Path,
             toolsets: vec![Toolset::All],
             can_solve: true,
+            captures: true,
             solve_deadline: Duration::from_secs(60),
             defaults: ToolDefaults::default(),
         };
