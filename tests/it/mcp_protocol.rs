@@ -39,8 +39,8 @@ fn all_toolsets_together_are_as_documented() {
     let mut process = McpProcess::initialized(&place, &["--llm", "simulated"]);
     let answer = process.request("tools/list", json!({}));
     let tools = answer["result"]["tools"].as_array().unwrap();
-    assert_eq!(names(&answer)[..6], CORE);
-    insta::assert_json_snapshot!("mcp_tools_beyond_core", tools[6..]);
+    assert_eq!(names(&answer)[..7], CORE);
+    insta::assert_json_snapshot!("mcp_tools_beyond_core", tools[7..]);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_toolset_is_listed_where_it_is_asked_for() {
     place.write("project/.reasoning-bank.toml", "[mcp]\ntoolsets = ['core', 'workspace']\n");
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     let answer = process.request("tools/list", json!({}));
-    assert_eq!(names(&answer)[5..], ["list_workspaces", "switch_workspace", "delete_workspace"]);
+    assert_eq!(names(&answer)[6..], ["list_workspaces", "switch_workspace", "delete_workspace"]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_line_that_is_no_message_is_logged_and_the_next_request_answered(#[case] lin
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     process.write(&line);
     process.write(b"\n\r\n");
-    assert_eq!(names(&process.request("tools/list", json!({}))).len(), 5);
+    assert_eq!(names(&process.request("tools/list", json!({}))).len(), CORE.len() - 1);
     let ended = process.end();
     assert!(ended.stderr.contains(reason), "{}", ended.stderr);
     assert!(ended.stderr.contains(&line.len().to_string()), "{}", ended.stderr);
@@ -106,7 +106,7 @@ fn a_batch_is_refused_and_the_next_request_answered() {
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     process.write(b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]\n");
     assert_eq!(process.read()["error"]["code"], -32600);
-    assert_eq!(names(&process.request("tools/list", json!({}))).len(), 5);
+    assert_eq!(names(&process.request("tools/list", json!({}))).len(), CORE.len() - 1);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::mcp::schema;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     pub(crate) memory_id: Uuid,
-    /// Levels up and down; default: all.
+    /// Levels; default: all.
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) depth: Option<u32>,
     /// Project path or id.

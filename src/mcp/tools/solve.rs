@@ -13,7 +13,7 @@ use crate::mcp::schema;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// With all code and constraints: nothing else is seen.
+    /// With all code and constraints.
     #[schemars(length(min = 1, max = 200_000))]
     task: String,
     #[serde(default = "super::yes")]
