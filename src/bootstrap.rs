@@ -196,7 +196,11 @@ fn system_settings(settings: &Settings) -> SystemSettings {
         },
         requests_per_minute: llm.requests_per_minute,
         promotes_by_itself: settings.promotion.automatic,
-        learner: LearnerSettings { enabled: settings.passive.enabled, thresholds: (&settings.passive).into() },
+        learner: LearnerSettings {
+            enabled: settings.passive.enabled,
+            thresholds: (&settings.passive).into(),
+            llm: settings.passive.llm,
+        },
         pool: PoolSettings { matts_workers: settings.matts.workers, judge_concurrency: settings.judge.concurrency },
         ..SystemSettings::default()
     }

@@ -173,6 +173,7 @@ pub struct BackgroundSettings {
 #[serde(deny_unknown_fields)]
 pub struct PassiveSettings {
     pub enabled: bool,
+    pub llm: bool,
     pub min_answer_length: usize,
     pub min_question_length: usize,
     pub require_code_blocks: bool,

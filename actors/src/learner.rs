@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_domain::capture::{Captured, Fate, Ids, Novelty, Origin, Thresholds, judge, memory_of, scrubbed};
+use reasoning_bank_domain::job::{Queued, Work};
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
@@ -13,6 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 use tracing::{Instrument, Span};
 
+use crate::distiller::DistillerHandle;
 use crate::error::Error;
 use crate::memories::{Draft, MemoriesHandle, WorkspaceRef};
 use crate::ports::Clock;
@@ -30,11 +32,13 @@ pub struct LearnerSettings {
     /// Whether exchanges that clients offer are captured. What somebody asks to be learned is learned in any case.
     pub enabled: bool,
     pub thresholds: Thresholds,
+    /// Whether a model draws the lessons of captured exchanges, in the background and within its cap.
+    pub llm: bool,
 }
 
 impl Default for LearnerSettings {
     fn default() -> Self {
-        Self { enabled: true, thresholds: Thresholds::default() }
+        Self { enabled: true, thresholds: Thresholds::default(), llm: false }
     }
 }
 
@@ -44,11 +48,17 @@ pub struct LearnerHandle {
     gate: Gate,
     workspaces: WorkspacesHandle,
     settings: LearnerSettings,
+    /// Where a model draws the lessons.
+    distiller: Option<DistillerHandle>,
 }
 
 impl LearnerHandle {
-    pub(crate) fn new(workspaces: WorkspacesHandle, settings: LearnerSettings) -> Self {
-        Self { slot: Slot::new(), gate: Gate::new(GATE), workspaces, settings }
+    pub(crate) fn new(
+        workspaces: WorkspacesHandle,
+        settings: LearnerSettings,
+        distiller: Option<DistillerHandle>,
+    ) -> Self {
+        Self { slot: Slot::new(), gate: Gate::new(GATE), workspaces, settings, distiller }
     }
 
     pub(crate) fn child(&self, memories: MemoriesHandle, clock: Clock) -> ChildSpec {
@@ -74,8 +84,32 @@ impl LearnerHandle {
         if !self.settings.enabled {
             return Ok(Captured { fate: Fate::Off, id: None, redactions: 0 });
         }
+        if let Some(distiller) = &self.distiller {
+            return self.hand_on(exchange, workspace, distiller, deadline).await;
+        }
         let captured = self.learn(vec![exchange], workspace, trust, deadline).await?.pop();
         captured.ok_or_else(|| Error::internal("an exchange was not answered"))
+    }
+
+    /// What is worth keeping becomes a background job, the same exchange always the same one.
+    async fn hand_on(
+        &self,
+        exchange: Exchange,
+        workspace: &WorkspaceRef,
+        distiller: &DistillerHandle,
+        deadline: Deadline,
+    ) -> Result<Captured, Error> {
+        let (exchange, redactions) = scrubbed(exchange);
+        let fate = match judge(&exchange.question, &exchange.answer, &self.settings.thresholds).verdict {
+            Err(refused) => Fate::Refused(refused),
+            Ok(signs) => {
+                let Exchange { question, answer, session } = exchange;
+                let work = Work::Capture { question, answer, session_id: session };
+                let Queued { queued, .. } = distiller.queue(work, workspace, deadline).await?;
+                if queued { Fate::Queued(signs) } else { Fate::Kept(signs, Novelty::Known) }
+            }
+        };
+        Ok(Captured { fate, id: None, redactions })
     }
 
     /// Exchanges that somebody asks to be learned, at most [`MAX_BATCH`] and all told by the same: what becomes of each,

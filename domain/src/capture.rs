@@ -144,15 +144,17 @@ pub enum Novelty {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Kept(Signs, Novelty),
+    /// Worth keeping; a model draws the lessons in the background.
+    Queued(Signs),
     Refused(Refused),
     /// Capturing is switched off.
     Off,
 }
 
 impl Fate {
-    /// Whether the bank holds more than before.
+    /// Whether the bank holds more than before, or is about to.
     pub fn is_captured(self) -> bool {
-        matches!(self, Self::Kept(_, Novelty::New | Novelty::Confirms))
+        matches!(self, Self::Kept(_, Novelty::New | Novelty::Confirms) | Self::Queued(_))
     }
 }
 
@@ -162,6 +164,7 @@ impl fmt::Display for Fate {
             Self::Kept(signs, Novelty::New) => write!(f, "kept: the answer has {signs}"),
             Self::Kept(_, Novelty::Confirms) => f.write_str("confirmed: a memory says the same already"),
             Self::Kept(_, Novelty::Known) => f.write_str("known: this exchange was learned before"),
+            Self::Queued(signs) => write!(f, "queued for a model: the answer has {signs}"),
             Self::Refused(refused) => refused.fmt(f),
             Self::Off => f.write_str("off: passive.enabled is false"),
         }

@@ -73,7 +73,7 @@ impl Counts {
             Fate::Kept(_, Novelty::Known) => self.known += 1,
             Fate::Refused(refused) => *self.refused.entry(refused.as_str()).or_default() += 1,
             // Nobody is told so who asks for it.
-            Fate::Off => {}
+            Fate::Queued(_) | Fate::Off => {}
         }
     }
 

@@ -83,6 +83,7 @@ pub(super) const KEYS: &[Key] = &[
     key("promotion.automatic", Flag),
     key("background.daily_token_cap", Whole(0, 1_000_000_000)),
     key("passive.enabled", Flag),
+    key("passive.llm", Flag),
     key("passive.min_answer_length", Whole(1, MAX_ANSWER_CHARS as i64)),
     key("passive.min_question_length", Whole(1, MAX_QUESTION_CHARS as i64)),
     key("passive.require_code_blocks", Flag),

@@ -8,6 +8,8 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use reasoning_bank_actors::distiller::DistillerSettings;
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::learner::LearnerSettings;
+use reasoning_bank_actors::memories::ListRequest;
 use reasoning_bank_actors::model::NoModel;
 use reasoning_bank_actors::ports::{Clock, Exclusive, LanguageModel, MemoryStore, ModelError, Right, StoreError};
 use reasoning_bank_actors::runtime::SystemEvent;
@@ -15,9 +17,11 @@ use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings}
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
 use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::capture::{Fate, Novelty};
 use reasoning_bank_domain::ids::JobId;
 use reasoning_bank_domain::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
-use reasoning_bank_domain::memory::{MemoryOutcome, SourceType};
+use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
+use reasoning_bank_domain::transcript::Exchange;
 
 use crate::support::*;
 
@@ -69,7 +73,11 @@ impl Bank {
             embedder: Arc::new(HashEmbedder::new()),
             model: Arc::new(model),
             provider,
-            settings: SystemSettings { distiller: DistillerSettings { daily_token_cap }, ..SystemSettings::default() },
+            settings: SystemSettings {
+                distiller: DistillerSettings { daily_token_cap },
+                learner: LearnerSettings { llm: true, ..LearnerSettings::default() },
+                ..SystemSettings::default()
+            },
             clock: Clock::new(move || Timestamp::from_second(1_790_000_000 + seconds.load(Ordering::SeqCst)).unwrap()),
             background: works.then(|| Arc::new(self.right.clone()) as Arc<_>),
         };
@@ -301,5 +309,38 @@ async fn a_full_queue_and_bad_input_are_typed_answers() {
     let blank = Work::Distill { session_id: " ".into(), outcome: MemoryOutcome::Mixed, transcript: "x".into() };
     let error = handle.distiller.queue(blank, &project(), soon()).await.unwrap_err();
     assert_eq!(error.to_string(), "session_id: is missing or blank");
+    system.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_exchange_worth_keeping_is_left_to_a_model_where_it_may_be_asked_and_each_is_asked_about_once() {
+    let exchange = |answer: &str| Exchange {
+        question: "Why does cargo build everything again after a checkout?".into(),
+        answer: answer.into(),
+        session: Some("s".into()),
+    };
+    let worth = "Cargo compares modification times, and git renews them on checkout, because every file is written \
+        again. Use a target directory for each branch:\n\n```sh\nexport CARGO_TARGET_DIR=target/$branch\n```\n\nThen \
+        the fingerprints of each branch stay as they are.";
+    let model = Scripted::new();
+    model.answer(Purpose::Capture, |_| Ok(LESSONS.into()));
+    let system = Bank::default().open(model.clone(), 100_000).await;
+    let handle = system.handle();
+    let capture = async |answer: &str| {
+        handle.learner.capture(exchange(answer), &project(), Trust::Model, soon()).await.unwrap().fate
+    };
+    let mut events = handle.events.subscribe();
+    assert!(matches!(capture(worth).await, Fate::Queued(_)));
+    let done = |event: &SystemEvent| matches!(event, SystemEvent::JobStored { state: JobState::Done, .. });
+    assert!(events.wait_for(done, soon()).await.is_some());
+    assert!(matches!(capture(worth).await, Fate::Kept(_, Novelty::Known)));
+    assert!(matches!(capture("Thank you, that was all I wanted to know for today. See you tomorrow then, and have a nice evening, everybody!").await, Fate::Refused(_)));
+    let asked = model.requests();
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].input.contains("modification times") && asked[0].input.contains("after a checkout?"));
+    let list = ListRequest { workspace: project(), parent: None, status: None, limit: 10, after: None };
+    let kept = handle.memories.list(list, soon()).await.unwrap().memories;
+    assert_eq!((kept.len(), kept[0].source_type), (1, SourceType::PassiveLearning));
+    assert!((kept[0].confidence - 0.4).abs() < 1e-9);
     system.stop(Duration::from_secs(1)).await;
 }

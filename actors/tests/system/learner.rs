@@ -7,7 +7,7 @@ use reasoning_bank_actors::memories::RecordRequest;
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
-use reasoning_bank_domain::capture::{Captured, Fate, Novelty, Refused, Thresholds};
+use reasoning_bank_domain::capture::{Captured, Fate, Novelty, Refused};
 use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{SourceType, Trust};
@@ -45,7 +45,7 @@ impl World {
 fn fate(captured: &Captured) -> (bool, Option<Novelty>, Option<MemoryId>) {
     let novelty = match captured.fate {
         Fate::Kept(_, novelty) => Some(novelty),
-        Fate::Refused(_) | Fate::Off => None,
+        Fate::Queued(_) | Fate::Refused(_) | Fate::Off => None,
     };
     (captured.fate.is_captured(), novelty, captured.id)
 }
@@ -162,7 +162,7 @@ async fn secrets_are_gone_before_anything_is_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn switched_off_nothing_is_captured_and_what_is_asked_for_is_learned() {
-    let learner = LearnerSettings { enabled: false, thresholds: Thresholds::default() };
+    let learner = LearnerSettings { enabled: false, ..LearnerSettings::default() };
     let world = world_with(good_model(), SystemSettings { learner, ..SystemSettings::default() }).await;
     assert_eq!(world.capture(exchange(QUESTION, ANSWER)).await.fate, Fate::Off);
     assert_eq!(world.held().await, (0, 0));
