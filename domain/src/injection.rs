@@ -17,7 +17,7 @@ use crate::tokens;
 pub enum LeftOut {
     /// Its evidence is below the relevance floor.
     BelowFloor,
-    /// A strategy of another trace than the best memory's.
+    /// A strategy of another trace than the best strategy's.
     NotOfBestTrace,
     /// Better ones of its kind are as many as are injected.
     NoRoom,
@@ -70,30 +70,32 @@ impl Injection {
     /// Of the whole text with its fence.
     pub const MAX_TOKENS: usize = 2_000;
 
-    /// At most the items of the best trace (a memory without one is its own) plus the warnings that match directly,
+    /// At most the strategies of the best trace (a memory without one is its own) and the warnings that match directly,
     /// which is to be above the floor by themselves, whatever trace they are of. Nothing below the floor: more memory
-    /// is not better memory. `recalled` is best first; the best that is not too long by itself names the trace.
+    /// is not better memory. `recalled` is best first; the best strategy that there is room for names the trace. A
+    /// warning names none, wherever it ranks: it would keep out what is known to work.
     pub fn choose(recalled: Vec<Recalled>, floor: f64, by_words_alone: bool, task: &str) -> Self {
         let mut injection = Self::default();
-        let mut best: Option<(Option<TraceId>, MemoryId)> = None;
+        let mut best: Option<Option<TraceId>> = None;
         for entry in recalled {
-            let (trace, id, warns) = (entry.memory.trace_id, entry.memory.id, entry.memory.is_warning());
+            let (trace, warns) = (entry.memory.trace_id, entry.memory.is_warning());
             if !entry.above_floor(floor, by_words_alone) {
                 injection.left_out.push((entry, LeftOut::BelowFloor));
                 continue;
             }
-            let of_best_trace = best.is_none_or(|(t, i)| id == i || (trace.is_some() && trace == t));
+            let belongs = warns || best.is_none_or(|best| trace.is_some() && trace == best);
             let room = if warns { Self::MAX_WARNINGS } else { Self::MAX_STRATEGIES };
-            if !(of_best_trace || warns) {
+            if !belongs {
                 injection.left_out.push((entry, LeftOut::NotOfBestTrace));
             } else if injection.list(warns).len() == room {
                 injection.left_out.push((entry, LeftOut::NoRoom));
             } else {
                 injection.list(warns).push(entry);
-                if tokens::fits(&injection.text(task), Self::MAX_TOKENS) {
-                    best.get_or_insert((trace, id));
-                } else if let Some(entry) = injection.list(warns).pop() {
-                    injection.left_out.push((entry, LeftOut::OverTokens));
+                if !tokens::fits(&injection.text(task), Self::MAX_TOKENS) {
+                    let too_long = injection.list(warns).pop();
+                    injection.left_out.extend(too_long.map(|entry| (entry, LeftOut::OverTokens)));
+                } else if !warns {
+                    best.get_or_insert(trace);
                 }
             }
         }

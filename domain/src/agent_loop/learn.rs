@@ -1,13 +1,22 @@
-//! What follows a judgement: lessons are asked for where the judge gave none that are fit, or compared over attempts.
+//! What follows a judgement: lessons are asked for where the judge gave none that are fit, or compared over attempts,
+//! as long as the budget of the run allows one more call.
 
 use jiff::Timestamp;
 
 use super::contrast::Label;
-use super::{AgentLoop, CallFailure, Effect, Failure, Phase, failure_of};
+use super::{AgentLoop, Call, CallFailure, Effect, Failure, Phase, failure_of};
 use crate::answer::{Answer, Purpose, Verdict};
 use crate::lesson::{self, Lesson, MAX_FROM_CONTRAST, MAX_FROM_ONE, Shown};
 use crate::prompt::Template;
+use crate::tokens;
 use crate::trace::Action;
+
+/// Where lessons come from decides how many are kept, and whether each must say what went wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    OneSolution,
+    Comparison,
+}
 
 impl AgentLoop {
     pub(super) fn judged(&mut self, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
@@ -28,13 +37,37 @@ impl AgentLoop {
             return self.conclude(Vec::new(), now);
         }
         self.phase = Phase::Learning;
-        if self.attempts.len() > 1 {
-            return vec![self.contrast()];
+        let effect = if self.attempts.len() > 1 {
+            self.contrast()
+        } else {
+            let kept = self.kept_of_judgement();
+            if !kept.is_empty() || self.is_success_without_lessons() {
+                return self.conclude(kept, now);
+            }
+            self.extract()
+        };
+        if let Effect::Call(call) = &effect
+            && !self.is_affordable(call)
+        {
+            self.warnings.push("token_budget_exceeded: no lessons were asked for, the budget has no room left".into());
+            let kept = if self.attempts.len() > 1 { self.kept_of_judgement() } else { Vec::new() };
+            return self.conclude(kept, now);
         }
-        let nothing_offered = self.judgement.as_ref().is_some_and(|judgement| judgement.learnings.is_empty());
-        let nothing_offered = nothing_offered && !self.judge_was_wrong();
-        let kept = self.kept_of_judgement();
-        if kept.is_empty() && !nothing_offered { vec![self.extract()] } else { self.conclude(kept, now) }
+        vec![effect]
+    }
+
+    /// A good solution may hold nothing new. A failure has a cause: where the judge names none, it is asked for.
+    fn is_success_without_lessons(&self) -> bool {
+        let offered = self.judgement.as_ref().filter(|_| !self.judge_was_wrong()).map(|judged| judged.learnings.len());
+        offered == Some(0) && self.verdict() == Some(Verdict::Success)
+    }
+
+    /// Whether its prompt fits into what the run may still use.
+    fn is_affordable(&self, call: &Call) -> bool {
+        let left = self.limits.total_token_budget.saturating_sub(self.usage.total_tokens());
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        let instructions = tokens::estimate(&call.prompt.instructions);
+        tokens::fits(&call.prompt.input, left.saturating_sub(instructions))
     }
 
     pub(super) fn learned(
@@ -43,8 +76,13 @@ impl AgentLoop {
         result: Result<Answer, CallFailure>,
         now: Timestamp,
     ) -> Vec<Effect> {
+        let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
+        if used > limit {
+            self.warnings.push(format!("token_budget_exceeded: learning took it to {used} tokens of {limit} allowed"));
+        }
+        let source = if purpose == Purpose::Contrast { Source::Comparison } else { Source::OneSolution };
         let lessons = match result {
-            Ok(Answer::Lessons(lessons)) => self.keep(lessons),
+            Ok(Answer::Lessons(lessons)) => self.keep(lessons, source),
             other => {
                 self.warn(purpose.as_str(), &failure_of(other));
                 self.kept_of_judgement()
@@ -87,18 +125,20 @@ impl AgentLoop {
     pub(super) fn kept_of_judgement(&mut self) -> Vec<Lesson> {
         let sound = self.judgement.as_ref().filter(|_| !self.judge_was_wrong());
         let learnings = sound.map(|judgement| judgement.learnings.clone()).unwrap_or_default();
-        self.keep(learnings)
+        self.keep(learnings, Source::OneSolution)
     }
 
     /// The lessons fit to keep; the reasons for the others become a warning.
-    fn keep(&mut self, lessons: Vec<Lesson>) -> Vec<Lesson> {
-        let several = self.attempts.len() > 1;
+    fn keep(&mut self, lessons: Vec<Lesson>, source: Source) -> Vec<Lesson> {
         let failed = self.verdict() == Some(Verdict::Failure);
-        let max = if several { MAX_FROM_CONTRAST } else { MAX_FROM_ONE };
+        let (max, warnings_only) = match source {
+            Source::Comparison => (MAX_FROM_CONTRAST, false),
+            Source::OneSolution => (MAX_FROM_ONE, failed),
+        };
         let drafts = self.attempts.iter().filter_map(|attempt| attempt.solution.as_deref());
         let solutions = drafts.chain(self.best.as_ref().map(|best| &*best.solution)).collect();
         let shown = Shown { task: &self.job.task.task, solutions };
-        let kept = lesson::keep(lessons, &shown, failed && !several, max);
+        let kept = lesson::keep(lessons, &shown, warnings_only, max);
         if !kept.refused.is_empty() {
             let reasons: Vec<String> =
                 kept.refused.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();

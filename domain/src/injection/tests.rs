@@ -89,6 +89,22 @@ fn matching_warnings_of_other_traces_are_injected_too() {
 }
 
 #[test]
+fn a_warning_that_ranks_first_leaves_the_trace_to_the_best_strategy() {
+    let of = |memory: Memory, t: u128| Memory { trace_id: Some(trace(t)), ..memory };
+    let found = vec![
+        good(of(warning(1), 9), 0.9),
+        good(of(strategy(2), 7), 0.8),
+        good(of(strategy(3), 9), 0.7),
+        good(of(strategy(4), 7), 0.6),
+    ];
+    let injection = Injection::choose(found, FLOOR, false, TASK);
+    assert_eq!(injection.ids(), [id(1), id(2), id(4)]);
+    assert_eq!(reasons(&injection), [(id(3), LeftOut::NotOfBestTrace)]);
+    let without_trace = vec![good(warning(1), 0.9), good(strategy(2), 0.8), good(strategy(3), 0.7)];
+    assert_eq!(Injection::choose(without_trace, FLOOR, false, TASK).ids(), [id(1), id(2)]);
+}
+
+#[test]
 fn the_domain_alone_does_not_make_a_warning_match() {
     let mut entry = recalled(warning(1), Some(0.3), None, 0.9);
     entry.score.error_context = 0.5;
@@ -161,10 +177,15 @@ proptest! {
         for (entry, reason) in &injection.left_out {
             prop_assert_eq!(*reason == LeftOut::BelowFloor, !entry.above_floor(FLOOR, false));
         }
-        if let Some(best) = best {
-            let belongs = |entry: &Recalled| entry.memory.id == best.memory.id
-                || (entry.memory.trace_id.is_some() && entry.memory.trace_id == best.memory.trace_id);
-            prop_assert!(injection.strategies.iter().all(belongs));
+        let is_strategy = |entry: &Recalled| !entry.memory.is_warning() && entry.above_floor(FLOOR, false);
+        if let Some(first) = injection.strategies.first() {
+            let trace = first.memory.trace_id;
+            let of_one_trace = |entry: &Recalled| trace.is_some() && entry.memory.trace_id == trace;
+            prop_assert!(injection.strategies.iter().skip(1).all(of_one_trace));
+        } else {
+            let over = |reason: LeftOut| reason == LeftOut::OverTokens;
+            let left_out = || injection.left_out.iter().filter(|(entry, _)| is_strategy(entry));
+            prop_assert!(left_out().all(|(_, reason)| over(*reason)), "no warning keeps a strategy out but by its length");
         }
     }
 

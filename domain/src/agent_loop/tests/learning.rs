@@ -33,6 +33,79 @@ fn lessons_of_the_judge_that_are_all_unfit_are_asked_for_again() {
 }
 
 #[test]
+fn a_failure_that_the_judge_learned_nothing_from_is_asked_for_its_cause_and_a_success_is_not() {
+    for (verdict, extractions) in [(Verdict::Failure, 1), (Verdict::Success, 0)] {
+        let mut player = Player::new(|call: &Call| match call.purpose {
+            Purpose::Think => draft("a draft"),
+            Purpose::Evaluate => evaluation(0.9),
+            Purpose::Judge => judgement(verdict, vec![]),
+            _ => Ok(Answer::Lessons(vec![lesson("the cause", true)])),
+        });
+        let (conclusion, _) = player.play(job(1), Limits::default());
+        assert_eq!(player.count(Purpose::Extract), extractions, "{verdict:?}");
+        assert_eq!(conclusion.keep.unwrap().lessons.len(), extractions, "{verdict:?}");
+    }
+}
+
+#[test]
+fn what_the_judge_learned_is_kept_by_the_judges_rules_where_the_comparison_fails() {
+    let mut offered: Vec<Lesson> = (0..4).map(|n| lesson(&format!("Warning {n}"), true)).collect();
+    offered.push(lesson("vague", false));
+    let mut player = Player::new(|call: &Call| match call.purpose {
+        Purpose::Judge => judgement(Verdict::Failure, offered.clone()),
+        Purpose::Contrast => broken("llm_unavailable"),
+        _ => scores(&[0.0, 0.9, 0.9])(call),
+    });
+    let (conclusion, _) = player.play(job(2), Limits::default());
+    let titles: Vec<String> = conclusion.keep.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
+    assert_eq!(titles, ["Warning 0", "Warning 1", "Warning 2"]);
+    let refused = "lessons_refused: 1 no_error_context, 1 too_many".to_owned();
+    assert!(conclusion.end.unwrap().warnings.contains(&refused));
+}
+
+#[test]
+fn no_lessons_are_asked_for_beyond_the_budget_of_the_run_and_the_report_says_so() {
+    for (k, purpose) in [(1, Purpose::Extract), (2, Purpose::Contrast)] {
+        let answers = |call: &Call| match call.purpose {
+            Purpose::Judge => judgement(Verdict::Success, vec![lesson(" ", false)]),
+            _ => scores(&[0.0, 0.9, 0.9])(call),
+        };
+        let used = 10 * u64::from(2 * k + 1);
+        let limits = |left| Limits { total_token_budget: used + left, ..Limits::default() };
+        let mut player = Player::new(answers);
+        let (conclusion, _) = player.play(job(k), limits(100));
+        let warnings = conclusion.end.unwrap().warnings;
+        assert_eq!(player.count(purpose), 0);
+        assert!(
+            warnings.iter().any(|warning| warning.starts_with("token_budget_exceeded: no lessons")),
+            "{warnings:?}"
+        );
+
+        let mut player = Player::new(answers);
+        let (conclusion, _) = player.play(job(k), limits(5_000));
+        assert_eq!((player.count(purpose), conclusion.keep.unwrap().lessons.len()), (1, 1));
+    }
+}
+
+#[test]
+fn a_learning_call_that_took_more_than_the_budget_is_told_of_and_its_lessons_are_kept() {
+    let (mut run, _) = AgentLoop::start(job(1), Limits { total_token_budget: 5_000, ..Limits::default() }, NOW);
+    let mut answered = |purpose, attempt, result, input_tokens| {
+        let spent = SolveUsage { input_tokens, ..SolveUsage::default() };
+        run.on(Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent }, NOW)
+    };
+    answered(Purpose::Think, Some(1), draft("one"), 10);
+    answered(Purpose::Evaluate, Some(1), evaluation(0.9), 10);
+    answered(Purpose::Judge, None, judgement(Verdict::Failure, vec![]), 10);
+    let lessons = Ok(Answer::Lessons(vec![lesson("the cause", true)]));
+    let effects = answered(Purpose::Extract, None, lessons, 6_000);
+    let [Effect::Conclude(end)] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(end.keep.as_ref().unwrap().lessons.len(), 1);
+    let warnings = &end.end.as_ref().unwrap().warnings;
+    assert_eq!(*warnings, ["token_budget_exceeded: learning took it to 6030 tokens of 5000 allowed"]);
+}
+
+#[test]
 fn without_storing_nothing_is_kept_and_no_learning_call_is_made() {
     let mut player = Player::new(scores(&[0.0, 0.9, 0.9]));
     let mut one = job(2);
