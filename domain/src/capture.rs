@@ -28,6 +28,7 @@ use crate::secrets::scrub;
 use crate::transcript::{Exchange, Format};
 use crate::workspace::WorkspaceId;
 
+pub(crate) use extract::first_error;
 pub use judge::{Judgement, Signs, judge};
 
 /// Of a question, as the task that a memory was learned from.

@@ -49,7 +49,11 @@ impl Recalled {
             Some(cosine) => cosine >= floor || (cosine >= floor / 2.0 && strong_words),
             None => by_words_alone && strong_words,
         };
-        similar || self.score.error_context >= 1.0
+        similar || self.is_of_the_very_error()
+    }
+
+    fn is_of_the_very_error(&self) -> bool {
+        self.score.error_context >= 1.0
     }
 }
 
@@ -72,11 +76,13 @@ impl Injection {
 
     /// At most the strategies of the best trace (a memory without one is its own) and the warnings that match directly,
     /// which is to be above the floor by themselves, whatever trace they are of. Nothing below the floor: more memory
-    /// is not better memory. `recalled` is best first; the best strategy that there is room for names the trace. A
-    /// warning names none, wherever it ranks: it would keep out what is known to work.
-    pub fn choose(recalled: Vec<Recalled>, floor: f64, by_words_alone: bool, task: &str) -> Self {
+    /// is not better memory. `recalled` is best first, but warnings of the very error that was asked for come before all others; the
+    /// best strategy that there is room for names the trace. A warning names none, wherever it ranks: it would keep out
+    /// what is known to work.
+    pub fn choose(mut recalled: Vec<Recalled>, floor: f64, by_words_alone: bool, task: &str) -> Self {
         let mut injection = Self::default();
         let mut best: Option<Option<TraceId>> = None;
+        recalled.sort_by_key(|entry| !entry.is_of_the_very_error());
         for entry in recalled {
             let (trace, warns) = (entry.memory.trace_id, entry.memory.is_warning());
             if !entry.above_floor(floor, by_words_alone) {

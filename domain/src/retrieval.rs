@@ -71,6 +71,14 @@ pub fn matching_first(ranked: &mut [Ranked], error: &Signature) {
     ranked.sort_by_key(|entry| !entry.facts.signature.as_ref().is_some_and(|own| error.matches(own)));
 }
 
+/// The first `n`; of the rest the first `more` that warn of the very error.
+pub fn shorten(ranked: &mut Vec<Ranked>, n: usize, error: Option<&Signature>, more: usize) {
+    let rest = ranked.split_off(n.min(ranked.len()));
+    let warns =
+        |entry: &Ranked| error.zip(entry.facts.signature.as_ref()).is_some_and(|(wanted, own)| wanted.matches(own));
+    ranked.extend(rest.into_iter().filter(warns).take(more));
+}
+
 fn better(a: &Ranked, b: &Ranked) -> Ordering {
     b.score.composite.total_cmp(&a.score.composite).then_with(|| a.facts.id.cmp(&b.facts.id))
 }

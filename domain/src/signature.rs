@@ -1,9 +1,13 @@
 //! Signatures of errors: what makes two failures "the same kind". One function normalises an error type, a raw
 //! message or a signature into it, so that all three find the same warnings.
 
+mod mentioned;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use mentioned::mentioned;
 
 /// Lowercase last path segment of the error type, `|`, lowercase domain or nothing: `valueerror|parsing`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

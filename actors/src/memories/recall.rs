@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::injection::Injection;
 use reasoning_bank_domain::memory::Scope;
-use reasoning_bank_domain::retrieval::{Recalled, cut, matching_first, over_fetch, rank};
+use reasoning_bank_domain::retrieval::{Recalled, cut, matching_first, over_fetch, rank, shorten};
 use reasoning_bank_domain::score::Asked;
-use reasoning_bank_domain::signature::{Signature, mentions_error};
+use reasoning_bank_domain::signature::{Signature, mentioned, mentions_error};
 use reasoning_bank_domain::view::{RecalledView, Retrieved, SearchMode};
 use reasoning_bank_domain::workspace::{Workspace, quoted_name};
 use tokio::time::Instant;
@@ -49,7 +49,7 @@ impl MemoriesHandle {
         check(&request)?;
         let now = self.clock.now();
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
-        let found = self.find(request, except, workspace, now, deadline).await?;
+        let found = self.find(request, except, 0, workspace, now, deadline).await?;
         Ok(Retrieved {
             memories: found.recalled.into_iter().map(|recalled| RecalledView::new(recalled, now)).collect(),
             mode: found.mode,
@@ -69,8 +69,13 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> (Option<Injection>, Vec<String>) {
         let named = WorkspaceRef::Id(workspace.id.clone());
-        let request = RetrieveRequest { domain, ..RetrieveRequest::new(gist(task), named, self.settings.n_results) };
-        match self.find(request, &HashSet::new(), workspace, self.clock.now(), deadline).await {
+        let request = RetrieveRequest {
+            domain,
+            error_signature: mentioned(task).map(|signature| signature.as_str().to_owned()),
+            ..RetrieveRequest::new(gist(task), named, self.settings.n_results)
+        };
+        let (none, warnings) = (HashSet::new(), Injection::MAX_WARNINGS);
+        match self.find(request, &none, warnings, workspace, self.clock.now(), deadline).await {
             Ok(found) => {
                 let by_words_alone = found.mode == SearchMode::Keyword;
                 let floor = self.settings.relevance_floor;
@@ -80,10 +85,12 @@ impl MemoriesHandle {
         }
     }
 
+    /// `warnings`: so many of the very error come beside the results that were asked for, however many are more alike.
     async fn find(
         &self,
         request: RetrieveRequest,
         except: &HashSet<MemoryId>,
+        warnings: usize,
         workspace: Workspace,
         now: Timestamp,
         deadline: Deadline,
@@ -126,7 +133,7 @@ impl MemoriesHandle {
             matching_first(&mut ranked, signature);
         }
         ranked.retain(|entry| request.min_confidence.is_none_or(|least| entry.score.confidence >= least));
-        ranked.truncate(request.n_results);
+        shorten(&mut ranked, request.n_results, asked.signature.as_ref(), warnings);
         let ids: Vec<MemoryId> = ranked.iter().map(|entry| entry.facts.id).collect();
         let rows = self.store.get(ids, deadline).await?;
         let mut bodies: HashMap<MemoryId, MemoryRow> = rows.into_iter().map(|row| (row.memory.id, row)).collect();
@@ -137,7 +144,7 @@ impl MemoriesHandle {
                 Some(Recalled { memory, evidence: entry.evidence, score: entry.score })
             })
             .collect();
-        let recalled = cut(recalled, request.n_results, request.max_tokens, |entry| &entry.memory);
+        let recalled = cut(recalled, request.n_results + warnings, request.max_tokens, |entry| &entry.memory);
         self.meters.took(Timer::Retrieval, begun.elapsed());
         Ok(Found { recalled, partial, mode, notes })
     }

@@ -7,6 +7,7 @@ use reasoning_bank_actors::ports::{EmbedderState, Filter, MemoryStore, Page, Sca
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
+use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::memory::{ErrorContext, Scope};
 use reasoning_bank_domain::view::{RecordStatus, SearchMode};
 use reasoning_bank_domain::workspace::{Proposed, WorkspaceId};
@@ -169,6 +170,36 @@ async fn warnings_of_an_error_are_found_by_it_however_many_are_more_alike() {
     assert!(memories.retrieve(unknown, soon()).await.unwrap().memories.iter().all(|found| found.memory.id != old));
     let strategies = RetrieveRequest { include_errors: false, ..asked(false) };
     assert!(memories.retrieve(strategies, soon()).await.unwrap().memories.is_empty());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_names_an_error_is_shown_its_warning_whatever_the_words_and_however_many_are_more_alike() {
+    let model = good_model();
+    let world = world(model.clone()).await;
+    let warning = |error_type: &str, title: &str, content: &str| {
+        let error = ErrorContext {
+            error_type: error_type.into(),
+            failure_pattern: "it went wrong".into(),
+            corrective_guidance: "do it right".into(),
+            error_message: None,
+            stack_trace: None,
+            task_domain: Some("parsing".into()),
+        };
+        RecordRequest { error_context: Some(error), ..lesson(title, content) }
+    };
+    let old = world.recorded(warning("json.JSONDecodeError", "Zebra", "quagga")).await;
+    for n in 0..20 {
+        world.recorded(lesson(&format!("Parse {n}"), &format!("parse the http answer with care {n}"))).await;
+    }
+    let named = "parse the http answer: it ends with json.decoder.JSONDecodeError: Expecting value";
+    let report = world.handle.agents.solve(task(named, 1), project(), call()).await.unwrap();
+    assert!(report.memories_used.iter().any(|used| used.id == old && used.warning), "{report:?}");
+    let think = model.requests().into_iter().find(|request| request.purpose == Purpose::Think).unwrap();
+    assert!(think.input.contains("quagga"), "{}", think.input);
+
+    let report = world.handle.agents.solve(task("parse the http answer", 1), project(), call()).await.unwrap();
+    assert!(report.memories_used.iter().all(|used| used.id != old), "{report:?}");
     world.stop().await;
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Match, Regex};
 
 use super::analysis::{CodeKind, Part, analyse};
 use super::classify::Class;
@@ -277,9 +277,18 @@ pub(super) fn names_error(text: &str) -> bool {
     ERRORS.is_match(text)
 }
 
+/// The first that a text names, with its path.
+fn first_match(text: &str) -> Option<Match<'_>> {
+    ERRORS.captures(text)?.iter().skip(1).flatten().next()
+}
+
+/// The first error that a text names, with its path: an exception, a code, the end of a program.
+pub(crate) fn first_error(text: &str) -> Option<&str> {
+    first_match(text).map(|name| name.as_str())
+}
+
 fn error_in(question: &str) -> Option<ErrorFound> {
-    let found = ERRORS.captures(question)?;
-    let name = found.iter().skip(1).flatten().next()?;
+    let name = first_match(question)?;
     let start = question[..name.start()].rfind('\n').map_or(0, |at| at + 1);
     let line = question[start..].lines().next().unwrap_or_default().trim().to_owned();
     let name = name.as_str().rsplit(['.', ':']).next().unwrap_or(name.as_str()).to_owned();

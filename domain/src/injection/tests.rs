@@ -105,6 +105,16 @@ fn a_warning_that_ranks_first_leaves_the_trace_to_the_best_strategy() {
 }
 
 #[test]
+fn warnings_of_the_very_error_come_before_better_ones_of_other_errors() {
+    let mut entry = recalled(warning(5), Some(0.0), None, 0.1);
+    entry.score.error_context = 1.0;
+    let found = vec![good(warning(1), 0.9), good(warning(2), 0.8), good(strategy(3), 0.7), entry];
+    let injection = Injection::choose(found, FLOOR, false, TASK);
+    assert_eq!(injection.warnings.iter().map(|entry| entry.memory.id).collect::<Vec<_>>(), [id(5), id(1)]);
+    assert_eq!(reasons(&injection), [(id(2), LeftOut::NoRoom)]);
+}
+
+#[test]
 fn the_domain_alone_does_not_make_a_warning_match() {
     let mut entry = recalled(warning(1), Some(0.3), None, 0.9);
     entry.score.error_context = 0.5;

@@ -181,6 +181,22 @@ fn any_question() -> impl Strategy<Value = Asked> {
     )
 }
 
+#[test]
+fn warnings_of_the_very_error_are_kept_beside_the_first_n() {
+    let candidates = (1..=6).map(|n| (Facts::from(&if n < 4 { strategy(n) } else { warning(n) }), Evidence::default()));
+    let candidates = Candidates { facts: candidates.collect(), ..Candidates::default() };
+    let ranked = rank_default(candidates);
+    let wanted = Signature::of("IndexError", None);
+    for (n, error, more, expected) in
+        [(2, Some(&wanted), 2, 4), (2, Some(&wanted), 0, 2), (2, None, 2, 2), (9, Some(&wanted), 2, 6)]
+    {
+        let mut kept = ranked.clone();
+        shorten(&mut kept, n, error, more);
+        assert_eq!((kept.len(), &kept[..n.min(6)]), (expected, &ranked[..n.min(6)]));
+        assert!(kept[n.min(6)..].iter().all(|entry| entry.facts.signature.is_some()));
+    }
+}
+
 proptest! {
     #[test]
     fn shuffling_candidates_never_changes_the_result(
