@@ -140,7 +140,7 @@ impl System {
         let store = StoreHandle::new();
         let cache = CacheHandle::new(settings.cache);
         let meters = Meters::new();
-        let (model, breaker) = decorated(model, provider.clone(), &settings, &cache, &meters);
+        let Decorated { model, once, breaker } = decorated(model, provider.clone(), &settings, &cache, &meters);
         let workspaces = WorkspacesHandle::new(store.clone(), settings.root_name, clock.clone());
         // As many as the tasks that are admitted can ask for.
         let calls = settings.solve.concurrency * *K_RANGE.end() as usize;
@@ -184,7 +184,7 @@ impl System {
                 store: store.clone(),
                 memories: memories.clone(),
                 events: events.clone(),
-                model: (provider != NO_MODEL).then(|| Arc::clone(&equipment.model)),
+                model: (provider != NO_MODEL).then_some(once),
                 right,
                 clock: equipment.clock.clone(),
                 daily_token_cap: settings.distiller.daily_token_cap,
@@ -239,7 +239,7 @@ fn decorated(
     settings: &SystemSettings,
     cache: &CacheHandle,
     meters: &Meters,
-) -> (Arc<dyn LanguageModel>, Arc<Breaker>) {
+) -> Decorated {
     let scrubbed = Arc::new(Scrubbed::new(provider));
     let metered = Arc::new(Metered::new(scrubbed, meters.clone()));
     let timed = Arc::new(Timed::new(metered, settings.solve.call_timeout));
@@ -249,6 +249,16 @@ fn decorated(
     let max_age = limits.max_age.max(settings.solve.call_timeout * 8);
     let guarded = Arc::new(Breaker::new(timed, breaker::Limits { max_age, ..limits }, turns));
     let retried = Arc::new(Retried::new(Arc::clone(&guarded) as Arc<_>, settings.retry, meters.clone()));
-    let cached = Cached::new(retried, cache.clone(), name, settings.solve.reasoning_effort.clone());
-    (Arc::new(cached), guarded)
+    let cached = |model| {
+        let effort = settings.solve.reasoning_effort.clone();
+        Arc::new(Cached::new(model, cache.clone(), name.clone(), effort)) as Arc<dyn LanguageModel>
+    };
+    Decorated { model: cached(retried), once: cached(Arc::clone(&guarded) as Arc<_>), breaker: guarded }
+}
+
+struct Decorated {
+    model: Arc<dyn LanguageModel>,
+    /// Without retries, for work that sets aside what a call may cost, and comes again by itself.
+    once: Arc<dyn LanguageModel>,
+    breaker: Arc<Breaker>,
 }

@@ -19,6 +19,8 @@ const MAX_FROM_SESSION: usize = 5;
 const MAX_FROM_EXCHANGE: usize = 2;
 /// A call may be made twice: an answer that has not its form is asked for again.
 const CALLS: u64 = 2;
+/// Of a call, what an endpoint adds around what it is asked, and what its count may differ from ours.
+const MARGIN: u64 = 500;
 /// A prompt below this many tokens holds too little of a session to learn from.
 const LEAST_PROMPT_TOKENS: u64 = 1_000;
 
@@ -33,14 +35,16 @@ pub struct Question {
 /// What a model is asked: within `prompt_budget` tokens, and with the answer within `daily_cap` for the whole. None where
 /// so few tokens are of no use.
 pub fn question(work: &Work, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<Question> {
-    let for_prompt = (daily_cap / CALLS).saturating_sub(u64::from(max_output_tokens)).min(prompt_budget as u64);
+    let (purpose, answer) = (purpose_of(work), u64::from(max_output_tokens));
+    let for_repair = purpose.schema().map_or(0, |schema| tokens::estimate(&schema.to_string())) as u64 + MARGIN;
+    let for_prompt = (daily_cap / CALLS).saturating_sub(answer + for_repair).min(prompt_budget as u64);
     if for_prompt < LEAST_PROMPT_TOKENS {
         return None;
     }
     let budget = usize::try_from(for_prompt).unwrap_or(prompt_budget);
-    let (purpose, prompt) = (purpose_of(work), prompt_of(work, budget));
+    let prompt = prompt_of(work, budget);
     let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
-    let tokens = CALLS * (asked as u64 + u64::from(max_output_tokens));
+    let tokens = CALLS * (asked as u64 + for_repair + answer);
     Some(Question { purpose, prompt, tokens: tokens.min(daily_cap) })
 }
 

@@ -1,7 +1,6 @@
 //! Background jobs: what is to be learned later from what is over, and how such a job goes from queued to done or
 //! failed. Doing the work and keeping the queue are the distiller's; which lessons come of it is `distill`'s.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -109,9 +108,6 @@ pub struct Job {
     /// Why the last attempt failed, or why it waits.
     pub error: Option<String>,
     pub result: Option<JobResult>,
-    /// Tokens of models, for each day (UTC) on which there were any. While it runs, as many as it may use.
-    #[serde(default)]
-    pub spent: BTreeMap<Date, u64>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -130,7 +126,6 @@ impl Job {
             due: now,
             error: None,
             result: None,
-            spent: BTreeMap::new(),
             created_at: now,
             updated_at: now,
         }
@@ -154,30 +149,8 @@ impl Job {
         Self { revision: self.revision + 1, updated_at: now, ..self.clone() }
     }
 
-    /// Begun; it may use so many tokens.
-    pub fn begun(&self, tokens: u64, now: Timestamp) -> Self {
-        let mut job = Self { state: JobState::Running, attempts: self.attempts + 1, ..self.changed(now) };
-        job.spend(0, tokens, now);
-        job
-    }
-
-    /// Of the tokens it was given when it was begun at `begun`, it used so many.
-    pub fn used(mut self, given: u64, used: u64, begun: Timestamp) -> Self {
-        self.spend(given, used, begun);
-        self
-    }
-
-    fn spend(&mut self, back: u64, more: u64, at: Timestamp) {
-        let day = day_of(at);
-        let spent = self.spent.remove(&day).unwrap_or_default();
-        let spent = spent.saturating_sub(back).saturating_add(more);
-        if spent > 0 {
-            self.spent.insert(day, spent);
-        }
-    }
-
-    pub fn spent_on(&self, day: Date) -> u64 {
-        self.spent.get(&day).copied().unwrap_or_default()
+    pub fn begun(&self, now: Timestamp) -> Self {
+        Self { state: JobState::Running, attempts: self.attempts + 1, ..self.changed(now) }
     }
 
     pub fn done(&self, result: JobResult, now: Timestamp) -> Self {
@@ -202,14 +175,14 @@ impl Job {
         if self.attempts == 1 { Self { due: now, ..left } } else { left }
     }
 
-    /// Nobody works on it any more, and nothing went wrong with it: it was asked to stop.
+    /// Nobody works on it any more, and nothing went wrong with it: it was asked to stop. It keeps its place.
     pub fn put_back(&self, now: Timestamp) -> Self {
-        Self { state: JobState::Queued, attempts: self.attempts.saturating_sub(1), due: now, ..self.changed(now) }
+        Self { state: JobState::Queued, attempts: self.attempts.saturating_sub(1), ..self.changed(now) }
     }
 
-    /// It waits until `due`, for a reason of which it is not the cause.
-    pub fn postponed(&self, due: Timestamp, why: &str, now: Timestamp) -> Self {
-        Self { due, error: Some(why.to_owned()), ..self.changed(now) }
+    /// It was begun, and has to wait for a reason of which it is not the cause.
+    pub fn put_back_because(&self, why: &str, now: Timestamp) -> Self {
+        Self { due: self.due, error: Some(why.to_owned()), ..self.put_back(now) }
     }
 
     /// A job that failed for good, from the start.
@@ -322,7 +295,7 @@ mod tests {
         let mut job = job();
         let mut pauses = Vec::new();
         for attempt in 1..=MAX_ATTEMPTS {
-            job = job.begun(0, at(0)).failed_once("the model is away", at(0));
+            job = job.begun(at(0)).failed_once("the model is away", at(0));
             assert_eq!(job.attempts, attempt);
             pauses.push(job.due.as_second() - at(0).as_second());
         }
@@ -336,18 +309,18 @@ mod tests {
     #[test]
     fn a_job_that_is_done_keeps_its_result_and_forgets_what_it_worked_on() {
         let result = JobResult { learned: vec![], method: Method::Rules, notes: vec![] };
-        let done = job().begun(0, at(1)).done(result.clone(), at(2));
+        let done = job().begun(at(1)).done(result.clone(), at(2));
         assert!(done.is_over());
         assert_eq!((done.work, done.result, done.revision), (None, Some(result), 2));
     }
 
     #[test]
     fn a_job_that_was_left_behind_is_due_at_once_the_first_time_only() {
-        let once = job().begun(0, at(1)).left_behind(at(2));
+        let once = job().begun(at(1)).left_behind(at(2));
         assert_eq!((once.state, once.due), (JobState::Queued, at(2)));
         let mut again = once;
         for _ in 1..MAX_ATTEMPTS {
-            again = again.begun(0, at(3)).left_behind(at(4));
+            again = again.begun(at(3)).left_behind(at(4));
         }
         assert_eq!((again.state, again.attempts), (JobState::Failed, MAX_ATTEMPTS));
         assert!(again.due > at(4));
@@ -355,36 +328,27 @@ mod tests {
 
     #[test]
     fn being_put_back_is_no_attempt() {
-        let back = job().begun(10, at(1)).put_back(at(2));
-        assert_eq!((back.state, back.attempts, back.due), (JobState::Queued, 0, at(2)));
+        let back = job().begun(at(1)).put_back(at(2));
+        assert_eq!((back.state, back.attempts, back.due), (JobState::Queued, 0, at(0)));
+        let waits = job().begun(at(1)).put_back_because("for tokens", at(2));
+        assert_eq!((waits.due, waits.attempts, waits.error.as_deref()), (at(0), 0, Some("for tokens")));
     }
 
     #[test]
-    fn tokens_count_for_the_day_on_which_they_were_given() {
+    fn the_next_day_begins_a_second_after_the_last_one_of_this() {
         let late = at(0).to_zoned(TimeZone::UTC).end_of_day().unwrap().timestamp();
-        let job = job().begun(100, late).used(100, 30, late);
-        assert_eq!(job.spent_on(day_of(late)), 30);
-        assert_eq!(job.spent_on(day_of(next_day(late))), 0);
         assert_eq!(next_day(late).as_second() - late.as_second(), 1);
+        assert_eq!(day_of(next_day(late)), day_of(late).tomorrow().unwrap());
     }
 
     proptest! {
-        #[test]
-        fn what_a_job_spent_is_what_was_used_whatever_it_was_given(uses in proptest::collection::vec((0_u64..1000, 0_u64..1000), 0..6)) {
-            let mut job = job();
-            for (given, used) in &uses {
-                job = job.begun(*given, at(0)).used(*given, *used, at(0));
-            }
-            prop_assert_eq!(job.spent_on(day_of(at(0))), uses.iter().map(|(_, used)| used).sum::<u64>());
-        }
-
         #[test]
         fn every_change_is_one_revision_and_no_job_is_tried_more_than_five_times(fail in proptest::collection::vec(any::<bool>(), 0..20)) {
             let mut job = job();
             for failed in fail {
                 let before = job.revision;
                 if job.state != JobState::Queued { break }
-                job = job.begun(0, at(0));
+                job = job.begun(at(0));
                 job = if failed { job.failed_once("no", at(0)) } else { job.put_back(at(0)) };
                 prop_assert_eq!(job.revision, before + 2);
                 prop_assert!(job.attempts <= MAX_ATTEMPTS);

@@ -38,7 +38,7 @@ async fn a_result_that_was_being_stored_is_there_afterwards_with_what_was_learne
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).await;
     let queued = job(&workspace("/here"), "session", now());
-    let begun = queued.begun(0, now());
+    let begun = queued.begun(now());
     let learned = memory(&workspace("/here"), "Learned", "of the session");
     let batch = vec![record(&learned, Some(AXIS)), Record::Job(done(&begun))];
     put(&store, &queued).await.unwrap();
@@ -75,13 +75,13 @@ async fn a_table_of_jobs_that_was_lost_comes_back_from_the_journals() {
     let store = open(dir.path()).await;
     let queued = job(&workspace("/here"), "session", now());
     put(&store, &queued).await.unwrap();
-    put(&store, &queued.begun(0, now())).await.unwrap();
+    put(&store, &queued.begun(now())).await.unwrap();
     store.close(soon()).await.unwrap();
     drop(store);
     for file in table_files(dir.path(), "jobs", "_versions") {
         fs::OpenOptions::new().write(true).open(file).unwrap().set_len(0).unwrap();
     }
-    assert_eq!(stored(&open(dir.path()).await, &queued).await, [queued.begun(0, now())]);
+    assert_eq!(stored(&open(dir.path()).await, &queued).await, [queued.begun(now())]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -102,7 +102,7 @@ async fn of_many_who_want_to_begin_a_job_one_does() {
                 let next = match seen.state {
                     _ if seen.revision == 2 * ROUNDS => return,
                     // what one makes of it is not what another makes of it
-                    JobState::Queued => seen.begun(worker.into(), now()),
+                    JobState::Queued => Job { error: Some(format!("worker {worker}")), ..seen.begun(now()) },
                     _ => seen.put_back(now()),
                 };
                 match put(&store, &next).await {
@@ -125,8 +125,8 @@ async fn an_erased_job_is_in_no_file_any_more_and_comes_back_from_no_journal() {
     let [store, other] = [open(dir.path()).await, open(dir.path()).await];
     let doomed = job(&workspace("/here"), "xylophonequartz", now());
     put(&store, &doomed).await.unwrap();
-    put(&other, &doomed.begun(0, now())).await.unwrap();
-    put(&store, &done(&doomed.begun(0, now()))).await.unwrap();
+    put(&other, &doomed.begun(now())).await.unwrap();
+    put(&store, &done(&doomed.begun(now()))).await.unwrap();
     assert!(holding(dir.path(), "xylophonequartz") > 0, "otherwise this test shows nothing");
     let over = EraseScope::Jobs { over_before: now() + jiff::SignedDuration::from_secs(1) };
     assert_eq!(store.erase(over.clone(), soon()).await.unwrap().jobs, 1);
@@ -136,7 +136,7 @@ async fn an_erased_job_is_in_no_file_any_more_and_comes_back_from_no_journal() {
     let pending = serde_json::json!({ "count": 2, "pending": over });
     fs::write(dir.path().join("journal/erasures.json"), pending.to_string()).unwrap();
     let waiting = job(&workspace("/here"), "waiting", now());
-    let frames = frame(&[Record::Job(done(&doomed.begun(0, now()))), Record::Job(waiting.clone())]);
+    let frames = frame(&[Record::Job(done(&doomed.begun(now()))), Record::Job(waiting.clone())]);
     let name = leave_journal(dir.path(), &frames);
     fs::write(dir.path().join("lance/.write.lock"), name).unwrap();
     let store = open(dir.path()).await;

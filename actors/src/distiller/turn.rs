@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::answer::Answer;
 use reasoning_bank_domain::distill::{self, Question};
 use reasoning_bank_domain::ids::TaskId;
-use reasoning_bank_domain::job::{Job, JobResult, JobState, Method, Work, day_of, next_day};
+use reasoning_bank_domain::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::lesson::Lesson;
 use tokio_util::sync::CancellationToken;
 
@@ -29,18 +29,36 @@ const PAGE: usize = 8;
 /// What is carried from turn to turn.
 #[derive(Default)]
 pub(crate) struct Bench {
-    right: Option<Right>,
-    /// The tokens that were given out on a day.
-    spent: Option<(Date, u64)>,
+    right: Option<Box<dyn Right>>,
+    /// Jobs that are over were last forgotten on this day.
+    tidied: Option<Date>,
+    /// The next job needs more tokens than are left of this day.
+    waits: Option<Date>,
+    /// The last turn failed; that was said.
+    failing: bool,
 }
 
 /// Whether there was something to do.
 pub(super) async fn turn(equipment: Equipment, mut bench: Bench, stop: CancellationToken) -> (Bench, bool) {
-    let worked = equipment.next(&mut bench, stop).await.unwrap_or_else(|error| {
-        tracing::debug!(%error, "background work waits");
-        false
-    });
-    (bench, worked)
+    match equipment.next(&mut bench, stop).await {
+        Ok(worked) => {
+            bench.failing = false;
+            (bench, worked)
+        }
+        // Erased with its workspace, or somebody else was faster.
+        Err(Error::Store(StoreError::JobChanged(id))) => {
+            tracing::debug!(job = %id, "a job was changed or erased");
+            (bench, false)
+        }
+        Err(error) => {
+            if !std::mem::replace(&mut bench.failing, true) {
+                tracing::warn!(%error, "background work waits");
+            }
+            // A job may have been left as running: whoever takes the right next looks after it.
+            bench.right = None;
+            (bench, false)
+        }
+    }
 }
 
 impl Equipment {
@@ -50,86 +68,91 @@ impl Equipment {
             self.take_over().await?;
             bench.right = Some(right);
         }
+        let Some(right) = &mut bench.right else { return Ok(false) };
         let now = self.clock.now();
-        if bench.spent.is_none_or(|(day, _)| day != day_of(now)) {
-            self.forget_old(now).await?;
-            bench.spent = Some((day_of(now), self.spent_on(day_of(now)).await?));
+        let today = Some(day_of(now));
+        if bench.tidied != today {
+            self.forget_old(now).await;
+            bench.tidied = today;
         }
-        let due = Filter::Jobs { workspace: None, state: Some(JobState::Queued), due: Some(now) };
-        let Some(job) = jobs(&self.store, due, Page::first(1), Deadline::after(STORE_LIMIT)).await?.pop() else {
+        if bench.waits == today {
+            return Ok(false);
+        }
+        let Some(job) = jobs(
+            &self.store,
+            Filter::Jobs { workspace: None, state: Some(JobState::Queued), due: Some(now) },
+            Page::first(1),
+            within(),
+        )
+        .await?
+        .pop() else {
             return Ok(false);
         };
-        match self.work_on(job, bench, stop).await {
-            // Erased with its workspace, or somebody else was faster.
-            Err(Error::Store(StoreError::JobChanged(id))) => tracing::debug!(job = %id, "a job was changed or erased"),
-            other => other?,
+        match self.work_on(job, &mut **right, stop).await? {
+            Worked::Done => Ok(true),
+            Worked::Waits => {
+                bench.waits = today;
+                Ok(false)
+            }
         }
-        Ok(true)
     }
 
     /// Nobody else works: what runs has been left.
     async fn take_over(&self) -> Result<(), Error> {
         let running = || Filter::Jobs { workspace: None, state: Some(JobState::Running), due: None };
         loop {
-            let left = jobs(&self.store, running(), Page::first(PAGE), Deadline::after(STORE_LIMIT)).await?;
+            let left = jobs(&self.store, running(), Page::first(PAGE), within()).await?;
             if left.is_empty() {
                 return Ok(());
             }
             for job in left {
-                tracing::info!(job = %job.id, attempts = job.attempts, "a job was left by a process that ended");
+                tracing::info!(job = %job.id, attempts = job.attempts, "a job was left while it ran");
                 self.write(job.left_behind(self.clock.now())).await?;
             }
         }
     }
 
-    async fn forget_old(&self, now: Timestamp) -> Result<(), Error> {
-        let Ok(over_before) = now.checked_sub(KEPT) else { return Ok(()) };
-        self.store.erase(EraseScope::Jobs { over_before }, Deadline::after(STORE_LIMIT)).await.map(drop)
-    }
-
-    async fn spent_on(&self, day: Date) -> Result<u64, Error> {
-        let mut spent = 0_u64;
-        let mut page = Page::first(PAGE);
-        loop {
-            let all = Filter::Jobs { workspace: None, state: None, due: None };
-            let found = jobs(&self.store, all, page.clone(), Deadline::after(STORE_LIMIT)).await?;
-            spent = found.iter().fold(spent, |spent, job| spent.saturating_add(job.spent_on(day)));
-            let Some(last) = found.last().filter(|_| found.len() == PAGE) else { return Ok(spent) };
-            page = page.after(last.id.uuid());
+    async fn forget_old(&self, now: Timestamp) {
+        let Ok(over_before) = now.checked_sub(KEPT) else { return };
+        if let Err(error) = self.store.erase(EraseScope::Jobs { over_before }, within()).await {
+            tracing::warn!(%error, "background jobs that are long over were not erased");
         }
     }
 
-    async fn work_on(&self, job: Job, bench: &mut Bench, stop: CancellationToken) -> Result<(), Error> {
+    async fn work_on(&self, job: Job, right: &mut dyn Right, stop: CancellationToken) -> Result<Worked, Error> {
+        // Before anything reads what it holds: an attempt counts, whatever it does to this process.
+        let job = self.begin(&job).await?;
         let Some(work) = job.work.clone() else {
             return self.write(job.failed_once("it holds nothing to work on", self.clock.now())).await;
         };
-        let now = self.clock.now();
         let cap = self.daily_token_cap;
         let model = self.model.as_ref().filter(|_| cap > 0);
-        let asked = model.zip(distill::question(&work, self.prompt_token_budget, self.max_output_tokens, cap));
+        let asked = model.and_then(|model| {
+            let question = distill::question(&work, self.prompt_token_budget, self.max_output_tokens, cap)?;
+            Some((model, question))
+        });
         let Some((model, question)) = asked else {
             let too_small = model.is_some().then(|| TOO_SMALL.to_owned());
-            let job = self.begin(&job, 0, now).await?;
             let (lessons, why_none) = distill::by_rules(&work);
             let notes = too_small.into_iter().chain(why_none).collect();
             return self.finish(job, &work, lessons, Method::Rules, notes).await;
         };
-        let spent = bench.spent.map_or(0, |(_, spent)| spent);
-        if spent + question.tokens > cap {
+        let now = self.clock.now();
+        let (day, given) = (day_of(now), question.tokens);
+        let spent = right.spent_on(day);
+        if spent + given > cap {
             let why = format!("waits for the next day (UTC): of the {cap} tokens a day {spent} are used");
-            return self.write(job.postponed(next_day(now), &why, now)).await;
+            self.write(job.put_back_because(&why, now)).await?;
+            return Ok(Worked::Waits);
         }
-        let given = question.tokens;
-        let job = self.begin(&job, given, now).await?;
+        if let Err(why) = right.write_down(day, spent + given).await {
+            return self.write(job.failed_once(&format!("its tokens could not be set aside: {why}"), now)).await;
+        }
         let Asked { result, spent: usage, .. } = self.ask(&**model, &job, question, stop).await;
-        let used = match &result {
-            Ok(_) => usage.total_tokens(),
-            Err(_) if usage.llm_calls == 0 => 0,
-            // What failed may have cost all that it was given.
-            Err(_) => given,
-        };
-        bench.spent = Some((day_of(now), spent + used));
-        let job = job.used(given, used, now);
+        let used = usage.total_tokens() + result.as_ref().err().map_or(0, |error| unknown(error, given));
+        if let Err(why) = right.write_down(day, spent + used).await {
+            tracing::warn!(%why, "tokens that were set aside and not used could not be given back");
+        }
         match result {
             Ok(Answer::Lessons(lessons)) => {
                 let kept = distill::keep(&work, lessons);
@@ -159,8 +182,8 @@ impl Equipment {
         ask(model, request, Deadline::after(JOB_LIMIT), stop).await
     }
 
-    async fn begin(&self, job: &Job, tokens: u64, now: Timestamp) -> Result<Job, Error> {
-        let begun = job.begun(tokens, now);
+    async fn begin(&self, job: &Job) -> Result<Job, Error> {
+        let begun = job.begun(self.clock.now());
         self.write(begun.clone()).await?;
         Ok(begun)
     }
@@ -172,31 +195,56 @@ impl Equipment {
         lessons: Vec<Lesson>,
         method: Method,
         mut notes: Vec<String>,
-    ) -> Result<(), Error> {
+    ) -> Result<Worked, Error> {
         let now = self.clock.now();
         let origin = distill::origin(&job, work, now);
         let done = |learned, more: Vec<String>| {
             notes.extend(more);
             job.done(JobResult { learned, method, notes }, now)
         };
-        let kept = self.memories.keep_of_job(&job, lessons, &origin, done, Deadline::after(STORE_LIMIT)).await;
+        let kept = self.memories.keep_of_job(&job, lessons, &origin, done, within()).await;
         match kept {
             Ok(()) => {
                 self.events.emit(|| SystemEvent::JobStored { job: job.id, state: JobState::Done });
-                Ok(())
+                Ok(Worked::Done)
             }
-            Err(error) if !matches!(error, Error::Store(StoreError::JobChanged(_))) => {
-                self.write(job.failed_once(&format!("{}: {error}", error.code()), now)).await
-            }
-            changed => changed,
+            Err(error @ Error::Store(_)) => Err(error),
+            Err(error) => self.write(job.failed_once(&format!("{}: {error}", error.code()), now)).await,
         }
     }
 
-    async fn write(&self, job: Job) -> Result<(), Error> {
+    async fn write(&self, job: Job) -> Result<Worked, Error> {
         let stored = SystemEvent::JobStored { job: job.id, state: job.state };
-        self.store.commit(vec![Record::Job(job)], Deadline::after(STORE_LIMIT)).await?;
+        self.store.commit(vec![Record::Job(job)], within()).await?;
         self.events.emit(|| stored);
-        Ok(())
+        Ok(Worked::Done)
+    }
+}
+
+/// What became of a job that was taken.
+enum Worked {
+    Done,
+    /// It needs more tokens than are left of the day.
+    Waits,
+}
+
+/// Of what is read and written around a job.
+fn within() -> Deadline {
+    Deadline::after(STORE_LIMIT)
+}
+
+/// Tokens that a call may have cost although nobody said so; `given` are those of two calls.
+fn unknown(error: &ModelError, given: u64) -> u64 {
+    match error {
+        ModelError::Transient { .. } | ModelError::TimedOut | ModelError::Cancelled => given / 2,
+        ModelError::TooLate { reason, .. } => unknown(reason, given),
+        // Nothing was sent, or nothing was taken, or what it cost was said.
+        ModelError::RateLimited { .. }
+        | ModelError::CircuitOpen { .. }
+        | ModelError::Refused(_)
+        | ModelError::KeyRejected(_)
+        | ModelError::InvalidOutput(_)
+        | ModelError::NoModel => 0,
     }
 }
 

@@ -1,11 +1,19 @@
-//! A right that one process has at a time for one bank, such as that to work off its queue.
+//! The right to work in the background, which one process has at a time for one bank, and the account of what that work
+//! spends, which goes from hand to hand with it.
 
-use std::any::Any;
-
-/// Held until it is dropped, at the latest until its process ends.
-pub type Right = Box<dyn Any + Send>;
+use futures::future::BoxFuture;
+use jiff::civil::Date;
 
 pub trait Exclusive: Send + Sync + 'static {
     /// At once; None while somebody else has it.
-    fn try_take(&self) -> Option<Right>;
+    fn try_take(&self) -> Option<Box<dyn Right>>;
+}
+
+/// Held until it is dropped, at the latest until its process ends.
+pub trait Right: Send + 'static {
+    /// Tokens of models that were spent on a day (UTC); of the last day that was written down, all others are 0.
+    fn spent_on(&self, day: Date) -> u64;
+
+    /// Writes down that so many were spent on a day, and forgets other days. Durable when it returns; else why not.
+    fn write_down(&mut self, day: Date, tokens: u64) -> BoxFuture<'_, Result<(), String>>;
 }

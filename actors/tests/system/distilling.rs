@@ -1,21 +1,25 @@
 //! The distiller: a durable queue, one result a job, and never more tokens than a day's cap.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 use jiff::Timestamp;
+use jiff::civil::Date;
 use reasoning_bank_actors::distiller::DistillerSettings;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::ListRequest;
 use reasoning_bank_actors::model::NoModel;
-use reasoning_bank_actors::ports::{Clock, Exclusive, LanguageModel, MemoryStore, ModelError, Right, StoreError};
+use reasoning_bank_actors::ports::{
+    Clock, Exclusive, Filter, LanguageModel, MemoryStore, ModelError, Page, Right, Scanned, StoreError,
+};
 use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
+use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, eventually};
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::capture::{Fate, Novelty};
 use reasoning_bank_domain::ids::JobId;
@@ -30,22 +34,36 @@ const LESSONS: &str = r#"{"learnings": [{"title": "Pin the toolchain before bise
     "content": "Fix the compiler version first, so that the bisection sees one change at a time.",
     "pattern_tags": ["git"], "domain_category": "tooling", "difficulty_level": null, "error_context": null}]}"#;
 
-/// One for all who share it, as a lock file is.
+/// One for all who share it, with the account of what was spent, as a lock file is.
 #[derive(Clone, Default)]
-struct OneRight(Arc<AtomicBool>);
+struct OneRight {
+    taken: Arc<AtomicBool>,
+    account: Arc<Mutex<Option<(Date, u64)>>>,
+}
 
-struct Taken(Arc<AtomicBool>);
+struct Taken(OneRight);
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::SeqCst);
+        self.0.taken.store(false, Ordering::SeqCst);
     }
 }
 
 impl Exclusive for OneRight {
-    fn try_take(&self) -> Option<Right> {
-        let free = !self.0.swap(true, Ordering::SeqCst);
-        free.then(|| Box::new(Taken(Arc::clone(&self.0))) as Right)
+    fn try_take(&self) -> Option<Box<dyn Right>> {
+        let free = !self.taken.swap(true, Ordering::SeqCst);
+        free.then(|| Box::new(Taken(self.clone())) as Box<dyn Right>)
+    }
+}
+
+impl Right for Taken {
+    fn spent_on(&self, day: Date) -> u64 {
+        self.0.account.lock().unwrap().filter(|(known, _)| *known == day).map_or(0, |(_, tokens)| tokens)
+    }
+
+    fn write_down(&mut self, day: Date, tokens: u64) -> BoxFuture<'_, Result<(), String>> {
+        *self.0.account.lock().unwrap() = Some((day, tokens));
+        ready(Ok(())).boxed()
     }
 }
 
@@ -82,6 +100,15 @@ impl Bank {
             background: works.then(|| Arc::new(self.right.clone()) as Arc<_>),
         };
         System::start(parts).await.unwrap()
+    }
+
+    /// How often jobs were changed.
+    async fn revisions(&self) -> u32 {
+        let all = Filter::Jobs { workspace: None, state: None, due: None };
+        match self.store.scan(all, Page::first(1_000), soon()).await.unwrap() {
+            Scanned::Jobs(jobs) => jobs.iter().map(|job| job.revision).sum(),
+            other => panic!("{other:?}"),
+        }
     }
 
     fn let_pass(&self, seconds: i64) {
@@ -230,34 +257,65 @@ async fn a_process_that_does_not_work_in_the_background_leaves_the_queue_to_othe
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_days_tokens_are_never_exceeded_and_the_rest_waits_for_the_next_day() {
-    const CAP: u64 = 40_000;
+async fn a_days_tokens_are_never_exceeded_and_the_rest_waits_for_the_next_day_in_its_order() {
+    const CAP: u64 = 60_000;
     let bank = Bank::default();
-    // Each call takes at the most 8,192 tokens and its prompt, twice; what is not used is given back.
-    let model = distilling(|| Err(ModelError::InvalidOutput("no".into())));
+    // Two calls of a job are given some 20,000 tokens; one that got no answer counts as half of them.
+    let model = distilling(|| Err(ModelError::TimedOut));
     let system = bank.open(model.clone(), CAP).await;
     let handle = system.handle();
     let mut ids = Vec::new();
-    for name in ["one", "two", "three", "four"] {
+    for name in ["one", "two", "three", "four", "five", "six", "seven"] {
         ids.push(queued(&handle, session(name)).await);
+        bank.let_pass(1);
     }
-    let mut waiting = Vec::new();
-    for id in ids {
-        let mut events = handle.events.subscribe();
-        while job(&handle, id).await.error.is_none() {
-            assert!(events.wait_for(|_| true, soon()).await.is_some());
+    let mut waits = Vec::new();
+    let mut events = handle.events.subscribe();
+    while waits.is_empty() {
+        for id in &ids {
+            let job = job(&handle, *id).await;
+            waits.extend(job.error.as_deref().filter(|why| why.starts_with("waits for the next day")).map(|_| *id));
         }
-        waiting.push(job(&handle, id).await);
+        assert!(!waits.is_empty() || events.wait_for(|_| true, soon()).await.is_some());
     }
-    let postponed = waiting.iter().filter(|job| job.error.as_deref().unwrap().starts_with("waits for the next day"));
-    assert_eq!(postponed.count(), 2, "{waiting:?}");
-    assert_eq!(model.calls(Purpose::Distill), 2);
+    let spent = bank.right.account.lock().unwrap().unwrap().1;
+    assert!(spent <= CAP && spent > CAP / 2, "{spent}");
+    let asked = model.calls(Purpose::Distill);
+    assert!((2..ids.len()).contains(&asked), "{asked}");
+    assert_eq!(job(&handle, waits[0]).await.attempts, 0, "waiting is no attempt");
+
+    system.stop(Duration::from_secs(1)).await;
+    let revisions = bank.revisions().await;
+    let again = bank.open(model.clone(), CAP).await;
+    let mut events = again.handle().events.subscribe();
+    let begun = async || bank.revisions().await > revisions + 1;
+    assert!(eventually(&mut events, soon(), begun).await, "the next one is looked at");
+    assert_eq!(model.calls(Purpose::Distill), asked, "what was spent outlives the process");
 
     bank.let_pass(24 * 3600);
     model.answer(Purpose::Distill, |_| Ok(LESSONS.into()));
-    for job in waiting {
-        in_state(&handle, job.job_id, JobState::Done).await;
+    for id in ids {
+        in_state(&again.handle(), id, JobState::Done).await;
     }
+    again.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_could_not_be_stored_while_the_store_was_away_is_done_once_it_is_back() {
+    let bank = Bank::default();
+    let model = distilling(|| Ok(LESSONS.into()));
+    let held = model.hold(Purpose::Distill);
+    let system = bank.open(model.clone(), 100_000).await;
+    let handle = system.handle();
+    let id = queued(&handle, session("search")).await;
+    assert!(model.begun(1, soon()).await);
+    bank.store.fail_with(Some(StoreError::Failed("no space".into())));
+    held.release();
+    assert!(model.idle(soon()).await);
+    assert!(handle.distiller.job(id, &project(), soon()).await.is_err());
+    bank.store.fail_with(None);
+    let done = in_state(&handle, id, JobState::Done).await;
+    assert_eq!((done.attempts, done.result.unwrap().learned.len()), (2, 1));
     system.stop(Duration::from_secs(1)).await;
 }
 

@@ -63,7 +63,7 @@ fn background_jobs_that_were_given_up_are_named_with_their_reason() {
     let now = jiff::Timestamp::UNIX_EPOCH;
     let mut job = Job::queued(reasoning_bank_domain::workspace::WorkspaceId::of_root("/p"), work, now);
     while job.state != JobState::Failed {
-        job = job.begun(0, now).failed_once("llm_failed: no such model", now);
+        job = job.begun(now).failed_once("llm_failed: no such model", now);
     }
     let check = given_up(std::slice::from_ref(&job));
     assert_eq!(check.status, Grade::Warn);

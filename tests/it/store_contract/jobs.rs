@@ -37,13 +37,13 @@ async fn a_job_is_queued_once_and_changed_by_whoever_knows_it_as_it_is(#[values(
     let queued = job(&workspace("/here"), "session", now());
     let stored = async || jobs(store, Filter::Job(queued.id), everything()).await;
     assert_eq!(stored().await, []);
-    assert_eq!(put(store, &[&queued.begun(0, now())]).await, Err(StoreError::JobChanged(queued.id)), "stored nowhere");
+    assert_eq!(put(store, &[&queued.begun(now())]).await, Err(StoreError::JobChanged(queued.id)), "stored nowhere");
     for _ in 0..2 {
         put(store, &[&queued, &queued]).await.unwrap();
         assert_eq!(stored().await, std::slice::from_ref(&queued));
     }
-    let mine = queued.begun(100, seconds(1));
-    let yours = queued.begun(200, seconds(2));
+    let mine = queued.begun(seconds(1));
+    let yours = queued.begun(seconds(2));
     assert_eq!(put(store, &[&mine, &yours]).await, Err(StoreError::JobChanged(queued.id)));
     for _ in 0..2 {
         put(store, &[&mine]).await.unwrap();
@@ -53,7 +53,7 @@ async fn a_job_is_queued_once_and_changed_by_whoever_knows_it_as_it_is(#[values(
     let beside = memory(&workspace("/here"), "Beside", "must not be stored");
     let refused = vec![record(&beside, None), Record::Job(yours.clone())];
     assert_eq!(store.commit(refused, soon()).await, Err(StoreError::JobChanged(queued.id)));
-    assert_eq!(put(store, &[&mine.begun(0, now()).begun(0, now())]).await, Err(StoreError::JobChanged(queued.id)));
+    assert_eq!(put(store, &[&mine.begun(now()).begun(now())]).await, Err(StoreError::JobChanged(queued.id)));
     assert_eq!(memories(store, ALL, everything()).await, []);
 
     let done = mine.done(result(), seconds(3));
@@ -72,8 +72,8 @@ async fn jobs_are_found_by_workspace_state_and_time_in_pages(#[values(InMemory, 
     let all: Vec<Job> =
         (0..8).map(|n| job(if n % 4 == 0 { &there } else { &here }, &n.to_string(), seconds(n))).collect();
     put(store, &all.iter().collect::<Vec<_>>()).await.unwrap();
-    let failed = all[3].begun(0, now()).failed_once("no", now());
-    let (running, waiting) = (all[2].begun(0, now()), Job { revision: 1, ..failed });
+    let failed = all[3].begun(now()).failed_once("no", now());
+    let (running, waiting) = (all[2].begun(now()), Job { revision: 1, ..failed });
     put(store, &[&running, &waiting]).await.unwrap();
     let stored = |n: usize| match n {
         2 => running.clone(),
