@@ -186,7 +186,7 @@ impl Rows for Scanned {
             Self::Lineage(links) => links.len(),
             Self::Stored(ids) => ids.len(),
             Self::Jobs(jobs) => jobs.len(),
-            Self::Held(_) | Self::Summary(_) => 1,
+            Self::Held(_) | Self::Backlog(_) | Self::Summary(_) => 1,
         }
     }
 }

@@ -189,6 +189,13 @@ pub enum Filter {
         state: Option<JobState>,
         due: Option<Timestamp>,
     },
+    /// Of the jobs that are queued and due at this time the one that was due first, then the one that was made first, then
+    /// the one with the lowest id; times are compared in microseconds. At most one, whatever the page.
+    NextJob {
+        now: Timestamp,
+    },
+    /// How many jobs there are, of all workspaces together, and nothing else: no look at bodies, files or indexes.
+    Backlog,
     /// How much there is, of all workspaces together.
     Summary,
 }
@@ -256,6 +263,8 @@ pub enum Scanned {
     /// In no order.
     Stored(Vec<uuid::Uuid>),
     Jobs(Vec<Job>),
+    /// States without jobs are left out.
+    Backlog(BTreeMap<JobState, u64>),
     Held(Held),
     Summary(Summary),
 }

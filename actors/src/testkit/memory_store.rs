@@ -9,7 +9,7 @@ use futures::future::{BoxFuture, ready};
 use reasoning_bank_domain::confidence::{Evidence, Signal, SignalKind};
 use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::job::Job;
+use reasoning_bank_domain::job::{Job, JobState};
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, Scope, Status};
 use reasoning_bank_domain::retrieval::Candidates;
 use reasoning_bank_domain::trace::Trace;
@@ -290,8 +290,19 @@ impl Data {
                 };
                 Scanned::Jobs(paged(&self.jobs, page, |id| id.uuid(), wanted).cloned().collect())
             }
+            Filter::NextJob { now } => {
+                let is_due =
+                    |job: &&Job| job.state == JobState::Queued && job.due.as_microsecond() <= now.as_microsecond();
+                let order = |job: &&Job| (job.due.as_microsecond(), job.created_at.as_microsecond(), job.id);
+                Scanned::Jobs(self.jobs.values().filter(is_due).min_by_key(order).cloned().into_iter().collect())
+            }
+            Filter::Backlog => Scanned::Backlog(self.backlog()),
             Filter::Summary => Scanned::Summary(self.summary()),
         }
+    }
+
+    fn backlog(&self) -> BTreeMap<JobState, u64> {
+        counted(self.jobs.values().map(|job| job.state))
     }
 
     fn summary(&self) -> Summary {
@@ -304,7 +315,7 @@ impl Data {
             memories_by_outcome: counted(memories().map(|memory| memory.outcome)),
             memories_by_scope: counted(memories().map(|memory| memory.scope)),
             memories_by_status: counted(memories().map(|memory| memory.status)),
-            jobs: counted(self.jobs.values().map(|job| job.state)),
+            jobs: self.backlog(),
             rows: rows as u64,
             ..Summary::default()
         }

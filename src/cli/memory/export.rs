@@ -136,6 +136,7 @@ fn lines(scanned: Scanned) -> Result<VecDeque<Line>, Failure> {
         | Scanned::Lineage(_)
         | Scanned::Stored(_)
         | Scanned::Jobs(_)
+        | Scanned::Backlog(_)
         | Scanned::Held(_)
         | Scanned::Summary(_) => Ok(VecDeque::new()),
     }

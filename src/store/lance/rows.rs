@@ -210,6 +210,7 @@ fn jobs(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         Arc::new(time(|job| job.due).collect::<Int64Array>()),
         Arc::new(time(|job| job.updated_at).collect::<Int64Array>()),
         bodies(all())?,
+        Arc::new(time(|job| job.created_at).collect::<Int64Array>()),
     ])
 }
 
@@ -229,6 +230,14 @@ pub(super) fn text_column<'a>(
         .iter()
         .filter_map(move |batch| batch.column_by_name(name)?.as_string_opt::<i32>())
         .flat_map(|column| column.iter().map(Option::unwrap_or_default))
+}
+
+/// A column of times, in microseconds, of every batch, one after another.
+pub(super) fn time_column<'a>(batches: &'a [RecordBatch], name: &'static str) -> impl Iterator<Item = i64> + use<'a> {
+    batches
+        .iter()
+        .filter_map(move |batch| batch.column_by_name(name)?.as_any().downcast_ref::<Int64Array>())
+        .flat_map(|column| column.values().iter().copied())
 }
 
 /// Numbers the database adds to a search: distances and scores.

@@ -4,10 +4,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use arrow_array::RecordBatch;
+use jiff::Timestamp;
 use lancedb::Table;
 use lancedb::expr::{DfExpr, col, lit};
 use reasoning_bank_actors::ports::{Filter, Held, Page, Scanned, StoreError};
 use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::de::DeserializeOwned;
@@ -84,12 +86,27 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
             ]);
             Ok(Scanned::Jobs(page_of(&tables.jobs, condition, &page).await?))
         }
+        Filter::NextJob { now } => Ok(Scanned::Jobs(next_job(&tables.jobs, now).await?)),
+        Filter::Backlog => Ok(Scanned::Backlog(summary::backlog(tables).await?)),
         Filter::Summary => Ok(Scanned::Summary(summary::summary(shared).await?)),
         Filter::Passages(ids) => {
             let columns = ["id", "memory_id", "kind", "n", "text", "vector"];
             let found = select_these(&tables.passages, "memory_id", texts(&ids), &columns).await?;
             Ok(Scanned::Passages(rows::decode_passages(&found)?))
         }
+    }
+}
+
+/// Found by its short columns: one body is read, however many wait.
+async fn next_job(jobs: &Table, now: Timestamp) -> Result<Vec<Job>, StoreError> {
+    let is_due = col("due").lt_eq(lit(now.as_microsecond()));
+    let queued = filter::equals("state", JobState::Queued.as_str()).and(is_due);
+    let found = select(jobs, Some(queued), &["id", "due", "created"]).await?;
+    let times = rows::time_column(&found, "due").zip(rows::time_column(&found, "created"));
+    let first = times.zip(rows::text_column(&found, "id")).min();
+    match first {
+        Some((_, id)) => records(jobs, Some(filter::equals("id", id))).await,
+        None => Ok(Vec::new()),
     }
 }
 

@@ -7,9 +7,11 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use reasoning_bank_actors::ports::{StoreError, Summary};
+use reasoning_bank_domain::job::JobState;
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 
+use super::tables::Tables;
 use super::{Shared, blocking, failed, read, rows, tables};
 
 pub(super) async fn summary(shared: &Shared) -> Result<Summary, StoreError> {
@@ -17,14 +19,14 @@ pub(super) async fn summary(shared: &Shared) -> Result<Summary, StoreError> {
     let (traces, memories, jobs) = tokio::try_join!(
         read::select(&tables.traces, None, &["outcome"]),
         read::select(&tables.memories, None, &["outcome", "scope", "status"]),
-        read::select(&tables.jobs, None, &["state"]),
+        backlog(tables),
     )?;
     let mut summary = Summary {
         traces: counts(&traces, "outcome")?,
         memories_by_outcome: counts(&memories, "outcome")?,
         memories_by_scope: counts(&memories, "scope")?,
         memories_by_status: counts(&memories, "status")?,
-        jobs: counts(&jobs, "state")?,
+        jobs,
         index_lag_rows: tables::unindexed_rows(&tables.passages).await?,
         bytes: blocking(move || size_of(&dir)).await?.map_err(failed)?,
         ..Summary::default()
@@ -36,6 +38,10 @@ pub(super) async fn summary(shared: &Shared) -> Result<Summary, StoreError> {
         }
     }
     Ok(summary)
+}
+
+pub(super) async fn backlog(tables: &Tables) -> Result<BTreeMap<JobState, u64>, StoreError> {
+    counts(&read::select(&tables.jobs, None, &["state"]).await?, "state")
 }
 
 /// How often each word stands in a column.

@@ -101,6 +101,7 @@ impl TableName {
                 Field::new("due", DataType::Int64, false),
                 Field::new("updated", DataType::Int64, false),
                 text("body"),
+                Field::new("created", DataType::Int64, false),
             ],
         });
         Arc::new(Schema::new(fields))

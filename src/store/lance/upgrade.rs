@@ -66,9 +66,11 @@ pub(super) fn complete(name: TableName, batch: RecordBatch) -> Result<RecordBatc
     RecordBatch::try_new(Arc::new(Schema::new(fields)), all).map_err(failed)
 }
 
-/// What the added columns are made of, of a memory or a trace.
+/// What the added columns are made of, of a memory, a trace or a job.
 #[derive(Deserialize)]
 struct Body {
+    /// Jobs have none and need none.
+    #[serde(default)]
     outcome: String,
     created_at: Timestamp,
     error_context: Option<ErrorContext>,

@@ -100,9 +100,43 @@ async fn jobs_are_found_by_workspace_state_and_time_in_pages(#[values(InMemory, 
     }
     seen.reverse();
     assert_eq!(seen, sorted(&[0, 1, 2, 3, 4, 5, 6, 7]));
+    let counts = BTreeMap::from([(JobState::Queued, 7), (JobState::Running, 1)]);
+    let backlog = store.scan(Filter::Backlog, Page::first(0), soon()).await.unwrap();
+    assert_eq!(backlog, Scanned::Backlog(counts.clone()));
     let Scanned::Summary(summary) = store.scan(Filter::Summary, everything(), soon()).await.unwrap() else { panic!() };
-    assert_eq!(summary.jobs, BTreeMap::from([(JobState::Queued, 7), (JobState::Running, 1)]));
+    assert_eq!(summary.jobs, counts);
     assert_eq!(summary.rows, 8);
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_job_that_waits_longest_is_the_next(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let micros = |micros: i64| now() + SignedDuration::from_micros(micros);
+    let waiting = |session: &str, due, created_at| Job { created_at, ..job(&workspace("/here"), session, due) };
+    let mut same = [waiting("x", seconds(2), seconds(1)), waiting("y", seconds(2), seconds(1))];
+    same.sort_by_key(|job| job.id);
+    let expected = [
+        vec![waiting("made late, due first", seconds(1), seconds(9)), waiting("due next", micros(1_000_001), now())],
+        vec![waiting("made first", seconds(2), micros(999_999))],
+        same.to_vec(),
+        vec![waiting("last", seconds(3), now())],
+    ]
+    .concat();
+    let running = waiting("running", now(), now());
+    put(store, &expected.iter().rev().chain([&running]).collect::<Vec<_>>()).await.unwrap();
+    put(store, &[&running.begun(0, now())]).await.unwrap();
+    let next = async |now| jobs(store, Filter::NextJob { now }, Page::first(0)).await;
+    assert_eq!(next(micros(999_999)).await, []);
+    let ahead = SignedDuration::from_nanos(999);
+    assert_eq!(next(micros(999_999) + ahead).await, [], "times are compared in microseconds");
+    let mut given = Vec::new();
+    while let Some(first) = next(seconds(3)).await.pop() {
+        put(store, &[&first.begun(0, now())]).await.unwrap();
+        given.push(first);
+    }
+    assert_eq!(given, expected);
 }
 
 #[rstest]
