@@ -126,14 +126,14 @@ async fn the_job_that_waits_longest_is_the_next(#[values(InMemory, Lance)] backe
     .concat();
     let running = waiting("running", now(), now());
     put(store, &expected.iter().rev().chain([&running]).collect::<Vec<_>>()).await.unwrap();
-    put(store, &[&running.begun(0, now())]).await.unwrap();
+    put(store, &[&running.begun(now())]).await.unwrap();
     let next = async |now| jobs(store, Filter::NextJob { now }, Page::first(0)).await;
     assert_eq!(next(micros(999_999)).await, []);
     let ahead = SignedDuration::from_nanos(999);
     assert_eq!(next(micros(999_999) + ahead).await, [], "times are compared in microseconds");
     let mut given = Vec::new();
     while let Some(first) = next(seconds(3)).await.pop() {
-        put(store, &[&first.begun(0, now())]).await.unwrap();
+        put(store, &[&first.begun(now())]).await.unwrap();
         given.push(first);
     }
     assert_eq!(given, expected);
