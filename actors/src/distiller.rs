@@ -34,8 +34,6 @@ const RETRY_AFTER: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A job that is asked to stop has written that down within this.
 const FINISH_LIMIT: Duration = Duration::from_secs(3);
-/// Failed jobs that are listed.
-const MAX_LISTED: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DistillerSettings {
@@ -93,23 +91,17 @@ impl DistillerHandle {
         own.map(JobView::from).ok_or_else(|| Error::NotFound(format!("job {id} here")))
     }
 
-    /// Jobs of all workspaces that were given up, at most 100.
-    pub async fn failed(&self, deadline: Deadline) -> Result<Vec<Job>, Error> {
-        let filter = Filter::Jobs { workspace: None, state: Some(JobState::Failed), due: None };
-        jobs(&self.store, filter, Page::first(MAX_LISTED), deadline).await
-    }
-
     async fn stored(&self, id: JobId, deadline: Deadline) -> Result<Option<Job>, Error> {
         Ok(jobs(&self.store, Filter::Job(id), Page::first(1), deadline).await?.pop())
     }
 
     async fn open_jobs(&self, deadline: Deadline) -> Result<u64, Error> {
-        match self.store.scan(Filter::Summary, Page::first(1), deadline).await? {
-            Scanned::Summary(summary) => {
+        match self.store.scan(Filter::Backlog, Page::first(1), deadline).await? {
+            Scanned::Backlog(jobs) => {
                 let open = [JobState::Queued, JobState::Running];
-                Ok(open.iter().filter_map(|state| summary.jobs.get(state)).sum())
+                Ok(open.iter().filter_map(|state| jobs.get(state)).sum())
             }
-            _ => Err(Error::internal("a summary gave something else")),
+            _ => Err(Error::internal("a count of jobs gave something else")),
         }
     }
 

@@ -78,14 +78,7 @@ impl Equipment {
         if bench.waits == today {
             return Ok(false);
         }
-        let Some(job) = jobs(
-            &self.store,
-            Filter::Jobs { workspace: None, state: Some(JobState::Queued), due: Some(now) },
-            Page::first(1),
-            within(),
-        )
-        .await?
-        .pop() else {
+        let Some(job) = jobs(&self.store, Filter::NextJob { now }, Page::first(1), within()).await?.pop() else {
             return Ok(false);
         };
         match self.work_on(job, &mut **right, stop).await? {

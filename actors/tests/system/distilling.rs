@@ -197,8 +197,6 @@ async fn a_job_that_keeps_failing_is_given_up_with_its_reason_and_can_be_handed_
     let failed = in_state(&handle, id, JobState::Failed).await;
     assert_eq!(failed.attempts, MAX_ATTEMPTS);
     assert!(failed.error.unwrap().contains("not today"));
-    let dead: Vec<JobId> = handle.distiller.failed(soon()).await.unwrap().iter().map(|job| job.id).collect();
-    assert_eq!(dead, [id]);
 
     model.answer(Purpose::Distill, |_| Ok(LESSONS.into()));
     queued(&handle, session("search")).await;
@@ -401,4 +399,26 @@ async fn an_exchange_worth_keeping_is_left_to_a_model_where_it_may_be_asked_and_
     assert_eq!((kept.len(), kept[0].source_type), (1, SourceType::PassiveLearning));
     assert!((kept[0].confidence - 0.4).abs() < 1e-9);
     system.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn jobs_are_done_in_the_order_in_which_they_were_handed_in() {
+    let bank = Bank::default();
+    let visitor = bank.start(NoModel, "none".into(), 0, false).await;
+    let names: Vec<String> = (0..8).map(|n| format!("session {n}")).collect();
+    let mut ids = Vec::new();
+    for name in &names {
+        ids.push(queued(&visitor.handle(), session(name)).await);
+        bank.let_pass(1);
+    }
+    visitor.stop(Duration::from_secs(1)).await;
+    let model = distilling(|| Ok(LESSONS.into()));
+    let worker = bank.open(model.clone(), 10_000_000).await;
+    for id in ids {
+        in_state(&worker.handle(), id, JobState::Done).await;
+    }
+    let requests = model.requests();
+    let asked = requests.iter().map(|request| names.iter().find(|name| request.input.contains(*name)).unwrap());
+    assert!(asked.eq(&names));
+    worker.stop(Duration::from_secs(1)).await;
 }
