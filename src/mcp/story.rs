@@ -172,6 +172,20 @@ async fn a_lesson_is_learned_from_a_failure_proves_itself_fades_and_is_shared_wi
     assert!(number(&of(&after), "confidence") > number(&of(&before), "confidence"));
     assert!(number(&of(&after), "composite_score") > number(&of(&before), "composite_score"));
 
+    // A year passes without any use: it fades, and a fresh lesson on the matter goes before it.
+    bank.let_pass(365 * DAY);
+    let rival = json!({
+        "title": "Decimal comma in amounts of a CSV file",
+        "description": "When amounts in a CSV file may have a decimal comma.",
+        "content": "Parse amounts in the CSV file with the locale that the file names, decimal comma or not.",
+    });
+    ok(&mut ann, "record_memory", rival).await;
+    let later = found(&mut ann).await;
+    for score in ["confidence", "recency_score", "composite_score"] {
+        assert!(number(&of(&later), score) < number(&of(&after), score), "{score}: {later:#?}");
+    }
+    assert!(place_of(&warning, &later) > place_of(&warning, &after), "{later:#?}");
+
     // A lesson is derived from it.
     let derived = ok(&mut ann, "record_memory", json!({
         "title": "Detect separators over a sample of a thousand rows",
@@ -204,13 +218,6 @@ async fn a_lesson_is_learned_from_a_failure_proves_itself_fades_and_is_shared_wi
     let (refused, is_error) = eve.call("get_memory", json!({"memory_id": promoted["id"]})).await;
     assert!(is_error && refused["code"] == "not_found", "{refused}");
 
-    // A year passes without any use.
-    let fresh = of(&found(&mut ann).await);
-    bank.let_pass(365 * DAY);
-    let old = of(&found(&mut ann).await);
-    for score in ["confidence", "recency_score", "composite_score"] {
-        assert!(number(&old, score) < number(&fresh, score), "{score}: {old}");
-    }
     for client in [ann, colleague, bob, eve] {
         client.close().await;
     }
