@@ -31,9 +31,10 @@ impl BackgroundLock {
     }
 }
 
-/// None, too, for what a torn write left behind: nothing is known then.
+/// The first line; what is behind it was not cut off yet when its process was killed.
 fn account(text: &str) -> Option<(Date, u64)> {
-    let (day, tokens) = text.strip_suffix('\n')?.split_once(' ')?;
+    let (line, _) = text.split_once('\n')?;
+    let (day, tokens) = line.split_once(' ')?;
     Some((day.parse().ok()?, tokens.parse().ok()?))
 }
 
@@ -68,7 +69,7 @@ impl Right for Held {
     }
 }
 
-/// The number of a day only grows but for what is given back, so what stands there before the end of a write is enough.
+/// One write of a few bytes: a kill does not tear it.
 fn write(mut file: &File, text: &str) -> io::Result<()> {
     file.rewind()?;
     file.write_all(text.as_bytes())?;
@@ -99,10 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_torn_write_left_is_no_account() {
+    fn the_first_whole_line_is_the_account() {
         for text in ["", "2026-11-17", "2026-11-17 12", "2026-11-17 x\n", "monday 12\n"] {
             assert_eq!(account(text), None, "{text:?}");
         }
-        assert_eq!(account("2026-11-17 12\n"), Some((Date::constant(2026, 11, 17), 12)));
+        for text in ["2026-11-17 12\n", "2026-11-17 12\n456\n"] {
+            assert_eq!(account(text), Some((Date::constant(2026, 11, 17), 12)));
+        }
     }
 }
