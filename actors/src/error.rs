@@ -77,7 +77,8 @@ impl Error {
             Self::MemoryInvalid(_) => "memory_invalid",
             Self::Store(StoreError::OtherEmbedder { .. }) => "embedder_mismatch",
             Self::Store(StoreError::TimedOut) => "deadline_exceeded",
-            Self::Store(StoreError::Conflict(_) | StoreError::JobChanged(_)) | Self::Conflict(_) => "conflict",
+            Self::Store(StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::TraceChanged(_))
+            | Self::Conflict(_) => "conflict",
             Self::Store(_) => "store_unavailable",
             Self::Embedding(_) => "embedding_unavailable",
             Self::ModelUnavailable { .. } => "llm_unavailable",
@@ -108,7 +109,8 @@ impl Error {
                 "use the embedder the directory was written with, or another --data-dir; `reembed` rewrites the vectors".into()
             }
             Self::Store(StoreError::TimedOut) => "call again; a write may have been done: look before you repeat it".into(),
-            Self::Store(StoreError::Conflict(_) | StoreError::JobChanged(_)) | Self::Conflict(_) => "read it again and repeat the change".into(),
+            Self::Store(StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::TraceChanged(_))
+            | Self::Conflict(_) => "read it again and repeat the change".into(),
             Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
             Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
             Self::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
@@ -142,7 +144,11 @@ impl Error {
         matches!(
             self,
             Self::Store(
-                StoreError::TimedOut | StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::Failed(_)
+                StoreError::TimedOut
+                    | StoreError::Conflict(_)
+                    | StoreError::JobChanged(_)
+                    | StoreError::TraceChanged(_)
+                    | StoreError::Failed(_)
             ) | Self::Embedding(_)
                 | Self::ModelUnavailable { .. }
                 | Self::ModelFailed(_)

@@ -8,6 +8,7 @@ mod genealogy;
 mod join;
 mod learn;
 mod list;
+mod overrule;
 mod passages;
 mod promote;
 mod recall;

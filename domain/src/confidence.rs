@@ -30,10 +30,14 @@ pub enum SignalKind {
     Reverted,
     /// The same lesson was learned again.
     Confirmed,
+    /// Evidence says that a task which was thought a success failed: takes one `TaskSucceeded` back.
+    SuccessOverruled,
+    /// The other way round: takes one `TaskFailed` back.
+    FailureOverruled,
 }
 
 impl SignalKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Injected,
         Self::Helpful,
         Self::NotHelpful,
@@ -42,6 +46,8 @@ impl SignalKind {
         Self::Stable,
         Self::Reverted,
         Self::Confirmed,
+        Self::SuccessOverruled,
+        Self::FailureOverruled,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -54,24 +60,37 @@ impl SignalKind {
             Self::Stable => "stable",
             Self::Reverted => "reverted",
             Self::Confirmed => "confirmed",
+            Self::SuccessOverruled => "success_overruled",
+            Self::FailureOverruled => "failure_overruled",
         }
     }
 
-    /// Where one such signal takes a confidence of exactly 0.5.
-    fn even_odds_become(self) -> f64 {
-        match self {
+    /// Where one such signal takes a confidence of exactly 0.5; none for what takes another one back.
+    fn even_odds_become(self) -> Option<f64> {
+        Some(match self {
             Self::Injected => 0.5,
             Self::Helpful => 0.8,
             Self::NotHelpful | Self::Reverted => 0.3,
             Self::TaskSucceeded | Self::Confirmed => 0.6,
             Self::TaskFailed => 0.4,
             Self::Stable => 0.7,
+            Self::SuccessOverruled | Self::FailureOverruled => return None,
+        })
+    }
+
+    /// What it takes back.
+    fn overrules(self) -> Option<Self> {
+        match self {
+            Self::SuccessOverruled => Some(Self::TaskSucceeded),
+            Self::FailureOverruled => Some(Self::TaskFailed),
+            _ => None,
         }
     }
 
     /// What it adds to the log-odds.
     pub fn weight(self) -> f64 {
-        logit(self.even_odds_become())
+        let own = self.even_odds_become().map_or(0.0, logit);
+        own - self.overrules().map_or(0.0, Self::weight)
     }
 }
 
@@ -101,6 +120,22 @@ pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, sessi
         .chain_update([kind as u8, u8::from(session.is_some())])
         .chain_update(session.unwrap_or_default())
         .finalize();
+    hashed(&hash)
+}
+
+/// The id of a signal that follows from a change of a trace's verdict, the same however often that is tried.
+pub fn id_of_verdict(trace: TraceId, revision: u32, memory: MemoryId, kind: SignalKind) -> SignalId {
+    let hash = Sha256::new()
+        .chain_update("verdict")
+        .chain_update(trace.uuid())
+        .chain_update(revision.to_be_bytes())
+        .chain_update(memory.uuid())
+        .chain_update(kind.as_str())
+        .finalize();
+    hashed(&hash)
+}
+
+fn hashed(hash: &[u8]) -> SignalId {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&hash[..16]);
     Builder::from_custom_bytes(bytes).into_uuid().into()
@@ -110,7 +145,8 @@ pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, sessi
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Evidence {
     counts: [u64; SignalKind::ALL.len()],
-    /// When its use was last reported helpful or the task it was used in succeeded.
+    /// When its use was last reported helpful or the task it was used in succeeded. A success that was overruled counts:
+    /// somebody had a use for it then, however that ended.
     pub last_used_at: Option<Timestamp>,
 }
 
@@ -139,7 +175,12 @@ impl Evidence {
         self.last_used_at.map_or(created_at, |used| used.max(created_at))
     }
 
-    /// How often it was injected into a prompt.
+    /// Tasks that succeeded with it, without those that were overruled.
+    pub fn successes(&self) -> u64 {
+        self.count(SignalKind::TaskSucceeded).saturating_sub(self.count(SignalKind::SuccessOverruled))
+    }
+
+    /// How often it was injected into a prompt, whatever came of it.
     pub fn usage_count(&self) -> u64 {
         self.count(SignalKind::Injected)
     }

@@ -18,6 +18,7 @@ pub mod job;
 pub mod lesson;
 pub mod matts;
 pub mod memory;
+pub mod overruling;
 pub mod promotion;
 pub mod prompt;
 pub mod restart;

@@ -2,7 +2,7 @@
 //! made. Whether it is made is a person's decision, who may promote what this rule does not propose, or may have agreed
 //! once for all to what it does.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -23,9 +23,10 @@ pub const LEAST_SOURCES: usize = 2;
 /// Evidence that it helped. That the same was learned again (`Confirmed`) is none: it says nothing of its use.
 const POSITIVE: [SignalKind; 3] = [SignalKind::Helpful, SignalKind::TaskSucceeded, SignalKind::Stable];
 
-/// Of whom positive evidence came, a memory: traces, and sessions that named no trace.
+/// Of whom positive evidence came, a memory: traces, and sessions that named no trace; and how much that was not
+/// overruled.
 #[derive(Debug, Clone, Default)]
-pub struct Sources(BTreeMap<MemoryId, BTreeSet<Source>>);
+pub struct Sources(BTreeMap<MemoryId, BTreeMap<Source, i64>>);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
@@ -36,13 +37,17 @@ enum Source {
 impl Sources {
     pub fn add(&mut self, signal: Signal) {
         let source = signal.trace_id.map(Source::Trace).or(signal.session.map(Source::Session));
-        if let Some(source) = source.filter(|_| POSITIVE.contains(&signal.kind)) {
-            self.0.entry(signal.memory_id).or_default().insert(source);
+        let counts = match signal.kind {
+            SignalKind::SuccessOverruled => -1,
+            kind => i64::from(POSITIVE.contains(&kind)),
+        };
+        if let Some(source) = source.filter(|_| counts != 0) {
+            *self.0.entry(signal.memory_id).or_default().entry(source).or_default() += counts;
         }
     }
 
     pub fn count(&self, id: MemoryId) -> usize {
-        self.0.get(&id).map_or(0, BTreeSet::len)
+        self.0.get(&id).map_or(0, |sources| sources.values().filter(|positive| **positive > 0).count())
     }
 }
 
@@ -63,8 +68,9 @@ pub fn is_candidate(memory: &Memory, evidence: &Evidence, now: Timestamp) -> boo
         && confidence(&Facts::from(memory), evidence, now) >= LEAST_CONFIDENCE
 }
 
+/// How much evidence there is that it helped; a success that was overruled is none.
 pub fn positive(evidence: &Evidence) -> u64 {
-    POSITIVE.iter().map(|kind| evidence.count(*kind)).sum()
+    evidence.count(SignalKind::Helpful) + evidence.successes() + evidence.count(SignalKind::Stable)
 }
 
 /// A memory that should be shared more widely.

@@ -81,7 +81,7 @@ pub struct TraceMetadata {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
     pub trace_id: TraceId,
-    /// Counts changes of the verdict; 0 as the run left it. Of the records of one trace the highest revision counts.
+    /// Counts changes of the verdict; 0 as the run left it.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: u32,
     pub task: String,
@@ -114,6 +114,16 @@ impl Trace {
         }
         let revision = self.revision.saturating_add(1);
         Some(Self { revision, outcome, verdict_source: VerdictSource::Evidence, evidence, ..self.clone() })
+    }
+
+    /// Whether something that was reported of it says that it failed; what its own check found is not reported.
+    pub fn is_refuted(&self) -> bool {
+        self.revision > 0 && self.verdict_source == VerdictSource::Evidence && self.outcome == Outcome::Failure
+    }
+
+    /// Whether this is the next revision of what is stored.
+    pub fn follows(&self, stored: &Self) -> bool {
+        self.trace_id == stored.trace_id && stored.revision.checked_add(1) == Some(self.revision)
     }
 }
 

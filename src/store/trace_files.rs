@@ -54,7 +54,10 @@ impl TraceFiles {
         let traces: Vec<Trace> = match self.options.write {
             true => batch
                 .iter()
-                .filter_map(|r| if let Record::Trace(trace) = r { Some(trace.clone()) } else { None })
+                .filter_map(|r| match r {
+                    Record::Trace(trace) | Record::Verdict(trace) => Some(trace.clone()),
+                    _ => None,
+                })
                 .collect(),
             false => Vec::new(),
         };

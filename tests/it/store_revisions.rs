@@ -155,9 +155,10 @@ async fn journals_are_replayed_in_the_order_of_revisions_however_often() {
     drop(store);
     let moved = |revision: u32| Record::Workspace(Workspace { revision, ..Workspace::of_root("/here", now()) });
     let tried = trace(&workspace("/here"), "tried again");
-    let judged = |revision: u32| Record::Trace(Trace { revision, ..tried.clone() });
+    let judged = |revision: u32| Record::Verdict(Trace { revision, ..tried.clone() });
     let later = [frame(&[change(&hidden, Some(AXIS)), moved(3), judged(2)]), frame(&[moved(2), judged(1)])].concat();
-    let earlier = frame(&[record(&memories[0], Some(AXIS)), change(&second, Some(AXIS)), moved(1), judged(0)]);
+    let earlier =
+        frame(&[record(&memories[0], Some(AXIS)), change(&second, Some(AXIS)), moved(1), Record::Trace(tried.clone())]);
     for _ in 0..2 {
         leave_journal(dir.path(), &later);
         leave_journal(dir.path(), &earlier);
@@ -194,12 +195,12 @@ async fn a_verdict_that_was_being_revised_is_the_new_one_afterwards(
     let revised = Trace { revision: 1, outcome: Outcome::Failure, ..tried.clone() };
     store.commit(vec![Record::Trace(tried.clone())], soon()).await.unwrap();
     if applied {
-        store.commit(vec![Record::Trace(revised.clone())], soon()).await.unwrap();
+        store.commit(vec![Record::Verdict(revised.clone())], soon()).await.unwrap();
     }
     store.close(soon()).await.unwrap();
     drop(store);
     let broken_off = || {
-        let name = leave_journal(dir.path(), &frame(&[Record::Trace(revised.clone())]));
+        let name = leave_journal(dir.path(), &frame(&[Record::Verdict(revised.clone())]));
         fs::write(dir.path().join("lance/.write.lock"), name).unwrap();
     };
     let store = if by_opening {

@@ -101,8 +101,12 @@ async fn a_file_follows_the_revisions_of_its_trace_and_never_goes_back() {
     let written = || serde_json::from_slice::<Value>(&fs::read(kept.dir().join(file(&judged))).unwrap()).unwrap();
     commit(&store, &[&judged]).await;
     assert_eq!((&written()["outcome"], written().get("revision")), (&"success".into(), None));
-    for (asked, stays) in [(&failed, "failure"), (&judged, "failure"), (&partial, "partial"), (&failed, "partial")] {
-        commit(&store, &[asked]).await;
+    let lost = Trace { outcome: Outcome::Success, ..failed.clone() };
+    let verdict = async |trace: &Trace| store.commit(vec![Record::Verdict(trace.clone())], soon()).await;
+    for (asked, stays) in [(&failed, "failure"), (&lost, "failure"), (&partial, "partial"), (&failed, "partial")] {
+        assert_eq!(verdict(asked).await.is_ok(), written()["outcome"] == asked.outcome.as_str(), "{asked:?}");
+        assert_eq!(written()["outcome"], stays);
+        commit(&store, &[&judged]).await;
         assert_eq!(written()["outcome"], stays);
     }
     assert_eq!(written()["revision"], 2);

@@ -17,11 +17,15 @@ use uuid::Uuid;
 
 use super::join::Brought;
 use super::learn::{ToLearn, as_committed};
+use super::overrule::Overruled;
 use super::record::{descend, memory_of};
 use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
 use crate::error::Error;
-use crate::ports::{Filter, MemoryRow, Page, Record, Scanned};
+use crate::ports::{MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
+
+/// Others who report on the same trace, or change its lessons, at the same time.
+const TRIES: usize = 8;
 
 /// A lesson that comes with a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,25 +59,42 @@ struct About {
 
 impl MemoriesHandle {
     /// Stores a report with all that follows from it, or nothing. What was said of a trace already counts once; what was
-    /// observed of it decides its outcome from then on. Memories that the workspace cannot read are not found, all of
-    /// them named; of a trace's memories only those that are left count.
+    /// observed of it decides its outcome from then on, and the solve's own votes that it contradicts count no more.
+    /// Memories that the workspace cannot read are not found, all of them named; of a trace's memories only those that
+    /// are left count.
     pub async fn feedback(&self, request: FeedbackRequest, deadline: Deadline) -> Result<Reported, Error> {
-        let now = self.clock.now();
         let request = scrubbed(check(request)?);
-        let mut about = self.about(&request, deadline).await?;
-        let observed = about.trace.as_ref().zip(request.verdict.evidence.as_ref());
-        let revised = observed.and_then(|(trace, evidence)| trace.observed(evidence));
-        about.trace = revised.clone().or(about.trace);
-        let lessons = lessons(&request, &about, now)?;
+        let mut tries = 1;
+        loop {
+            match self.report(&request, deadline).await {
+                // Somebody was faster. On top of what they said this may be said as well.
+                Err(Error::Store(StoreError::TraceChanged(_) | StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                reported => return reported,
+            }
+        }
+    }
+
+    async fn report(&self, request: &FeedbackRequest, deadline: Deadline) -> Result<Reported, Error> {
+        let now = self.clock.now();
+        let mut about = self.about(request, deadline).await?;
+        let overruled = match about.trace.as_ref().zip(request.verdict.evidence.as_ref()) {
+            Some((trace, observed)) => self.overrule(trace, observed, now, deadline).await?,
+            None => Overruled::default(),
+        };
+        about.trace = overruled.trace.clone().or(about.trace);
+        let lessons = lessons(request, &about, now)?;
         let to_learn = self.to_learn(lessons, deadline).await?;
         let learned: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
         let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
 
         let kinds = request.verdict.signals();
-        let signals = self.unsaid(signals(&request, &about, &kinds, now), &request, deadline).await?;
+        let mut signals = signals(request, &about, &kinds, now);
+        signals.extend(overruled.signals);
+        let signals = self.unsaid(signals, request, deadline).await?;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&about.workspace))];
-        batch.extend(revised.map(Record::Trace));
+        batch.extend(overruled.trace.map(Record::Verdict));
+        batch.extend(overruled.revisions);
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         batch.extend(signals.iter().cloned().map(Record::Signal));
         let committed = self.store.commit(batch, deadline).await?;
@@ -94,11 +115,9 @@ impl MemoriesHandle {
         request: &FeedbackRequest,
         deadline: Deadline,
     ) -> Result<Vec<Signal>, Error> {
-        if request.trace_id.is_some() && !signals.is_empty() {
-            let ids = signals.iter().map(|signal| signal.id.uuid()).collect();
-            if let Scanned::Stored(said) = self.store.scan(Filter::Stored(ids), Page::first(0), deadline).await? {
-                signals.retain(|signal| !said.contains(&signal.id.uuid()));
-            }
+        if request.trace_id.is_some() {
+            let said = self.stored_signals(signals.iter().map(|signal| signal.id), deadline).await?;
+            signals.retain(|signal| !said.contains(&signal.id));
         }
         if let Some(words) = request.verdict.words() {
             let mut met = BTreeSet::new();

@@ -12,7 +12,7 @@ use reasoning_bank_domain::workspace::Workspace;
 
 use super::{MemoriesHandle, WorkspaceRef};
 use crate::error::Error;
-use crate::ports::{Filter, Page, Record, Scanned};
+use crate::ports::{Filter, Page, Record};
 use crate::runtime::Deadline;
 
 /// The newest traces that are looked at, used or not.
@@ -109,15 +109,12 @@ impl MemoriesHandle {
     async fn known_signals(&self, solves: &[Judged], deadline: Deadline) -> Result<HashSet<SignalId>, Error> {
         let ids = solves.iter().flat_map(|solve| {
             let signals = solve.memories.iter().filter_map(|memory| Some((memory.id, memory.signal?)));
-            signals.map(|(memory, kind)| id_of(solve.trace_id, memory, kind).uuid())
+            signals.map(|(memory, kind)| id_of(solve.trace_id, memory, kind))
         });
-        let ids: Vec<uuid::Uuid> = ids.collect();
+        let ids: Vec<SignalId> = ids.collect();
         let mut known = HashSet::new();
         for ids in ids.chunks(AT_ONCE) {
-            match self.store.scan(Filter::Stored(ids.to_vec()), Page::first(0), deadline).await? {
-                Scanned::Stored(stored) => known.extend(stored.into_iter().map(SignalId::from)),
-                _ => return Err(Error::internal("a look-up of ids gave something else")),
-            }
+            known.extend(self.stored_signals(ids.iter().copied(), deadline).await?);
         }
         Ok(known)
     }

@@ -44,8 +44,12 @@ pub struct Passage {
 pub enum Record {
     /// Of the records of one workspace the one with the highest revision stays.
     Workspace(Workspace),
-    /// Of the records of one trace the one with the highest revision stays.
+    /// A new trace, at whatever revision; changes nothing where it is stored already.
     Trace(Trace),
+    /// A trace that is stored, with another verdict; its revision one above the stored one. With any other revision stored
+    /// before the batch, or none, the batch is refused as [`StoreError::TraceChanged`], and so is one with two different
+    /// revisions of a trace; what is stored already exactly so is no conflict.
+    Verdict(Trace),
     /// Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that one is
     /// confirmed by a signal with the id `confirm` and this one is not stored. Without `confirm` it is stored in any
     /// case.
@@ -324,6 +328,9 @@ pub enum StoreError {
     /// The same of a job.
     #[error("job {0} was changed or erased since it was read")]
     JobChanged(JobId),
+    /// The same of a trace.
+    #[error("trace {0} was changed or erased since it was read")]
+    TraceChanged(TraceId),
     #[error("the store failed: {0}")]
     Failed(String),
 }

@@ -103,28 +103,27 @@ impl Data {
     fn commit(&mut self, batch: Batch) -> Result<Committed, StoreError> {
         let mut revised: HashMap<MemoryId, &Memory> = HashMap::new();
         let mut worked_on: HashMap<JobId, &Job> = HashMap::new();
+        let mut judged: HashMap<TraceId, &Trace> = HashMap::new();
         for record in &batch {
-            if let Record::Job(job) = record
-                && job.revision > 0
-            {
-                let fits = match worked_on.insert(job.id, job) {
-                    Some(other) => other == job,
-                    None => self.jobs.get(&job.id).is_some_and(|stored| job.follows(stored) || stored == job),
-                };
-                if !fits {
-                    return Err(StoreError::JobChanged(job.id));
-                }
-            }
-            let Record::Revision { memory, .. } = record else { continue };
-            let fits = match revised.insert(memory.id, memory) {
-                Some(other) => other == memory,
-                None => {
+            match record {
+                Record::Revision { memory, .. } => {
                     let stored = self.memories.get(&memory.id).map(|stored| &stored.memory);
-                    stored.is_some_and(|stored| memory.follows(stored) || stored == memory)
+                    if !fits(revised.insert(memory.id, memory), stored, memory, Memory::follows) {
+                        return Err(StoreError::Conflict(memory.id));
+                    }
                 }
-            };
-            if !fits {
-                return Err(StoreError::Conflict(memory.id));
+                Record::Verdict(trace) => {
+                    let stored = self.traces.get(&trace.trace_id);
+                    if !fits(judged.insert(trace.trace_id, trace), stored, trace, Trace::follows) {
+                        return Err(StoreError::TraceChanged(trace.trace_id));
+                    }
+                }
+                Record::Job(job) if job.revision > 0 => {
+                    if !fits(worked_on.insert(job.id, job), self.jobs.get(&job.id), job, Job::follows) {
+                        return Err(StoreError::JobChanged(job.id));
+                    }
+                }
+                _ => {}
             }
         }
         let mut committed = Committed::default();
@@ -138,7 +137,12 @@ impl Data {
                     self.memories.insert(memory.id, Stored { memory, passages });
                 }
                 Record::Job(job) => keep_newest(&mut self.jobs, job.id, job, |job| job.revision),
-                Record::Trace(trace) => keep_newest(&mut self.traces, trace.trace_id, trace, |trace| trace.revision),
+                Record::Trace(trace) => {
+                    self.traces.entry(trace.trace_id).or_insert(trace);
+                }
+                Record::Verdict(trace) => {
+                    self.traces.insert(trace.trace_id, trace);
+                }
                 Record::Signal(signal) => {
                     self.signals.entry(signal.id).or_insert(signal);
                 }
@@ -372,6 +376,14 @@ impl Data {
 /// What a memory came from.
 fn sources(memory: &Memory) -> impl Iterator<Item = MemoryId> {
     memory.parent_memory_id.into_iter().chain(memory.derived_from.iter().copied())
+}
+
+/// Whether a change follows what is stored or is it, and is the one change of its batch.
+fn fits<T: PartialEq>(other: Option<&T>, stored: Option<&T>, change: &T, follows: fn(&T, &T) -> bool) -> bool {
+    match other {
+        Some(other) => other == change,
+        None => stored.is_some_and(|stored| follows(change, stored) || stored == change),
+    }
 }
 
 /// Of the records of one id the first of the highest revision.

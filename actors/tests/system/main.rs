@@ -12,6 +12,7 @@ mod isolation;
 mod learner;
 mod listing;
 mod memories;
+mod overruling;
 mod promotion;
 mod provider;
 mod reliability;

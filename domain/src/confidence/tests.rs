@@ -6,7 +6,7 @@ use super::*;
 use crate::memory::Memory;
 use crate::memory::samples::{days_ago, id, now, strategy};
 
-const KINDS: [SignalKind; 8] = SignalKind::ALL;
+const KINDS: [SignalKind; 10] = SignalKind::ALL;
 
 fn made(prior: f64, days: f64) -> Facts {
     Facts::from(&Memory { prior, created_at: days_ago(days), ..strategy(1) })
@@ -35,6 +35,8 @@ fn one_signal_moves_even_odds_by_exactly_its_delta() {
         (SignalKind::Stable, 0.2),
         (SignalKind::Reverted, -0.2),
         (SignalKind::Confirmed, 0.1),
+        (SignalKind::SuccessOverruled, -0.1),
+        (SignalKind::FailureOverruled, 0.1),
     ];
     assert_eq!(table.map(|(kind, _)| kind), KINDS);
     for (kind, delta) in table {
@@ -188,6 +190,27 @@ proptest! {
                 prop_assert!(after <= before + 1e-12, "{:?}: {} to {}", kind, before, after);
             }
         }
+    }
+
+    #[test]
+    fn what_is_overruled_weighs_nothing_wherever_it_stands(
+        signals in signals(), prior in 0.001..0.999f64,
+        pair in prop::sample::select(vec![
+            (SignalKind::TaskSucceeded, SignalKind::SuccessOverruled),
+            (SignalKind::TaskFailed, SignalKind::FailureOverruled),
+        ]),
+        (at, before) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+    ) {
+        prop_assert_eq!(pair.0.weight() + pair.1.weight(), 0.0);
+        let facts = Facts { pinned: true, ..made(prior, 0.0) };
+        let kinds: Vec<SignalKind> = signals.iter().map(|signal| signal.kind).collect();
+        let mut more = kinds.clone();
+        more.insert(at.index(more.len() + 1), pair.0);
+        more.insert(before.index(more.len() + 1), pair.1);
+        let (without, with) = (evidence(&kinds), evidence(&more));
+        let moved = confidence(&facts, &with, now()) - confidence(&facts, &without, now());
+        prop_assert!(moved.abs() < 1e-9, "{}", moved);
+        prop_assert!(with.successes() == without.successes() || pair.0 == SignalKind::TaskSucceeded);
     }
 
     #[test]

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -61,6 +63,20 @@ fn bad_news_keeps_a_memory_where_it_is() {
     let mut signals = proven();
     signals.extend((10..20).map(|n| signal(n, SignalKind::Reverted, Some(n), None)));
     assert_eq!(proposal(&strategy(1), signals), None);
+}
+
+#[test]
+fn a_success_that_was_overruled_is_no_evidence_and_its_trace_no_source() {
+    let succeeded = |n, trace| signal(n, SignalKind::TaskSucceeded, Some(trace), None);
+    let overruled = |n, trace| signal(n, SignalKind::SuccessOverruled, Some(trace), None);
+    let mut signals: Vec<Signal> = (0..9).map(|n| signal(n, SignalKind::Helpful, Some(1), None)).collect();
+    signals.push(succeeded(10, 2));
+    assert_eq!(proposal(&strategy(1), signals.clone()).unwrap().sources, 2);
+    signals.insert(0, overruled(11, 2));
+    assert_eq!(proposal(&strategy(1), signals.clone()), None, "the only other source was wrong");
+    signals.push(signal(12, SignalKind::Helpful, Some(2), Some("s")));
+    let proposed = proposal(&strategy(1), signals).unwrap();
+    assert_eq!((proposed.positive_signals, proposed.sources), (10, 2));
 }
 
 #[test]

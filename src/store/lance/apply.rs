@@ -79,10 +79,9 @@ impl Plan {
 /// Whether an earlier revision may be in the tables.
 fn may_be_stored(record: &Record) -> bool {
     match record {
-        Record::Revision { .. } => true,
-        Record::Trace(trace) => trace.revision > 0,
+        Record::Revision { .. } | Record::Verdict(_) => true,
         Record::Job(job) => job.revision > 0,
-        Record::Workspace(_) | Record::Memory { .. } | Record::Signal(_) => false,
+        Record::Workspace(_) | Record::Trace(_) | Record::Memory { .. } | Record::Signal(_) => false,
     }
 }
 

@@ -39,11 +39,11 @@ fn concerns(scope: &EraseScope, record: &Record) -> bool {
     match (scope, record) {
         (EraseScope::Memory(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => memory.id == *id,
         (EraseScope::Memory(id), Record::Signal(signal)) => signal.memory_id == *id,
-        (EraseScope::Memory(_), Record::Workspace(_) | Record::Trace(_) | Record::Job(_)) => false,
+        (EraseScope::Memory(_), Record::Workspace(_) | Record::Trace(_) | Record::Verdict(_) | Record::Job(_)) => false,
         (EraseScope::Workspace(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => {
             memory.workspace_id == *id && memory.scope == Scope::Project
         }
-        (EraseScope::Traces { workspace, before }, Record::Trace(trace)) => {
+        (EraseScope::Traces { workspace, before }, Record::Trace(trace) | Record::Verdict(trace)) => {
             workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id)
                 && trace.created_at.as_microsecond() < before.as_microsecond()
         }
@@ -52,7 +52,9 @@ fn concerns(scope: &EraseScope, record: &Record) -> bool {
         }
         (EraseScope::Traces { .. } | EraseScope::Jobs { .. }, _) => false,
         (EraseScope::Workspace(id), Record::Signal(signal)) => signal.workspace_id == *id,
-        (EraseScope::Workspace(id), Record::Trace(trace)) => trace.metadata.workspace_id == *id,
+        (EraseScope::Workspace(id), Record::Trace(trace) | Record::Verdict(trace)) => {
+            trace.metadata.workspace_id == *id
+        }
         (EraseScope::Workspace(id), Record::Workspace(workspace)) => workspace.id == *id,
         (EraseScope::Workspace(id), Record::Job(job)) => job.workspace_id == *id,
     }

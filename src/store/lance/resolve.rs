@@ -6,9 +6,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
-use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId};
+use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::job::Job;
 use reasoning_bank_domain::memory::{Memory, Status};
+use reasoning_bank_domain::trace::Trace;
 
 use super::revisions::{Stored, newest};
 use super::tables::{TableName, Tables};
@@ -17,22 +18,24 @@ use super::{failed, filter, read, rows};
 /// What each batch comes to by itself; of one that is refused nothing is stored.
 pub(super) type Answer = Result<Committed, StoreError>;
 
-/// Tables of which nothing but the revision decides; memories are also compared by what they say.
-const DECIDED_BY_REVISION: [TableName; 3] = [TableName::Workspaces, TableName::Traces, TableName::Signals];
+/// Tables of which nothing but the revision decides, and no change is refused.
+const DECIDED_BY_REVISION: [TableName; 2] = [TableName::Workspaces, TableName::Signals];
 
 /// For every batch its answer, and all that has to be written, one record of each id.
 pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec<Answer>, Batch), StoreError> {
     let asked = || batches.iter().flatten();
-    let (mut known, mut jobs, stored) = tokio::try_join!(
+    let (mut known, mut jobs, mut traces, stored) = tokio::try_join!(
         Known::read(tables, asked()),
         Jobs::read(tables, asked()),
+        Traces::read(tables, asked()),
         Stored::read(tables, &DECIDED_BY_REVISION, asked())
     )?;
     let mut records = Vec::new();
     let mut confirmations = Vec::new();
     let mut answers = Vec::new();
     for batch in batches {
-        if let Err(conflict) = known.check_revisions(&batch).and_then(|()| jobs.check_revisions(&batch)) {
+        let checked = known.check_revisions(&batch).and_then(|()| jobs.check_revisions(&batch));
+        if let Err(conflict) = checked.and_then(|()| traces.check_revisions(&batch)) {
             answers.push(Err(conflict));
             continue;
         }
@@ -60,10 +63,18 @@ pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec
                         records.push(Record::Job(job));
                     }
                 }
-                Record::Workspace(_) | Record::Trace(_) | Record::Signal(_) if stored.lacks(&record) => {
-                    records.push(record);
+                Record::Trace(trace) => {
+                    if traces.add(&trace) {
+                        records.push(Record::Trace(trace));
+                    }
                 }
-                Record::Workspace(_) | Record::Trace(_) | Record::Signal(_) => {}
+                Record::Verdict(trace) => {
+                    if traces.revise(&trace) {
+                        records.push(Record::Verdict(trace));
+                    }
+                }
+                Record::Workspace(_) | Record::Signal(_) if stored.lacks(&record) => records.push(record),
+                Record::Workspace(_) | Record::Signal(_) => {}
             }
         }
         answers.push(Ok(outcome));
@@ -71,6 +82,14 @@ pub(super) async fn resolve(tables: &Tables, batches: Vec<Batch>) -> Result<(Vec
     let confirmed = Stored::read(tables, &[TableName::Signals], confirmations.iter()).await?;
     records.extend(confirmations.into_iter().filter(|confirmation| confirmed.lacks(confirmation)));
     Ok((answers, newest(records)))
+}
+
+/// Whether a change follows what is stored or is it, and is the one change of its batch.
+fn fits<T: PartialEq>(other: Option<&T>, stored: Option<&T>, change: &T, follows: fn(&T, &T) -> bool) -> bool {
+    match other {
+        Some(other) => other == change,
+        None => stored.is_some_and(|stored| follows(change, stored) || stored == change),
+    }
 }
 
 /// Memories that are stored, or will be by the batches resolved so far.
@@ -146,11 +165,7 @@ impl Known {
         let mut seen: HashMap<MemoryId, &Memory> = HashMap::new();
         for record in batch {
             let Record::Revision { memory, .. } = record else { continue };
-            let fits = match seen.insert(memory.id, memory) {
-                Some(other) => other == memory,
-                None => self.whole(memory.id).is_some_and(|stored| memory.follows(stored) || stored == memory),
-            };
-            if !fits {
+            if !fits(seen.insert(memory.id, memory), self.whole(memory.id), memory, Memory::follows) {
                 return Err(StoreError::Conflict(memory.id));
             }
         }
@@ -186,11 +201,7 @@ impl Jobs {
             if job.revision == 0 {
                 continue;
             }
-            let fits = match seen.insert(job.id, job) {
-                Some(other) => other == job,
-                None => self.0.get(&job.id).is_some_and(|stored| job.follows(stored) || stored == job),
-            };
-            if !fits {
+            if !fits(seen.insert(job.id, job), self.0.get(&job.id), job, Job::follows) {
                 return Err(StoreError::JobChanged(job.id));
             }
         }
@@ -202,6 +213,51 @@ impl Jobs {
         let is_new = self.0.get(&job.id).is_none_or(|stored| job.follows(stored));
         if is_new {
             self.0.insert(job.id, job.clone());
+        }
+        is_new
+    }
+}
+
+/// Traces that are stored, or will be by the batches resolved so far.
+struct Traces(HashMap<TraceId, Trace>);
+
+impl Traces {
+    async fn read(tables: &Tables, records: impl Iterator<Item = &Record>) -> Result<Self, StoreError> {
+        let asked = records.filter_map(|record| match record {
+            Record::Trace(trace) | Record::Verdict(trace) => Some(trace.trace_id.to_string()),
+            _ => None,
+        });
+        let asked = asked.collect::<HashSet<_>>().into_iter().collect();
+        let found = read::select_these(&tables.traces, "id", asked, &["body"]).await?;
+        Ok(Self(rows::decode_bodies::<Trace>(&found)?.into_iter().map(|trace| (trace.trace_id, trace)).collect()))
+    }
+
+    /// As for memories.
+    fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
+        let mut seen: HashMap<TraceId, &Trace> = HashMap::new();
+        for record in batch {
+            let Record::Verdict(trace) = record else { continue };
+            if !fits(seen.insert(trace.trace_id, trace), self.0.get(&trace.trace_id), trace, Trace::follows) {
+                return Err(StoreError::TraceChanged(trace.trace_id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is something to write.
+    fn add(&mut self, trace: &Trace) -> bool {
+        let is_new = !self.0.contains_key(&trace.trace_id);
+        if is_new {
+            self.0.insert(trace.trace_id, trace.clone());
+        }
+        is_new
+    }
+
+    /// The same of a checked revision.
+    fn revise(&mut self, trace: &Trace) -> bool {
+        let is_new = self.0.get(&trace.trace_id) != Some(trace);
+        if is_new {
+            self.0.insert(trace.trace_id, trace.clone());
         }
         is_new
     }

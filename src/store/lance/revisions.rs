@@ -17,7 +17,7 @@ pub(super) type Key = (TableName, String);
 pub(super) fn key(record: &Record) -> Key {
     match record {
         Record::Workspace(workspace) => (TableName::Workspaces, workspace.id.to_string()),
-        Record::Trace(trace) => (TableName::Traces, trace.trace_id.to_string()),
+        Record::Trace(trace) | Record::Verdict(trace) => (TableName::Traces, trace.trace_id.to_string()),
         Record::Memory { memory, .. } | Record::Revision { memory, .. } => (TableName::Memories, memory.id.to_string()),
         Record::Signal(signal) => (TableName::Signals, signal.id.to_string()),
         Record::Job(job) => (TableName::Jobs, job.id.to_string()),
@@ -27,7 +27,7 @@ pub(super) fn key(record: &Record) -> Key {
 fn revision(record: &Record) -> u32 {
     match record {
         Record::Workspace(workspace) => workspace.revision,
-        Record::Trace(trace) => trace.revision,
+        Record::Trace(trace) | Record::Verdict(trace) => trace.revision,
         Record::Memory { memory, .. } | Record::Revision { memory, .. } => memory.revision,
         Record::Job(job) => job.revision,
         Record::Signal(_) => 0,

@@ -79,7 +79,7 @@ pub(super) fn passage_id(memory: &Memory, passage: &Passage) -> String {
 pub(super) fn stored_memory(record: &Record) -> Option<(&Memory, &[Passage])> {
     match record {
         Record::Memory { memory, passages, .. } | Record::Revision { memory, passages } => Some((memory, passages)),
-        Record::Workspace(_) | Record::Trace(_) | Record::Signal(_) | Record::Job(_) => None,
+        Record::Workspace(_) | Record::Trace(_) | Record::Verdict(_) | Record::Signal(_) | Record::Job(_) => None,
     }
 }
 
@@ -107,7 +107,12 @@ fn workspaces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
 }
 
 fn traces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
-    let all = || records.iter().filter_map(|r| if let Record::Trace(trace) = r { Some(trace) } else { None });
+    let all = || {
+        records.iter().filter_map(|r| match r {
+            Record::Trace(trace) | Record::Verdict(trace) => Some(trace),
+            _ => None,
+        })
+    };
     Ok(vec![
         text(all().map(|trace| trace.trace_id.to_string())),
         text(all().map(|trace| trace.metadata.workspace_id.as_str())),

@@ -198,16 +198,25 @@ async fn of_a_workspace_the_highest_revision_stays(#[values(InMemory, Lance)] ba
 
 #[rstest]
 #[tokio::test]
-async fn of_a_trace_the_highest_revision_stays_and_is_counted(#[values(InMemory, Lance)] backend: Backend) {
+async fn the_verdict_of_a_trace_is_changed_by_whoever_knows_it_as_it_is_and_is_counted(
+    #[values(InMemory, Lance)] backend: Backend,
+) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
     let judged = trace(&here, "task");
     let with = |revision: u32, outcome: Outcome| Trace { revision, outcome, ..judged.clone() };
-    let (failed, cut) = (with(1, Outcome::Failure), with(3, Outcome::Partial));
-    let commit = async |traces: &[&Trace]| {
-        let batch = traces.iter().map(|trace| Record::Trace((*trace).clone())).collect();
-        store.commit(batch, soon()).await.unwrap();
+    let (failed, cut) = (with(1, Outcome::Failure), with(2, Outcome::Partial));
+    let add = async |trace: &Trace| store.commit(vec![Record::Trace(trace.clone())], soon()).await.unwrap();
+    let judge = async |traces: &[&Trace]| {
+        let beside = Record::Signal(signal(&memory(&here, "Beside", "words"), SignalKind::Helpful, now()));
+        let verdicts = traces.iter().map(|trace| Record::Verdict((*trace).clone()));
+        store.commit(std::iter::once(beside).chain(verdicts).collect(), soon()).await.map(drop)
+    };
+    let refused = Err(StoreError::TraceChanged(judged.trace_id));
+    let signals = async || match store.scan(Filter::Signals { workspace: None }, everything(), soon()).await.unwrap() {
+        Scanned::Signals(signals) => signals.len(),
+        other => panic!("not signals: {other:?}"),
     };
     let assert_stored = async |expected: &Trace| {
         for filter in [Filter::Trace(expected.trace_id), Filter::Traces { workspace: Some(here.clone()) }] {
@@ -219,21 +228,32 @@ async fn of_a_trace_the_highest_revision_stays_and_is_counted(#[values(InMemory,
         };
         assert_eq!(summary.traces, BTreeMap::from([(expected.outcome, 1)]));
     };
+    assert_eq!(judge(&[&failed]).await, refused, "stored nowhere");
+    let in_one = vec![Record::Trace(judged.clone()), Record::Verdict(failed.clone())];
+    assert_eq!(store.commit(in_one, soon()).await.map(drop), refused, "not stored before the batch");
     for _ in 0..2 {
-        commit(&[&judged]).await;
+        add(&judged).await;
         assert_stored(&judged).await;
     }
-    commit(&[&failed]).await;
+    for _ in 0..2 {
+        assert_eq!(judge(&[&failed, &failed]).await, Ok(()));
+        add(&judged).await;
+        assert_stored(&failed).await;
+    }
+    let known = signals().await;
+    for of_another in [with(1, Outcome::Partial), with(3, Outcome::Partial), judged.clone()] {
+        assert_eq!(judge(&[&of_another]).await, refused, "{of_another:?}");
+    }
+    assert_eq!(judge(&[&cut, &with(2, Outcome::Success)]).await, refused, "two at once");
+    assert_eq!(signals().await, known, "nothing of a refused batch is stored");
     assert_stored(&failed).await;
-    commit(&[&judged]).await;
-    commit(&[&judged, &with(1, Outcome::Partial)]).await;
-    assert_stored(&failed).await;
-    commit(&[&cut, &with(2, Outcome::Success)]).await;
+    assert_eq!(judge(&[&cut]).await, Ok(()));
     assert_stored(&cut).await;
 
     let erased = EraseScope::Traces { workspace: Some(here.clone()), before: now() + Duration::from_secs(1) };
     assert_eq!(store.erase(erased, soon()).await.unwrap().traces, 1);
-    // one that is stored nowhere may come at any revision
-    commit(&[&failed]).await;
+    assert_eq!(judge(&[&with(3, Outcome::Success)]).await, refused, "what is gone does not come back");
+    // as a new one it may come at any revision
+    add(&failed).await;
     assert_stored(&failed).await;
 }

@@ -1,0 +1,90 @@
+//! What a report of evidence changes beside the reporter's own votes: the verdict of the trace, the lessons learned from
+//! it, and the votes of the solve that it contradicts. The rule is `domain::overruling`'s.
+
+use std::collections::{BTreeSet, HashSet};
+
+use jiff::Timestamp;
+use reasoning_bank_domain::confidence::Signal;
+use reasoning_bank_domain::feedback::Observed;
+use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::overruling::{OwnVote, on_learned};
+use reasoning_bank_domain::trace::Trace;
+use uuid::Uuid;
+
+use super::MemoriesHandle;
+use crate::error::Error;
+use crate::ports::{Filter, Page, Record, Scanned};
+use crate::runtime::Deadline;
+
+/// All of it belongs into one commit.
+#[derive(Default)]
+pub(super) struct Overruled {
+    /// The trace as it then is; none where it says so already.
+    pub(super) trace: Option<Trace>,
+    /// Of its lessons.
+    pub(super) revisions: Vec<Record>,
+    pub(super) signals: Vec<Signal>,
+}
+
+impl MemoriesHandle {
+    pub(super) async fn overrule(
+        &self,
+        trace: &Trace,
+        observed: &Observed,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Overruled, Error> {
+        let signal = |id, memory_id, kind| Signal {
+            id,
+            memory_id,
+            workspace_id: trace.metadata.workspace_id.clone(),
+            kind,
+            at: now,
+            trace_id: Some(trace.trace_id),
+            session: None,
+            comment: None,
+        };
+        let used: BTreeSet<MemoryId> = trace.memories_used.iter().copied().collect();
+        let own: Vec<OwnVote> =
+            used.into_iter().map(|id| OwnVote::contradicted(observed.passed, trace.trace_id, id)).collect();
+        let cast = self.stored_signals(own.iter().map(|vote| vote.id), deadline).await?;
+        let taken_back = own.into_iter().filter(|vote| cast.contains(&vote.id));
+        let mut signals: Vec<Signal> =
+            taken_back.map(|vote| signal(vote.overruled_id, vote.memory, vote.overruled)).collect();
+        let Some(after) = trace.observed(observed) else {
+            return Ok(Overruled { signals, ..Overruled::default() });
+        };
+        let mut revisions = Vec::new();
+        let learned: BTreeSet<MemoryId> = trace.memory_items.iter().copied().collect();
+        for row in self.store.get(learned.into_iter().collect(), deadline).await? {
+            let lesson = row.memory;
+            let vote = on_learned(&lesson, trace, &after);
+            signals.extend(vote.map(|(kind, id)| signal(id, lesson.id, kind)));
+            let trace_outcome = Some(after.outcome);
+            if lesson.trace_id == Some(after.trace_id) && lesson.trace_outcome != trace_outcome {
+                let revised =
+                    Memory { trace_outcome, revision: lesson.revision + 1, updated_at: now, ..lesson.clone() };
+                let (memory, passages) = self.with_passages(revised, &lesson, deadline).await?;
+                revisions.push(Record::Revision { memory, passages });
+            }
+        }
+        Ok(Overruled { trace: Some(after), revisions, signals })
+    }
+
+    /// Those of `ids` that are stored.
+    pub(super) async fn stored_signals(
+        &self,
+        ids: impl Iterator<Item = SignalId>,
+        deadline: Deadline,
+    ) -> Result<HashSet<SignalId>, Error> {
+        let ids: Vec<Uuid> = ids.map(SignalId::uuid).collect();
+        if ids.is_empty() {
+            return Ok(HashSet::new());
+        }
+        match self.store.scan(Filter::Stored(ids), Page::first(0), deadline).await? {
+            Scanned::Stored(stored) => Ok(stored.into_iter().map(SignalId::from).collect()),
+            _ => Err(Error::internal("a look-up of ids gave something else")),
+        }
+    }
+}
