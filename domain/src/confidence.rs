@@ -34,10 +34,13 @@ pub enum SignalKind {
     SuccessOverruled,
     /// The other way round: takes one `TaskFailed` back.
     FailureOverruled,
+    /// It was shared with a wider scope: remembered so that a copy which somebody deletes is not made again by itself. No
+    /// evidence.
+    Promoted,
 }
 
 impl SignalKind {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Injected,
         Self::Helpful,
         Self::NotHelpful,
@@ -48,6 +51,7 @@ impl SignalKind {
         Self::Confirmed,
         Self::SuccessOverruled,
         Self::FailureOverruled,
+        Self::Promoted,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -62,13 +66,14 @@ impl SignalKind {
             Self::Confirmed => "confirmed",
             Self::SuccessOverruled => "success_overruled",
             Self::FailureOverruled => "failure_overruled",
+            Self::Promoted => "promoted",
         }
     }
 
     /// Where one such signal takes a confidence of exactly 0.5; none for what takes another one back.
     fn even_odds_become(self) -> Option<f64> {
         Some(match self {
-            Self::Injected => 0.5,
+            Self::Injected | Self::Promoted => 0.5,
             Self::Helpful => 0.8,
             Self::NotHelpful | Self::Reverted => 0.3,
             Self::TaskSucceeded | Self::Confirmed => 0.6,

@@ -129,8 +129,23 @@ pub struct Promoted {
 /// The id of the signal that confirms a memory of the wider scope which says the same as the one to be promoted: the same
 /// (a UUIDv8) however often that is tried.
 pub fn confirmation_id(promoted: MemoryId, scope: Scope) -> SignalId {
-    let hash =
-        Sha256::new().chain_update("promotion").chain_update(promoted.uuid()).chain_update(scope.as_str()).finalize();
+    hashed(&["promotion".as_bytes(), promoted.uuid().as_bytes(), scope.as_str().as_bytes()])
+}
+
+/// The id of the signal that says that a memory was shared with this workspace's team or organisation, whatever became
+/// of the copy; none where it has none.
+pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Option<SignalId> {
+    let readers = match scope {
+        Scope::Project => return None,
+        Scope::Team => workspace.team.as_deref()?,
+        Scope::Org => workspace.org.as_deref()?,
+    };
+    let (scope, readers) = (scope.as_str().as_bytes(), readers.as_bytes());
+    Some(hashed(&["promoted".as_bytes(), promoted.uuid().as_bytes(), scope, readers]))
+}
+
+fn hashed(parts: &[&[u8]]) -> SignalId {
+    let hash = parts.iter().fold(Sha256::new(), |hash, part| hash.chain_update(part)).finalize();
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&hash[..16]);
     Builder::from_custom_bytes(bytes).into_uuid().into()

@@ -5,12 +5,14 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
 use reasoning_bank_domain::promotion::{self, Promoted, Proposal, Proposals, Sources};
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
+use super::learn::signal;
 use super::list::PAGE;
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
@@ -71,8 +73,8 @@ impl MemoriesHandle {
     }
 
     /// Promotes those of these memories for which the rule now holds, where the user has agreed to that beforehand.
-    /// Only the workspace's own, as with proposals, and each once: whatever became of its copy, no second one is made
-    /// while that one is there. A promotion that fails is logged; the next evidence tries it again.
+    /// Only the workspace's own, as with proposals, and each once: whatever became of its copy, no second one is made by
+    /// itself. A promotion that fails is logged; the next evidence tries it again.
     pub(super) async fn promote_proven(
         &self,
         ids: impl IntoIterator<Item = MemoryId>,
@@ -112,12 +114,15 @@ impl MemoriesHandle {
         let ids: Vec<MemoryId> = rows.iter().map(|row| row.memory.id).collect();
         let sources = self.sources_of_evidence(&ids, deadline).await?;
         let copies = self.copies_of(&ids, workspace, deadline).await?;
+        let mark_of = |memory: &Memory| promotion::mark_id(memory.id, promotion::wider(memory.scope)?, workspace);
+        let marks = self.stored_signals(rows.iter().filter_map(|row| mark_of(&row.memory)), deadline).await?;
         for row in &rows {
             let Some(Proposal { id, to, .. }) = Proposal::of(&row.memory, &row.evidence, &sources, now) else {
                 continue;
             };
-            let is_copy = |copy: &&Memory| copy.parent_memory_id == Some(id) && copy.scope == to;
-            if has_scope(workspace, to) && copies.iter().find(is_copy).is_none() {
+            let is_copy = |copy: &Memory| copy.parent_memory_id == Some(id) && copy.scope == to;
+            let was_made = mark_of(&row.memory).is_none_or(|mark| marks.contains(&mark)) || copies.iter().any(is_copy);
+            if !was_made {
                 promoted.extend(Some(self.share(row, to, workspace, deadline).await?).filter(|made| made.created));
             }
         }
@@ -138,10 +143,12 @@ impl MemoriesHandle {
         let promoted = |id: MemoryId, created: bool| Promoted { id, promoted_from: memory.id, scope, created };
         let (copy, passages) = self.with_passages(copy, memory, deadline).await?;
         let confirm = Some(promotion::confirmation_id(memory.id, scope));
-        let batch = vec![
+        let mut batch = vec![
             Record::Workspace(self.workspaces.registration(workspace)),
             Record::Memory { memory: copy, passages, confirm },
         ];
+        let mark = promotion::mark_id(memory.id, scope, workspace);
+        batch.extend(mark.map(|id| signal(id, memory.id, workspace.id.clone(), SignalKind::Promoted, None, now)));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
         Ok(match committed.memories.first() {

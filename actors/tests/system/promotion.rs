@@ -143,6 +143,10 @@ async fn where_it_is_agreed_to_what_has_proved_itself_is_shared_at_once_and_once
         assert!(report(&world, proven, "d", &project()).await.promoted.is_empty(), "whatever became of the copy");
     }
     assert_eq!(world.memories().await.len(), 2);
+    memories.delete(made.id, &project(), soon()).await.unwrap();
+    assert!(report(&world, proven, "e", &project()).await.promoted.is_empty(), "what was deleted stays deleted");
+    assert_eq!(world.memories().await.len(), 1);
+    assert!(memories.promote(proven, &project(), soon()).await.unwrap().created, "unless somebody asks for it");
     world.stop().await;
 }
 
