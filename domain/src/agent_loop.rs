@@ -38,10 +38,15 @@ pub struct Limits {
     pub max_iterations: u32,
     /// A score at which a solution is good enough, in 0..1.
     pub success_threshold: f64,
-    /// Tokens of one prompt.
+    /// Tokens of one prompt; at least [`Self::LEAST_PROMPT_TOKENS`].
     pub prompt_token_budget: usize,
     /// Tokens of all calls together, input and output.
     pub total_token_budget: u64,
+}
+
+impl Limits {
+    /// Below this many tokens, the comparison of eight attempts would not show each of them with its head and its tail.
+    pub const LEAST_PROMPT_TOKENS: usize = 1_500;
 }
 
 impl Default for Limits {
@@ -276,8 +281,20 @@ impl AgentLoop {
         self.memories = memories;
         if let Effect::Call(call) = &effect {
             self.think_prompt = Some(call.prompt.clone());
+            if !call.prompt.has_memories() {
+                self.leave_memories_out();
+            }
         }
         effect
+    }
+
+    /// What no draft was shown was not used: the report says so, and nothing is concluded about it.
+    fn leave_memories_out(&mut self) {
+        if !self.injection.is_empty() {
+            self.injection.leave_all_out();
+            self.memories = self.injection.text(&self.job.task.task);
+            self.notes.push("memories_left_out: beside this task the prompts have no room for memories".into());
+        }
     }
 
     fn drafted(&mut self, index: usize, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {

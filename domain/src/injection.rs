@@ -1,13 +1,14 @@
 //! What the solver is told of the past: which of the memories that were found go into its prompts, which do not and
 //! why, and how they read there. Finding and ranking them is `retrieval`'s work.
 
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{MemoryId, TraceId};
 use crate::memory::{Memory, normalised};
-use crate::prompt::{FENCE, quoted};
+use crate::prompt::{FENCE, quoted_lines};
 use crate::retrieval::Recalled;
 use crate::tokens;
 
@@ -21,7 +22,7 @@ pub enum LeftOut {
     NotOfBestTrace,
     /// Better ones of its kind are as many as are injected.
     NoRoom,
-    /// With it the injected memories would be too long.
+    /// With it the injected memories, or the prompts, would be too long.
     OverTokens,
 }
 
@@ -108,6 +109,15 @@ impl Injection {
         injection
     }
 
+    /// Where the prompt that they were chosen for has no room for them.
+    pub fn leave_all_out(&mut self) {
+        let chosen = std::mem::take(&mut self.strategies).into_iter().chain(std::mem::take(&mut self.warnings));
+        let mut all: Vec<(Recalled, LeftOut)> = chosen.map(|entry| (entry, LeftOut::OverTokens)).collect();
+        all.append(&mut self.left_out);
+        all.sort_by(|(a, _), (b, _)| better(a, b));
+        self.left_out = all;
+    }
+
     fn list(&mut self, warnings: bool) -> &mut Vec<Recalled> {
         if warnings { &mut self.warnings } else { &mut self.strategies }
     }
@@ -123,14 +133,12 @@ impl Injection {
     /// Best first, over both kinds.
     pub fn ids(&self) -> Vec<MemoryId> {
         let mut entries: Vec<&Recalled> = self.iter().collect();
-        entries.sort_by(|a, b| {
-            b.score.composite.total_cmp(&a.score.composite).then_with(|| a.memory.id.cmp(&b.memory.id))
-        });
+        entries.sort_by(|a, b| better(a, b));
         entries.into_iter().map(|entry| entry.memory.id).collect()
     }
 
-    /// As it stands in a prompt for `task`: quoted data in a fence, strategies and warnings apart, each with its trust;
-    /// says so when there are none.
+    /// As it stands in a prompt for `task`: quoted data in a fence, strategies and warnings apart, each with its trust and
+    /// with all of its lines marked, so that none passes for another memory; says so when there are none.
     pub fn text(&self, task: &str) -> String {
         if self.is_empty() {
             return "No experience in the memory is relevant to this task.".into();
@@ -146,7 +154,7 @@ impl Injection {
             }
             for Recalled { memory, score, .. } in entries {
                 number += 1;
-                let (trust, note) = (memory.trust.as_str(), quoted(&memory.format_for_prompt()).into_owned());
+                let (trust, note) = (memory.trust.as_str(), quoted_lines(&memory.format_for_prompt()));
                 let same_task = if learned_from_same_task(memory, task) { ", learned from this very task" } else { "" };
                 let _ =
                     write!(text, "\n[{number}] trust: {trust}, confidence: {:.2}{same_task}\n{note}", score.confidence);
@@ -155,6 +163,10 @@ impl Injection {
         let _ = write!(text, "</{FENCE}>");
         text
     }
+}
+
+fn better(a: &Recalled, b: &Recalled) -> Ordering {
+    b.score.composite.total_cmp(&a.score.composite).then_with(|| a.memory.id.cmp(&b.memory.id))
 }
 
 /// Whether a memory was learned from this very task; evaluations can exclude such memories.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::ids::{MemoryId, TraceId};
+use crate::prompt::one_line;
 use crate::signature::Signature;
 use crate::trace::Outcome;
 use crate::workspace::{WorkspaceId, hex};
@@ -207,15 +208,21 @@ impl Memory {
         hash_of_parts(&[&normalised(&self.title), &normalised(&self.content)])
     }
 
-    /// How a model reads it. Strategies and warnings look different; both are quoted data, fenced by the caller.
+    /// How a model reads it. Strategies and warnings look different; both are quoted data, fenced by the caller. What is a
+    /// label or a sentence is on one line.
     pub fn format_for_prompt(&self) -> String {
         let mut text = match &self.error_context {
-            None => format!("STRATEGY: {}\nWhen: {}\nHow: {}\n", self.title, self.description, self.content),
+            None => format!(
+                "STRATEGY: {}\nWhen: {}\nHow: {}\n",
+                one_line(&self.title),
+                one_line(&self.description),
+                self.content
+            ),
             Some(error) => format!(
                 "WARNING from a past failure: {}\nWhen: {}\nError type: {}\nPattern: {}\nGuidance: {}\nDetails: {}\n",
-                self.title,
-                self.description,
-                error.error_type,
+                one_line(&self.title),
+                one_line(&self.description),
+                one_line(&error.error_type),
                 error.failure_pattern,
                 error.corrective_guidance,
                 self.content
@@ -223,7 +230,8 @@ impl Memory {
         };
         if !self.pattern_tags.is_empty() {
             text.push_str("Tags: ");
-            text.push_str(&self.pattern_tags.join(", "));
+            let tags: Vec<String> = self.pattern_tags.iter().map(|tag| one_line(tag)).collect();
+            text.push_str(&tags.join(", "));
             text.push('\n');
         }
         text

@@ -53,6 +53,12 @@ pub(super) fn clean(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// As [`clean`], on one line: what is a title or a name must not pass for another line of the answer.
+pub(super) fn clean_line(text: &str) -> String {
+    let ends_line = |c: char| matches!(c, '\n' | '\r' | '\t' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    clean(&text.trim().replace(ends_line, " "))
+}
+
 fn kind(warning: bool) -> String {
     if warning { style::doubtful("warning ") } else { style::good("strategy") }
 }

@@ -1,6 +1,7 @@
 //! The keys there are, with the bounds of their values, and the bounds that hold between keys.
 
 use config::{Config, Value, ValueKind};
+use reasoning_bank_domain::agent_loop::Limits;
 use reasoning_bank_domain::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 
 use super::problem::Problem;
@@ -65,7 +66,7 @@ pub(super) const KEYS: &[Key] = &[
     key("llm.simulated.seed", Whole(0, i64::MAX)),
     key("agent.max_iterations", Whole(1, 10)),
     key("agent.success_threshold", Number(0.0, 1.0)),
-    key("agent.prompt_token_budget", Whole(100, 2_000_000)),
+    key("agent.prompt_token_budget", Whole(Limits::LEAST_PROMPT_TOKENS as i64, 2_000_000)),
     key("agent.total_token_budget", Whole(1, 100_000_000)),
     key("agent.deadline_s", Whole(1, 86_400)),
     key("matts.enabled", Flag),

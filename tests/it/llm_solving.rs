@@ -269,7 +269,7 @@ fn all_attempts_are_compared_in_one_request_each_with_its_label_its_score_and_it
             "{shown}"
         );
     }
-    assert!(asked.input().contains("## Verdict on attempt 2: failure\nit loops"));
+    assert!(asked.input().contains("## Verdict on attempt 2: failure\n<submitted-text>\nit loops\n<"));
     assert!(warnings(&report).contains("a contrast prompt was over its budget"), "{report}");
     assert_eq!(report["learnings"][0]["title"], "Bisect with a half-open range");
 }

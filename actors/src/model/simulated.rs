@@ -15,7 +15,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use reasoning_bank_domain::answer::{Contrasted, Ended, Evaluation, Extracted, Judgement, Purpose, Verdict};
 use reasoning_bank_domain::lesson::{Lesson, LessonError};
-use reasoning_bank_domain::prompt::FENCE;
+use reasoning_bank_domain::prompt::{FENCE, TEXT_FENCE};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -174,7 +174,8 @@ impl<'a> Sections<'a> {
         let section = |name: &str| {
             let start = input.find(name).map_or(input.len(), |at| at + name.len());
             let rest = &input[start..];
-            rest[rest.find('\n').map_or(0, |at| at + 1)..].split("\n## ").next().unwrap_or_default().trim()
+            let text = rest[rest.find('\n').map_or(0, |at| at + 1)..].split("\n## ").next().unwrap_or_default().trim();
+            unfenced(text)
         };
         let memories = section("## Experience");
         Self {
@@ -189,6 +190,13 @@ impl<'a> Sections<'a> {
             session_failed: input.lines().any(|line| line.starts_with("## Outcome") && line.ends_with(": failure")),
         }
     }
+}
+
+/// What stands in a fence around the whole of a section.
+fn unfenced(section: &str) -> &str {
+    let (open, close) = (format!("<{TEXT_FENCE}>"), format!("</{TEXT_FENCE}>"));
+    let inner = section.strip_prefix(&*open).map(|inner| inner.split(&*close).next().unwrap_or_default());
+    inner.map_or(section, str::trim)
 }
 
 const QUALITY: &str = "simulated quality: ";

@@ -3,8 +3,7 @@
 
 use super::{AgentLoop, Attempt, Call, Effect};
 use crate::answer::{Purpose, Verdict};
-use crate::prompt::{self, ATTEMPT_FENCE, Prompt, Template, quoted};
-use crate::tokens;
+use crate::prompt::{self, ATTEMPT_FENCE, Prompt, Template, fenced, quoted};
 
 /// How a solution went, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +37,8 @@ impl AgentLoop {
         let refined = if self.is_refined() { ", refined" } else { "" };
         let selected = format!("{}{refined}", self.selected + 1);
         let given = [("selected", &*selected), ("verdict", &*verdict)];
-        let (prompt, shortened) =
-            fitted(&self.job.task.task, &reasoning, &exhibits, &given, self.limits.prompt_token_budget);
-        if shortened || prompt.truncated {
+        let prompt = fitted(&self.job.task.task, &reasoning, &exhibits, &given, self.limits.prompt_token_budget);
+        if prompt.truncated {
             self.note_truncated("a contrast prompt was over its budget".into());
         }
         Effect::Call(Call { purpose: Purpose::Contrast, attempt: None, prompt })
@@ -124,40 +122,24 @@ fn heading(name: &str, label: Label, score: Option<f64>, note: &str) -> String {
     format!("### {name} (label: {}, score: {score}{note})", label.as_str())
 }
 
-/// The prompt, and whether any text lost its middle to fit.
-fn fitted(task: &str, reasoning: &str, exhibits: &[Exhibit], given: &[(&str, &str)], budget: usize) -> (Prompt, bool) {
-    let quote = |texts: Vec<&str>| texts.into_iter().map(|text| quoted(text).into_owned()).collect::<Vec<_>>();
-    let solutions = quote(exhibits.iter().map(|exhibit| &*exhibit.solution).collect());
-    let evaluations = quote(exhibits.iter().map(|exhibit| &*exhibit.evaluation).collect());
+/// A prompt in which every exhibit stands, however long the texts are.
+fn fitted(task: &str, reasoning: &str, exhibits: &[Exhibit], given: &[(&str, &str)], budget: usize) -> Prompt {
     let mut texts: Vec<&str> = vec![task, reasoning];
-    texts.extend(solutions.iter().chain(&evaluations).map(String::as_str));
-    let attempts = |texts: &[&str]| -> String {
+    texts.extend(exhibits.iter().map(|exhibit| &*exhibit.solution));
+    texts.extend(exhibits.iter().map(|exhibit| &*exhibit.evaluation));
+    prompt::fitted(Template::Contrast, &texts, budget, |texts| {
         let (solutions, evaluations) = texts[2..].split_at(exhibits.len());
         let each = exhibits.iter().zip(solutions.iter().zip(evaluations));
-        each.map(|(exhibit, (solution, evaluation))| exhibit_text(&exhibit.heading, solution, evaluation)).collect()
-    };
-    let rendered = |texts: &[&str]| {
-        let attempts = attempts(texts);
+        let attempts: String = each
+            .map(|(exhibit, (solution, evaluation))| exhibit_text(&exhibit.heading, solution, evaluation))
+            .collect();
         let own = [("task", texts[0]), ("reasoning", texts[1]), ("attempts", &*attempts)];
-        let values: Vec<(&str, &str)> = own.iter().chain(given).copied().collect();
-        prompt::render(Template::Contrast, &values, budget)
-    };
-    let empty = attempts(&vec!["."; texts.len()]);
-    let values: Vec<(&str, &str)> = [("attempts", &*empty)].iter().chain(given).copied().collect();
-    // Tokens of parts do not add up exactly to those of the whole.
-    let mut room = prompt::room(Template::Contrast, &values, budget) * 31 / 32;
-    loop {
-        let shown = tokens::fit_all(&texts, room);
-        let shown: Vec<&str> = shown.iter().map(AsRef::as_ref).collect();
-        let prompt = rendered(&shown);
-        if !prompt.truncated || room == 0 {
-            return (prompt, shown != texts);
-        }
-        room /= 2;
-    }
+        Template::Contrast.fill(&own.iter().chain(given).copied().collect::<Vec<_>>())
+    })
 }
 
 fn exhibit_text(heading: &str, solution: &str, evaluation: &str) -> String {
-    let evaluated = if evaluation.is_empty() { String::new() } else { format!("Evaluation: {evaluation}\n") };
-    format!("{heading}\n<{ATTEMPT_FENCE}>\n{solution}\n</{ATTEMPT_FENCE}>\n{evaluated}\n")
+    let evaluated =
+        if evaluation.is_empty() { String::new() } else { format!("Evaluation:\n{}\n", fenced(evaluation)) };
+    format!("{heading}\n<{ATTEMPT_FENCE}>\n{}\n</{ATTEMPT_FENCE}>\n{evaluated}\n", quoted(solution))
 }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use super::{Edge, EdgeKind, Genealogy, Node};
 use crate::ids::MemoryId;
+use crate::prompt::one_line;
 
 /// Deeper levels are not indented further: a long line of descent would make its text grow with its square.
 const MAX_INDENT: usize = 40;
@@ -113,11 +114,6 @@ impl Line {
 }
 
 /// Without line breaks and other control characters, which a terminal might obey.
-fn one_line(text: &str) -> String {
-    let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    visible.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn dot_text(text: &str) -> String {
     one_line(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

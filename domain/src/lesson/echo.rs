@@ -62,8 +62,8 @@ fn bare(text: &str) -> String {
 /// Every run of the instructions of the calls that ask for lessons.
 fn instructions() -> &'static HashSet<String> {
     static RUNS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-        let asking = [Template::Judge, Template::ExtractSuccess, Template::ExtractFailure, Template::Contrast];
-        let texts = asking.map(|template| bare(&template.instructions()));
+        let asking = Template::ALL.into_iter().filter(|template| template.asks_for_items());
+        let texts: Vec<String> = asking.map(|template| bare(&template.instructions())).collect();
         texts.iter().flat_map(|text| runs(text, 1)).map(str::to_owned).collect()
     });
     &RUNS

@@ -211,7 +211,7 @@ proptest! {
         }
         let text = memory.format_for_prompt();
         prop_assert!(text.starts_with("WARNING"));
-        for part in [error_type, pattern, guidance] {
+        for part in [one_line(&error_type), pattern, guidance] {
             prop_assert!(text.contains(&part));
         }
         let strategy = Memory { error_context: None, ..memory };

@@ -35,7 +35,7 @@ pub(in crate::cli) fn stop(number: usize, stop: &Stop) -> String {
     for entry in recalled {
         let memory = &entry.memory;
         let kind = if memory.warning { "warning" } else { "strategy" };
-        let _ = writeln!(out, "   recalled  {kind} \"{}\"", render::clean(&memory.title));
+        let _ = writeln!(out, "   recalled  {kind} \"{}\"", render::clean_line(&memory.title));
         let _ = writeln!(out, "             {}", memory.id);
         let _ = writeln!(out, "             score {}", render::why(entry, 19));
     }
@@ -46,10 +46,11 @@ pub(in crate::cli) fn stop(number: usize, stop: &Stop) -> String {
     for learned in &report.learnings {
         let again = recalled.iter().any(|entry| entry.memory.id == learned.id);
         let what = if again { "confirmed" } else { "learned  " };
-        let _ = writeln!(out, "   {what} {kind} \"{}\"\n             {}", render::clean(&learned.title), learned.id);
+        let _ =
+            writeln!(out, "   {what} {kind} \"{}\"\n             {}", render::clean_line(&learned.title), learned.id);
     }
     for warning in &report.warnings {
-        let _ = writeln!(out, "   warning: {}", render::clean(warning));
+        let _ = writeln!(out, "   warning: {}", render::clean_line(warning));
     }
     out
 }

@@ -7,7 +7,7 @@ use reasoning_bank_domain::promotion::{Promoted, Proposals};
 use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
 
 use super::style::{bold, dim};
-use super::{clean, counted, kind, next_page};
+use super::{clean_line, counted, kind, next_page};
 use crate::cli::memory::Deleted;
 
 pub(in crate::cli) fn listed(listed: &Listed) -> String {
@@ -25,7 +25,7 @@ fn line(memory: &MemoryView) -> String {
         dim(memory.id),
         kind(memory.warning),
         memory.confidence,
-        bold(clean(&memory.title)),
+        bold(clean_line(&memory.title)),
         memory.status.as_str(),
     )
 }
@@ -40,7 +40,7 @@ pub(in crate::cli) fn reported(reported: &Reported) -> String {
 pub(in crate::cli) fn deleted(deleted: &Deleted) -> String {
     format!(
         "deleted  {}  {}\nwith {} and {}\n",
-        clean(&deleted.title),
+        clean_line(&deleted.title),
         deleted.id,
         counted(deleted.removed.passages, "passage", "passages"),
         counted(deleted.removed.signals, "signal", "signals"),
@@ -75,14 +75,14 @@ pub(in crate::cli) fn promotions(found: &Proposals) -> String {
             proposal.scope.as_str(),
             proposal.to.as_str(),
             proposal.confidence,
-            bold(clean(&proposal.title)),
+            bold(clean_line(&proposal.title)),
             counted(proposal.positive_signals, "positive signal", "positive signals"),
             counted(proposal.sources, "source", "sources"),
         );
     }
     let _ = writeln!(out, "{} to be shared", counted(found.proposals.len(), "memory deserves", "memories deserve"));
     for note in &found.notes {
-        let _ = writeln!(out, "note: {}", clean(note));
+        let _ = writeln!(out, "note: {}", clean_line(note));
     }
     out
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use reasoning_bank_domain::transcript::{Format, Unreadable};
 
 use super::style::{bad, bold, doubtful};
-use super::{clean, counted};
+use super::{clean_line, counted};
 use crate::cli::learn::{Counts, Learned, LearnedFile};
 
 pub(in crate::cli) fn learned(learned: &Learned) -> String {
@@ -18,9 +18,9 @@ pub(in crate::cli) fn learned(learned: &Learned) -> String {
 }
 
 fn file(file: &LearnedFile) -> String {
-    let name = bold(format!("{}:", clean(&file.file)));
+    let name = bold(format!("{}:", clean_line(&file.file)));
     if let Some(error) = &file.error {
-        return format!("{name} {}\n", bad(clean(error)));
+        return format!("{name} {}\n", bad(clean_line(error)));
     }
     let format = file.format.map_or("", |format| match format {
         Format::Messages => "messages, ",

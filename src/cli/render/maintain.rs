@@ -6,7 +6,7 @@ use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::stability::{CommitName, Judged, Stability, Standing};
 
 use super::style::{bad, bold, dim, good};
-use super::{clean, counted};
+use super::{clean_line, counted};
 use crate::cli::maintain::{Maintenance, Upkeep};
 
 pub(in crate::cli) fn maintained(done: &Maintenance) -> String {
@@ -20,7 +20,7 @@ pub(in crate::cli) fn maintained(done: &Maintenance) -> String {
         let _ = writeln!(out, "{deserve} to be shared: `memory promote` lists");
     }
     for note in &done.notes {
-        let _ = writeln!(out, "note: {}", clean(note));
+        let _ = writeln!(out, "note: {}", clean_line(note));
     }
     if !done.applied {
         out.push_str("nothing was changed; --apply does it\n");
@@ -41,7 +41,7 @@ fn judgements(stability: &Stability, applied: bool) -> String {
                 _ => continue,
             };
             let known = if memory.known { "  (known)" } else { "" };
-            let _ = writeln!(out, "  {signal}  {}  {}{known}", bold(clean(&memory.title)), dim(memory.id));
+            let _ = writeln!(out, "  {signal}  {}  {}{known}", bold(clean_line(&memory.title)), dim(memory.id));
         }
     }
     let verb = if applied { "stored" } else { "to be stored" };
@@ -92,5 +92,5 @@ fn store(upkeep: &Upkeep) -> String {
 }
 
 fn first_line(text: &str) -> String {
-    clean(text.lines().next().unwrap_or_default())
+    clean_line(text.lines().next().unwrap_or_default())
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use reasoning_bank_domain::view::{MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode};
 
 use super::style::{bold, dim};
-use super::{clean, counted, kind};
+use super::{clean, clean_line, counted, kind};
 use crate::cli::memory::{Counts, Imported};
 
 pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
@@ -27,14 +27,15 @@ pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
         answer.took_ms
     );
     for note in &answer.notes {
-        let _ = writeln!(out, "note: {}", clean(note));
+        let _ = writeln!(out, "note: {}", clean_line(note));
     }
     out
 }
 
 fn recalled(entry: &RecalledView, explain: bool) -> String {
     let memory = &entry.memory;
-    let mut out = format!("{:.3}  {}  {}\n", entry.composite_score, kind(memory.warning), bold(clean(&memory.title)));
+    let mut out =
+        format!("{:.3}  {}  {}\n", entry.composite_score, kind(memory.warning), bold(clean_line(&memory.title)));
     let _ = writeln!(out, "       {}  confidence {:.2}", dim(memory.id), memory.confidence);
     out.push_str(&lesson(memory, 5));
     if explain {
@@ -86,11 +87,11 @@ fn lesson(memory: &MemoryView, width: usize) -> String {
 }
 
 pub(in crate::cli) fn memory(memory: &MemoryView) -> String {
-    let mut out = format!("{}  {}\n", kind(memory.warning), bold(clean(&memory.title)));
+    let mut out = format!("{}  {}\n", kind(memory.warning), bold(clean_line(&memory.title)));
     let _ = writeln!(out, "       {}  revision {}", dim(memory.id), memory.revision);
     out.push_str(&lesson(memory, 10));
     let mut field = |name: &str, text: String| {
-        let _ = writeln!(out, "       {name:<10}  {}", clean(&text));
+        let _ = writeln!(out, "       {name:<10}  {}", clean_line(&text));
     };
     field("outcome", memory.outcome.as_str().into());
     field("confidence", format!("{:.2}", memory.confidence));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use reasoning_bank_domain::solve::{AttemptReport, LeftOutMemory, SolveReport, UsedMemory};
 use reasoning_bank_domain::trace::VerdictSource;
 
-use super::{clean, counted, kind, outcome, score};
+use super::{clean, clean_line, counted, kind, outcome, score};
 
 pub(in crate::cli) fn solve(report: &SolveReport) -> String {
     let mut out = clean(report.solution.trim_end());
@@ -19,12 +19,12 @@ pub(in crate::cli) fn solve(report: &SolveReport) -> String {
         let _ = writeln!(out, "used      {}", used(memory));
     }
     if !report.memories_left_out.is_empty() {
-        let one = |memory: &LeftOutMemory| format!("{} ({})", clean(&memory.title), memory.reason.words());
+        let one = |memory: &LeftOutMemory| format!("{} ({})", clean_line(&memory.title), memory.reason.words());
         let all: Vec<String> = report.memories_left_out.iter().map(one).collect();
         let _ = writeln!(out, "left out  {}", all.join("; "));
     }
     for learned in &report.learnings {
-        let _ = writeln!(out, "learned   {}  {}", clean(&learned.title), learned.id);
+        let _ = writeln!(out, "learned   {}  {}", clean_line(&learned.title), learned.id);
     }
     if let Some(trace) = report.trace_id {
         let _ = writeln!(out, "trace     {trace}");
@@ -40,10 +40,10 @@ pub(in crate::cli) fn solve(report: &SolveReport) -> String {
         usage.cache_hits,
     );
     for note in &report.notes {
-        let _ = writeln!(out, "note: {}", clean(note));
+        let _ = writeln!(out, "note: {}", clean_line(note));
     }
     for warning in &report.warnings {
-        let _ = writeln!(out, "warning: {}", clean(warning));
+        let _ = writeln!(out, "warning: {}", clean_line(warning));
     }
     out
 }
@@ -74,7 +74,7 @@ pub(in crate::cli) fn attempts(report: &SolveReport) -> String {
     let one = |attempt: &AttemptReport| {
         let mark = if attempt.index == report.selected { "*" } else { "" };
         match &attempt.error {
-            Some(error) => format!("{}{mark} failed ({})", attempt.index, clean(error)),
+            Some(error) => format!("{}{mark} failed ({})", attempt.index, clean_line(error)),
             None => format!("{}{mark} {} ({} ms)", attempt.index, score(attempt.score), attempt.latency_ms),
         }
     };
@@ -83,5 +83,5 @@ pub(in crate::cli) fn attempts(report: &SolveReport) -> String {
 }
 
 fn used(memory: &UsedMemory) -> String {
-    format!("{:.3}  {}  {}  {}", memory.composite_score, kind(memory.warning), clean(&memory.title), memory.id)
+    format!("{:.3}  {}  {}  {}", memory.composite_score, kind(memory.warning), clean_line(&memory.title), memory.id)
 }

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use reasoning_bank_domain::trace::{Action, Step, Trace, Traces, VerdictSource};
 
 use super::style::{bold, dim};
-use super::{clean, counted, next_page, outcome, score};
+use super::{clean, clean_line, counted, next_page, outcome, score};
 
 pub(in crate::cli) fn traces(listed: &Traces) -> String {
     let mut out = String::new();
     for trace in &listed.traces {
-        let task = clean(&trace.task).split_whitespace().collect::<Vec<_>>().join(" ");
+        let task = clean_line(&trace.task).split_whitespace().collect::<Vec<_>>().join(" ");
         let task: String = task.chars().take(72).collect();
         let _ = writeln!(
             out,
@@ -42,7 +42,7 @@ pub(in crate::cli) fn trace(trace: &Trace) -> String {
         field("evidence", clean(evidence));
     }
     let of = &trace.metadata;
-    field("model", format!("{}, effort {}", clean(&of.model), clean(&of.reasoning_effort)));
+    field("model", format!("{}, effort {}", clean_line(&of.model), clean_line(&of.reasoning_effort)));
     let attempts = counted(of.matts_k, "attempt", "attempts");
     let rounds = counted(of.total_iterations, "round", "rounds");
     field("work", format!("{attempts}, {rounds}, {} tokens", of.total_tokens));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use reasoning_bank_domain::workspace::Workspace;
 
 use super::style::{bold, dim};
-use super::{clean, counted};
+use super::{clean_line, counted};
 use crate::cli::workspace::{Listed, Removed, Shown, Switched};
 
 pub(in crate::cli) fn workspaces(listed: &Listed) -> String {
@@ -13,7 +13,7 @@ pub(in crate::cli) fn workspaces(listed: &Listed) -> String {
     for entry in &listed.workspaces {
         let mark = if entry.current { "*" } else { " " };
         let workspace = &entry.workspace;
-        let names = [vec![bold(clean(&workspace.name)), clean(&workspace.root)], belongs(workspace)].concat();
+        let names = [vec![bold(clean_line(&workspace.name)), clean_line(&workspace.root)], belongs(workspace)].concat();
         let _ = writeln!(out, "{mark} {}  {}", dim(&workspace.id), names.join("  "));
     }
     let _ = writeln!(out, "{}; * is meant here", counted(listed.workspaces.len(), "workspace", "workspaces"));
@@ -23,14 +23,14 @@ pub(in crate::cli) fn workspaces(listed: &Listed) -> String {
 /// To which team and which organisation.
 fn belongs(workspace: &Workspace) -> Vec<String> {
     let named = [("team", &workspace.team), ("organisation", &workspace.org)];
-    named.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", clean(name.as_ref()?)))).collect()
+    named.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", clean_line(name.as_ref()?)))).collect()
 }
 
 pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
     let (detail, workspace) = (&shown.detail, &shown.detail.workspace);
-    let mut out = format!("{}  {}\n", bold(clean(&workspace.name)), dim(&workspace.id));
+    let mut out = format!("{}  {}\n", bold(clean_line(&workspace.name)), dim(&workspace.id));
     let mut field = |name: &str, text: String| {
-        let _ = writeln!(out, "  {name:<12}  {}", clean(&text));
+        let _ = writeln!(out, "  {name:<12}  {}", clean_line(&text));
     };
     field("root", workspace.root.clone());
     field("meant by", shown.origin.clone());
@@ -56,16 +56,16 @@ pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
 }
 
 pub(in crate::cli) fn workspace_switched(switched: &Switched) -> String {
-    let root = clean(&switched.root);
+    let root = clean_line(&switched.root);
     format!("outside of any repository, {root} ({}) is meant from now on\n", switched.id)
 }
 
 pub(in crate::cli) fn workspace_moved(workspace: &Workspace) -> String {
-    format!("{} ({}) is at {} now\n", bold(clean(&workspace.name)), workspace.id, clean(&workspace.root))
+    format!("{} ({}) is at {} now\n", bold(clean_line(&workspace.name)), workspace.id, clean_line(&workspace.root))
 }
 
 pub(in crate::cli) fn workspace_trusted(workspace: &Workspace) -> String {
-    let root = clean(&workspace.root);
+    let root = clean_line(&workspace.root);
     match belongs(workspace).as_slice() {
         [] => format!("{root} belongs to no team and no organisation\n"),
         names => format!("{root} reads and shares with {}\n", names.join(", ")),
@@ -81,5 +81,5 @@ pub(in crate::cli) fn workspace_removed(answer: &Removed) -> String {
         counted(removed.signals, "signal", "signals"),
         counted(removed.jobs, "job", "jobs"),
     ];
-    format!("removed from {} ({}): {}\n", clean(&answer.name), answer.id, parts.join(", "))
+    format!("removed from {} ({}): {}\n", clean_line(&answer.name), answer.id, parts.join(", "))
 }

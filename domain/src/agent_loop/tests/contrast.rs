@@ -50,8 +50,8 @@ fn every_attempt_is_shown_with_its_label_its_score_and_its_own_text() {
             ("Attempt 5 (label: failure, score: none)", "(no solution: no)"),
         ]
     );
-    assert!(prompt.input.contains("## Verdict on attempt 2: success\nr"), "{}", prompt.input);
-    assert_eq!(prompt.input.matches("Evaluation: more").count(), 3);
+    assert!(prompt.input.contains("## Verdict on attempt 2: success\n<submitted-text>\nr\n<"), "{}", prompt.input);
+    assert_eq!(prompt.input.matches("Evaluation:\n<submitted-text>\nmore\n</submitted-text>").count(), 3);
     assert_eq!(prompt.instructions, Template::Contrast.instructions());
 }
 
@@ -96,7 +96,10 @@ fn what_was_observed_labels_before_the_judge_and_without_either_the_score_does()
         ],
         "equal texts stay two attempts"
     );
-    assert!(input.contains("## Verdict on attempt 1: failure\nEvidence: tests failed: 1 of 3 failed"), "{input}");
+    assert!(
+        input.contains("## Verdict on attempt 1: failure\n<submitted-text>\nEvidence: tests failed: 1 of 3 failed"),
+        "{input}"
+    );
 
     let unjudged = |call: &Call| match call.purpose {
         Purpose::Judge => broken("llm_unavailable"),
@@ -104,7 +107,11 @@ fn what_was_observed_labels_before_the_judge_and_without_either_the_score_does()
     };
     let (prompt, _) = contrasted(super::job(2), Limits::default(), unjudged);
     assert_eq!(exhibits(&prompt.input)[0].0, "Attempt 1 (label: success, score: 0.900, chosen)");
-    assert!(prompt.input.contains("unknown: it could not be judged\nEvaluation: more"), "{}", prompt.input);
+    assert!(
+        prompt.input.contains("unknown: it could not be judged\n<submitted-text>\nEvaluation: more"),
+        "{}",
+        prompt.input
+    );
 }
 
 #[test]
@@ -166,6 +173,41 @@ fn eight_attempts_at_the_longest_task_are_all_in_one_request() {
     assert!(warnings.contains(&"truncated: a contrast prompt was over its budget".to_owned()), "{warnings:?}");
 }
 
+#[test]
+fn eight_attempts_and_a_refined_solution_are_all_shown_within_the_least_budget() {
+    let limits = Limits {
+        max_iterations: 2,
+        prompt_token_budget: Limits::LEAST_PROMPT_TOKENS,
+        total_token_budget: u64::MAX,
+        ..Limits::default()
+    };
+    for word in ["step ", "型", "{};\n"] {
+        let mut long = job(8);
+        long.task.task = word.repeat(20_000);
+        let (prompt, _) = contrasted(long, limits.clone(), |call| match (call.purpose, call.attempt) {
+            (Purpose::Think, Some(n)) => draft(format!("{n} {}{n}", word.repeat(4_000))),
+            (Purpose::Refine, _) => draft(format!("9 {}9", word.repeat(4_000))),
+            (Purpose::Evaluate, attempt) => {
+                let score = attempt.map_or(0.7, |n| f64::from(n) / 20.0);
+                Ok(Answer::Evaluation(Evaluation { score, feedback: word.repeat(2_000) }))
+            }
+            (Purpose::Judge, _) => {
+                let (score, reasoning) = (0.2, word.repeat(2_000));
+                Ok(Answer::Judgement(Judgement { verdict: Verdict::Failure, score, reasoning, learnings: vec![] }))
+            }
+            _ => Ok(Answer::Lessons(vec![])),
+        });
+        let tokens = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
+        assert!(tokens <= Limits::LEAST_PROMPT_TOKENS, "{tokens}");
+        let exhibits = exhibits(&prompt.input);
+        assert_eq!(exhibits.len(), 9);
+        for (index, (_, text)) in exhibits.iter().enumerate() {
+            let n = (index + 1).to_string();
+            assert!(text.starts_with(&n) && text.ends_with(&n) && text.contains("[content truncated]"), "{n}: {text}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
@@ -174,7 +216,7 @@ proptest! {
         lengths in prop::collection::vec(0usize..4_000, 8),
         task in 0usize..20_000,
         word in prop::sample::select(vec!["step ", "型", "{};\n", "aa", "### Attempt "]),
-        budget in 2_500usize..12_000,
+        budget in Limits::LEAST_PROMPT_TOKENS..12_000,
     ) {
         let mut one = job(k);
         one.task.task = format!("the task {}", word.repeat(task));
@@ -187,12 +229,12 @@ proptest! {
             }
             _ => scores(&[0.0, 0.1, 0.9, 0.3, 0.8, 0.5, 0.6, 0.7, 0.2])(call),
         });
-        prop_assert!(!prompt.truncated);
         prop_assert!(tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input) <= budget);
         for n in 1..=k {
             let heading = prompt.input.find(&format!("### Attempt {n} (label: "));
             prop_assert!(heading.is_some(), "{}", n);
-            let expected = format!("<{ATTEMPT_FENCE}>\nsolution {n}: ");
+            // As much of it as its share has room for.
+            let expected = format!("<{ATTEMPT_FENCE}>\nsolution {n}");
             prop_assert!(prompt.input.contains(&expected), "{}", n);
         }
         prop_assert!(prompt.input.contains("## Verdict on attempt 2: success"));

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::injection::LeftOut;
 use crate::injection::samples::recalled;
+use crate::memory::Memory;
 use crate::memory::samples::{id, strategy, warning};
 
 #[test]
@@ -170,6 +171,51 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
     }
     let (report, _) = recalled_by(None, vec!["store_unavailable: no memories were recalled".into()]);
     assert!(report.notes.is_empty(), "that is not to have found nothing");
+}
+
+#[test]
+fn memories_that_no_draft_was_shown_were_not_used_and_nothing_is_concluded_about_them() {
+    let notes = |n: usize| Memory { content: "note ".repeat(n), ..strategy(1) };
+    for (content, shown) in [(notes(300), true), (notes(1_200), false)] {
+        let mut long = job(1);
+        long.task.use_memory = true;
+        long.task.task = "word ".repeat(9_000);
+        let limits = Limits { prompt_token_budget: 2_000, max_iterations: 2, ..Limits::default() };
+        let (mut run, _) = AgentLoop::start(long, limits, NOW);
+        let strategies = vec![recalled(content, Some(0.9), None, 0.7)];
+        let injection = Some(Injection { strategies, ..Injection::default() });
+        let mut effects = run.on(Input::Recalled { injection, notes: vec![] }, NOW);
+        let mut prompts = Vec::new();
+        let conclusion = loop {
+            match effects.remove(0) {
+                Effect::Conclude(conclusion) => break conclusion,
+                Effect::Call(call) => {
+                    let result = scores(&[0.3, 0.2])(&call);
+                    let (purpose, attempt, spent) = (call.purpose, call.attempt, SolveUsage::default());
+                    prompts.push(call);
+                    effects
+                        .extend(run.on(Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent }, NOW));
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        let (report, keep) = (conclusion.end.unwrap(), conclusion.keep.unwrap());
+        for call in prompts.iter().filter(|call| call.purpose.is_draft()) {
+            assert_eq!(call.prompt.input.contains("note note"), shown, "{:?}", call.purpose);
+        }
+        let used: Vec<MemoryId> = if shown { vec![id(1)] } else { vec![] };
+        assert_eq!(report.memories_used.iter().map(|used| used.id).collect::<Vec<_>>(), used);
+        assert_eq!((&keep.trace.memories_used, keep.injected.ids()), (&used, used.clone()));
+        assert_eq!(keep.signals.len(), 2 * used.len());
+        assert_eq!(
+            report.memories_left_out.iter().map(|left| left.reason).collect::<Vec<_>>(),
+            match shown {
+                true => vec![],
+                false => vec![LeftOut::OverTokens],
+            }
+        );
+        assert_eq!(report.notes.iter().any(|note| note.starts_with("memories_left_out: ")), !shown);
+    }
 }
 
 proptest! {

@@ -156,10 +156,10 @@ fn successes_and_failures_are_learned_from_with_prompts_of_their_own() {
     let unfit = |verdict| judgement(verdict, vec![lesson(" ", true)]);
     let success = extraction(Some(0.1), unfit(Verdict::Success));
     assert_eq!(success.instructions, Template::ExtractSuccess.instructions());
-    assert!(success.input.contains("## Verdict: success\nr"), "{}", success.input);
+    assert!(success.input.contains("## Verdict: success\n<submitted-text>\nr\n<"), "{}", success.input);
     let failure = extraction(Some(0.9), unfit(Verdict::Failure));
     assert_eq!(failure.instructions, Template::ExtractFailure.instructions());
-    assert!(failure.input.contains("## Verdict: failure\nr"), "{}", failure.input);
+    assert!(failure.input.contains("## Verdict: failure\n<submitted-text>\nr\n<"), "{}", failure.input);
 }
 
 #[test]
@@ -168,7 +168,11 @@ fn without_a_verdict_the_evaluation_chooses_the_prompt_and_gives_the_reasons() {
     assert_eq!(unjudged(Some(0.8)).instructions, Template::ExtractSuccess.instructions());
     let failed = unjudged(Some(0.79));
     assert_eq!(failed.instructions, Template::ExtractFailure.instructions());
-    assert!(failed.input.contains("## Verdict: unknown: it could not be judged\nEvaluation: more"), "{}", failed.input);
+    assert!(
+        failed.input.contains("## Verdict: unknown: it could not be judged\n<submitted-text>\nEvaluation: more"),
+        "{}",
+        failed.input
+    );
     let unknown = unjudged(None);
     assert_eq!(unknown.instructions, Template::ExtractSuccess.instructions());
     assert!(!unknown.input.contains("Evaluation:"), "{}", unknown.input);
