@@ -123,7 +123,8 @@ impl Data {
                     }
                 }
                 Record::Job(job) if job.revision > 0 => {
-                    if !fits(worked_on.insert(job.id, job), self.jobs.get(&job.id), job, Job::follows) {
+                    let stored = self.jobs.get(&job.id);
+                    if !fits(worked_on.insert(job.id, job), stored, job, Job::follows) {
                         return Err(StoreError::JobChanged(job.id));
                     }
                 }
