@@ -144,6 +144,8 @@ pub struct WorkspaceDetail {
     pub registered: bool,
     pub memories: u64,
     pub traces: u64,
+    /// Waiting, running or over.
+    pub jobs: u64,
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -182,8 +182,7 @@ impl Here<'_> {
     async fn delete(&self, path: &str, sure: Sure, bank: &SystemHandle) -> Result<Removed, Failure> {
         let workspace = self.registered(path, bank).await?;
         let detail = bank.workspaces.show(&WorkspaceRef::Id(workspace.id.clone()), patience()).await?;
-        let (memories, traces) = (detail.memories, detail.traces);
-        let holds = format!("memories: {memories}, traces: {traces}");
+        let holds = format!("memories: {}, traces: {}, jobs: {}", detail.memories, detail.traces, detail.jobs);
         confirm(&format!("Delete the workspace {} ({}; {holds}) for good", workspace.name, workspace.root), sure)?;
         let removed = bank.workspaces.delete(&WorkspaceRef::Id(workspace.id.clone()), rewriting()).await?;
         Ok(Removed { id: workspace.id, name: workspace.name, removed })

@@ -246,12 +246,13 @@ pub struct Summary {
     pub index_lag_rows: u64,
 }
 
-/// How much is a workspace's own: memories of every scope and status.
+/// How much is a workspace's own: memories of every scope and status, jobs of every state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
     pub memories: u64,
     pub traces: u64,
     pub signals: u64,
+    pub jobs: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -275,6 +275,7 @@ impl Data {
                 memories: self.memories.values().filter(|stored| stored.memory.workspace_id == id).count() as u64,
                 traces: self.traces.values().filter(|trace| trace.metadata.workspace_id == id).count() as u64,
                 signals: self.signals.values().filter(|signal| signal.workspace_id == id).count() as u64,
+                jobs: self.jobs.values().filter(|job| job.workspace_id == id).count() as u64,
             }),
             Filter::Workspaces => Scanned::Workspaces(self.workspaces.values().cloned().collect()),
             Filter::Passages(ids) => {

@@ -26,8 +26,8 @@ impl WorkspacesHandle {
     /// A workspace and how much it holds, team and organisation as they count.
     pub async fn show(&self, named: &WorkspaceRef, deadline: Deadline) -> Result<WorkspaceDetail, Error> {
         let resolved = self.resolve(named, deadline).await?;
-        let Held { memories, traces, .. } = self.held(&resolved.workspace.id, deadline).await?;
-        Ok(WorkspaceDetail { workspace: resolved.workspace, registered: resolved.registered, memories, traces })
+        let Held { memories, traces, jobs, .. } = self.held(&resolved.workspace.id, deadline).await?;
+        Ok(WorkspaceDetail { workspace: resolved.workspace, registered: resolved.registered, memories, traces, jobs })
     }
 
     /// Registers it where it was not.
@@ -55,7 +55,7 @@ impl WorkspacesHandle {
     }
 
     /// Binds a workspace to the canonical path its directory has now; it keeps its id and all it holds. A workspace
-    /// without memories, traces or evidence that is registered there already gives way: it stays, without a directory,
+    /// without memories, traces, evidence or jobs that is registered there already gives way: it stays, without a directory,
     /// because somebody may write to it at this moment.
     pub async fn move_root(&self, named: &WorkspaceRef, root: &str, deadline: Deadline) -> Result<Workspace, Error> {
         self.reread(deadline).await?;
@@ -66,7 +66,7 @@ impl WorkspacesHandle {
         };
         if self.held(&other.id, deadline).await? != Held::default() {
             let problem = format!(
-                "{root} is a workspace of its own already, with id {} and memories, traces or evidence; delete it \
+                "{root} is a workspace of its own already, with id {} and memories, traces, evidence or jobs; delete it \
                  first, or keep both",
                 other.id
             );

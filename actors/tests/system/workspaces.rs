@@ -11,6 +11,7 @@ use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::feedback::Verdict;
+use reasoning_bank_domain::job::{Job, Work};
 use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::solve::Progress;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
@@ -91,6 +92,22 @@ async fn an_empty_workspace_gives_way_to_one_that_is_moved_there() {
     // What somebody wrote to it when it was looked at is there.
     world.recorded(RecordRequest { workspace: gave_way.clone(), ..lesson("Written meanwhile", "with backoff") }).await;
     assert_eq!(found(&world, gave_way).await, 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workspace_that_holds_only_a_job_does_not_give_way() {
+    let world = world(good_model()).await;
+    let workspaces = &world.handle.workspaces;
+    world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let there = workspaces.rename(&root(NEW_ROOT), "there", soon()).await.unwrap();
+    let work = Work::Capture { question: "how?".into(), answer: "so".into(), session_id: None };
+    let job = Job::queued(there.id.clone(), work, Timestamp::now());
+    world.store.commit(vec![Record::Job(job)], soon()).await.unwrap();
+    assert_eq!(workspaces.show(&root(NEW_ROOT), soon()).await.unwrap().jobs, 1);
+    let error = workspaces.move_root(&project(), NEW_ROOT, soon()).await.unwrap_err();
+    assert!(error.to_string().contains(there.id.as_str()), "{error}");
+    assert_eq!(workspaces.show(&root(NEW_ROOT), soon()).await.unwrap().workspace.id, there.id);
     world.stop().await;
 }
 

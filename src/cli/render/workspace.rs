@@ -38,6 +38,7 @@ pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
         true => {
             field("memories", detail.memories.to_string());
             field("traces", detail.traces.to_string());
+            field("jobs", detail.jobs.to_string());
         }
         false => field("memories", "none yet: nothing was written to it".to_owned()),
     }

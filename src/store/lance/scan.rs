@@ -55,9 +55,13 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
                 let found = select(table, own.clone(), &["id"]).await?;
                 Ok::<_, StoreError>(found.iter().map(RecordBatch::num_rows).sum::<usize>() as u64)
             };
-            let (memories, traces, signals) =
-                tokio::try_join!(count(&tables.memories), count(&tables.traces), count(&tables.signals))?;
-            Ok(Scanned::Held(Held { memories, traces, signals }))
+            let (memories, traces, signals, jobs) = tokio::try_join!(
+                count(&tables.memories),
+                count(&tables.traces),
+                count(&tables.signals),
+                count(&tables.jobs)
+            )?;
+            Ok(Scanned::Held(Held { memories, traces, signals, jobs }))
         }
         Filter::Workspaces => {
             let mut workspaces: Vec<Workspace> = records(&tables.workspaces, None).await?;

@@ -135,6 +135,7 @@ async fn signals_are_found_by_their_memories_and_a_workspace_is_counted(#[values
     signals[3].workspace_id = there.clone();
     let mut batch: Vec<Record> = signals.iter().cloned().map(Record::Signal).collect();
     batch.push(Record::Trace(trace(&here, "task")));
+    batch.push(Record::Job(job(&there, "session", now())));
     commit(store, batch).await;
     let about = async |ids: &[MemoryId], page| match store.scan(Filter::SignalsOf(ids.to_vec()), page, soon()).await {
         Ok(Scanned::Signals(signals)) => signals,
@@ -149,8 +150,8 @@ async fn signals_are_found_by_their_memories_and_a_workspace_is_counted(#[values
         Ok(Scanned::Held(held)) => held,
         other => panic!("{other:?}"),
     };
-    assert_eq!(held(&here).await, Held { memories: 2, traces: 1, signals: 2 });
-    assert_eq!(held(&there).await, Held { memories: 1, traces: 0, signals: 2 });
+    assert_eq!(held(&here).await, Held { memories: 2, traces: 1, signals: 2, jobs: 0 });
+    assert_eq!(held(&there).await, Held { memories: 1, traces: 0, signals: 2, jobs: 1 });
     assert_eq!(held(&workspace("/nowhere")).await, Held::default());
 }
 

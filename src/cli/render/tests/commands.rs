@@ -116,7 +116,8 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
     workspace.team = Some("web".into());
     let entry = |current| Entry { workspace: workspace.clone(), current };
     insta::assert_snapshot!(plain(&workspaces(&Workspaces { workspaces: vec![entry(true), entry(false)] })));
-    let detail = WorkspaceDetail { workspace: workspace.clone(), registered: true, memories: 10_000, traces: 3 };
+    let detail =
+        WorkspaceDetail { workspace: workspace.clone(), registered: true, memories: 10_000, traces: 3, jobs: 1 };
     let file = "/home/me/shop/.reasoning-bank.toml".into();
     let proposal = Some(Proposed { team: Some("web".into()), org: Some("acme".into()), file });
     let shown = Shown { detail, origin: "current directory".into(), proposal };
