@@ -127,9 +127,10 @@ pub struct Promoted {
 }
 
 /// The id of the signal that confirms a memory of the wider scope which says the same as the one to be promoted: the same
-/// (a UUIDv8) however often that is tried.
-pub fn confirmation_id(promoted: MemoryId, scope: Scope) -> SignalId {
-    hashed(&["promotion".as_bytes(), promoted.uuid().as_bytes(), scope.as_str().as_bytes()])
+/// (a UUIDv8) however often that is tried, another one once its words have changed.
+pub fn confirmation_id(promoted: &Memory, scope: Scope) -> SignalId {
+    let (id, words) = (promoted.id.uuid(), promoted.text_key());
+    hashed(&["promotion".as_bytes(), id.as_bytes(), scope.as_str().as_bytes(), words.as_bytes()])
 }
 
 /// The id of the signal that says that a memory was shared with this workspace's team or organisation, whatever became

@@ -1,12 +1,12 @@
 //! Sharing memories with a wider scope.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
 use reasoning_bank_domain::promotion::{self, Promoted, Proposal, Proposals, Sources};
 use reasoning_bank_domain::workspace::Workspace;
@@ -18,6 +18,7 @@ use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{Filter, MemoryCommit, MemoryRow, Page, Record, Scanned};
 use crate::runtime::Deadline;
+use crate::workspaces::Resolved;
 
 /// Memories whose signals are asked for at once.
 const AT_ONCE: usize = 500;
@@ -37,9 +38,13 @@ impl MemoriesHandle {
         let ids: Vec<MemoryId> = candidates.iter().map(|row| row.memory.id).collect();
         let sources = self.sources_of_evidence(&ids, deadline).await?;
         let copies = self.copies_of(&ids, &workspace, deadline).await?;
+        let known = self.known_to_the_wider(&candidates, deadline).await?;
         let mut found = Proposals::default();
         for row in candidates {
             let Some(proposal) = Proposal::of(&row.memory, &row.evidence, &sources, now) else { continue };
+            if known.contains(&proposal.id) {
+                continue;
+            }
             if !has_scope(&workspace, proposal.to) {
                 let note = format!("scope_denied: this workspace has no {}", proposal.to.as_str());
                 if !found.notes.contains(&note) {
@@ -56,8 +61,9 @@ impl MemoriesHandle {
     /// Shares a copy of a memory with the next wider scope; the memory stays, as the parent of the copy. It need not be
     /// one that is proposed: who promotes by hand has decided. A second time gives the copy there is.
     pub async fn promote(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Promoted, Error> {
-        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let MemoryRow { memory, evidence } = self.readable_one(id, &workspace, deadline).await?;
+        let begun = self.workspaces.resolve(workspace, deadline).await?;
+        let workspace = &begun.workspace;
+        let MemoryRow { memory, evidence } = self.readable_one(id, workspace, deadline).await?;
         let Some(scope) = promotion::wider(memory.scope) else {
             return Err(Error::invalid("memory_id", "it is shared with the organisation already"));
         };
@@ -65,10 +71,10 @@ impl MemoriesHandle {
             let problem = format!("it is {}; only active memories are shared", memory.status.as_str());
             return Err(Error::invalid("memory_id", problem));
         }
-        let copies = self.copies_of(&[memory.id], &workspace, deadline).await?;
+        let copies = self.copies_of(&[memory.id], workspace, deadline).await?;
         match copy_of(&memory, scope, &copies) {
             Some(id) => Ok(Promoted { id, promoted_from: memory.id, scope, created: false }),
-            None => self.share(&MemoryRow { memory, evidence }, scope, &workspace, deadline).await,
+            None => self.share(&MemoryRow { memory, evidence }, scope, &begun, deadline).await,
         }
     }
 
@@ -101,6 +107,11 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<(), Error> {
         let now = self.clock.now();
+        // Before its memories are read: those of one that was deleted are gone with it.
+        let begun = match self.workspaces.resolve(&WorkspaceRef::Id(workspace.id.clone()), deadline).await {
+            Err(Error::WorkspaceUnknown(_)) => return Ok(()),
+            begun => begun?,
+        };
         let mut rows = Vec::new();
         for ids in ids.chunks(AT_ONCE) {
             rows.extend(self.readable(ids.to_vec(), workspace, deadline).await?);
@@ -123,32 +134,36 @@ impl MemoriesHandle {
             let is_copy = |copy: &Memory| copy.parent_memory_id == Some(id) && copy.scope == to;
             let was_made = mark_of(&row.memory).is_none_or(|mark| marks.contains(&mark)) || copies.iter().any(is_copy);
             if !was_made {
-                promoted.extend(Some(self.share(row, to, workspace, deadline).await?).filter(|made| made.created));
+                promoted.extend(Some(self.share(row, to, &begun, deadline).await?).filter(|made| made.created));
             }
         }
         Ok(())
     }
 
     /// Stores the copy for the wider scope; where one says exactly the same there, that one is confirmed, once.
+    ///
+    /// # Errors
+    /// `WorkspaceUnknown` where the workspace was deleted since this began: a promotion does not bring it back.
     async fn share(
         &self,
         row: &MemoryRow,
         scope: Scope,
-        workspace: &Workspace,
+        begun: &Resolved,
         deadline: Deadline,
     ) -> Result<Promoted, Error> {
-        let MemoryRow { memory, evidence } = row;
+        let (MemoryRow { memory, evidence }, workspace) = (row, &begun.workspace);
         let (now, new) = (self.clock.now(), MemoryId::from(Uuid::now_v7()));
         let copy = promotion::promoted(memory, evidence, new, workspace, now).ok_or(Error::ScopeDenied(scope))?;
         let promoted = |id: MemoryId, created: bool| Promoted { id, promoted_from: memory.id, scope, created };
         let (copy, passages) = self.with_passages(copy, memory, deadline).await?;
-        let confirm = Some(promotion::confirmation_id(memory.id, scope));
+        let confirm = Some(promotion::confirmation_id(memory, scope));
         let mut batch = vec![
             Record::Workspace(self.workspaces.registration(workspace)),
             Record::Memory { memory: copy, passages, confirm },
         ];
         let mark = promotion::mark_id(memory.id, scope, workspace);
         batch.extend(mark.map(|id| signal(id, memory.id, workspace.id.clone(), SignalKind::Promoted, None, now)));
+        self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
         Ok(match committed.memories.first() {
@@ -194,6 +209,16 @@ impl MemoriesHandle {
             }
         }
         Ok(sources)
+    }
+
+    /// Those whose promotion found their words in the wider scope and confirmed these: there is no copy of them.
+    async fn known_to_the_wider(&self, rows: &[MemoryRow], deadline: Deadline) -> Result<BTreeSet<MemoryId>, Error> {
+        let confirmation = |MemoryRow { memory, .. }: &MemoryRow| {
+            Some((promotion::confirmation_id(memory, promotion::wider(memory.scope)?), memory.id))
+        };
+        let confirmations: BTreeMap<SignalId, MemoryId> = rows.iter().filter_map(confirmation).collect();
+        let stored = self.stored_signals(confirmations.keys().copied(), deadline).await?;
+        Ok(confirmations.into_iter().filter_map(|(signal, id)| stored.contains(&signal).then_some(id)).collect())
     }
 
     /// What the workspace can read of what was made of these in a wider scope.

@@ -195,6 +195,44 @@ async fn a_solve_that_moves_confidence_shares_too_and_what_says_the_same_is_conf
     world.stop().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_the_team_says_already_is_proposed_and_confirmed_once() {
+    let world = world(good_model()).await;
+    teamed(&world).await;
+    let memories = &world.handle.memories;
+    let proposed = async || memories.promotions(&project(), soon()).await.unwrap().proposals.len();
+    let shared = RecordRequest { scope: Scope::Team, ..lesson("Retry with backoff", "double the delay") };
+    let shared = world.recorded(shared).await;
+    let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    praised(&world, own, "a", 4).await;
+    praised(&world, own, "b", 1).await;
+    assert_eq!(proposed().await, 1);
+    let confirmed = memories.promote(own, &project(), soon()).await.unwrap();
+    assert_eq!((confirmed.id, confirmed.created), (shared, false));
+    assert_eq!(proposed().await, 0, "the team has it");
+    let changes = Changes { content: Some("double the delay, with jitter".into()), ..Changes::default() };
+    let update = UpdateRequest { id: own, workspace: project(), changes, if_revision: None };
+    memories.update(update, soon()).await.unwrap();
+    assert_eq!(proposed().await, 1, "these are other words");
+    world.stop().await;
+}
+
+/// Behind the back of a system that read the workspaces a moment ago.
+#[tokio::test(start_paused = true)]
+async fn a_promotion_does_not_bring_a_deleted_workspace_back() {
+    let world = world(good_model()).await;
+    world.handle.workspaces.trust(&project(), Some("blue".into()), Some("acme".into()), soon()).await.unwrap();
+    let shared = RecordRequest { scope: Scope::Team, ..lesson("Pin versions", "in the lock file") };
+    let shared = world.recorded(shared).await;
+    let here = world.memories().await[0].workspace_id.clone();
+    world.store.erase(EraseScope::Workspace(here), soon()).await.unwrap();
+    let error = world.handle.memories.promote(shared, &project(), soon()).await.unwrap_err();
+    assert_eq!(error.code(), "workspace_unknown");
+    assert_eq!(world.memories().await.len(), 1);
+    assert!(world.handle.workspaces.list(soon()).await.unwrap().is_empty());
+    world.stop().await;
+}
+
 /// A store that cannot say what was derived from what.
 struct WithoutFamilies(MemStore);
 
