@@ -156,7 +156,7 @@ pub struct Recorded {
     pub confidence: f64,
 }
 
-/// One page of memories, newest first.
+/// One page of memories, newest first within it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Listed {
     pub memories: Vec<MemoryView>,

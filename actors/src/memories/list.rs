@@ -1,5 +1,7 @@
-//! Looking through what there is: memories and traces, page by page, newest first.
+//! Looking through what there is: memories and traces, page by page, newest first. Pages go by id. The ids of captured
+//! and distilled memories hold no time, so that these may stand on another page than their time says.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
@@ -61,6 +63,7 @@ impl MemoriesHandle {
         }
         let next = (rows.len() > limit).then(|| rows.get(limit - 1).map(|row| row.memory.id)).flatten();
         rows.truncate(limit);
+        rows.sort_by_key(|row| Reverse(row.memory.created_at));
         let now = self.clock.now();
         let memories = rows.into_iter().map(|row| MemoryView::new(row.memory, &row.evidence, now)).collect();
         Ok(Listed { memories, next })

@@ -1,8 +1,9 @@
 //! Memories and traces, page by page.
 
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest, UpdateRequest};
+use reasoning_bank_actors::ports::{MemoryStore, Record};
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::{Changes, Status};
+use reasoning_bank_domain::memory::{Changes, Memory, Status};
 
 use crate::support::*;
 
@@ -31,6 +32,28 @@ async fn the_newest_come_first_page_by_page() {
     assert_eq!(listed(&world, ListRequest { after: next, ..first(2) }).await, (vec![all[4]], None));
     let unknown = ListRequest { workspace: elsewhere(), ..first(5) };
     assert_eq!(listed(&world, unknown).await.0.len(), 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn on_a_page_the_time_decides_whatever_the_ids_are() {
+    let world = world(good_model()).await;
+    let recorded = world.recorded(lesson("Recorded", "alpha beta")).await;
+    let template = world.memories().await.remove(0);
+    // an id that is a hash sorts after or before all others
+    let mut expected = vec![recorded];
+    for (id, days) in [(u128::MAX, 2), (1, 1)] {
+        let created_at = template.created_at - jiff::SignedDuration::from_hours(24 * days);
+        let memory = Memory { id: uuid::Uuid::from_u128(id).into(), created_at, ..template.clone() };
+        expected.insert(1, memory.id);
+        let record = Record::Memory { memory, passages: Vec::new(), confirm: None };
+        world.store.commit(vec![record], soon()).await.unwrap();
+    }
+    assert_eq!(listed(&world, first(5)).await, (expected.clone(), None));
+    let (page, next) = listed(&world, first(2)).await;
+    let (rest, end) = listed(&world, ListRequest { after: next, ..first(2) }).await;
+    assert_eq!((page.len(), rest.len(), end), (2, 1, None));
+    assert!(expected.iter().all(|id| page.contains(id) || rest.contains(id)), "every one is on a page");
     world.stop().await;
 }
 

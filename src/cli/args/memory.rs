@@ -31,10 +31,14 @@ pub(in crate::cli) enum MemoryCommand {
         id: MemoryId,
     },
     /// List what was learned here, newest first
-    #[command(after_help = "Examples:\n  \
+    #[command(
+        long_about = "List what was learned here, newest first. Where there is more than one page, each is in order for \
+            itself: what was captured or distilled may stand on a later or earlier page than its time says.",
+        after_help = "Examples:\n  \
         reasoning-bank memory list --limit 20\n  \
         reasoning-bank memory list --status quarantined\n  \
-        reasoning-bank memory list --parent 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
+        reasoning-bank memory list --parent 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11"
+    )]
     List(ListArgs),
     /// Change a memory
     #[command(
