@@ -16,8 +16,8 @@ mod draw;
 mod joined;
 mod lineage;
 
-pub use circle::circle;
-pub use joined::joined;
+pub use circle::circles;
+pub use joined::{closing, joined};
 pub use lineage::{Lineage, Way};
 
 /// Memories of one answer, at most.

@@ -1,20 +1,21 @@
 //! A lesson that confirms a memory brings its sources along. The rule is `domain::genealogy`'s.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use reasoning_bank_domain::genealogy::joined;
+use reasoning_bank_domain::genealogy::{Lineage, closing, joined};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 
 use super::MemoriesHandle;
 use super::learn::ToLearn;
 use crate::error::Error;
-use crate::ports::{Record, StoreError};
+use crate::ports::{Batch, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// Others who change the same memory at the same time.
+/// Others who change the same memories at the same time.
 const TRIES: usize = 3;
-/// Nobody waits longer for it: the confirmation itself is stored.
+/// Nobody waits longer for it, nor for taking it back: the confirmation itself is stored.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// What a lesson would be stored as, and what it came from.
@@ -30,38 +31,119 @@ impl Brought {
     }
 }
 
+/// The memories that were confirmed, each with the sources that lessons brought.
+type Confirmed = BTreeMap<MemoryId, Vec<MemoryId>>;
+
+struct Joined {
+    before: Memory,
+    after: Memory,
+}
+
 impl MemoriesHandle {
-    /// For each lesson that became the memory `kept` instead of its own. Best effort: what cannot be done now is left
-    /// undone, and said in the log.
+    /// For the lessons that became the memories `kept` instead of their own. Best effort: what cannot be done now is
+    /// left undone, and said in the log.
     pub(super) async fn join_sources(&self, lessons: Vec<Brought>, kept: Vec<MemoryId>, deadline: Deadline) {
-        let deadline = deadline.at_most(LIMIT);
-        for (lesson, kept) in lessons.into_iter().zip(kept) {
-            if kept == lesson.own || lesson.sources.iter().all(|source| *source == kept) {
-                continue;
+        let mut confirmed = Confirmed::new();
+        for (lesson, kept) in lessons.into_iter().zip(kept).filter(|(lesson, kept)| lesson.own != *kept) {
+            let sources = lesson.sources.into_iter().filter(|source| *source != kept);
+            confirmed.entry(kept).or_default().extend(sources);
+        }
+        if let Err(error) = self.join_all(&confirmed, deadline).await {
+            tracing::debug!(code = error.code(), "the sources of a confirmed memory were not joined");
+        }
+    }
+
+    async fn join_all(&self, confirmed: &Confirmed, deadline: Deadline) -> Result<(), Error> {
+        let (joining, opening) = (deadline.at_most(LIMIT), deadline.at_most(LIMIT + LIMIT));
+        let mut tries = 1;
+        let made = loop {
+            match self.join(confirmed, joining).await {
+                // Somebody else was faster. What is stored then decides.
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                made => break made?,
             }
-            if let Err(error) = self.join(kept, &lesson.sources, deadline).await {
-                tracing::debug!(code = error.code(), "the sources of a confirmed memory were not joined");
+        };
+        let mut tries = 1;
+        loop {
+            match self.open_circles(&made, opening).await {
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                opened => return opened,
             }
         }
     }
 
-    async fn join(&self, id: MemoryId, sources: &[MemoryId], deadline: Deadline) -> Result<(), Error> {
+    async fn join(&self, confirmed: &Confirmed, deadline: Deadline) -> Result<Vec<Joined>, Error> {
+        let brought = confirmed.iter().filter(|(_, sources)| !sources.is_empty());
+        let concerned: BTreeSet<MemoryId> = brought.flat_map(|(id, of)| of.iter().chain([id])).copied().collect();
+        let rows = if concerned.is_empty() {
+            Vec::new()
+        } else {
+            self.store.get(concerned.into_iter().collect(), deadline).await?
+        };
+        let mut memories: BTreeMap<MemoryId, Memory> =
+            rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
+        // Mostly there is nothing new; that needs no look at the relations of the whole bank.
+        let nothing = Lineage::default();
+        if !confirmed.iter().any(|(id, sources)| with_sources(*id, sources, &memories, &nothing).is_some()) {
+            return Ok(Vec::new());
+        }
+        let mut lineage = self.lineage(deadline).await?;
+        let (mut batch, mut made) = (Batch::new(), Vec::new());
+        for (id, sources) in confirmed {
+            let Some(after) = with_sources(*id, sources, &memories, &lineage) else { continue };
+            let Some(before) = memories.remove(id) else { continue };
+            let (after, passages) = self.with_passages(self.next(after), &before, deadline).await?;
+            let sources = after.parent_memory_id.into_iter().chain(after.derived_from.iter().copied());
+            lineage.add(*id, sources.collect());
+            memories.insert(*id, after.clone());
+            batch.push(Record::Revision { memory: after.clone(), passages });
+            made.push(Joined { before, after });
+        }
+        if !batch.is_empty() {
+            self.store.commit(batch, deadline).await?;
+        }
+        Ok(made)
+    }
+
+    /// Another process may have joined others since the relations were read, so that a memory comes from itself now:
+    /// who stored last sees that, and takes its own part back. The stage of the memory stays.
+    async fn open_circles(&self, made: &[Joined], deadline: Deadline) -> Result<(), Error> {
+        if made.is_empty() {
+            return Ok(());
+        }
         let lineage = self.lineage(deadline).await?;
-        for _ in 0..TRIES {
-            let ids = std::iter::once(id).chain(sources.iter().copied().filter(|source| *source != id)).collect();
-            let rows = self.store.get(ids, deadline).await?;
-            let Some(existing) = rows.iter().map(|row| &row.memory).find(|memory| memory.id == id) else {
-                return Ok(());
-            };
-            let others: Vec<&Memory> = rows.iter().map(|row| &row.memory).filter(|memory| memory.id != id).collect();
-            let Some(changed) = joined(existing, &others, &lineage) else { return Ok(()) };
-            let changed = Memory { revision: existing.revision + 1, updated_at: self.clock.now(), ..changed };
-            let (memory, passages) = self.with_passages(changed, existing, deadline).await?;
-            match self.store.commit(vec![Record::Revision { memory, passages }], deadline).await {
-                Err(Error::Store(StoreError::Conflict(_))) => {}
-                other => return other.map(drop),
+        let found = made.iter().map(|Joined { before, after }| (after.id, closing(before, after, &lineage)));
+        let circles: Confirmed = found.filter(|(_, closing)| !closing.is_empty()).collect();
+        if circles.is_empty() {
+            return Ok(());
+        }
+        let mut batch = Batch::new();
+        for row in self.store.get(circles.keys().copied().collect(), deadline).await? {
+            let before = row.memory;
+            let mut after = before.clone();
+            after.derived_from.retain(|source| !circles.get(&before.id).is_some_and(|of| of.contains(source)));
+            if after != before {
+                let (memory, passages) = self.with_passages(self.next(after), &before, deadline).await?;
+                batch.push(Record::Revision { memory, passages });
             }
         }
-        Err(StoreError::Conflict(id).into())
+        if !batch.is_empty() {
+            self.store.commit(batch, deadline).await?;
+        }
+        Ok(())
     }
+
+    fn next(&self, memory: Memory) -> Memory {
+        Memory { revision: memory.revision + 1, updated_at: self.clock.now(), ..memory }
+    }
+}
+
+fn with_sources(
+    id: MemoryId,
+    sources: &[MemoryId],
+    memories: &BTreeMap<MemoryId, Memory>,
+    lineage: &Lineage,
+) -> Option<Memory> {
+    let sources: Vec<&Memory> = sources.iter().filter_map(|source| memories.get(source)).collect();
+    joined(memories.get(&id)?, &sources, lineage)
 }

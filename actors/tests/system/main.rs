@@ -9,6 +9,7 @@ mod feedback;
 mod genealogy;
 mod health;
 mod isolation;
+mod joining;
 mod learner;
 mod listing;
 mod memories;

@@ -1,7 +1,5 @@
 //! A memory that is learned again comes from more memories than before: how far these become its sources.
 
-use std::collections::HashSet;
-
 use super::{Lineage, Way};
 use crate::ids::MemoryId;
 use crate::memory::Memory;
@@ -32,17 +30,15 @@ pub fn joined(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option
 
 fn comes_from(memory: &Memory, ancestor: MemoryId, lineage: &Lineage) -> bool {
     let own = memory.parent_memory_id.iter().chain(&memory.derived_from);
-    let mut waiting: Vec<MemoryId> = own.copied().chain(lineage.next(memory.id, Way::Up)).collect();
-    let mut met = HashSet::new();
-    while let Some(id) = waiting.pop() {
-        if id == ancestor {
-            return true;
-        }
-        if met.insert(id) {
-            waiting.extend(lineage.next(id, Way::Up));
-        }
-    }
-    false
+    own.copied().any(|source| source == ancestor || lineage.comes_from(source, ancestor))
+        || lineage.comes_from(memory.id, ancestor)
+}
+
+/// Of the sources that joining has given to a memory, those over which it comes from itself, as is known afterwards:
+/// somebody else joined others at the same time.
+pub fn closing(before: &Memory, after: &Memory, lineage: &Lineage) -> Vec<MemoryId> {
+    let new = after.derived_from.iter().filter(|source| !before.derived_from.contains(source));
+    new.copied().filter(|source| lineage.comes_from(*source, after.id)).collect()
 }
 
 #[cfg(test)]
@@ -51,7 +47,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::circle;
+    use super::super::circles;
     use super::*;
     use crate::memory::Trust;
     use crate::memory::samples::{id, strategy};
@@ -88,6 +84,18 @@ mod tests {
         assert_eq!(joined(&known, &[&less_trusted, &other], &alone).unwrap().derived_from, [id(4)]);
     }
 
+    #[test]
+    fn of_two_that_are_joined_to_each_other_at_once_both_see_the_circle_and_nothing_else_of_theirs() {
+        let (a, b, other) = (from(1, &[], 0), from(2, &[], 0), from(3, &[], 0));
+        let before = lineage(&[a.clone(), b.clone(), other.clone()]);
+        let joined_a = joined(&a, &[&b, &other], &before).unwrap();
+        let joined_b = joined(&b, &[&a], &before).unwrap();
+        let after = lineage(&[joined_a.clone(), joined_b.clone(), other]);
+        assert_eq!(closing(&a, &joined_a, &after), [id(2)]);
+        assert_eq!(closing(&b, &joined_b, &after), [id(1)]);
+        assert!(closing(&joined_a, &joined_a, &after).is_empty());
+    }
+
     proptest! {
         #[test]
         fn joining_never_closes_a_circle_raises_trust_or_leaves_a_stage_too_low(
@@ -111,7 +119,7 @@ mod tests {
             bank[target] = after;
             let links: BTreeMap<MemoryId, Vec<MemoryId>> =
                 bank.iter().map(|memory| (memory.id, memory.derived_from.clone())).collect();
-            prop_assert_eq!(circle(&links), None);
+            prop_assert!(circles(&links).is_empty());
             for memory in &bank {
                 for source in memory.derived_from.iter().map(|id| bank.iter().find(|other| other.id == *id).unwrap()) {
                     prop_assert!(memory.evolution_stage > source.evolution_stage && memory.trust <= source.trust);

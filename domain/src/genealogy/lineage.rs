@@ -1,6 +1,6 @@
 //! Who came from whom, as ids alone: what a tree is found by before its memories are read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ids::MemoryId;
 
@@ -20,7 +20,8 @@ pub struct Lineage {
 }
 
 impl Lineage {
-    /// `sources` are the parent and all other sources of the memory, each once.
+    /// `sources` are the parent and all other sources of the memory. Of a memory that is added again the sources are
+    /// those given last.
     pub fn add(&mut self, id: MemoryId, sources: Vec<MemoryId>) {
         sources.iter().for_each(|source| self.derived.entry(*source).or_default().push(id));
         self.sources.insert(id, sources);
@@ -31,5 +32,20 @@ impl Lineage {
         let up = (way != Way::Down).then(|| self.sources.get(&id)).flatten();
         let down = (way != Way::Up).then(|| self.derived.get(&id)).flatten();
         up.into_iter().chain(down).flatten().copied()
+    }
+
+    /// Whether the one is among the ancestors of the other, over however many steps, but at least one.
+    pub fn comes_from(&self, id: MemoryId, ancestor: MemoryId) -> bool {
+        let mut waiting: Vec<MemoryId> = self.next(id, Way::Up).collect();
+        let mut met = HashSet::new();
+        while let Some(id) = waiting.pop() {
+            if id == ancestor {
+                return true;
+            }
+            if met.insert(id) {
+                waiting.extend(self.next(id, Way::Up));
+            }
+        }
+        false
     }
 }

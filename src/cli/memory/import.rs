@@ -1,7 +1,7 @@
 //! `memory import`: what `memory export` wrote, restored exactly. The whole file is checked first, and put aside without
 //! its secrets; only then it is written. What a line has to be is `line`'s matter.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{Restorable, WorkspaceRef};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::genealogy::circle;
+use reasoning_bank_domain::genealogy::circles;
 use reasoning_bank_domain::ids::MemoryId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -30,6 +30,9 @@ const BATCH_THINGS: usize = 256;
 const BATCH_BYTES: usize = 1024 * 1024;
 /// For one batch, whose texts may all have to be embedded.
 const BATCH_PATIENCE: Duration = Duration::from_secs(600);
+
+/// In notes; of others the number.
+const CIRCLES_NAMED: usize = 10;
 
 const UNTRUSTED: &str = "the team and organisation of workspaces are not taken from a file; `workspace trust` grants \
                          them";
@@ -103,6 +106,20 @@ struct Checked {
     things: u64,
     /// Some workspace of the file had a team or an organisation.
     untrusted: bool,
+    /// Memories, each with a source that it is to be imported without: with it, it would come from itself.
+    circles: BTreeSet<(MemoryId, MemoryId)>,
+}
+
+impl Checked {
+    fn notes(&self) -> Vec<String> {
+        let untrusted = self.untrusted.then(|| UNTRUSTED.to_owned());
+        let open = |(id, source): &(MemoryId, MemoryId)| {
+            format!("{id} was not linked to its source {source}, which comes from it")
+        };
+        let more = self.circles.len().checked_sub(CIRCLES_NAMED).filter(|more| *more > 0);
+        let more = more.map(|more| format!("nor were {more} more memories linked to sources that come from them"));
+        untrusted.into_iter().chain(self.circles.iter().take(CIRCLES_NAMED).map(open)).chain(more).collect()
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -114,7 +131,7 @@ struct Entry {
 fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
     let (source, name) = open(path)?;
     let aside = tempfile::tempfile().map_err(Failure::temporary)?;
-    let mut checked = Checked { file: aside, things: 0, untrusted: false };
+    let mut checked = Checked { file: aside, things: 0, untrusted: false, circles: BTreeSet::new() };
     let mut out = BufWriter::new(&checked.file);
     let mut sources: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
     let mut untrusted = false;
@@ -143,13 +160,10 @@ fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
             return Err(Failure::usage(format!("{name}: nothing was imported{bad}")).hint(hint));
         }
     }
-    if let Some(id) = circle(&sources) {
-        let hint = "correct its derived_from and parent_memory_id, or those of its sources";
-        return Err(Failure::usage(format!("{name}: nothing was imported: memory {id} comes from itself")).hint(hint));
-    }
     out.flush().map_err(Failure::temporary)?;
     drop(out);
     checked.untrusted = untrusted;
+    checked.circles = circles(&sources);
     checked.file.rewind().map_err(Failure::temporary)?;
     Ok(checked)
 }
@@ -166,17 +180,17 @@ fn open(path: &Path) -> Result<(Box<dyn Read>, String), Failure> {
 }
 
 async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> Result<Imported, Failure> {
-    let mut entries = BufReader::new(checked.file);
-    let notes = checked.untrusted.then(|| UNTRUSTED.to_owned()).into_iter().collect();
-    let (mut done, mut read) = (Imported { notes, ..Imported::default() }, 0);
+    let (mut done, mut read) = (Imported { notes: checked.notes(), ..Imported::default() }, 0);
+    let (mut entries, circles) = (BufReader::new(checked.file), checked.circles);
     loop {
         let batch = next_batch(&mut entries).map_err(Failure::temporary)?;
         if batch.is_empty() {
             return Ok(done);
         }
         read += batch.len() as u64;
-        let (redactions, things): (Vec<u32>, Vec<Restorable>) =
+        let (redactions, mut things): (Vec<u32>, Vec<Restorable>) =
             batch.into_iter().map(|entry| (entry.redactions, entry.thing)).unzip();
+        things.iter_mut().for_each(|thing| without_circles(thing, &circles));
         let counts: Vec<Counts> = things.iter().map(Counts::of).collect();
         let is_new = system.memories.restore(things, Deadline::after(BATCH_PATIENCE)).await;
         let is_new = is_new.map_err(|error| broken_off(error, &done))?;
@@ -190,6 +204,14 @@ async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> 
         }
         progress.done(read);
     }
+}
+
+fn without_circles(thing: &mut Restorable, circles: &BTreeSet<(MemoryId, MemoryId)>) {
+    let Restorable::Memory { memory, .. } = thing else { return };
+    let id = memory.id;
+    let is_open = |source: &MemoryId| !circles.contains(&(id, *source));
+    memory.derived_from.retain(is_open);
+    memory.parent_memory_id = memory.parent_memory_id.filter(is_open);
 }
 
 fn next_batch(entries: &mut impl BufRead) -> io::Result<Vec<Entry>> {

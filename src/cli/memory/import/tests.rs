@@ -83,14 +83,46 @@ fn every_line_that_is_wrong_is_named_with_its_field() {
     insta::assert_snapshot!(problems(&lines));
 }
 
-#[test]
-fn memories_that_come_from_themselves_are_refused() {
+#[tokio::test]
+async fn of_a_circle_one_relation_is_left_out_and_said_and_everything_else_is_imported() {
+    let (system, loaded) = (system().await, loaded());
+    let place = tempfile::tempdir().unwrap();
     let from = |n: u128, sources: Value| with(lesson(n), "derived_from", sources);
-    let lines = [lesson(1), from(2, json!([id(1), id(4)])), from(3, json!([id(2)]))];
-    assert_eq!(problems(&lines), "none");
-    let circle = [&lines[..], &[with(lesson(4), "parent_memory_id", json!(id(3)))]].concat();
-    let said = problems(&circle);
-    assert!(said.ends_with("comes from itself"), "{said}");
+    let lines = [
+        from(1, json!([id(2), id(5)])),
+        with(from(2, json!([id(1), id(5)])), "parent_memory_id", json!(id(1))),
+        with(from(4, json!([id(3)])), "parent_memory_id", json!(id(3))),
+        with(lesson(3), "parent_memory_id", json!(id(4))),
+        lesson(5),
+    ];
+    let file = file(&place, &lines);
+    let progress = Output { json: true, quiet: true }.progress("lines");
+    let imported = import(&file, &loaded.workspace, &system.handle(), &progress).await.unwrap();
+    assert_eq!(imported.imported.memories, 5);
+    let note = |id: String, source: String| format!("{id} was not linked to its source {source}, which comes from it");
+    assert_eq!(imported.notes, [note(id(2), id(1)), note(id(4), id(3))]);
+    let ids: Vec<MemoryId> = (1..=5).map(|n| uuid::Uuid::from_u128(n).into()).collect();
+    let rows = system.handle().store.get(ids, a_minute()).await.unwrap();
+    let sources: Vec<(Vec<String>, Option<String>)> = rows
+        .into_iter()
+        .map(|row| (row.memory.derived_from, row.memory.parent_memory_id))
+        .map(|(of, parent)| (of.iter().map(MemoryId::to_string).collect(), parent.map(|id| id.to_string())))
+        .collect();
+    let expected = [
+        (vec![id(2), id(5)], None),
+        (vec![id(5)], None),
+        (Vec::new(), Some(id(4))),
+        (Vec::new(), None),
+        (Vec::new(), None),
+    ];
+    assert_eq!(sources, expected);
+    system.stop(std::time::Duration::from_secs(5)).await;
+}
+
+#[test]
+fn a_memory_that_names_itself_is_refused() {
+    let said = problems(&[with(lesson(1), "derived_from", json!([id(1)]))]);
+    assert!(said.contains("derived_from: names the memory itself"), "{said}");
 }
 
 #[test]

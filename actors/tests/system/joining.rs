@@ -1,0 +1,165 @@
+//! Sources that a confirmed memory gets while another process is at work on the same memories.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest};
+use reasoning_bank_actors::ports::{
+    Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Record, Scanned,
+    StoreError,
+};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::store::StoreOpener;
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::retrieval::Candidates;
+
+use crate::support::*;
+
+/// What another process stores between the reading of the first one who revises a memory, and its commit.
+type Meanwhile = Box<dyn Fn(Memory) -> Vec<Memory> + Send + Sync>;
+
+struct Shared {
+    store: MemStore,
+    meanwhile: std::sync::Mutex<Option<(Vec<MemoryId>, Meanwhile)>>,
+    lineages: AtomicUsize,
+}
+
+impl Shared {
+    async fn memory(&self, id: MemoryId) -> Memory {
+        self.store.get(vec![id], soon()).await.unwrap().remove(0).memory
+    }
+
+    async fn revise(&self, memory: Memory) {
+        let passages = match self.store.scan(Filter::Passages(vec![memory.id]), Page::first(1), soon()).await.unwrap() {
+            Scanned::Passages(mut passages) => passages.remove(&memory.id).unwrap_or_default(),
+            other => panic!("{other:?}"),
+        };
+        let memory = Memory { revision: memory.revision + 1, ..memory };
+        self.store.commit(vec![Record::Revision { memory, passages }], soon()).await.unwrap();
+    }
+}
+
+impl MemoryStore for Shared {
+    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
+        let revises = batch.iter().any(|record| matches!(record, Record::Revision { .. }));
+        let meanwhile = if revises { self.meanwhile.lock().unwrap().take() } else { None };
+        async move {
+            if let Some((ids, change)) = meanwhile {
+                for id in ids {
+                    for changed in change(self.memory(id).await) {
+                        self.revise(changed).await;
+                    }
+                }
+            }
+            self.store.commit(batch, deadline).await
+        }
+        .boxed()
+    }
+
+    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
+        self.store.candidates(recall, deadline)
+    }
+
+    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
+        self.store.get(ids, deadline)
+    }
+
+    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
+        if filter == Filter::Lineage {
+            self.lineages.fetch_add(1, Ordering::Relaxed);
+        }
+        self.store.scan(filter, page, deadline)
+    }
+
+    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
+        self.store.erase(scope, deadline)
+    }
+
+    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
+        self.store.maintain(deadline)
+    }
+}
+
+async fn shared_world() -> (World, Arc<Shared>) {
+    let shared =
+        Arc::new(Shared { store: MemStore::new(), meanwhile: Default::default(), lineages: AtomicUsize::default() });
+    let opened: Arc<dyn MemoryStore> = Arc::clone(&shared) as Arc<dyn MemoryStore>;
+    let opener: StoreOpener = Arc::new(move || {
+        let opened = Arc::clone(&opened);
+        async move { Ok(opened) }.boxed()
+    });
+    (world_over(opener, good_model()).await, shared)
+}
+
+const A: (&str, &str) = ("Retry with backoff", "double the delay after each failed attempt and add jitter");
+const B: (&str, &str) = ("Close files", "before renaming them, on every platform that locks them");
+
+fn again(of: (&str, &str), derived_from: Vec<MemoryId>) -> RecordRequest {
+    RecordRequest { derived_from, ..lesson(of.0, of.1) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_that_are_joined_to_each_other_by_two_processes_at_once_close_no_circle() {
+    let (world, shared) = shared_world().await;
+    let (a, b) = (world.recorded(lesson(A.0, A.1)).await, world.recorded(lesson(B.0, B.1)).await);
+    let other = world.recorded(lesson("Pin versions", "in the lock file")).await;
+    let joins_b = move |memory: Memory| vec![Memory { derived_from: vec![a], evolution_stage: 1, ..memory }];
+    *shared.meanwhile.lock().unwrap() = Some((vec![b], Box::new(joins_b)));
+    world.handle.memories.record(again(A, vec![b, other]), soon()).await.unwrap();
+    assert_eq!(shared.memory(b).await.derived_from, [a], "it was first");
+    assert_eq!(shared.memory(a).await.derived_from, [other]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_too_late_looks_at_the_relations_again() {
+    let (world, shared) = shared_world().await;
+    let (a, b) = (world.recorded(lesson(A.0, A.1)).await, world.recorded(lesson(B.0, B.1)).await);
+    let change = move |memory: Memory| match memory.id == b {
+        true => vec![Memory { derived_from: vec![a], evolution_stage: 1, ..memory }],
+        false => vec![Memory { pinned: true, ..memory }],
+    };
+    *shared.meanwhile.lock().unwrap() = Some((vec![a, b], Box::new(change)));
+    world.handle.memories.record(again(A, vec![b]), soon()).await.unwrap();
+    let (a, b) = (shared.memory(a).await, shared.memory(b).await);
+    assert_eq!((a.revision, a.pinned, a.derived_from), (2, true, Vec::new()));
+    assert_eq!(b.derived_from, [a.id]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_lessons_of_one_report_look_at_the_relations_of_the_bank_once_and_once_after() {
+    let (world, shared) = shared_world().await;
+    let (a, b) = (world.recorded(lesson(A.0, A.1)).await, world.recorded(lesson(B.0, B.1)).await);
+    let source = world.recorded(lesson("Pin versions", "in the lock file")).await;
+    let report = async |session: &str| {
+        let learning = |(title, content): (&str, &str)| Learning {
+            title: title.into(),
+            description: "when it fits".into(),
+            content: content.into(),
+            error_context: None,
+        };
+        let request = FeedbackRequest {
+            workspace: project(),
+            memory_ids: vec![source],
+            trace_id: None,
+            verdict: Default::default(),
+            learnings: vec![learning(A), learning(B)],
+            session: Some(session.into()),
+        };
+        world.handle.memories.feedback(request, soon()).await.unwrap()
+    };
+    report("one").await;
+    assert_eq!(
+        (shared.memory(a).await.derived_from, shared.memory(b).await.derived_from),
+        (vec![source], vec![source])
+    );
+    assert_eq!(shared.lineages.load(Ordering::Relaxed), 2);
+    report("two").await;
+    assert_eq!(shared.lineages.load(Ordering::Relaxed), 2, "nothing is new");
+    world.stop().await;
+}
