@@ -301,6 +301,7 @@ fn as_memory(
         updated_at: at,
         pinned: false,
         status: Status::Active,
+        quarantined_for: Vec::new(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,

@@ -143,6 +143,7 @@ impl Lesson {
             updated_at: origin.at,
             pinned: false,
             status: Status::Active,
+            quarantined_for: Vec::new(),
             trace_id: origin.trace_id,
             trace_outcome: origin.trace_id.map(|_| origin.outcome),
             embedder: None,

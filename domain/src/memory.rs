@@ -2,6 +2,7 @@
 //! Scores are in `score`, evidence and confidence in `confidence`, storage elsewhere.
 
 pub use changes::Changes;
+pub use quarantine::Quarantine;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -161,6 +162,9 @@ pub struct Memory {
     pub pinned: bool,
     #[serde(default)]
     pub status: Status,
+    /// While it is quarantined: for whose sake, its own or that of memories it came from. Empty: its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarantined_for: Vec<MemoryId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<TraceId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -348,6 +352,7 @@ fn hash_of_parts(parts: &[&str]) -> String {
 }
 
 mod changes;
+mod quarantine;
 #[cfg(test)]
 pub(crate) mod samples;
 #[cfg(test)]

@@ -171,4 +171,6 @@ pub struct Quarantined {
     pub changed: Vec<MemoryId>,
     /// There are more descendants than could be changed in one go.
     pub truncated: bool,
+    /// There are descendants that the workspace may not read; they stay as they are.
+    pub out_of_reach: bool,
 }

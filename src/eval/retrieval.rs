@@ -216,6 +216,7 @@ fn memory(document: Document, now: Timestamp) -> Memory {
         updated_at: at,
         pinned: false,
         status: Status::Active,
+        quarantined_for: Vec::new(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,

@@ -98,6 +98,7 @@ pub(crate) fn memory(workspace: &WorkspaceId, title: &str, content: &str) -> Mem
         updated_at: now(),
         pinned: false,
         status: Status::Active,
+        quarantined_for: Vec::new(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,

@@ -1,23 +1,26 @@
 //! Changing and deleting memories that are there. What a workspace may read it may change: its own memories, and those
 //! that its team and its organisation share.
 
-use std::collections::BTreeSet;
+use std::time::Duration;
 
+use reasoning_bank_domain::genealogy::MAX_NODES;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Changes, Memory, Status};
+use reasoning_bank_domain::memory::{Changes, Memory, Quarantine};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::view::{MemoryView, Quarantined};
 use reasoning_bank_domain::workspace::Workspace;
 
-use super::{MemoriesHandle, WorkspaceRef};
+use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Batch, EraseScope, Erased, MemoryRow, Record, StoreError};
+use crate::ports::{Batch, EraseScope, Erased, Record, StoreError};
 use crate::runtime::Deadline;
 
 /// Others who change the same memory at the same time.
 const TRIES: usize = 5;
 /// Memories that are changed in one commit.
 const AT_ONCE: usize = 500;
+/// Of the caller's time, to answer with what was changed until then.
+const RESERVE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateRequest {
@@ -67,8 +70,9 @@ impl MemoriesHandle {
         self.store.erase(EraseScope::Memory(id), deadline).await
     }
 
-    /// Takes a memory out of search, with `descendants` also what was learned from it, and with `undo` back in: then
-    /// those that are quarantined become active, and no others. The answer names those that were changed.
+    /// Takes a memory out of search, with `descendants` also what was learned from it, over others that the workspace
+    /// may not read too; with `undo` back in, with `descendants` also what is quarantined for nothing else. What may not
+    /// be read stays as it is, and the answer says that there is such. It names those whose status was changed.
     pub async fn quarantine(
         &self,
         id: MemoryId,
@@ -78,57 +82,64 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Quarantined, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let (ids, truncated) = if descendants {
-            let family = self.descendants(id, &workspace, deadline).await?;
-            (family.ids, family.truncated)
-        } else {
-            self.readable_one(id, &workspace, deadline).await?;
-            (vec![id], false)
-        };
-        let status = if undo { Status::Active } else { Status::Quarantined };
-        let mut changed = BTreeSet::new();
-        for ids in ids.chunks(AT_ONCE) {
-            changed.extend(self.set_status(ids, status, &workspace, deadline).await?);
-        }
+        let root = self.readable_one(id, &workspace, deadline).await?.memory;
+        let change = if undo { Quarantine::undone(&root) } else { Quarantine::For(id) };
         // The one asked for comes first, as in the tree.
-        let changed = ids.into_iter().filter(|id| changed.contains(id)).collect();
-        Ok(Quarantined { changed, truncated })
+        let mut ids = vec![id];
+        if descendants {
+            ids.extend(self.lineage(deadline).await?.descendants(id));
+        }
+        let enough = deadline.leaving(RESERVE);
+        let mut quarantined = Quarantined::default();
+        for ids in ids.chunks(AT_ONCE) {
+            if quarantined.changed.len() >= MAX_NODES || (enough.passed() && !quarantined.changed.is_empty()) {
+                quarantined.truncated = true;
+                break;
+            }
+            let part = self.quarantine_these(ids, &change, &workspace, deadline).await?;
+            quarantined.changed.extend(part.changed);
+            quarantined.out_of_reach |= part.out_of_reach;
+        }
+        Ok(quarantined)
     }
 
-    async fn set_status(
+    async fn quarantine_these(
         &self,
         ids: &[MemoryId],
-        status: Status,
+        change: &Quarantine,
         workspace: &Workspace,
         deadline: Deadline,
-    ) -> Result<Vec<MemoryId>, Error> {
-        let from = if status == Status::Active { Status::Quarantined } else { Status::Active };
-        let mut last = None;
-        for _ in 0..TRIES {
-            let now = self.clock.now();
-            let mut batch = Batch::new();
-            let mut rows = self.readable(ids.to_vec(), workspace, deadline).await?;
-            rows.retain(|row| row.memory.status == from);
-            let changed: Vec<MemoryId> = rows.iter().map(|row| row.memory.id).collect();
-            let mut passages = self.stored_passages(changed.clone(), deadline).await?;
-            for MemoryRow { memory, .. } in rows {
-                let stored = passages.remove(&memory.id).unwrap_or_default();
-                let memory = Memory { status, revision: memory.revision + 1, updated_at: now, ..memory };
-                let (memory, passages) = self.with_these_or_new(memory, stored, deadline).await?;
+    ) -> Result<Quarantined, Error> {
+        let visible = visible(workspace, Reach::Cascade);
+        let mut tries = 1;
+        loop {
+            let rows = self.store.get(ids.to_vec(), deadline).await?;
+            let changes = rows.into_iter().filter_map(|row| Some((change.apply(&row.memory)?, row.memory)));
+            let (changes, hidden): (Vec<_>, Vec<_>) = changes.partition(|(_, before)| visible.contains(before));
+            let moved = changes.iter().filter(|(after, before)| after.status != before.status);
+            let part = Quarantined {
+                changed: moved.map(|(after, _)| after.id).collect(),
+                truncated: false,
+                out_of_reach: !hidden.is_empty(),
+            };
+            if changes.is_empty() {
+                return Ok(part);
+            }
+            let changed = changes.iter().map(|(after, _)| after.id).collect();
+            let mut passages = self.stored_passages(changed, deadline).await?;
+            let (now, mut batch) = (self.clock.now(), Batch::new());
+            for (after, _) in changes {
+                let stored = passages.remove(&after.id).unwrap_or_default();
+                let after = Memory { revision: after.revision + 1, updated_at: now, ..after };
+                let (memory, passages) = self.with_these_or_new(after, stored, deadline).await?;
                 batch.push(Record::Revision { memory, passages });
             }
-            if batch.is_empty() {
-                return Ok(changed);
-            }
             match self.store.commit(batch, deadline).await {
-                Ok(_) => return Ok(changed),
-                Err(Error::Store(StoreError::Conflict(id))) => last = Some(id),
+                Ok(_) => return Ok(part),
+                // Somebody was faster. What they made of it is changed then.
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 Err(error) => return Err(error),
             }
         }
-        Err(last.map_or_else(
-            || Error::internal("a commit neither failed nor succeeded"),
-            |id| StoreError::Conflict(id).into(),
-        ))
     }
 }

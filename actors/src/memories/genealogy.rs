@@ -21,12 +21,6 @@ const LINKS_AT_ONCE: usize = 100_000;
 /// Of the caller's time, to answer with what was loaded until then.
 const RESERVE: Duration = Duration::from_secs(5);
 
-/// What came from a memory: itself first, then nearest first.
-pub(super) struct Descendants {
-    pub(super) ids: Vec<MemoryId>,
-    pub(super) truncated: bool,
-}
-
 struct Family {
     lineage: Lineage,
     /// What was read so far: nothing where the workspace may not read it, or where it is gone.
@@ -99,17 +93,6 @@ impl MemoriesHandle {
         Genealogy::of(id, members, truncated).ok_or_else(|| Error::internal("a memory is not in its own tree"))
     }
 
-    pub(super) async fn descendants(
-        &self,
-        id: MemoryId,
-        workspace: &Workspace,
-        deadline: Deadline,
-    ) -> Result<Descendants, Error> {
-        let mut family = self.family_of(id, workspace, deadline).await?;
-        let ids = self.load(&mut family, id, Way::Down, None, deadline.halfway(), deadline).await?;
-        Ok(Descendants { ids: std::iter::once(id).chain(ids).collect(), truncated: family.truncated })
-    }
-
     async fn family_of(&self, id: MemoryId, workspace: &Workspace, deadline: Deadline) -> Result<Family, Error> {
         let row = self.readable_one(id, workspace, deadline).await?;
         let mut family = Family {
@@ -138,7 +121,8 @@ impl MemoriesHandle {
         }
     }
 
-    /// Adds all that is reached from `start` over what may be read, nearest first.
+    /// Adds all that is reached from `start` over what may be read, nearest first: who may not read a memory does not
+    /// learn from the tree what came from it.
     async fn load(
         &self,
         family: &mut Family,
@@ -147,9 +131,9 @@ impl MemoriesHandle {
         depth: Option<u32>,
         enough: Deadline,
         deadline: Deadline,
-    ) -> Result<Vec<MemoryId>, Error> {
+    ) -> Result<(), Error> {
         let mut depth_left = depth.unwrap_or(u32::MAX);
-        let (mut met, mut level, mut loaded) = (HashSet::from([start]), vec![start], Vec::new());
+        let (mut met, mut level) = (HashSet::from([start]), vec![start]);
         while !level.is_empty() {
             let next = level.iter().flat_map(|id| family.lineage.next(*id, way));
             let next: BTreeSet<MemoryId> = next.filter(|id| met.insert(*id)).collect();
@@ -158,7 +142,7 @@ impl MemoriesHandle {
                 if !family.read.contains_key(&id) {
                     if enough.passed() {
                         family.truncated = true;
-                        return Ok(loaded);
+                        return Ok(());
                     }
                     let unread = family.unread(next.range(id..).copied(), way, depth_left);
                     let rows = self.store.get(unread.clone(), deadline).await?;
@@ -169,7 +153,7 @@ impl MemoriesHandle {
                 }
                 if family.is_too_many(id) {
                     family.truncated = true;
-                    return Ok(loaded);
+                    return Ok(());
                 }
                 if depth_left == 0 {
                     family.truncated |= !family.members.contains(&id);
@@ -178,9 +162,8 @@ impl MemoriesHandle {
                     level.push(id);
                 }
             }
-            loaded.extend(&level);
             depth_left = depth_left.saturating_sub(1);
         }
-        Ok(loaded)
+        Ok(())
     }
 }

@@ -126,6 +126,7 @@ pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Time
         updated_at: now,
         pinned: false,
         status: Status::Active,
+        quarantined_for: Vec::new(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,

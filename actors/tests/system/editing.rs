@@ -213,6 +213,64 @@ async fn quarantine_takes_a_memory_and_what_came_from_it_out_of_search_and_back(
 }
 
 #[tokio::test(start_paused = true)]
+async fn to_take_a_quarantine_back_is_its_exact_reverse() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let child_of =
+        |parent, title: &str, content: &str| RecordRequest { parent_memory_id: Some(parent), ..lesson(title, content) };
+    let root = world.recorded(lesson("Root", "alpha beta")).await;
+    let bad = world.recorded(child_of(root, "Bad for itself", "gamma delta")).await;
+    let by_status = world.recorded(child_of(root, "Bad by its status", "epsilon zeta")).await;
+    let grandchild = world.recorded(child_of(bad, "Grandchild", "eta theta")).await;
+    memories.quarantine(bad, &project(), false, false, soon()).await.unwrap();
+    memories.update(update(by_status, with_status(Status::Quarantined)), soon()).await.unwrap();
+    let family = async |id, undo| memories.quarantine(id, &project(), true, undo, soon()).await.unwrap().changed;
+    assert_eq!(family(root, false).await, [root, grandchild]);
+    assert_eq!(family(root, true).await, [root, grandchild]);
+    assert_eq!(found(&world, "alpha gamma epsilon eta").await.len(), 2, "the others were out of search before");
+
+    assert_eq!(family(root, false).await, [root, grandchild]);
+    assert_eq!(family(bad, false).await, [], "all of it is out of search");
+    assert_eq!(family(root, true).await, [root], "it is for another one, too");
+    assert_eq!(family(bad, true).await, [bad, grandchild]);
+    assert_eq!(family(by_status, true).await, [by_status]);
+
+    assert_eq!(family(root, false).await.len(), 4);
+    assert_eq!(family(bad, true).await, [bad, grandchild], "a branch may come back before the rest");
+    assert_eq!(family(root, true).await, [root, by_status]);
+    assert!(world.memories().await.iter().all(|memory| memory.quarantined_for.is_empty()));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quarantine_goes_on_over_what_may_not_be_read_and_says_that_there_is_such() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    for workspace in [project(), elsewhere()] {
+        world.handle.workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
+    }
+    let shared = RecordRequest { scope: Scope::Team, ..lesson("Retry", "double the delay") };
+    let shared = world.recorded(shared).await;
+    let theirs = RecordRequest { workspace: elsewhere(), ..lesson("Retry thrice", "then give the error back") };
+    let theirs = world.recorded(RecordRequest { parent_memory_id: Some(shared), ..theirs }).await;
+    let copy = memories.promote(theirs, &elsewhere(), soon()).await.unwrap().id;
+    let quarantined = memories.quarantine(shared, &project(), true, false, soon()).await.unwrap();
+    assert_eq!(
+        (quarantined.changed, quarantined.truncated, quarantined.out_of_reach),
+        (vec![shared, copy], false, true)
+    );
+    assert_eq!(memories.get(theirs, &elsewhere(), soon()).await.unwrap().status, Status::Active);
+
+    let by_them = memories.quarantine(shared, &elsewhere(), true, false, soon()).await.unwrap();
+    assert_eq!((by_them.changed, by_them.out_of_reach), (vec![theirs], false));
+    let undone = memories.quarantine(shared, &project(), true, true, soon()).await.unwrap();
+    assert_eq!((undone.changed, undone.out_of_reach), (vec![shared, copy], true));
+    let undone = memories.quarantine(shared, &elsewhere(), true, true, soon()).await.unwrap();
+    assert_eq!((undone.changed, undone.out_of_reach), (vec![theirs], false));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_change_outlives_a_store_that_dies_on_the_way() {
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;

@@ -34,6 +34,11 @@ impl Lineage {
         up.into_iter().chain(down).flatten().copied()
     }
 
+    /// All that came from a memory, nearest first, equally near ones by id; whether they are known or not.
+    pub fn descendants(&self, id: MemoryId) -> Vec<MemoryId> {
+        super::walk(id, |id| self.next(id, Way::Down).collect())
+    }
+
     /// Whether the one is among the ancestors of the other, over however many steps, but at least one.
     pub fn comes_from(&self, id: MemoryId, ancestor: MemoryId) -> bool {
         let mut waiting: Vec<MemoryId> = self.next(id, Way::Up).collect();

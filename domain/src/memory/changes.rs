@@ -43,8 +43,11 @@ impl Changes {
         set(&mut memory.pattern_tags, &self.pattern_tags);
         label(&mut memory.domain_category, &self.domain_category);
         label(&mut memory.difficulty_level, &self.difficulty_level);
-        set(&mut memory.status, &self.status);
         set(&mut memory.pinned, &self.pinned);
+        if let Some(status) = self.status.filter(|status| *status != memory.status) {
+            memory.status = status;
+            memory.quarantined_for.clear();
+        }
         memory
     }
 }
@@ -52,7 +55,7 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::samples::strategy;
+    use crate::memory::samples::{id, strategy};
 
     #[test]
     fn what_is_not_named_stays() {
@@ -63,6 +66,14 @@ mod tests {
         assert!(!changes.is_empty());
         let changed = changes.apply(&memory);
         assert_eq!(changed, Memory { title: "Other".into(), status: Status::Archived, ..memory });
+    }
+
+    #[test]
+    fn another_status_ends_a_quarantine_and_the_same_one_does_not() {
+        let memory = Memory { status: Status::Quarantined, quarantined_for: vec![id(9)], ..strategy(1) };
+        let with = |status| Changes { status: Some(status), ..Changes::default() }.apply(&memory);
+        assert_eq!(with(Status::Quarantined), memory);
+        assert_eq!(with(Status::Active), strategy(1));
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub(crate) fn strategy(n: u128) -> Memory {
         updated_at: now(),
         pinned: false,
         status: Status::Active,
+        quarantined_for: Vec::new(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,

@@ -85,10 +85,10 @@ pub(in crate::cli) enum MemoryCommand {
     Quarantine {
         /// The memory's id
         id: MemoryId,
-        /// And all that was learned from it
+        /// And all that was learned from it; with --undo, what was quarantined with it
         #[arg(long)]
         descendants: bool,
-        /// Put back what is quarantined
+        /// Put it back
         #[arg(long)]
         undo: bool,
     },

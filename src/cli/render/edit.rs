@@ -54,6 +54,9 @@ pub(in crate::cli) fn quarantined(quarantined: &Quarantined, undone: bool) -> St
     if quarantined.truncated {
         out.push_str("there are more descendants; run it again\n");
     }
+    if quarantined.out_of_reach {
+        out.push_str("there are descendants in workspaces that this one may not read; they stay as they are\n");
+    }
     out
 }
 

@@ -116,7 +116,7 @@ async fn of_a_circle_one_relation_is_left_out_and_said_and_everything_else_is_im
         (Vec::new(), None),
     ];
     assert_eq!(sources, expected);
-    system.stop(std::time::Duration::from_secs(5)).await;
+    system.stop(Duration::from_secs(5)).await;
 }
 
 #[test]
