@@ -1,70 +1,111 @@
-//! Whether a text repeats what the model was shown instead of saying what it learned. Letters and digits alone are
-//! compared, without regard to case: other spacing, punctuation or markup hides no echo.
+//! Whether a text repeats what the model was shown instead of saying what it learned. What counts is how much of the
+//! text itself is repeated: to quote a line of the task, of a solution or of an error is legitimate. Letters and digits
+//! alone are compared, without regard to case: other spacing, punctuation or markup hides no echo.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
 use super::validate::Shown;
 use crate::prompt::Template;
 
-/// Letters and digits that are the same by chance in no two texts.
-const RUN: usize = 40;
-/// Shorter ones are echoed only by a text that says nothing else.
-const LEAST_WITHIN: usize = 60;
+/// Characters that are the same by chance in no two texts.
+const SHARED: usize = 20;
+/// A run of the instructions, which nothing but them says.
+const OF_INSTRUCTIONS: usize = 40;
+/// Shorter texts, in characters, are echoes only as a whole: there are few ways to name a thing.
+const LEAST: usize = 60;
+/// The share of a text that makes an echo of it.
+const MOST: f64 = 0.8;
 
 /// What was shown, prepared for comparison.
 pub(super) struct Echoes {
-    task: String,
-    solutions: Vec<String>,
+    task: Bare,
+    solutions: Vec<Bare>,
 }
 
 impl Echoes {
     pub(super) fn of(shown: &Shown<'_>) -> Self {
-        Self { task: bare(shown.task), solutions: shown.solutions.iter().map(|solution| bare(solution)).collect() }
+        Self { task: Bare::of(shown.task), solutions: shown.solutions.iter().map(|text| Bare::of(text)).collect() }
     }
 
-    /// The task or a whole solution said again, a piece of the task, or a run of the instructions.
+    /// The task or a piece of it, a whole solution, or a run of the instructions, and little else.
     pub(super) fn is_echo(&self, text: &str) -> bool {
-        let text = bare(text);
-        let sources = || std::iter::once(&self.task).chain(&self.solutions).filter(|source| !source.is_empty());
-        sources().any(|source| text == *source || (source.len() >= LEAST_WITHIN && mostly_within(source, &text)))
-            || (text.len() >= LEAST_WITHIN && mostly_within(&text, &self.task))
-            || runs(&text, 1).any(|run| instructions().contains(run))
+        let text = Bare::of(text);
+        self.repeats_all(&text)
+            || (text.chars.len() >= LEAST && text.share_within(&self.task) >= MOST)
+            || text.says_instructions()
+    }
+
+    /// As [`Echoes::is_echo`], of what names a failure: it may well be an error that the task quotes.
+    pub(super) fn is_echo_of_all(&self, pattern: &str) -> bool {
+        let pattern = Bare::of(pattern);
+        self.repeats_all(&pattern) || pattern.says_instructions()
     }
 
     /// As [`Echoes::is_echo`], of a text that may well have the words of a short task.
     pub(super) fn is_long_echo(&self, title: &str) -> bool {
-        bare(title).len() >= LEAST_WITHIN && self.is_echo(title)
+        Bare::of(title).chars.len() >= LEAST && self.is_echo(title)
+    }
+
+    /// The whole task, or a whole solution, and little else.
+    fn repeats_all(&self, text: &Bare) -> bool {
+        let sources = || std::iter::once(&self.task).chain(&self.solutions).filter(|source| !source.chars.is_empty());
+        let is_most = |source: &Bare| {
+            text.chars.len() >= LEAST && text.share_within(source) >= MOST && source.share_within(text) >= MOST
+        };
+        sources().any(|source| text.chars == source.chars || is_most(source))
     }
 }
 
-/// Most of the runs of `part` stand in `whole`.
-fn mostly_within(part: &str, whole: &str) -> bool {
-    const MOST: f64 = 0.8;
-    let count = runs(part, RUN).count();
-    if count == 0 || (whole.len() as f64) < MOST * 0.5 * part.len() as f64 {
-        return count == 0 && whole.contains(part);
+/// A text's letters and digits, lowercase.
+struct Bare {
+    chars: Vec<char>,
+    /// Hashes of all its runs of [`SHARED`] characters.
+    runs: HashSet<u64>,
+}
+
+impl Bare {
+    fn of(text: &str) -> Self {
+        let chars = bare(text);
+        let runs = chars.windows(SHARED).map(hash).collect();
+        Self { chars, runs }
     }
-    runs(part, RUN).filter(|run| whole.contains(run)).count() as f64 >= MOST * count as f64
+
+    /// The share of its characters that stand in a run that the other has as well, in 0..=1.
+    fn share_within(&self, other: &Self) -> f64 {
+        let (mut shared, mut counted_to) = (0, 0);
+        for (at, run) in self.chars.windows(SHARED).enumerate() {
+            if other.runs.contains(&hash(run)) {
+                let end = at + SHARED;
+                shared += end - counted_to.max(at);
+                counted_to = end;
+            }
+        }
+        shared as f64 / self.chars.len().max(1) as f64
+    }
+
+    fn says_instructions(&self) -> bool {
+        self.chars.windows(OF_INSTRUCTIONS).any(|run| instructions().contains(&hash(run)))
+    }
 }
 
-/// Its pieces of [`RUN`] characters, one every `step` characters; a shorter rest is none.
-fn runs(text: &str, step: usize) -> impl Iterator<Item = &str> {
-    let starts = text.char_indices().map(|(at, _)| at);
-    let ends = starts.clone().chain([text.len()]).skip(RUN);
-    starts.zip(ends).step_by(step).map(|(from, to)| &text[from..to])
-}
-
-fn bare(text: &str) -> String {
+fn bare(text: &str) -> Vec<char> {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
+fn hash(run: &[char]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    run.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Every run of the instructions of the calls that ask for lessons.
-fn instructions() -> &'static HashSet<String> {
-    static RUNS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+fn instructions() -> &'static HashSet<u64> {
+    static RUNS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
         let asking = Template::ALL.into_iter().filter(|template| template.asks_for_items());
-        let texts: Vec<String> = asking.map(|template| bare(&template.instructions())).collect();
-        texts.iter().flat_map(|text| runs(text, 1)).map(str::to_owned).collect()
+        let texts: Vec<Vec<char>> = asking.map(|template| bare(&template.instructions())).collect();
+        texts.iter().flat_map(|text| text.windows(OF_INSTRUCTIONS).map(hash)).collect()
     });
     &RUNS
 }

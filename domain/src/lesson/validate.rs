@@ -90,12 +90,13 @@ fn tidied(mut lesson: Lesson) -> Lesson {
 fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Refused> {
     let mut texts = vec![(&lesson.description, DESCRIPTION_MAX_CHARS), (&lesson.content, LESSON_CONTENT_MAX_CHARS)];
     let mut names = vec![(&lesson.title, TITLE_MAX_CHARS)];
+    let mut pattern = Vec::new();
     if let Some(error) = &lesson.error_context {
         names.push((&error.error_type, TITLE_MAX_CHARS));
-        texts.push((&error.failure_pattern, LESSON_CONTENT_MAX_CHARS));
         texts.push((&error.corrective_guidance, LESSON_CONTENT_MAX_CHARS));
+        pattern.push((&error.failure_pattern, LESSON_CONTENT_MAX_CHARS));
     }
-    for (text, max) in names.iter().chain(&texts) {
+    for (text, max) in names.iter().chain(&texts).chain(&pattern) {
         if !has_words(text) {
             return Err(Refused::Blank);
         }
@@ -104,7 +105,7 @@ fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Re
         }
     }
     let labels = lesson.pattern_tags.iter().chain(&lesson.domain_category).chain(&lesson.difficulty_level);
-    let mut all = names.iter().chain(&texts).map(|(text, _)| *text).chain(labels);
+    let mut all = names.iter().chain(&texts).chain(&pattern).map(|(text, _)| *text).chain(labels);
     if all.clone().any(|text| text.contains(MARKER) || scrub(text).redactions > 0) {
         return Err(Refused::HasSecret);
     }
@@ -115,7 +116,9 @@ fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Re
         }
         _ => {}
     }
-    let echoed = texts.iter().any(|(text, _)| echoes.is_echo(text)) || echoes.is_long_echo(&lesson.title);
+    let echoed = texts.iter().any(|(text, _)| echoes.is_echo(text))
+        || pattern.iter().any(|(text, _)| echoes.is_echo_of_all(text))
+        || echoes.is_long_echo(&lesson.title);
     if echoed || all.any(|text| names_a_fence(text)) {
         return Err(Refused::EchoesPrompt);
     }

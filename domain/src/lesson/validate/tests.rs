@@ -113,6 +113,42 @@ fn fit_lessons_are_kept(#[case] lesson: Lesson) {
     assert_eq!(keep(vec![lesson.clone()], &shown(), false, 3), Kept { lessons: vec![lesson], ..Kept::default() });
 }
 
+/// A warning whose failure is told with these words.
+fn failing_with(pattern: &str) -> Lesson {
+    Lesson { error_context: Some(LessonError { failure_pattern: pattern.into(), ..error("E").unwrap() }), ..lesson() }
+}
+
+#[rstest]
+#[case::the_error_and_when_it_comes(
+    "Fix it: TypeError: unsupported operand type(s) for +: 'int' and 'NoneType'",
+    failing_with("unsupported operand type(s) for +: 'int' and 'NoneType' whenever a value is missing")
+)]
+#[case::the_error_alone(
+    "The import of last night ended, after half of the rows, with duplicate key value violates unique constraint \
+     \"accounts_email_key\" on every second line of the file. Make it go on and say which lines were left out.",
+    failing_with("duplicate key value violates unique constraint \"accounts_email_key\" on every second line")
+)]
+#[case::the_task_within_a_long_text(
+    TASK,
+    saying(format!("{} If you {TASK} {}", "Look at each pair once. ".repeat(10), "Mind the empty list. ".repeat(10)))
+)]
+#[case::a_short_task_of_another_script(
+    "编写一个函数合并重叠的区间并按起点排序输出结果",
+    Lesson { description: "当需要编写一个函数合并重叠的区间并按起点排序输出结果时使用。".into(), ..lesson() }
+)]
+fn a_quotation_within_a_lesson_is_no_echo(#[case] task: &str, #[case] lesson: Lesson) {
+    let shown = Shown { task, solutions: vec![SOLUTION] };
+    assert_eq!(keep(vec![lesson.clone()], &shown, false, 3).lessons, [lesson]);
+}
+
+#[test]
+fn a_long_text_of_another_script_that_says_the_task_again_is_an_echo() {
+    let task = "编写一个函数合并重叠的区间并按起点排序输出结果".repeat(3);
+    let shown = Shown { task: &task, solutions: vec![] };
+    let kept = keep(vec![saying(format!("{task}。"))], &shown, false, 3);
+    assert_eq!(kept.refused, BTreeMap::from([(Refused::EchoesPrompt, 1)]));
+}
+
 #[test]
 fn from_a_failure_only_lessons_with_an_error_context_are_kept_and_never_more_than_asked() {
     let kept = keep(vec![lesson(), warning(), warning(), warning()], &shown(), true, 2);
