@@ -51,7 +51,7 @@ pub fn rank(candidates: Candidates, asked: &Asked, profile: &Profile) -> Vec<Ran
     let fused = fuse(candidates.vector.as_ref(), candidates.text.as_ref());
     let mut asked = asked.clone();
     if asked.domain.is_none() {
-        asked.domain = majority_domain(&candidates, &fused);
+        asked.majority_domain = majority_domain(&candidates, &fused);
     }
     let mut ranked: Vec<Ranked> = candidates
         .facts

@@ -90,8 +90,12 @@ impl Default for Profile {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub now: Timestamp,
+    /// Only a domain that it was given with is in it.
     pub signature: Option<Signature>,
+    /// As the caller names it.
     pub domain: Option<String>,
+    /// That of most candidates; counts where the caller names none.
+    pub majority_domain: Option<String>,
     /// The query speaks of something that went wrong.
     pub mentions_error: bool,
 }
@@ -185,22 +189,31 @@ fn scope_weight(scope: Scope) -> f64 {
     }
 }
 
-fn same_domain(asked: &Asked, facts: &Facts) -> bool {
-    let own = facts.domain.as_deref().or(facts.signature.as_ref().and_then(Signature::domain));
-    matches!((&asked.domain, own), (Some(asked), Some(own)) if asked.trim().eq_ignore_ascii_case(own.trim()))
+/// By its category or, of a warning, by the domain of its error.
+fn is_of(domain: &str, facts: &Facts) -> bool {
+    let own = [facts.domain.as_deref(), facts.signature.as_ref().and_then(Signature::domain)];
+    own.into_iter().flatten().any(|own| own.trim().to_lowercase() == domain.trim().to_lowercase())
 }
 
-/// 1 for the same signature, 0.5 for the same domain, 0.25 when the query mentions an error; 0 for strategies.
+fn same_domain(asked: &Asked, facts: &Facts) -> bool {
+    asked.domain.as_ref().or(asked.majority_domain.as_ref()).is_some_and(|domain| is_of(domain, facts))
+}
+
+/// 1 for the same signature, 0.5 for the same domain, or the same error in another domain than the one that the caller
+/// names beside it, 0.25 when the query mentions an error; 0 for strategies.
 fn error_context(asked: &Asked, facts: &Facts) -> f64 {
     let Some(own) = &facts.signature else { return 0.0 };
-    if asked.signature.as_ref().is_some_and(|wanted| wanted.matches(own)) {
-        1.0
-    } else if same_domain(asked, facts) {
-        0.5
-    } else if asked.mentions_error {
-        0.25
-    } else {
-        0.0
+    let same_error = asked.signature.as_ref().filter(|wanted| wanted.matches(own));
+    let elsewhere = |wanted: &Signature| {
+        let named = asked.domain.as_ref().filter(|_| wanted.domain().is_none() && own.domain().is_some());
+        named.is_some_and(|domain| !is_of(domain, facts))
+    };
+    match same_error {
+        Some(wanted) if !elsewhere(wanted) => 1.0,
+        Some(_) => 0.5,
+        None if same_domain(asked, facts) => 0.5,
+        None if asked.mentions_error => 0.25,
+        None => 0.0,
     }
 }
 

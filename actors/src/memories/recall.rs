@@ -105,8 +105,8 @@ impl MemoriesHandle {
         let unread = unread(&request, &workspace, &visible);
         let partial = !unread.is_empty();
         notes.extend(unread);
-        let error = request.error_signature.as_deref();
-        let signature = error.map(|raw| Signature::of(raw, request.domain.as_deref()));
+        // The domain that is asked for ranks; only one within the signature keeps others out.
+        let signature = request.error_signature.as_deref().map(|raw| Signature::of(raw, None));
         let recall = Recall {
             visible,
             conditions: Conditions {
@@ -126,8 +126,13 @@ impl MemoriesHandle {
             (Some(_), Some(_)) => SearchMode::Hybrid,
             (None, _) => SearchMode::Keyword,
         };
-        let asked =
-            Asked { now, signature, domain: request.domain.clone(), mentions_error: mentions_error(&request.query) };
+        let asked = Asked {
+            now,
+            signature,
+            domain: request.domain.clone(),
+            majority_domain: None,
+            mentions_error: mentions_error(&request.query),
+        };
         let mut ranked = rank(candidates, &asked, &self.profile(request.profile));
         if let Some(signature) = asked.signature.as_ref().filter(|_| request.errors_only) {
             matching_first(&mut ranked, signature);

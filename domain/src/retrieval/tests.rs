@@ -11,7 +11,7 @@ const PROFILES: [ProfileName; 4] =
     [ProfileName::Composite, ProfileName::Paper, ProfileName::Cascade, ProfileName::Episodic];
 
 fn asked() -> Asked {
-    Asked { now: now(), signature: None, domain: None, mentions_error: false }
+    Asked { now: now(), signature: None, domain: None, majority_domain: None, mentions_error: false }
 }
 
 /// Memories with a cosine each; no text was searched.

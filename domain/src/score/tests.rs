@@ -13,7 +13,7 @@ fn profile(name: ProfileName) -> Profile {
 }
 
 fn asked() -> Asked {
-    Asked { now: now(), signature: None, domain: None, mentions_error: false }
+    Asked { now: now(), signature: None, domain: None, majority_domain: None, mentions_error: false }
 }
 
 fn similar(similarity: f64) -> Fused {
@@ -84,7 +84,12 @@ fn an_error_context_counts_by_how_directly_it_matches() {
         (Asked { signature: signature("IndexError"), ..asked() }, 1.0),
         (Asked { signature: signature("indexerror|algorithms"), domain: domain("other"), ..asked() }, 1.0),
         (Asked { signature: signature("indexerror|network"), ..asked() }, 0.0),
+        (Asked { signature: signature("IndexError"), domain: domain("Algorithms "), ..asked() }, 1.0),
+        (Asked { signature: signature("IndexError"), domain: domain("network"), ..asked() }, 0.5),
+        (Asked { signature: signature("IndexError"), majority_domain: domain("network"), ..asked() }, 1.0),
         (Asked { signature: signature("KeyError"), domain: domain("Algorithms "), ..asked() }, 0.5),
+        (Asked { majority_domain: domain("algorithms"), ..asked() }, 0.5),
+        (Asked { domain: domain("network"), majority_domain: domain("algorithms"), ..asked() }, 0.0),
         (Asked { domain: domain("algorithms"), mentions_error: true, ..asked() }, 0.5),
         (Asked { domain: domain("network"), mentions_error: true, ..asked() }, 0.25),
         (Asked { mentions_error: true, ..asked() }, 0.25),
@@ -93,6 +98,15 @@ fn an_error_context_counts_by_how_directly_it_matches() {
     for (asked, expected) in table {
         assert_eq!(score_of(ProfileName::Composite, &asked, &warning(1), 0.5).error_context, expected, "{asked:?}");
         assert_eq!(score_of(ProfileName::Composite, &asked, &strategy(1), 0.5).error_context, 0.0, "{asked:?}");
+    }
+}
+
+#[test]
+fn a_warning_is_of_its_category_and_of_the_domain_of_its_error() {
+    let memory = Memory { domain_category: Some("rust".into()), ..warning(1) };
+    for (domain, expected) in [("Rust", 0.5), ("algorithms", 0.5), ("network", 0.0)] {
+        let asked = Asked { domain: Some(domain.into()), ..asked() };
+        assert_eq!(score_of(ProfileName::Composite, &asked, &memory, 0.5).error_context, expected, "{domain}");
     }
 }
 
@@ -195,6 +209,7 @@ impl Case {
             now: now(),
             signature: self.same_signature.then(|| Signature::of("IndexError", None)),
             domain: Some(if self.same_domain { "algorithms".into() } else { "network".into() }),
+            majority_domain: None,
             mentions_error: self.mentions_error,
         };
         let mut evidence = Evidence::default();
