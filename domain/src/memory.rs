@@ -3,13 +3,15 @@
 
 pub use changes::Changes;
 pub use quarantine::Quarantine;
+pub use stack::normalised_stack;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::ids::{MemoryId, TraceId};
+use crate::confidence::{SignalKind, id_within_trace};
+use crate::ids::{MemoryId, SignalId, TraceId};
 use crate::prompt::one_line;
 use crate::signature::Signature;
 use crate::trace::Outcome;
@@ -190,26 +192,38 @@ impl Memory {
         format!("{}\n{}\n{}", self.title, self.description, self.content)
     }
 
-    /// Equal for memories that say exactly the same to the same readers.
+    /// What kind of error it warns of; none where it is no warning.
+    pub fn signature(&self) -> Option<Signature> {
+        self.error_context.as_ref().map(ErrorContext::signature)
+    }
+
+    /// The id of the signal by which this lesson confirms `existing`: of one trace the same for all that says the same,
+    /// so that a solve confirms a memory once, and so does a session that reports on it; `fresh` without a trace.
+    pub fn confirmation_id(&self, existing: MemoryId, fresh: SignalId) -> SignalId {
+        self.trace_id.map_or(fresh, |trace| {
+            id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref())
+        })
+    }
+
+    /// Equal for memories that say exactly the same, and warn of the same kind of error, to the same readers.
     pub fn duplicate_key(&self) -> String {
         let group = match self.scope {
             Scope::Project => None,
             Scope::Team => self.team.as_deref(),
             Scope::Org => self.org.as_deref(),
         };
-        let parts = [
-            self.workspace_id.as_str(),
-            self.scope.as_str(),
-            group.unwrap_or_default(),
-            &normalised(&self.title),
-            &normalised(&self.content),
-        ];
-        hash_of_parts(&parts)
+        self.key(&[self.workspace_id.as_str(), self.scope.as_str(), group.unwrap_or_default()])
     }
 
-    /// Equal for memories with the same words, whoever may read them.
+    /// Equal for memories with the same words about the same kind of error, whoever may read them.
     pub fn text_key(&self) -> String {
-        hash_of_parts(&[&normalised(&self.title), &normalised(&self.content)])
+        self.key(&[])
+    }
+
+    fn key(&self, readers: &[&str]) -> String {
+        let (title, content, signature) = (normalised(&self.title), normalised(&self.content), self.signature());
+        let says = [&*title, &*content].into_iter().chain(signature.as_ref().map(Signature::as_str));
+        hash_of_parts(&readers.iter().copied().chain(says).collect::<Vec<_>>())
     }
 
     /// How a model reads it. Strategies and warnings look different; both are quoted data, fenced by the caller. What is a
@@ -309,7 +323,7 @@ impl From<&Memory> for Facts {
             id: memory.id,
             scope: memory.scope,
             outcome: memory.outcome,
-            signature: memory.error_context.as_ref().map(ErrorContext::signature),
+            signature: memory.signature(),
             domain: memory.domain_category.clone(),
             prior: memory.prior,
             pinned: memory.pinned,
@@ -355,5 +369,6 @@ mod changes;
 mod quarantine;
 #[cfg(test)]
 pub(crate) mod samples;
+mod stack;
 #[cfg(test)]
 mod tests;

@@ -346,7 +346,9 @@ fn work_at_the_command_line(place: &Place, corpus: &[Planted], seen: &mut Seen) 
 fn restore(place: &Place, corpus: &[Planted], exported: &str, seen: &mut Seen) {
     let everything = everything(corpus);
     let lines = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let mut memory = lines.clone().find(|line| line["kind"] == "memory" && line["workspace"].is_object()).unwrap();
+    let mut memory = lines.clone().find(|line| line["kind"] == "memory").unwrap();
+    // The first line has it, and that may be any: some ids are hashes.
+    memory["workspace"] = lines.clone().find(|line| line["workspace"].is_object()).unwrap()["workspace"].take();
     memory["id"] = json!("01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11");
     memory["content"] = json!(everything);
     memory["source_session"] = json!(corpus[0].text);

@@ -60,7 +60,7 @@ impl MemoriesHandle {
                     batch.push(signal(id, existing, workspace, SignalKind::Confirmed, None, at));
                     (Novelty::Confirms, Some(existing))
                 }
-                ToLearn::New { memory, passages } => {
+                ToLearn::New { memory, passages, .. } => {
                     added.push(*position);
                     batch.push(Record::Memory { memory: *memory, passages, confirm: Some(draft.ids.confirmation) });
                     (Novelty::New, Some(draft.ids.memory))
@@ -106,7 +106,7 @@ impl MemoriesHandle {
             memory.embedder.clone_from(&embedder);
             let passages = [next(PassageKind::Task), next(PassageKind::Content)].concat();
             let to_learn = self.compare(memory, passages, &earlier, deadline).await;
-            if let ToLearn::New { memory, passages } = &to_learn {
+            if let ToLearn::New { memory, passages, .. } = &to_learn {
                 earlier.extend(Earlier::of(memory, passages));
             }
             compared.push(to_learn);

@@ -181,6 +181,9 @@ fn scrubbed(mut request: FeedbackRequest) -> FeedbackRequest {
     if let Some(evidence) = &mut request.verdict.evidence {
         evidence.detail.scrub();
     }
+    for learning in &mut request.learnings {
+        learning.error_context.scrub();
+    }
     request
 }
 

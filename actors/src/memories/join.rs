@@ -27,7 +27,7 @@ pub(super) struct Brought {
 impl Brought {
     pub(super) fn by(to_learn: &ToLearn) -> Self {
         let memory = to_learn.memory();
-        Self { own: memory.id, sources: memory.derived_from.clone() }
+        Self { own: memory.id, sources: to_learn.sources().to_vec() }
     }
 }
 

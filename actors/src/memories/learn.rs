@@ -12,6 +12,7 @@ use reasoning_bank_domain::lesson::{Lesson, Likeness, Origin, RELATED_COSINE, li
 use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::Learned;
+use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
 
@@ -35,8 +36,16 @@ pub(crate) struct Kept {
 
 /// A memory that is ready to be committed, or the existing one that it confirms.
 pub(super) enum ToLearn {
-    New { memory: Box<Memory>, passages: Vec<Passage> },
-    Same { existing: MemoryId, memory: Box<Memory> },
+    New {
+        memory: Box<Memory>,
+        passages: Vec<Passage>,
+        /// What it came from, without the relatives that it was linked to.
+        sources: Vec<MemoryId>,
+    },
+    Same {
+        existing: MemoryId,
+        memory: Box<Memory>,
+    },
 }
 
 /// A memory that is about to be stored, with the vector of its content.
@@ -79,6 +88,14 @@ impl ToLearn {
         memory
     }
 
+    /// What it came from before it was compared: a relative of a lesson is no source of a memory that says the same.
+    pub(super) fn sources(&self) -> &[MemoryId] {
+        match self {
+            Self::New { sources, .. } => sources,
+            Self::Same { memory, .. } => &memory.derived_from,
+        }
+    }
+
     pub(super) fn learned(&self) -> Learned {
         let memory = self.memory();
         Learned { id: self.reinforces().unwrap_or(memory.id), title: memory.title.clone() }
@@ -86,12 +103,11 @@ impl ToLearn {
 
     pub(super) fn into_record(self, now: Timestamp) -> Record {
         match self {
-            Self::New { memory, passages } => {
+            Self::New { memory, passages, .. } => {
                 Record::Memory { memory: *memory, passages, confirm: Some(SignalId::from(Uuid::now_v7())) }
             }
             Self::Same { existing, memory } => {
-                // Several lessons of one trace may confirm the same one.
-                let id = SignalId::from(Uuid::now_v7());
+                let id = memory.confirmation_id(existing, Uuid::now_v7().into());
                 signal(id, existing, memory.workspace_id, SignalKind::Confirmed, memory.trace_id, now)
             }
         }
@@ -117,7 +133,7 @@ impl MemoriesHandle {
         trace.scrub();
         trace.memory_items = learnings.iter().map(|learned| learned.id).collect();
         let Resolved { workspace, .. } = &begun;
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace)];
+        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace.clone())];
         let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
         let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
@@ -130,6 +146,11 @@ impl MemoriesHandle {
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
         let learnings = as_committed(learnings, &is_new, committed);
+        let ids: Vec<MemoryId> = learnings.iter().map(|learned| learned.id).collect();
+        if trace.memory_items != ids {
+            self.correct(Record::Trace(Trace { revision: trace.revision + 1, memory_items: ids, ..trace }), deadline)
+                .await;
+        }
         self.join_sources(brought, learnings.iter().map(|learned| learned.id).collect(), deadline).await;
         let concerned = used.into_iter().chain(learnings.iter().map(|learned| learned.id));
         self.promote_proven(concerned, workspace, deadline).await;
@@ -148,10 +169,27 @@ impl MemoriesHandle {
     ) -> Result<(), Error> {
         let (memories, notes) = memories_of(lessons, origin, &Injection::default(), |n| job.memory_id(n));
         let to_learn = self.to_learn(memories, deadline.halfway()).await?;
-        let learned = to_learn.iter().map(ToLearn::learned).collect();
-        let mut batch = vec![Record::Job(done(learned, notes))];
+        let learned: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
+        let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
+        let mut job = done(learned.clone(), notes);
+        let mut batch = vec![Record::Job(job.clone())];
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(origin.at)));
-        self.store.commit(batch, deadline).await.map(drop)
+        let committed = self.store.commit(batch, deadline).await?;
+        let learned = as_committed(learned, &is_new, committed);
+        if let Some(result) = job.result.as_mut().filter(|result| result.learned != learned) {
+            result.learned = learned;
+            job.revision += 1;
+            self.correct(Record::Job(job), deadline).await;
+        }
+        Ok(())
+    }
+
+    /// Where the store found exact duplicates, what was committed with them names memories that there are not. What
+    /// was learned is stored; that this was not is said in the log.
+    async fn correct(&self, record: Record, deadline: Deadline) {
+        if let Err(error) = self.store.commit(vec![record], deadline).await {
+            tracing::debug!(code = error.code(), "the ids of confirmed memories were not corrected");
+        }
     }
 
     /// Embeds memories, all learned from the same task, and compares them with their nearest neighbours of the same
@@ -176,7 +214,7 @@ impl MemoriesHandle {
     /// With the bank, and with what was compared `earlier` and is not in it yet.
     pub(super) async fn compare(
         &self,
-        mut memory: Memory,
+        memory: Memory,
         passages: Vec<Passage>,
         earlier: &[Earlier],
         deadline: Deadline,
@@ -188,18 +226,19 @@ impl MemoriesHandle {
             neighbours.extend(stored.into_iter().map(|(cosine, row)| (cosine, row.memory)));
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         }
+        let mut linked = memory.clone();
         for (cosine, near) in neighbours {
             match likeness(&memory, &near, cosine) {
                 Likeness::Same => return ToLearn::Same { existing: near.id, memory: Box::new(memory) },
-                Likeness::Related if !memory.derived_from.contains(&near.id) => {
-                    memory.derived_from.push(near.id);
-                    memory.evolution_stage = memory.evolution_stage.max(near.evolution_stage + 1);
-                    memory.trust = memory.trust.min(near.trust);
+                Likeness::Related if !linked.derived_from.contains(&near.id) => {
+                    linked.derived_from.push(near.id);
+                    linked.evolution_stage = linked.evolution_stage.max(near.evolution_stage + 1);
+                    linked.trust = linked.trust.min(near.trust);
                 }
                 Likeness::Related | Likeness::Apart => {}
             }
         }
-        ToLearn::New { memory: Box::new(memory), passages }
+        ToLearn::New { memory: Box::new(linked), passages, sources: memory.derived_from }
     }
 
     async fn neighbours(

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use reasoning_bank_domain::confidence::{Evidence, confidence, prior};
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Facts, Memory, MemoryOutcome, Scope, Status};
+use reasoning_bank_domain::memory::{Facts, Memory, MemoryOutcome, Scope, Status, normalised_stack};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::view::{RecordStatus, Recorded};
 use reasoning_bank_domain::workspace::Workspace;
@@ -87,6 +87,7 @@ pub(super) fn descend(memory: &mut Memory, sources: &[MemoryRow]) {
     memory.trust = sources.iter().map(|row| row.memory.trust).fold(memory.trust, Ord::min);
 }
 
+/// The request's texts are without secrets.
 pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Timestamp) -> Result<Memory, Error> {
     let denied = |scope: Scope| Error::ScopeDenied(scope);
     let (team, org) = match request.scope {
@@ -98,6 +99,7 @@ pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Time
     let mut error_context = request.error_context;
     if let Some(error) = &mut error_context {
         error.task_domain = error.task_domain.take().or_else(|| request.domain_category.clone());
+        error.stack_trace = error.stack_trace.as_deref().map(normalised_stack);
     }
     Ok(Memory {
         id: MemoryId::from(Uuid::now_v7()),

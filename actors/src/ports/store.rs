@@ -51,8 +51,8 @@ pub enum Record {
     /// revisions of a trace; what is stored already exactly so is no conflict.
     Verdict(Trace),
     /// Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that one is
-    /// confirmed by a signal with the id `confirm` and this one is not stored. Without `confirm` it is stored in any
-    /// case.
+    /// confirmed by a signal with the id `confirm` and this one is not stored; one that was learned from a trace confirms
+    /// by [`Memory::confirmation_id`]. Without `confirm` it is stored in any case.
     Memory {
         memory: Memory,
         passages: Vec<Passage>,

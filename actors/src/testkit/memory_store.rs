@@ -167,8 +167,9 @@ impl Data {
         if let Some(confirm) = confirm
             && let Some(existing) = self.duplicate_of(&memory)
         {
-            self.signals.entry(confirm).or_insert(Signal {
-                id: confirm,
+            let id = memory.confirmation_id(existing, confirm);
+            self.signals.entry(id).or_insert(Signal {
+                id,
                 memory_id: existing,
                 workspace_id: memory.workspace_id,
                 kind: SignalKind::Confirmed,

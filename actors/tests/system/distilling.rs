@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use reasoning_bank_actors::distiller::DistillerSettings;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::LearnerSettings;
-use reasoning_bank_actors::memories::ListRequest;
+use reasoning_bank_actors::memories::{ListRequest, RecordRequest};
 use reasoning_bank_actors::model::NoModel;
 use reasoning_bank_actors::ports::{
     Clock, Exclusive, Filter, LanguageModel, MemoryStore, ModelError, Page, Right, Scanned, StoreError,
@@ -162,6 +162,24 @@ async fn a_session_that_is_handed_in_becomes_memories_in_the_background() {
     assert_eq!(row.memory.prior, 0.6);
     let asked = &model.requests()[0];
     assert!(asked.input.contains("never indexed") && asked.input.contains("success"), "{}", asked.input);
+    system.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_names_the_memory_that_its_lesson_confirmed() {
+    let system = Bank::default().open(distilling(|| Ok(LESSONS.into())), 100_000).await;
+    let handle = system.handle();
+    let words = "Fix the compiler version first, so that the bisection sees one change at a time.";
+    let elsewhere = "Whenever something that worked last week stopped working, and several tools moved meanwhile";
+    let known = RecordRequest { description: elsewhere.into(), ..lesson("Pin the toolchain before bisecting", words) };
+    let known = handle.memories.record(known, soon()).await.unwrap().id;
+    let id = queued(&handle, session("search")).await;
+    let mut events = handle.events.subscribe();
+    in_state(&handle, id, JobState::Done).await;
+    let is_right = async || job(&handle, id).await.result.unwrap().learned[0].id == known;
+    while !is_right().await {
+        assert!(events.wait_for(|_| true, soon()).await.is_some(), "{:?}", job(&handle, id).await);
+    }
     system.stop(Duration::from_secs(1)).await;
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)] // a test that cannot go on has failed
 
+mod again;
 mod distilling;
 mod editing;
 mod faults;

@@ -22,9 +22,10 @@ pub enum Likeness {
     Same,
 }
 
-/// `cosine` is that of their contents.
+/// `cosine` is that of their contents. Only what warns of the same kind of error, or what warns of none, is the same.
 pub fn likeness(lesson: &Memory, memory: &Memory, cosine: f64) -> Likeness {
-    if cosine >= SAME_COSINE && overlap(lesson, memory) >= SAME_OVERLAP {
+    let same_error = lesson.signature() == memory.signature();
+    if cosine >= SAME_COSINE && same_error && overlap(lesson, memory) >= SAME_OVERLAP {
         Likeness::Same
     } else if cosine >= RELATED_COSINE {
         Likeness::Related
@@ -49,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::memory::samples::strategy;
+    use crate::memory::samples::{strategy, warning};
 
     fn saying(words: &[String]) -> Memory {
         Memory { title: String::new(), description: String::new(), content: words.join(" "), ..strategy(1) }
@@ -68,6 +69,21 @@ mod tests {
         let fewer = Memory { content: "a b c d e f x y".into(), ..saying(&[]) };
         assert_eq!(likeness(&lesson, &fewer, 1.0), Likeness::Related);
         assert_eq!(likeness(&lesson, &other, 0.849), Likeness::Apart);
+    }
+
+    #[test]
+    fn the_same_words_about_another_error_are_related() {
+        let of = |error_type: &str| {
+            let mut memory = warning(1);
+            memory.error_context.as_mut().unwrap().error_type = error_type.into();
+            memory
+        };
+        assert_eq!(likeness(&of("x.IndexError"), &of("IndexError: out of range"), 1.0), Likeness::Same);
+        assert_eq!(likeness(&of("IndexError"), &of("KeyError"), 1.0), Likeness::Related);
+        assert_eq!(
+            likeness(&Memory { error_context: None, ..of("KeyError") }, &of("KeyError"), 1.0),
+            Likeness::Related
+        );
     }
 
     proptest! {

@@ -141,6 +141,26 @@ fn the_same_words_for_other_readers_are_no_duplicate() {
 }
 
 #[test]
+fn the_same_words_about_another_error_are_no_duplicate() {
+    let of = |error_type: &str| {
+        let mut memory = Memory { title: "t".into(), ..warning(1) };
+        memory.error_context.as_mut().unwrap().error_type = error_type.into();
+        memory
+    };
+    let plain = Memory { error_context: None, ..of("") };
+    let all = [of("IndexError"), of("KeyError"), plain];
+    for keys in [all.each_ref().map(Memory::duplicate_key), all.each_ref().map(Memory::text_key)] {
+        assert!(keys[0] != keys[1] && keys[0] != keys[2] && keys[1] != keys[2]);
+    }
+    assert_eq!(of("std.IndexError: out of range").duplicate_key(), of("IndexError").duplicate_key());
+}
+
+#[test]
+fn the_key_of_a_memory_without_an_error_is_the_one_that_is_stored() {
+    insta::assert_snapshot!(strategy(1).duplicate_key(), @"8ec3ca5b05ad63ebf96f953dfc7819c357a5382e70a42d5189a643ba733b944b");
+}
+
+#[test]
 fn the_words_of_enums_are_the_words_of_their_json() {
     let json = |value: serde_json::Value| value.as_str().unwrap().to_owned();
     for source in [SourceType::PassiveLearning, SourceType::Solve, SourceType::Imported] {

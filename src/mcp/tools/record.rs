@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// What to do, free of names that only fit this task.
     #[schemars(required, length(min = 1, max = 100_000))]
     content: Option<String>,
-    /// Default: by error_context.
+    /// Default: failure with error_context, else success.
     outcome: Option<MemoryOutcome>,
     /// Makes it a warning.
     error_context: Option<ErrorArguments>,

@@ -280,9 +280,9 @@ async fn similar(tables: &Tables, memories: &[&Memory]) -> Result<Vec<(MemoryId,
     rows::text_column(&found, "id").zip(keys).map(entry).collect()
 }
 
-fn confirmation(id: SignalId, existing: MemoryId, memory: &Memory) -> Signal {
+fn confirmation(fresh: SignalId, existing: MemoryId, memory: &Memory) -> Signal {
     Signal {
-        id,
+        id: memory.confirmation_id(existing, fresh),
         memory_id: existing,
         workspace_id: memory.workspace_id.clone(),
         kind: SignalKind::Confirmed,

@@ -95,6 +95,38 @@ async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(#[values(
 
 #[rstest]
 #[tokio::test]
+async fn a_trace_confirms_a_memory_once_and_another_error_is_no_duplicate(#[values(InMemory, Lance)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let of = |trace: Option<u128>| {
+        let trace_id = trace.map(|n| uuid::Uuid::from_u128(n).into());
+        Memory { trace_id, ..memory(&here, "Retry with backoff", "wait 1, 2, 4 seconds") }
+    };
+    let first = of(None);
+    commit(store, vec![record(&first, None)]).await;
+    // Two of one trace in one batch, a third later; another trace; two without any.
+    commit(store, vec![record(&of(Some(1)), None), record(&of(Some(1)), None)]).await;
+    let others = [of(Some(1)), of(Some(2)), of(None), of(None)];
+    commit(store, others.iter().map(|memory| record(memory, None)).collect()).await;
+    let row = &store.get(vec![first.id], soon()).await.unwrap()[0];
+    assert_eq!(row.evidence.count(SignalKind::Confirmed), 4);
+
+    let warns = warning(of(None));
+    let mut warns_of_another = Memory { id: of(None).id, ..warns.clone() };
+    warns_of_another.error_context.as_mut().unwrap().error_type = "KeyError".into();
+    let again = Memory { id: of(None).id, ..warns.clone() };
+    let committed = commit(store, [&warns, &warns_of_another, &again].map(|memory| record(memory, None)).into()).await;
+    let expected = [
+        MemoryCommit::Created(warns.id),
+        MemoryCommit::Created(warns_of_another.id),
+        MemoryCommit::Reinforced(warns.id),
+    ];
+    assert_eq!(committed.memories, expected);
+}
+
+#[rstest]
+#[tokio::test]
 async fn duplicates_within_a_batch_are_found_and_retired_memories_take_no_confirmation(
     #[values(InMemory, Lance)] backend: Backend,
 ) {
