@@ -148,7 +148,7 @@ impl MemoriesHandle {
         let learnings = as_committed(learnings, &is_new, committed);
         let ids: Vec<MemoryId> = learnings.iter().map(|learned| learned.id).collect();
         if trace.memory_items != ids {
-            self.correct(Record::Trace(Trace { revision: trace.revision + 1, memory_items: ids, ..trace }), deadline)
+            self.correct(Record::Verdict(Trace { revision: trace.revision + 1, memory_items: ids, ..trace }), deadline)
                 .await;
         }
         self.join_sources(brought, learnings.iter().map(|learned| learned.id).collect(), deadline).await;
