@@ -20,6 +20,8 @@ const COMMITS_MAX: usize = 20_000;
 const OUTPUT_MAX_BYTES: u64 = 64 * 1024 * 1024;
 const MESSAGE_MAX_BYTES: usize = 64 * 1024;
 const SUBJECT_MAX_CHARS: usize = 120;
+/// Reverts that all commits together name; where there are more, no further commits are read.
+const REVERTS_MAX: usize = 100_000;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Programs that a repository's configuration could name are off.
@@ -37,7 +39,7 @@ const SAFE: [&str; 10] = [
 ];
 
 /// Every branch, local and remote, the tags, and where the work trees are; not what was put away. Of each commit its
-/// id, the dates of its author and of its committer, and its message, with a NUL at its end.
+/// id, the dates of its author and of its committer, its parents, and its message, with a NUL at its end.
 const LOG: [&str; 12] = [
     "log",
     "-z",
@@ -47,7 +49,7 @@ const LOG: [&str; 12] = [
     "--no-patch",
     "--no-notes",
     "--encoding=UTF-8",
-    "--format=%H %at %ct%n%B",
+    "--format=%H %at %ct %P%n%B",
     "--exclude=refs/stash",
     "--exclude=refs/notes/*",
     "--all",
@@ -85,7 +87,7 @@ async fn read(directory: &Path, only_below: bool) -> Result<History, GitError> {
             None => Ok(Log::default()),
         }
     };
-    let (log, complaint) = tokio::join!(log, complaint(stderr));
+    let (log, complaint, is_shallow) = tokio::join!(log, complaint(stderr), is_shallow(directory));
     let log = log?;
     if log.is_cut {
         // It would write on.
@@ -93,16 +95,33 @@ async fn read(directory: &Path, only_below: bool) -> Result<History, GitError> {
     } else if !child.wait().await?.success() {
         return Err(GitError::Refused(complaint));
     }
-    let reaches_back_to = log.is_cut.then_some(log.oldest).flatten();
+    let reaches_back_to = log.reaches_back_to(is_shallow?);
     Ok(History::new(log.commits, reaches_back_to))
 }
 
+/// Whether commits were left out when it was cloned. Where git cannot say, it cannot read the commits either.
+async fn is_shallow(directory: &Path) -> std::io::Result<bool> {
+    let mut child = safe(directory).args(["rev-parse", "--is-shallow-repository"]).stderr(Stdio::null()).spawn()?;
+    let mut answer = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        stdout.take(MESSAGE_MAX_BYTES as u64).read_to_end(&mut answer).await?;
+    }
+    child.wait().await?;
+    Ok(answer.trim_ascii() == b"true")
+}
+
 fn command(directory: &Path, only_below: bool) -> Command {
-    let mut command = Command::new("git");
-    command.args(SAFE).args(LOG).arg(format!("--max-count={}", COMMITS_MAX + 1));
+    let mut command = safe(directory);
+    command.args(LOG).arg(format!("--max-count={}", COMMITS_MAX + 1));
     if only_below {
         command.args(["--full-history", "--", "."]);
     }
+    command
+}
+
+fn safe(directory: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.args(SAFE);
     // Another repository, other objects, other programs: none of it is this one's.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
         command.env_remove(name);
@@ -127,15 +146,33 @@ fn command(directory: &Path, only_below: bool) -> Command {
 #[derive(Debug, Default)]
 struct Log {
     commits: Vec<Commit>,
-    /// When the oldest of them was committed.
-    oldest: Option<Timestamp>,
+    /// When the last one that was read was committed. They come from new to old; the oldest date of all may be one that
+    /// somebody's clock made up.
+    last: Option<Timestamp>,
+    /// When the last one without parents was made. A shallow clone gives none to the commits at which it ends.
+    newest_root: Option<Timestamp>,
     /// There is more than was read.
     is_cut: bool,
+}
+
+impl Log {
+    fn reaches_back_to(&self, is_shallow: bool) -> Option<Timestamp> {
+        let end_of_clone = is_shallow.then_some(self.newest_root.or(self.last)).flatten();
+        self.is_cut.then_some(self.last).flatten().max(end_of_clone)
+    }
+}
+
+/// What git says of a commit.
+struct Entry {
+    commit: Commit,
+    committed: Timestamp,
+    is_root: bool,
 }
 
 /// Reads commit by commit, so that no more of the messages is in memory than one.
 async fn commits(stdout: impl AsyncRead + Unpin) -> std::io::Result<Log> {
     let mut log = Log::default();
+    let mut reverts = 0;
     let mut stdout = BufReader::new(stdout.take(OUTPUT_MAX_BYTES));
     let mut entry = Vec::new();
     loop {
@@ -149,10 +186,17 @@ async fn commits(stdout: impl AsyncRead + Unpin) -> std::io::Result<Log> {
             log.is_cut = true;
             return Ok(log);
         }
-        if let Some((commit, committed)) = commit(&String::from_utf8_lossy(&entry)) {
-            log.oldest = Some(log.oldest.map_or(committed, |oldest| oldest.min(committed)));
-            log.commits.push(commit);
+        let Some(Entry { commit, committed, is_root }) = parse(&String::from_utf8_lossy(&entry)) else { continue };
+        reverts += commit.reverts.len();
+        if reverts > REVERTS_MAX {
+            log.is_cut = true;
+            return Ok(log);
         }
+        log.last = Some(committed);
+        if is_root {
+            log.newest_root = log.newest_root.max(Some(committed));
+        }
+        log.commits.push(commit);
     }
 }
 
@@ -177,17 +221,19 @@ async fn read_entry(stdout: &mut (impl AsyncBufRead + Unpin), entry: &mut Vec<u8
     }
 }
 
-/// A commit and when it was committed; none for what is no commit.
-fn commit(entry: &str) -> Option<(Commit, Timestamp)> {
+/// None for what is no commit.
+fn parse(entry: &str) -> Option<Entry> {
     let (head, message) = entry.split_once('\n').unwrap_or((entry, ""));
     let mut head = head.split(' ');
     let id = head.next().filter(|id| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     let mut time = || Timestamp::from_second(head.next()?.parse().ok()?).ok();
     let (at, committed) = (time()?, time()?);
+    let is_root = head.all(str::is_empty);
     let mut subject: String = message.lines().next().unwrap_or_default().trim().to_owned();
     subject.scrub();
     let subject = subject.chars().take(SUBJECT_MAX_CHARS).collect();
-    Some((Commit { id: id.to_ascii_lowercase(), at, subject, reverts: reverts(message) }, committed))
+    let commit = Commit { id: id.to_ascii_lowercase(), at, subject, reverts: reverts(message) };
+    Some(Entry { commit, committed, is_root })
 }
 
 /// The first line of what git complains of; all of it is read.

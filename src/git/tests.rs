@@ -105,12 +105,18 @@ async fn nothing_that_a_repository_names_is_run() {
     std::fs::write(&program, format!("#!/bin/sh\necho \"$@\" >> {}\n", ran.display())).unwrap();
     std::process::Command::new("chmod").arg("+x").arg(&program).status().unwrap();
     let program = program.to_str().unwrap();
-    // A commit that lacks its parent makes git ask the remote that promises to have it.
+    // A signature makes git run what checks it.
     let tree = git(&top, 11, &["rev-parse", "HEAD^{tree}"]);
-    let parent = git(&top, 11, &["commit-tree", &tree, "-m", "lost"]);
-    let orphan = git(&top, 12, &["commit-tree", &tree, "-p", &parent, "-m", "signed"]);
-    git(&top, 13, &["update-ref", "refs/heads/partial", &orphan]);
-    std::fs::remove_file(top.join(".git/objects").join(&parent[..2]).join(&parent[2..])).unwrap();
+    let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n aGVsbG8=\n -----END PGP SIGNATURE-----";
+    let person = "t <t@example.org> 1767225611 +0000";
+    let signed = format!("tree {tree}\nauthor {person}\ncommitter {person}\n{signature}\n\nsigned\n");
+    std::fs::write(temp.path().join("signed"), signed).unwrap();
+    let signed = git(&top, 11, &["hash-object", "-t", "commit", "-w", "../signed"]);
+    git(&top, 11, &["update-ref", "refs/heads/signed", &signed]);
+    // A tree that is missing makes it ask the remote that promises to have it.
+    change(&top, 12, "sub/b");
+    let lost = git(&top, 12, &["rev-parse", "HEAD^{tree}"]);
+    std::fs::remove_file(top.join(".git/objects").join(&lost[..2]).join(&lost[2..])).unwrap();
     for (key, value) in [
         ("core.fsmonitor", program),
         ("core.pager", program),
@@ -134,8 +140,38 @@ async fn nothing_that_a_repository_names_is_run() {
     let hook = top.join(".git/hooks/post-index-change");
     std::fs::copy(program, hook).unwrap();
     // Whether the rest can be read is git's matter.
-    let _ = history(&top, false).await;
-    assert!(!ran.exists(), "{}", std::fs::read_to_string(&ran).unwrap());
+    let sub = top.join("sub");
+    for (directory, only_below) in [(&top, false), (&sub, false), (&sub, true)] {
+        let _ = history(directory, only_below).await;
+        assert!(!ran.exists(), "{}", std::fs::read_to_string(&ran).unwrap());
+    }
+    // Without the precautions it is run, for the one and for the other.
+    for (directory, path, asked) in [(&top, None, "--verify"), (&sub, Some("."), "host.invalid")] {
+        let mut plain = std::process::Command::new("git");
+        let plain = plain.args(["log", "--all", "--"]).args(path).current_dir(directory).output().unwrap();
+        let ran = std::fs::read_to_string(&ran).unwrap_or_default();
+        assert!(ran.contains(asked), "{ran}{}", String::from_utf8_lossy(&plain.stderr));
+    }
+}
+
+#[tokio::test]
+async fn what_a_shallow_clone_left_out_is_not_judged() {
+    let (temp, top) = repository();
+    for second in [10, 20, 30, 40] {
+        change(&top, second, "a");
+    }
+    git(&top, 41, &["switch", "-q", "--orphan", "other"]);
+    for second in [15, 16] {
+        change(&top, second, "b");
+    }
+    let source = format!("file://{}", top.display());
+    git(temp.path(), 50, &["clone", "-q", "--depth", "2", "--no-single-branch", &source, "shallow"]);
+    let shallow = temp.path().join("shallow");
+    for (solved, known) in [(10, false), (20, false), (29, false), (30, true), (40, true)] {
+        let standing = standing(&shallow, false, solved).await;
+        assert_eq!(standing != Standing::Unknown, known, "at {solved}: {standing:?}");
+    }
+    assert_eq!(count(&standing(&top, false, 10).await), 6);
 }
 
 #[tokio::test]
@@ -144,9 +180,18 @@ async fn a_history_is_read_to_a_bound_and_says_so() {
     let many: String = (0..=COMMITS_MAX).map(entry).collect();
     let log = commits(many.as_bytes()).await.unwrap();
     assert_eq!((log.commits.len(), log.is_cut), (COMMITS_MAX, true));
-    assert_eq!(log.oldest.unwrap().as_second(), 2_000_000_001 - COMMITS_MAX as i64);
+    assert_eq!(log.reaches_back_to(false).unwrap().as_second(), 2_000_000_001 - COMMITS_MAX as i64);
+    let of_1970 = format!("{:040x} 5 5 {:040x}\n\0{many}", 0xbad, 0);
+    let log = commits(of_1970.as_bytes()).await.unwrap();
+    assert_eq!(log.reaches_back_to(false).unwrap().as_second(), 2_000_000_002 - COMMITS_MAX as i64);
     let whole: String = (0..COMMITS_MAX).map(entry).collect();
     assert!(!commits(whole.as_bytes()).await.unwrap().is_cut);
+
+    let reverting = format!("This reverts commits {}", "abcdef0 ".repeat(1_000));
+    let entry = |n: usize| format!("{n:040x} {} {}\n{reverting}\0", 2_000_000_000 - n, 2_000_000_000 - n);
+    let hostile: String = (0..REVERTS_MAX / 1_000 + 1).map(entry).collect();
+    let log = commits(hostile.as_bytes()).await.unwrap();
+    assert_eq!((log.commits.len(), log.is_cut), (REVERTS_MAX / 1_000, true));
 
     let long = format!("{:040x} 1 1\n{}\n\nThis reverts commit 1f3870b.\0", 1, "é".repeat(MESSAGE_MAX_BYTES));
     let odd = format!("{long}no commit\0{:040x} x y\0\0{:064x} 2 3\ntoken=9aB8cD7eF6gH5iJ4\0", 2, 3);
