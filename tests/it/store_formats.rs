@@ -6,9 +6,10 @@ use std::path::Path;
 
 use futures::TryStreamExt;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
-use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Page, Recall, Record, Scanned, Summary};
+use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Page, Recall, Record, Scanned, Summary, Visible};
+use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::signature::Signature;
 use reasoning_bank_domain::trace::Outcome;
 use rstest::rstest;
@@ -120,8 +121,10 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
 
 /// Those that are found by the kind of their error alone.
 async fn found_by_error(store: &impl MemoryStore, raw: &str) -> Vec<MemoryId> {
-    let recall = Recall { signature: Some(Signature::of(raw, None)), ..recall(&workspace("/here")) };
-    store.candidates(recall, soon()).await.unwrap().facts.into_iter().map(|(facts, _)| facts.id).collect()
+    let visible = Visible { team: Some("red".into()), ..visible(&workspace("/here")) };
+    let recall = Recall { signature: Some(Signature::of(raw, None)), visible, ..recall(&workspace("/here")) };
+    let found = store.candidates(recall, soon()).await.unwrap().facts;
+    sorted(found.into_iter().map(|(facts, _)| facts.id).collect())
 }
 
 #[rstest]
@@ -155,6 +158,58 @@ async fn warnings_of_a_directory_of_an_earlier_format_are_found_by_their_errors(
         assert_eq!(found_by_error(&store, "ValueError").await, [warned.id]);
         store.close(soon()).await.unwrap();
     }
+}
+
+/// A process of the second format that was running during the upgrade.
+#[tokio::test]
+async fn what_a_process_of_an_earlier_format_goes_on_writing_is_complete_at_the_next_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut red = warning(memory(&workspace("/there"), "Red", "1"));
+    (red.scope, red.team) = (Scope::Team, Some("red".into()));
+    let late = [red, warning(memory(&workspace("/here"), "Own", "2")), memory(&workspace("/here"), "Plain", "3")];
+    let store = open(elsewhere.path()).await;
+    store.commit(late.iter().map(|memory| as_it_is(memory, Some(AXIS))).collect(), soon()).await.unwrap();
+    drop(store);
+    downgrade_to_the_second(elsewhere.path()).await;
+    drop(open(dir.path()).await);
+    let [from, to] = [&elsewhere, &dir].map(|dir| dir.path().join("lance").to_str().unwrap().to_owned());
+    for table in ["memories", "passages"] {
+        let rows = lancedb::connect(&from).execute().await.unwrap().open_table(table).execute().await.unwrap();
+        let rows: Vec<_> = rows.query().execute().await.unwrap().try_collect().await.unwrap();
+        let upgraded = lancedb::connect(&to).execute().await.unwrap().open_table(table).execute().await.unwrap();
+        upgraded.add(rows).execute().await.unwrap();
+    }
+    let [red, own, plain] = late.each_ref().map(|memory| memory.id);
+    for _ in 0..2 {
+        let store = open(dir.path()).await;
+        assert_eq!(found_by_error(&store, "ValueError").await, sorted(vec![red, own]));
+        let found = store.get(vec![red, own, plain], soon()).await.unwrap();
+        assert_eq!(found.into_iter().map(|row| row.memory).collect::<Vec<_>>(), late);
+    }
+}
+
+/// Each line is the body of a frame as versions with the first and with the second format wrote it: a workspace, a trace,
+/// a warning and a signal; then the warning changed.
+#[tokio::test]
+async fn frames_that_earlier_versions_wrote_are_replayed() {
+    let bodies = include_str!("data/frames_of_earlier_formats.jsonl");
+    let dir = tempfile::tempdir().unwrap();
+    drop(open(dir.path()).await);
+    leave_journal(dir.path(), &bodies.lines().map(|body| frame_with(body.as_bytes())).collect::<Vec<_>>().concat());
+    let store = open(dir.path()).await;
+    assert!(!dir.path().join("set-aside").exists());
+    let id: MemoryId = "019a0000-0000-7000-8000-000000000001".parse().unwrap();
+    let row = store.get(vec![id], soon()).await.unwrap().remove(0);
+    assert_eq!((row.memory.revision, row.memory.content.as_str()), (2, "changed words"));
+    assert_eq!(row.evidence.usage_count() + row.evidence.count(SignalKind::Helpful), 1);
+    assert_eq!(found_by_error(&store, "ValueError").await, [id]);
+    let summary = summary(&store).await;
+    assert_eq!((summary.rows, summary.traces.get(&Outcome::Success)), (6, Some(&1)));
+    let Scanned::Workspaces(workspaces) = store.scan(Filter::Workspaces, everything(), soon()).await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(workspaces.len(), 1);
 }
 
 #[tokio::test]

@@ -73,7 +73,7 @@ pub(crate) async fn assert_whole_without_jobs(store: &LanceStore, memories: &[Me
     assert_eq!(sorted(ids(&found.vector)), expected);
 }
 
-fn files(dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -100,9 +100,12 @@ pub(crate) fn frame(batch: &[Record]) -> Vec<u8> {
 }
 
 fn frame_of(batch: serde_json::Value) -> Vec<u8> {
-    let body = serde_json::to_vec(&json!({ "erasures": 0, "batch": batch })).unwrap();
-    let header = [(body.len() as u32).to_le_bytes(), crc32fast::hash(&body).to_le_bytes()].concat();
-    [header, body].concat()
+    frame_with(&serde_json::to_vec(&json!({ "erasures": 0, "batch": batch })).unwrap())
+}
+
+pub(crate) fn frame_with(body: &[u8]) -> Vec<u8> {
+    let header = [(body.len() as u32).to_le_bytes(), crc32fast::hash(body).to_le_bytes()].concat();
+    [&header, body].concat()
 }
 
 /// The journal of a process that was killed.
@@ -224,6 +227,18 @@ async fn a_newer_format_another_embedder_and_a_place_that_is_no_directory_are_re
     assert_eq!(refusal(&fingerprint()).await, StoreError::NewerFormat { found: 7, known: 3 });
     fs::write(&version, "seven").unwrap();
     assert!(matches!(refusal(&fingerprint()).await, StoreError::Unusable(message) if message.contains("seven")));
+    fs::write(&version, "3\n").unwrap();
+    assert_whole(&open(dir.path()).await, &memories).await;
+
+    let store = open(dir.path()).await;
+    fs::write(&version, "4\n").unwrap();
+    let newer = || StoreError::NewerFormat { found: 4, known: 3 };
+    let late = memory(&workspace("/here"), "Late", "of a process that an upgrade overtook");
+    assert_eq!(store.commit(vec![record(&late, Some(AXIS))], soon()).await, Err(newer()));
+    assert_eq!(store.erase(EraseScope::Workspace(workspace("/here")), soon()).await, Err(newer()));
+    assert_eq!(store.maintain(soon()).await, Err(newer()));
+    assert_whole(&store, &memories).await;
+    drop(store);
     fs::write(&version, "3\n").unwrap();
     assert_whole(&open(dir.path()).await, &memories).await;
 

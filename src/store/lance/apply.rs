@@ -117,7 +117,7 @@ async fn insert_absent(tables: &Tables, rows: Rows) -> Result<(), StoreError> {
 }
 
 /// Inserts those that are absent, too.
-async fn replace(tables: &Tables, rows: Rows) -> Result<(), StoreError> {
+pub(super) async fn replace(tables: &Tables, rows: Rows) -> Result<(), StoreError> {
     let mut merge = tables.get(rows.table).merge_insert(&["id"]);
     merge.when_matched_update_all(None).when_not_matched_insert_all();
     run(merge, rows).await

@@ -13,7 +13,7 @@ use super::apply::Plan;
 use super::journal::{Erasures, Frame};
 use super::resolve::{self, Answer};
 use super::write_lock::WriteGuard;
-use super::{Shared, checkpoint, erase, failed, replay, rows, upkeep, within};
+use super::{Shared, checkpoint, erase, failed, format, replay, rows, upkeep, within};
 
 /// Commits that wait; further callers wait for a place, to their deadlines.
 const WAITING: usize = 1024;
@@ -184,8 +184,9 @@ async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> 
     Ok(answers)
 }
 
-/// Finishes what the last holder of the write lock began and could not finish.
+/// Before anything is written: finishes what the last holder of the write lock began and could not finish.
 pub(super) async fn settle(shared: &Shared, guard: &mut WriteGuard) -> Result<Erasures, StoreError> {
+    format::check_again(&shared.layout).await?;
     if let Some(journal) = guard.unapplied()? {
         tracing::info!(journal, "finishing a commit that broke off");
         replay::replay(shared, vec![shared.layout.journals().join(journal)]).await?;

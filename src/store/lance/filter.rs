@@ -25,17 +25,8 @@ pub(super) fn all(conditions: impl IntoIterator<Item = Option<DfExpr>>) -> Optio
     conditions.into_iter().flatten().reduce(DfExpr::and)
 }
 
-/// The memories that may be readable, `None` when none are: their table has no teams and no organisations.
-pub(super) fn maybe_readable(visible: &Visible) -> Option<DfExpr> {
-    let of_scope = |scope: Scope| equals("scope", scope.as_str());
-    let own = visible.workspace.as_ref().map(|id| of_scope(Scope::Project).and(equals("workspace", id.as_str())));
-    let team = visible.team.as_ref().map(|_| of_scope(Scope::Team));
-    let org = visible.org.as_ref().map(|_| of_scope(Scope::Org));
-    [own, team, org].into_iter().flatten().reduce(DfExpr::or)
-}
-
-/// The passages a search may find; `None` when nobody's memories are visible.
-pub(super) fn searched(visible: &Visible, conditions: &Conditions) -> Option<DfExpr> {
+/// The memories, or the passages of those, that may be read; `None` when nobody's are visible.
+pub(super) fn readable(visible: &Visible) -> Option<DfExpr> {
     let readable = |scope: Scope, column: &str, reader: Option<&str>| {
         reader.map(|reader| equals("scope", scope.as_str()).and(equals(column, reader)))
     };
@@ -44,9 +35,13 @@ pub(super) fn searched(visible: &Visible, conditions: &Conditions) -> Option<DfE
         readable(Scope::Team, "team", visible.team.as_deref()),
         readable(Scope::Org, "org", visible.org.as_deref()),
     ];
-    let readable = readable.into_iter().flatten().reduce(DfExpr::or)?;
+    readable.into_iter().flatten().reduce(DfExpr::or)
+}
+
+/// The passages a search may find; `None` when nobody's memories are visible.
+pub(super) fn searched(visible: &Visible, conditions: &Conditions) -> Option<DfExpr> {
     let conditions = [
-        Some(readable),
+        Some(readable(visible)?),
         Some(equals("status", Status::Active.as_str())),
         conditions.domain.as_deref().map(|domain| equals("domain", domain_key(domain))),
         conditions.warnings_only.then(|| col("warning").eq(lit(true))),

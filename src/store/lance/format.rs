@@ -11,8 +11,8 @@ use super::blocking;
 use crate::store::files::{create_dir, write_synced};
 
 /// Raised by a change that older versions would misread. 2: traces and memories have their outcome in a column, traces
-/// their time, and passages the revision of their memory in their id. 3: memories have the signature of their error in a
-/// column, traces have revisions, and there are jobs.
+/// their time, and passages the revision of their memory in their id. 3: memories have the signature of their error and
+/// their readers in columns, traces have revisions, and there are jobs.
 pub(super) const FORMAT_VERSION: u32 = 3;
 
 #[derive(Debug, Clone)]
@@ -104,16 +104,27 @@ pub(super) async fn check(layout: &Layout, fingerprint: &Fingerprint) -> Result<
     .await?
 }
 
+/// Refuses to write when a newer version has upgraded the directory since it was opened: what it added would be left out
+/// of what this version writes and erases. The write lock must be held.
+pub(super) async fn check_again(layout: &Layout) -> Result<(), StoreError> {
+    let path = layout.format_version();
+    blocking(move || stamped_format(&path)).await?.map(drop)
+}
+
 fn check_format(path: &Path) -> Result<u32, StoreError> {
-    let Some(text) = read_if_exists(path)? else {
-        stamp_format(path)?;
-        return Ok(FORMAT_VERSION);
-    };
+    match stamped_format(path)? {
+        Some(format) => Ok(format),
+        None => stamp_format(path).map(|()| FORMAT_VERSION),
+    }
+}
+
+fn stamped_format(path: &Path) -> Result<Option<u32>, StoreError> {
+    let Some(text) = read_if_exists(path)? else { return Ok(None) };
     let found: u32 = text
         .trim()
         .parse()
         .map_err(|_| StoreError::Unusable(format!("{} holds {text:?}, which is no number", path.display())))?;
-    if found > FORMAT_VERSION { Err(StoreError::NewerFormat { found, known: FORMAT_VERSION }) } else { Ok(found) }
+    if found > FORMAT_VERSION { Err(StoreError::NewerFormat { found, known: FORMAT_VERSION }) } else { Ok(Some(found)) }
 }
 
 fn stamp_format(path: &Path) -> Result<(), StoreError> {

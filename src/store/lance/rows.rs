@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use reasoning_bank_actors::ports::{Passage, PassageKind, Record, StoreError};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::job::Job;
-use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::{ErrorContext, Memory};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -43,6 +43,11 @@ pub(super) fn listed_ids(text: &str) -> impl Iterator<Item = &str> {
 /// How domains are compared.
 pub(super) fn domain_key(domain: &str) -> String {
     domain.trim().to_lowercase()
+}
+
+/// The signature of an error; empty where there is none.
+pub(super) fn signature_text(error: Option<&ErrorContext>) -> String {
+    error.map(|error| error.signature().to_string()).unwrap_or_default()
 }
 
 /// The rows of one table to be inserted.
@@ -134,7 +139,9 @@ fn memories(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|memory| list_text(&memory.derived_from))),
         bodies(all())?,
         text(all().map(|memory| memory.outcome.as_str())),
-        optional(all().map(|memory| memory.error_context.as_ref().map(|error| error.signature().to_string()))),
+        text(all().map(|memory| signature_text(memory.error_context.as_ref()))),
+        optional(all().map(|memory| memory.team.as_deref())),
+        optional(all().map(|memory| memory.org.as_deref())),
     ])
 }
 

@@ -26,7 +26,7 @@ use super::{failed, filter, rows};
 const QUERY_WORDS: usize = 128;
 /// Passages fetched for a memory; a memory usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
-/// How often the number of passages is raised when too few memories came of them.
+/// How often more is looked at when too few memories came of it.
 const ROUNDS: u32 = 4;
 
 pub(super) async fn candidates(tables: &Tables, recall: Recall) -> Result<Candidates, StoreError> {
@@ -49,11 +49,12 @@ pub(super) async fn candidates(tables: &Tables, recall: Recall) -> Result<Candid
     complete(tables, &recall.visible, vector, text, warning.unwrap_or_default()).await
 }
 
-/// The newest memories that warn of such an error, at most `limit`.
+/// The newest memories that warn of such an error, at most `limit`. Those that may be read are found without their bodies;
+/// where the conditions leave few of them, no more than a few times as many as are wanted are looked at.
 async fn warning_of(tables: &Tables, error: &Signature, recall: &Recall) -> Result<Vec<MemoryId>, StoreError> {
     let named = contains(col("signature"), lit(format!("{}|", error.error())));
     let active = filter::equals("status", Status::Active.as_str());
-    let condition = filter::all([Some(named), Some(active), filter::maybe_readable(&recall.visible)]);
+    let condition = filter::all([Some(named), Some(active), filter::readable(&recall.visible)]);
     let found = read::select(&tables.memories, condition, &["id", "signature"]).await?;
     let mut matching = Vec::new();
     for (id, own) in rows::text_column(&found, "id").zip(rows::text_column(&found, "signature")) {
@@ -64,7 +65,7 @@ async fn warning_of(tables: &Tables, error: &Signature, recall: &Recall) -> Resu
     }
     matching.sort_unstable_by(|a, b| b.cmp(a));
     let mut warning = Vec::new();
-    for ids in matching.chunks(recall.limit) {
+    for ids in matching.chunks(recall.limit).take(ROUNDS as usize) {
         let memories = read::memories(tables, ids).await?;
         let wanted = |memory: &Memory| recall.visible.contains(memory) && recall.conditions.hold(memory);
         let wanted: HashSet<MemoryId> = memories.iter().filter(|m| wanted(m)).map(|memory| memory.id).collect();

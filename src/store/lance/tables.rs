@@ -71,7 +71,10 @@ impl TableName {
                 text("derived_from"),
                 text("body"),
                 text("outcome"),
+                // NULL only in rows of versions that do not know it; those without an error have an empty one
                 optional("signature"),
+                optional("team"),
+                optional("org"),
             ],
             Self::Passages => vec![
                 text("memory_id"),

@@ -248,6 +248,11 @@ async fn warnings_of_an_error_are_candidates_whatever_they_say(#[values(InMemory
     assert_eq!(found(Recall { limit: 2, ..asked("ValueError", None) }).await, expected(&[&network, &red]));
     let own = Recall { limit: 1, visible: visible(&here), ..asked("ValueError", Some("parsing")) };
     assert_eq!(found(own).await, expected(&[&parsing]));
+    let of_others =
+        (0..20).map(|n| Memory { content: format!("{n}"), id: uuid::Uuid::now_v7().into(), ..blue.clone() });
+    add(store, &of_others.collect::<Vec<_>>()).await;
+    let crowded_out = Recall { limit: 1, ..asked("ValueError", Some("red")) };
+    assert_eq!(found(crowded_out).await, expected(&[&red]), "those of another team take no place");
 
     // beside the lists, and in them once
     let both = Recall { text: Some("strategy literal parsing".into()), ..asked("ValueError", Some("parsing")) };
