@@ -28,6 +28,7 @@ mod revisions;
 mod rows;
 mod scan;
 mod search;
+mod set_aside;
 mod summary;
 mod tables;
 mod upgrade;
@@ -108,7 +109,7 @@ impl LanceStore {
     pub async fn open(dir: &Path, fingerprint: &Fingerprint, options: Options) -> Result<Self, StoreError> {
         let layout = Layout::prepare(dir).await?;
         let lock = WriteLock::open(&layout).await?;
-        let guard = lock.acquire(Deadline::after(options.open_timeout)).await?;
+        let mut guard = lock.acquire(Deadline::after(options.open_timeout)).await?;
         let format = format::check(&layout, fingerprint).await?;
         let (tables, damaged) = recovery::open_tables(&layout, fingerprint.dims).await?;
         upgrade::upgrade(&layout, &tables, format).await?;
@@ -123,7 +124,8 @@ impl LanceStore {
             tables,
             lock,
         });
-        recovery::replay(&shared, guard, damaged).await?;
+        recovery::replay(&shared, &mut guard, damaged).await?;
+        erase::finish_for_earlier_versions(&shared, &mut guard).await?;
         Ok(Self { shared })
     }
 

@@ -20,7 +20,7 @@ async fn stored(store: &LanceStore, job: &Job) -> Vec<Job> {
 }
 
 async fn put(store: &LanceStore, job: &Job) -> Result<(), StoreError> {
-    store.commit(vec![Record::Job(job.clone())], soon()).await.map(drop)
+    store.commit(vec![workspace_record("/here"), Record::Job(job.clone())], soon()).await.map(drop)
 }
 
 fn done(job: &Job) -> Job {
@@ -136,10 +136,78 @@ async fn an_erased_job_is_in_no_file_any_more_and_comes_back_from_no_journal() {
     let pending = serde_json::json!({ "count": 2, "pending": over });
     fs::write(dir.path().join("journal/erasures.json"), pending.to_string()).unwrap();
     let waiting = job(&workspace("/here"), "waiting", now());
-    let frames = frame(&[Record::Job(done(&doomed.begun(now()))), Record::Job(waiting.clone())]);
-    let name = leave_journal(dir.path(), &frames);
+    let begun = doomed.begun(now());
+    let revisions = [&doomed, &begun, &done(&begun), &waiting].map(|job| frame(&[Record::Job(job.clone())]));
+    let name = leave_journal(dir.path(), &revisions.concat());
     fs::write(dir.path().join("lance/.write.lock"), name).unwrap();
     let store = open(dir.path()).await;
     assert_eq!(stored(&store, &doomed).await, []);
     assert_eq!(stored(&store, &waiting).await, [waiting]);
+}
+
+#[tokio::test]
+async fn old_jobs_take_nothing_but_themselves_with_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let [store, other] = [open(dir.path()).await, open(dir.path()).await];
+    let memories = numbered(2);
+    let doomed = job(&workspace("/here"), "xylophonequartz", now());
+    put(&other, &doomed).await.unwrap();
+    commit_each(&other, &memories[..1]).await;
+    other.close(soon()).await.unwrap();
+    put(&other, &doomed.begun(now())).await.unwrap();
+    put(&store, &done(&doomed.begun(now()))).await.unwrap();
+    commit_each(&store, &memories[1..]).await;
+    let aside = dir.path().join("set-aside");
+    fs::create_dir(&aside).unwrap();
+    let [young, old] = ["019d0000-0000-7000-8000-000000000000", "01900000-0000-7000-8000-000000000000"];
+    let kept = [format!("{young}-a.log"), format!("{old}-memories-memories.lance"), "notes".to_owned()];
+    for name in kept.iter().cloned().chain([format!("{old}-a.log"), format!("{old}-jobs-1.manifest")]) {
+        fs::write(aside.join(name), "what damage left").unwrap();
+    }
+    let over = |seconds| EraseScope::Jobs { over_before: now() + jiff::SignedDuration::from_secs(seconds) };
+    let all_that_is_there = || {
+        let mut files = files(dir.path());
+        files.sort();
+        files.into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect::<Vec<_>>()
+    };
+    let before = all_that_is_there();
+    assert_eq!(store.erase(over(0), soon()).await.unwrap().jobs, 0);
+    assert!(all_that_is_there() == before, "where there is nothing to erase nothing is written");
+    assert_eq!(store.erase(over(1), soon()).await.unwrap().jobs, 1);
+    assert_eq!(holding(dir.path(), "xylophonequartz"), 0);
+    let mut left: Vec<String> =
+        fs::read_dir(&aside).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    left.sort();
+    let mut kept = kept.to_vec();
+    kept.sort();
+    assert_eq!(left, kept);
+    drop((store, other));
+
+    // what is left of the journals still repairs the tables
+    for table in ["memories", "passages", "traces", "signals", "jobs"] {
+        for file in table_files(dir.path(), table, "_versions") {
+            fs::OpenOptions::new().write(true).open(file).unwrap().set_len(0).unwrap();
+        }
+    }
+    assert_whole(&open(dir.path()).await, &memories).await;
+}
+
+#[tokio::test]
+async fn jobs_that_an_earlier_version_left_behind_with_a_workspace_go_when_the_directory_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).await;
+    let [gone, lost, kept] = ["/gone", "/lost", "/here"].map(workspace);
+    let left = job(&gone, "xylophonequartz", now());
+    let [of_lost, of_kept] = [job(&lost, "session", now()), job(&kept, "session", now())];
+    let of_a_trace = vec![Record::Trace(trace(&lost, "task")), Record::Job(of_lost.clone())];
+    store.commit(vec![Record::Job(left.clone())], soon()).await.unwrap();
+    store.commit(of_a_trace, soon()).await.unwrap();
+    put(&store, &of_kept).await.unwrap();
+    assert!(holding(dir.path(), "xylophonequartz") > 0, "otherwise this test shows nothing");
+    drop(store);
+    let store = open(dir.path()).await;
+    assert_eq!(holding(dir.path(), "xylophonequartz"), 0);
+    assert_eq!(stored(&store, &left).await, []);
+    assert_eq!(stored(&store, &of_kept).await, [of_kept]);
+    assert_eq!(stored(&store, &of_lost).await, [of_lost], "only its registration is lost");
 }

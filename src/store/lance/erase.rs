@@ -1,37 +1,108 @@
 //! Erasing: rows, index terms, old versions, journals. What is asked for is written down first, so that an erasure that
 //! breaks off is finished by whoever writes next.
 
+use std::collections::{BTreeSet, HashSet};
+use std::io;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use lancedb::Table;
 use lancedb::expr::{DfExpr, col, lit};
-use reasoning_bank_actors::ports::{EraseScope, Erased, StoreError};
+use reasoning_bank_actors::ports::{EraseScope, Erased, Record, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::job::JobState;
 use reasoning_bank_domain::memory::Scope;
 
-use super::journal::{self, Erasures};
+use super::format::Layout;
+use super::journal::{self, Erasures, JournalSlot};
 use super::tables::{TableName, Tables};
 use super::write_lock::WriteGuard;
-use super::{Shared, blocking, checkpoint, commit, failed, filter, read, tables, upkeep, within};
+use super::{
+    Shared, blocking, checkpoint, commit, failed, filter, read, replay, rows, set_aside, tables, upkeep, within,
+};
 
 /// Goes on to the end by itself when the deadline passes.
 pub(super) async fn erase(shared: &Arc<Shared>, scope: EraseScope, deadline: Deadline) -> Result<Erased, StoreError> {
     let shared = Arc::clone(shared);
     let work = tokio::spawn(async move {
         let mut guard = shared.lock.acquire(deadline).await?;
-        let mut erasures = commit::settle(&shared, &mut guard).await?;
+        let erasures = commit::settle(&shared, &mut guard).await?;
         if matches!(scope, EraseScope::Traces { .. } | EraseScope::Jobs { .. })
-            && nothing_of(&shared.tables, &scope).await?
+            && nothing_of(shared.tables.each(), &scope).await?
         {
             return Ok(Erased::default());
         }
-        erasures.count += 1;
-        erasures.pending = Some(scope);
-        erasures.write(&shared.layout).await?;
-        finish(&shared, &guard, erasures).await.map(|(erased, _)| erased)
+        begin(&shared, &guard, erasures, scope).await
     });
     within(deadline, async { work.await.map_err(failed)? }).await
+}
+
+async fn begin(
+    shared: &Shared,
+    guard: &WriteGuard,
+    mut erasures: Erasures,
+    scope: EraseScope,
+) -> Result<Erased, StoreError> {
+    erasures.count += 1;
+    erasures.pending = Some(scope);
+    erasures.write(&shared.layout).await?;
+    finish(shared, guard, erasures).await.map(|(erased, _)| erased)
+}
+
+/// A process of an earlier version that erases a workspace knows nothing of its jobs: they go here. Where anything else is
+/// left of a workspace it was not erased, and only its registration was lost.
+pub(super) async fn finish_for_earlier_versions(shared: &Shared, guard: &mut WriteGuard) -> Result<(), StoreError> {
+    let tables = &shared.tables;
+    let (jobs, registered) = tokio::try_join!(
+        read::select(&tables.jobs, None, &["workspace"]),
+        read::select(&tables.workspaces, None, &["id"]),
+    )?;
+    let registered: HashSet<&str> = rows::text_column(&registered, "id").collect();
+    let of_none: BTreeSet<&str> =
+        rows::text_column(&jobs, "workspace").filter(|workspace| !registered.contains(workspace)).collect();
+    for workspace in of_none {
+        let scope = EraseScope::Workspace(workspace.parse().map_err(failed)?);
+        let others = tables.each().filter(|(name, _)| *name != TableName::Jobs);
+        if nothing_of(others, &scope).await? {
+            let erasures = commit::settle(shared, guard).await?;
+            let erased = begin(shared, guard, erasures, scope).await?;
+            tracing::info!(
+                workspace,
+                jobs = erased.jobs,
+                "jobs of a workspace that was erased were left; they are gone"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Who asked for it wants nothing to be left. What goes by itself because it is old enough takes nothing else with it: for
+/// such a scope the table that it is about, and the time before which all that damage made the store set aside is as old.
+fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
+    match scope {
+        EraseScope::Jobs { over_before } => Some((TableName::Jobs, *over_before)),
+        EraseScope::Traces { workspace: None, before } => Some((TableName::Traces, *before)),
+        EraseScope::Traces { workspace: Some(_), .. } | EraseScope::Workspace(_) | EraseScope::Memory(_) => None,
+    }
+}
+
+/// `jobs`: those that are still there.
+fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, jobs: &HashSet<String>) -> io::Result<()> {
+    match by_age(scope) {
+        Some((table, before)) => {
+            // of a job that is gone earlier revisions, which were not over, go as well
+            let is_gone = |record: &Record| match (table, record) {
+                (TableName::Jobs, Record::Job(job)) => !jobs.contains(&job.id.to_string()),
+                _ => replay::concerns(scope, record),
+            };
+            journal::remove_records(layout, own, is_gone)?;
+            set_aside::remove_older(&layout.set_aside(), table, before)
+        }
+        None => {
+            journal::scrub(layout, own)?;
+            set_aside::remove_all(&layout.set_aside())
+        }
+    }
 }
 
 /// Carries out the erasure that is pending.
@@ -50,13 +121,10 @@ pub(super) async fn finish(
         }
     }
     checkpoint::sync_tables(shared).await?;
-    let (layout, own) = (shared.layout.clone(), shared.journal.clone());
-    blocking(move || {
-        journal::scrub(&layout, &own)?;
-        remove_dir(&layout.set_aside())
-    })
-    .await?
-    .map_err(failed)?;
+    let jobs = read::select(&shared.tables.jobs, None, &["id"]).await?;
+    let jobs: HashSet<String> = rows::text_column(&jobs, "id").map(str::to_owned).collect();
+    let (layout, own, of) = (shared.layout.clone(), shared.journal.clone(), scope.clone());
+    blocking(move || remove_from_files(&layout, &own, &of, &jobs)).await?.map_err(failed)?;
     for (_, table) in concerned() {
         upkeep::prune_all(table).await?;
     }
@@ -97,9 +165,9 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
     }
 }
 
-/// Whether no row is concerned: then there is nothing to rewrite and no journal to empty.
-async fn nothing_of(tables: &Tables, scope: &EraseScope) -> Result<bool, StoreError> {
-    for (name, table) in tables.each() {
+/// Whether no row of these tables is concerned. Where none of any is, there is nothing to rewrite and no journal to empty.
+async fn nothing_of(tables: impl Iterator<Item = (TableName, &Table)>, scope: &EraseScope) -> Result<bool, StoreError> {
+    for (name, table) in tables {
         if let Some(condition) = condition(scope, name)
             && read::select(table, Some(condition), &["id"]).await?.iter().any(|batch| batch.num_rows() > 0)
         {
@@ -128,12 +196,5 @@ async fn delete(table: &Table, condition: Option<DfExpr>) -> Result<u64, StoreEr
     match condition {
         Some(condition) => Ok(table.delete(&condition).await.map_err(failed)?.num_deleted_rows),
         None => Ok(0),
-    }
-}
-
-fn remove_dir(dir: &std::path::Path) -> std::io::Result<()> {
-    match std::fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
     }
 }

@@ -7,13 +7,13 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reasoning_bank_actors::ports::{Batch, EraseScope, StoreError};
+use reasoning_bank_actors::ports::{Batch, EraseScope, Record, StoreError};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::format::Layout;
-use super::{blocking, failed};
-use crate::store::files::{create_dir, write_synced};
+use super::{blocking, failed, set_aside};
+use crate::store::files::write_synced;
 
 const HEADER_BYTES: usize = 8;
 const EXTENSION: &str = "log";
@@ -54,9 +54,7 @@ pub(super) struct Contents {
 pub(super) fn read(layout: &Layout, path: &Path) -> io::Result<Vec<Frame>> {
     let contents = contents(path)?;
     if contents.undecodable > 0 {
-        let dir = layout.set_aside();
-        create_dir(&dir)?;
-        let copy = dir.join(format!("{}-{}", Uuid::now_v7(), path.file_name().unwrap_or_default().to_string_lossy()));
+        let copy = set_aside::place(&layout.set_aside(), None, path)?;
         fs::copy(path, &copy)?;
         tracing::error!(
             journal = %path.display(), copy = %copy.display(), frames = contents.undecodable,
@@ -241,15 +239,19 @@ pub(super) fn history(layout: &Layout) -> Vec<PathBuf> {
 }
 
 fn move_to_history(layout: &Layout, journal: &Path) -> io::Result<()> {
+    // a torn end would hide all that is appended after it
+    let whole = contents(journal)?.bytes;
+    append_to_history(layout, File::open(journal)?.take(whole))
+}
+
+fn append_to_history(layout: &Layout, mut frames: impl Read) -> io::Result<()> {
     let history = layout.journals().join(HISTORY);
     if fs::metadata(&history).is_ok_and(|metadata| metadata.len() >= HISTORY_BYTES) {
         fs::rename(&history, layout.journals().join(OLDER_HISTORY))?;
     }
     let mut history = OpenOptions::new().append(true).create(true).open(history)?;
     let before = history.metadata()?.len();
-    // a torn end would hide all that is appended after it
-    let whole = contents(journal)?.bytes;
-    let copied = io::copy(&mut File::open(journal)?.take(whole), &mut history);
+    let copied = io::copy(&mut frames, &mut history);
     if copied.is_err() {
         history.set_len(before)?;
     }
@@ -259,7 +261,41 @@ fn move_to_history(layout: &Layout, journal: &Path) -> io::Result<()> {
 /// Empties every journal and the history, those of other processes too: nothing of what was erased stays readable.
 /// The tables must have been synced and the write lock be held.
 pub(super) fn scrub(layout: &Layout, own: &JournalSlot) -> io::Result<()> {
-    for path in journals(layout)?.into_iter().chain(history(layout)) {
+    empty(journals(layout)?.into_iter().chain(history(layout)), own)
+}
+
+/// Removes these records from the history, and moves what is left of every journal to it. Of frames that cannot be decoded
+/// nobody knows what they hold: they go. The tables must have been synced and the write lock be held.
+pub(super) fn remove_records(layout: &Layout, own: &JournalSlot, doomed: impl Fn(&Record) -> bool) -> io::Result<()> {
+    let remaining = |path: &Path| -> io::Result<Option<Vec<u8>>> {
+        let mut contents = contents(path)?;
+        let mut found = contents.undecodable > 0;
+        for frame in &mut contents.frames {
+            let before = frame.batch.len();
+            frame.batch.retain(|record| !doomed(record));
+            found |= frame.batch.len() < before;
+        }
+        let left = contents.frames.iter().filter(|frame| !frame.batch.is_empty()).map(Frame::encode);
+        let left = || left.collect::<Result<Vec<_>, _>>().map(|frames| frames.concat()).map_err(io::Error::other);
+        found.then(left).transpose()
+    };
+    for path in history(layout) {
+        if let Some(left) = remaining(&path)? {
+            write_synced(&path, &left)?;
+        }
+    }
+    let journals = journals(layout)?;
+    for path in &journals {
+        match remaining(path)? {
+            Some(left) => append_to_history(layout, &left[..])?,
+            None => move_to_history(layout, path)?,
+        }
+    }
+    empty(journals, own)
+}
+
+fn empty(journals: impl IntoIterator<Item = PathBuf>, own: &JournalSlot) -> io::Result<()> {
+    for path in journals {
         let file = OpenOptions::new().write(true).open(path)?;
         file.set_len(0)?;
         file.sync_data()?;

@@ -17,8 +17,8 @@ use reasoning_bank_actors::ports::StoreError;
 use super::format::Layout;
 use super::tables::{self, TableName, Tables};
 use super::write_lock::WriteGuard;
-use super::{Shared, blocking, checkpoint, commit, failed, journal, replay, upgrade};
-use crate::store::files::{create_dir, write_synced};
+use super::{Shared, blocking, checkpoint, commit, failed, journal, replay, set_aside, upgrade};
+use crate::store::files::write_synced;
 
 /// What every file of LanceDB ends with.
 const MAGIC: &[u8; 4] = b"LANC";
@@ -57,8 +57,8 @@ async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), S
 }
 
 /// Replays what dead processes left behind; after damage also everything else that is known.
-pub(super) async fn replay(shared: &Shared, mut guard: WriteGuard, damaged: bool) -> Result<(), StoreError> {
-    commit::settle(shared, &mut guard).await?;
+pub(super) async fn replay(shared: &Shared, guard: &mut WriteGuard, damaged: bool) -> Result<(), StoreError> {
+    commit::settle(shared, guard).await?;
     let layout = shared.layout.clone();
     let (orphans, all) = blocking(move || {
         let all = if damaged { [journal::history(&layout), journal::journals(&layout)?].concat() } else { Vec::new() };
@@ -72,7 +72,7 @@ pub(super) async fn replay(shared: &Shared, mut guard: WriteGuard, damaged: bool
     }
     let frames = replay::replay(shared, journals).await?;
     tracing::info!(frames, damaged, "replayed the journals of earlier processes");
-    checkpoint::checkpoint(shared, &guard).await?;
+    checkpoint::checkpoint(shared, guard).await?;
     let layout = shared.layout.clone();
     blocking(move || {
         orphans.into_iter().try_for_each(|orphan| orphan.remove(&layout))?;
@@ -103,7 +103,7 @@ async fn open_table(
             continue;
         }
         for bad in &manifests[..n] {
-            set_aside(layout, name, &bad.path).map_err(failed)?;
+            move_aside(layout, name, &bad.path).map_err(failed)?;
         }
         let table = connection.open_table(name.as_str()).execute().await.map_err(failed)?;
         let repaired = repair_indexes(&dir, name, &table, &dataset).await?;
@@ -280,7 +280,7 @@ async fn replace(
     }
     drop(table);
     checkpoint::sync_all(&layout.tables()).map_err(failed)?;
-    set_aside(layout, name, &dir).map_err(failed)?;
+    move_aside(layout, name, &dir).map_err(failed)?;
     adopt_replacement(layout, name).map_err(failed)?;
     connection.open_table(name.as_str()).execute().await.map_err(failed)
 }
@@ -301,13 +301,10 @@ fn adopt_replacement(layout: &Layout, name: TableName) -> io::Result<()> {
     }
 }
 
-/// Nothing is deleted that somebody may want to look at. From then on a repair is under way, also for the next process.
-fn set_aside(layout: &Layout, name: TableName, path: &Path) -> io::Result<()> {
+/// From then on a repair is under way, also for the next process.
+fn move_aside(layout: &Layout, name: TableName, path: &Path) -> io::Result<()> {
     if !layout.repairing().try_exists()? {
         write_synced(&layout.repairing(), b"")?;
     }
-    let dir = layout.set_aside();
-    create_dir(&dir)?;
-    let file_name = path.file_name().unwrap_or_default().to_string_lossy();
-    fs::rename(path, dir.join(format!("{}-{}-{file_name}", uuid::Uuid::now_v7(), name.as_str())))
+    fs::rename(path, set_aside::place(&layout.set_aside(), Some(name), path)?)
 }

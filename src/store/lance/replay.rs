@@ -1,31 +1,59 @@
 //! Replaying journals: what was acknowledged, and what a commit that broke off left undone. Frames may be in the tables
 //! in full, in part or not at all, and later ones may be there already.
 
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 use reasoning_bank_actors::ports::{Batch, EraseScope, Record, StoreError};
+use reasoning_bank_domain::ids::JobId;
 use reasoning_bank_domain::memory::Scope;
 
-use super::format::Layout;
 use super::journal::{self, Erasures, Frame};
 use super::{Shared, apply, blocking, failed, revisions};
 
 /// Applies all frames of these journals, except what was erased after they were written.
 pub(super) async fn replay(shared: &Shared, journals: Vec<PathBuf>) -> Result<usize, StoreError> {
     let erasures = Erasures::read(&shared.layout).await?;
+    let erased_jobs = match &erasures.pending {
+        Some(scope @ EraseScope::Jobs { .. }) => erased_jobs(shared, scope, &journals).await?,
+        _ => HashSet::new(),
+    };
     let mut replayed = 0;
     for path in journals {
-        let layout = shared.layout.clone();
-        let frames = blocking(move || read_if_there(&layout, &path)).await?.map_err(failed)?;
+        let frames = read_if_there(shared, path).await?;
         replayed += frames.len();
-        let batch = frames.into_iter().flat_map(|frame| surviving(frame, &erasures)).collect::<Batch>();
+        let frames = frames.into_iter().flat_map(|frame| surviving(frame, &erasures));
+        let batch: Batch = frames.filter(|record| !is_one_of(record, &erased_jobs)).collect();
         apply::apply_again(&shared.tables, &revisions::newest(batch), shared.dims).await?;
     }
     Ok(replayed)
 }
 
-fn read_if_there(layout: &Layout, path: &Path) -> std::io::Result<Vec<Frame>> {
-    if path.exists() { journal::read(layout, path) } else { Ok(Vec::new()) }
+async fn read_if_there(shared: &Shared, path: PathBuf) -> Result<Vec<Frame>, StoreError> {
+    let layout = shared.layout.clone();
+    let read = move || if path.exists() { journal::read(&layout, &path) } else { Ok(Vec::new()) };
+    blocking(read).await?.map_err(failed)
+}
+
+/// Those that an erasure by age concerns as they were last: their earlier revisions, which were not over, are not to come
+/// back instead.
+async fn erased_jobs(shared: &Shared, scope: &EraseScope, journals: &[PathBuf]) -> Result<HashSet<JobId>, StoreError> {
+    let mut last: HashMap<JobId, (u32, bool)> = HashMap::new();
+    let mut all = journal::history(&shared.layout);
+    all.extend(journals.iter().filter(|path| !all.contains(path)).cloned().collect::<Vec<_>>());
+    for path in all {
+        for record in read_if_there(shared, path).await?.iter().flat_map(|frame| &frame.batch) {
+            let Record::Job(job) = record else { continue };
+            if last.get(&job.id).is_none_or(|(revision, _)| job.revision >= *revision) {
+                last.insert(job.id, (job.revision, concerns(scope, record)));
+            }
+        }
+    }
+    Ok(last.into_iter().filter(|(_, (_, is_erased))| *is_erased).map(|(id, _)| id).collect())
+}
+
+fn is_one_of(record: &Record, jobs: &HashSet<JobId>) -> bool {
+    matches!(record, Record::Job(job) if jobs.contains(&job.id))
 }
 
 fn surviving(frame: Frame, erasures: &Erasures) -> Batch {
@@ -35,7 +63,7 @@ fn surviving(frame: Frame, erasures: &Erasures) -> Batch {
 }
 
 /// Whether an erasure removes this record.
-fn concerns(scope: &EraseScope, record: &Record) -> bool {
+pub(super) fn concerns(scope: &EraseScope, record: &Record) -> bool {
     match (scope, record) {
         (EraseScope::Memory(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => memory.id == *id,
         (EraseScope::Memory(id), Record::Signal(signal)) => signal.memory_id == *id,
