@@ -92,7 +92,9 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Maintain { apply } => maintain::command(apply, &loaded, output),
         Command::Stats { reset } => stats::command(reset, &loaded, output),
         Command::Solve(args) => {
-            let report = with_solving_bank(&loaded, async |system| solve::solve(args, &loaded, output, &system).await)?;
+            let report = with_solving_bank(&loaded, async |system| {
+                solve::solve(args, &loaded, &sources, output, &system).await
+            })?;
             output.answer(&report, render::solve)?;
             Ok(if report.outcome == Outcome::Failure { Exit::Failed } else { Exit::Ok })
         }
@@ -120,6 +122,7 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
         workspace: loaded.workspace.clone(),
         base: sources.directory.clone(),
         identity: settings.workspace.identity,
+        data_dir: settings.data_dir.clone(),
         toolsets: settings.mcp.toolsets.clone(),
         can_solve: settings.llm.provider != Provider::None,
         captures: settings.passive.enabled,

@@ -46,6 +46,12 @@ pub fn root(path: &Path, base: &Path, identity: Identity) -> Result<String, Proj
     root.to_str().map(str::to_owned).ok_or_else(|| ProjectError::NotUtf8(root.clone()))
 }
 
+/// The top of the work tree that holds a path: of a linked one another directory than its project root. None outside of
+/// work trees.
+pub fn work_tree(path: &Path) -> Option<PathBuf> {
+    git::work_tree(&path.canonicalize().ok()?)
+}
+
 /// Whether a directory lies in a repository.
 pub fn in_repository(directory: &Path) -> bool {
     directory.canonicalize().is_ok_and(|directory| git::root(&directory).is_some())

@@ -27,7 +27,7 @@ pub use layers::{Flags, Sources};
 pub use problem::{Problem, SettingsError};
 pub use provider::{Provider, ProviderError};
 pub use show::Effective;
-pub use workspace::{Proposal, proposal, proposed, store_default};
+pub use workspace::{Proposal, clear_default, proposal, proposed, store_default};
 
 use layers::Layer;
 

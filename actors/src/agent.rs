@@ -13,6 +13,7 @@ use reasoning_bank_domain::answer::{Answer, Ended, Purpose};
 use reasoning_bank_domain::ids::TaskId;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveUsage};
+use reasoning_bank_domain::workspace::Proposed;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
@@ -75,6 +76,8 @@ pub(crate) struct AgentArgs {
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Option<watch::Sender<Progress>>,
     pub(crate) verifier: Option<Arc<dyn Verifier>>,
+    /// By the checkout.
+    pub(crate) proposed: Proposed,
     /// Of the task.
     pub(crate) span: Span,
     pub(crate) equipment: Equipment,
@@ -187,8 +190,8 @@ impl AgentState {
         let memories = self.args.equipment.memories.clone();
         let deadline = self.until.at_most(RECALL_LIMIT);
         let (task, domain) = (self.args.job.task.task.clone(), self.args.job.task.domain.clone());
-        let workspace = self.args.begun.workspace.clone();
-        let recalled = async move { memories.recall_for_task(&task, domain, workspace, deadline).await };
+        let (workspace, proposed) = (self.args.begun.workspace.clone(), self.args.proposed.clone());
+        let recalled = async move { memories.recall_for_task(&task, domain, workspace, proposed, deadline).await };
         self.tasks.pipe(myself, recalled, |recalled| {
             let (injection, notes) = recalled
                 .unwrap_or_else(|panicked| (None, vec![format!("internal: no memories were recalled: {panicked}")]));
@@ -228,10 +231,13 @@ impl AgentState {
 
     fn verify(&mut self, myself: &ActorRef<AgentMsg>, solution: String) {
         let (verifier, cancel) = (self.args.verifier.clone(), self.calls.clone());
-        let deadline = self.until;
+        // A check that hangs leaves the judge time for a verdict.
+        let deadline = self.until.halfway();
         let observed = async move {
             let verifier = verifier.ok_or_else(|| VerifyError::NotRun("there is none".into()))?;
-            let mut observed = verifier.verify(solution, deadline, cancel).await?;
+            let checked =
+                tokio::time::timeout_at(deadline.instant(), verifier.verify(solution, deadline, cancel)).await;
+            let mut observed = checked.map_err(|_| VerifyError::TimedOut)??;
             observed.detail.scrub();
             Ok::<_, VerifyError>(observed)
         };

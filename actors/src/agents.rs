@@ -14,6 +14,7 @@ use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::secrets::scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveTask};
 use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::workspace::Proposed;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -43,11 +44,19 @@ pub struct Call {
     pub progress: Option<watch::Sender<Progress>>,
     /// Checks the chosen solution; what it observes wins over the judge.
     pub verifier: Option<Arc<dyn Verifier>>,
+    /// By the checkout: what of it nobody has agreed to is said to be missing.
+    pub proposed: Proposed,
 }
 
 impl Call {
     pub fn until(deadline: Deadline) -> Self {
-        Self { deadline, cancel: CancellationToken::new(), progress: None, verifier: None }
+        Self {
+            deadline,
+            cancel: CancellationToken::new(),
+            progress: None,
+            verifier: None,
+            proposed: Proposed::default(),
+        }
     }
 }
 
@@ -112,9 +121,20 @@ impl AgentsHandle {
         let cancel = call.cancel.child_token();
         let running = Running::begin(&self.running, task_id, cancel.clone());
         let recorded = (job.clone(), begun_in.clone());
-        let Call { deadline, progress, verifier, .. } = call;
+        let Call { deadline, progress, verifier, proposed, .. } = call;
         let span = log.span().clone();
-        let start = Start { task_id, job, begun_in, deadline, cancel, progress, verifier, span: span.clone(), inside };
+        let start = Start {
+            task_id,
+            job,
+            begun_in,
+            deadline,
+            cancel,
+            progress,
+            verifier,
+            proposed,
+            span: span.clone(),
+            inside,
+        };
         let solved = self.slot.call(|reply| AgentsMsg::Solve { start: Box::new(start), reply }, deadline).await;
         drop(running);
         if solved == Err(CallError::Dropped) {
@@ -230,6 +250,7 @@ pub(crate) struct Start {
     cancel: CancellationToken,
     progress: Option<watch::Sender<Progress>>,
     verifier: Option<Arc<dyn Verifier>>,
+    proposed: Proposed,
     span: Span,
     inside: Permit,
 }
@@ -335,7 +356,7 @@ impl Actor for Agents {
 
 impl AgentsState {
     async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: Reply) {
-        let Start { task_id, job, begun_in, deadline, cancel, progress, verifier, span, inside } = start;
+        let Start { task_id, job, begun_in, deadline, cancel, progress, verifier, proposed, span, inside } = start;
         let args = AgentArgs {
             task_id,
             job,
@@ -344,6 +365,7 @@ impl AgentsState {
             cancel,
             progress,
             verifier,
+            proposed,
             span,
             equipment: self.args.equipment.clone(),
             agents: myself.clone(),

@@ -232,8 +232,9 @@ pub(super) struct SolveArgs {
         long,
         value_name = "COMMAND",
         long_help = "Check the chosen solution with this command: exit code 0 means that it passed, whatever the judge \
-            says.\n\nA shell runs it in the current directory, with the solution on stdin and in the file that \
-            REASONING_BANK_SOLUTION names. It runs what a model wrote: use a sandbox where that matters."
+            says.\n\nA shell runs it at the top of the workspace, with the solution on stdin and in the file that \
+            REASONING_BANK_SOLUTION names, for half of the time that is left at most. It runs what a model wrote: use a \
+            sandbox where that matters."
     )]
     pub(super) verify: Option<String>,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::Verifier;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
@@ -16,7 +17,9 @@ use super::failure::Failure;
 use super::input;
 use super::output::Output;
 use super::progress::Progress;
-use crate::settings::{Loaded, MattsSettings};
+use super::session::patience;
+use crate::project::{self, Identity};
+use crate::settings::{self, Loaded, MattsSettings, Sources};
 
 mod verify;
 
@@ -25,15 +28,21 @@ use verify::ShellCheck;
 pub(super) async fn solve(
     args: SolveArgs,
     loaded: &Loaded,
+    sources: &Sources,
     output: Output,
     system: &SystemHandle,
 ) -> Result<SolveReport, Failure> {
-    let verifier = args.verify.clone().map(check).transpose()?;
+    let root = root(loaded, system).await?;
+    let verifier = match args.verify.clone() {
+        Some(command) => Some(check(command, &root, loaded, sources)?),
+        None => None,
+    };
     let task = task(args, &loaded.settings.matts)?;
     let (progress, shown) = watch::channel(Steps::default());
     let call = Call {
         progress: Some(progress),
         verifier,
+        proposed: settings::proposed(Path::new(&root)),
         ..Call::until(Deadline::after(Duration::from_secs(loaded.settings.agent.deadline_s)))
     };
     let cancel = call.cancel.clone();
@@ -50,12 +59,33 @@ pub(super) async fn solve(
     Ok(solved?)
 }
 
-fn check(command: String) -> Result<Arc<dyn Verifier>, Failure> {
+/// The project root of the workspace, also where the store cannot tell whether it was moved there.
+async fn root(loaded: &Loaded, system: &SystemHandle) -> Result<String, Failure> {
+    match (system.workspaces.resolve(&loaded.workspace, patience()).await, &loaded.workspace) {
+        (Ok(resolved), _) => Ok(resolved.workspace.root),
+        (Err(_), WorkspaceRef::Root(root)) => Ok(root.clone()),
+        (Err(error), WorkspaceRef::Id(_)) => Err(error.into()),
+    }
+}
+
+fn check(command: String, root: &str, loaded: &Loaded, sources: &Sources) -> Result<Arc<dyn Verifier>, Failure> {
     if command.trim().is_empty() {
         return Err(Failure::usage("--verify: the command is blank"));
     }
-    // The directory the process was started in.
-    Ok(Arc::new(ShellCheck { command, directory: PathBuf::from(".") }))
+    let directory = directory(root, loaded.settings.workspace.identity, sources);
+    if !directory.is_dir() {
+        let problem = format!("--verify: the workspace's directory {} does not exist", directory.display());
+        return Err(Failure::usage(problem).hint("name a workspace that is there with --workspace"));
+    }
+    Ok(Arc::new(ShellCheck { command, directory }))
+}
+
+/// The top of the work tree that is meant, of which a workspace may have several; else the project root.
+fn directory(root: &str, identity: Identity, sources: &Sources) -> PathBuf {
+    let named = sources.directory.join(sources.flags.workspace.as_deref().unwrap_or("."));
+    let is_of_workspace = project::root(&named, &sources.directory, identity).is_ok_and(|of_named| of_named == root);
+    let work_tree = project::work_tree(&named).filter(|_| is_of_workspace && identity == Identity::Git);
+    work_tree.unwrap_or_else(|| PathBuf::from(root))
 }
 
 fn task(args: SolveArgs, matts: &MattsSettings) -> Result<SolveTask, Failure> {

@@ -185,6 +185,7 @@ impl Here<'_> {
         let holds = format!("memories: {}, traces: {}, jobs: {}", detail.memories, detail.traces, detail.jobs);
         confirm(&format!("Delete the workspace {} ({}; {holds}) for good", workspace.name, workspace.root), sure)?;
         let removed = bank.workspaces.delete(&WorkspaceRef::Id(workspace.id.clone()), rewriting()).await?;
+        settings::clear_default(&self.loaded.settings.data_dir, &workspace).map_err(Failure::not_stored)?;
         Ok(Removed { id: workspace.id, name: workspace.name, removed })
     }
 

@@ -10,6 +10,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::solve::Progress;
+use reasoning_bank_domain::workspace::Proposed;
 use rmcp::RoleServer;
 use rmcp::model::JsonObject;
 use rmcp::service::RequestContext;
@@ -63,7 +64,12 @@ impl Calling<'_> {
         let task = arguments.into_task(&self.options.defaults);
         let (sender, progress) = watch::channel(Progress::default());
         let deadline = Deadline::after(self.options.solve_deadline);
-        let call = Call { deadline, cancel: self.context.ct.clone(), progress: Some(sender), verifier: None };
+        let call = Call {
+            cancel: self.context.ct.clone(),
+            progress: Some(sender),
+            proposed: self.proposed(&workspace, Deadline::after(MEMORY_DEADLINE)).await.unwrap_or_default(),
+            ..Call::until(deadline)
+        };
         let work = self.system.agents.solve(task, workspace, call);
         let token = self.context.meta.get_progress_token();
         document(&progress::reported(work, progress, token, &self.context.peer).await?)
@@ -78,8 +84,7 @@ impl Calling<'_> {
                 let arguments: retrieve::Arguments = self.extract(arguments, &[])?;
                 let workspace = self.workspace(arguments.workspace.as_deref())?;
                 let detail = arguments.detail;
-                let root = workspaces.resolve(&workspace, deadline).await?.workspace.root;
-                let proposed = settings::proposed(Path::new(&root));
+                let proposed = self.proposed(&workspace, deadline).await?;
                 let request = arguments.into_request(workspace, proposed, &self.options.defaults);
                 let retrieved = memories.retrieve(request, deadline).await?;
                 retrieve::document(&retrieved, detail).map_err(Error::internal)
@@ -145,6 +150,7 @@ impl Calling<'_> {
                 let found = found.ok_or_else(|| Error::WorkspaceUnknown(arguments.path.clone()))?;
                 let workspace = WorkspaceRef::Id(found.id.clone());
                 let erased = workspaces.delete(&workspace, Deadline::after(ERASE_DEADLINE)).await?;
+                settings::clear_default(&self.options.data_dir, found).map_err(Error::internal)?;
                 document(&admin::Removed::from(erased))
             }
             ToolKind::HealthCheck => {
@@ -174,6 +180,12 @@ impl Calling<'_> {
                 document(&admin::Removed::from(erased))
             }
         }
+    }
+
+    /// What the checkout of a workspace asks for.
+    async fn proposed(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Proposed, Error> {
+        let root = self.system.workspaces.resolve(workspace, deadline).await?.workspace.root;
+        Ok(settings::proposed(Path::new(&root)))
     }
 
     fn extract<T: DeserializeOwned>(

@@ -31,6 +31,8 @@ pub struct McpOptions {
     /// What relative paths in calls are relative to.
     pub base: PathBuf,
     pub identity: Identity,
+    /// Where it is kept which workspace is the default one.
+    pub data_dir: PathBuf,
     /// Whose tools are listed; at least one.
     pub toolsets: Vec<Toolset>,
     /// Whether there is a model; without one `solve_coding_task` does not exist.

@@ -64,6 +64,7 @@ impl Bank {
             workspace: WorkspaceRef::Root(root.into()),
             base: PathBuf::from("/"),
             identity: Identity::Path,
+            data_dir: PathBuf::from("/nowhere"),
             toolsets: vec![Toolset::All],
             can_solve: true,
             captures: true,

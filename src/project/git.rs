@@ -11,6 +11,12 @@ pub(super) fn root(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().find_map(root_at)
 }
 
+/// The top of the work tree that holds `directory` (canonical).
+pub(super) fn work_tree(directory: &Path) -> Option<PathBuf> {
+    let top = directory.ancestors().find(|ancestor| root_at(ancestor).is_some())?;
+    (!is_git_dir(top)).then(|| top.to_owned())
+}
+
 /// The root, if `directory` is the top of a work tree or a git directory.
 fn root_at(directory: &Path) -> Option<PathBuf> {
     let link = directory.join(".git");

@@ -1,5 +1,6 @@
 use std::fs;
 
+use reasoning_bank_domain::workspace::Workspace;
 use rstest::rstest;
 use secrecy::ExposeSecret;
 
@@ -482,6 +483,17 @@ fn the_default_workspace_counts_outside_of_repositories_where_no_flag_names_one(
     let id = WorkspaceRef::Id("0123456789abcdef".parse().unwrap());
     store_default(&by_path.load().settings.data_dir, &id).unwrap();
     assert_eq!(by_path.load().workspace, id);
+    let data_dir = by_path.load().settings.data_dir;
+    let root = by_path.path("other").display().to_string();
+    let deleted = Workspace::of_root(&root, jiff::Timestamp::UNIX_EPOCH);
+    clear_default(&data_dir, &deleted).unwrap();
+    assert_eq!(by_path.load().workspace, id, "another one was deleted");
+    for named in [other.clone(), WorkspaceRef::Id(deleted.id.clone())] {
+        store_default(&data_dir, &named).unwrap();
+        clear_default(&data_dir, &deleted).unwrap();
+        assert_eq!(by_path.load().workspace_origin, "current directory");
+        clear_default(&data_dir, &deleted).unwrap();
+    }
     fs::write(&file, "").unwrap();
     let (key, problem, layer) = by_path.problem();
     assert_eq!((key.as_str(), layer), ("workspace", format!("default in {}", file.display())));

@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_domain::workspace::Proposed;
+use reasoning_bank_domain::workspace::{Proposed, Workspace, WorkspaceId};
 use serde::Serialize;
 
 use super::SettingsError;
@@ -120,4 +120,16 @@ pub fn store_default(data_dir: &Path, workspace: &WorkspaceRef) -> io::Result<Pa
     written.as_file().sync_data()?;
     written.persist(&file)?;
     Ok(file)
+}
+
+/// Forgets the default where it is this workspace.
+///
+/// # Errors
+/// The data directory cannot be written to.
+pub fn clear_default(data_dir: &Path, workspace: &Workspace) -> io::Result<()> {
+    let file = data_dir.join(DEFAULT_FILE);
+    let is_default = |text: String| {
+        text == workspace.root || WorkspaceId::of_root(&text) == workspace.id || text == workspace.id.as_str()
+    };
+    if read_default(&file).is_ok_and(is_default) { std::fs::remove_file(&file) } else { Ok(()) }
 }

@@ -67,7 +67,7 @@ fn a_provider_that_cannot_be_used_ends_the_start_at_once_with_the_alternatives()
 #[test]
 fn a_check_by_command_decides_over_the_judge_and_the_trace_says_so() {
     let place = place();
-    place.write("project/expected.txt", "the directory is the current one");
+    place.write("project/expected.txt", "the directory is that of the workspace");
     let check = "test -s \"$REASONING_BANK_SOLUTION\" && test -f expected.txt && cat > seen.txt";
     let solve = |check: &str, task: &str| {
         place.run(&["--llm", "simulated", "--json", "solve", "--matts-k", "1", "--verify", check, task])
@@ -86,4 +86,62 @@ fn a_check_by_command_decides_over_the_judge_and_the_trace_says_so() {
     assert_eq!(unclear["verdict_source"], "judge");
     assert!(unclear["warnings"].to_string().contains("not_verified"), "{unclear}");
     assert_eq!(solve(" ", "Write a sort").exits(2).json()["error"]["code"], "invalid_argument");
+}
+
+#[test]
+fn a_check_runs_where_the_workspace_is_and_not_where_the_command_was_called() {
+    let place = place();
+    std::fs::create_dir_all(place.path("other/deep")).unwrap();
+    let solve = |workspace: &str| {
+        let check = "pwd > where.txt";
+        let arguments = [
+            "--llm",
+            "simulated",
+            "--json",
+            "--workspace",
+            workspace,
+            "solve",
+            "--no-matts",
+            "--verify",
+            check,
+            "Sort",
+        ];
+        place.run(&arguments)
+    };
+    let solved = solve(place.path("other").to_str().unwrap()).ok().json();
+    assert_eq!(solved["verdict_source"], "evidence");
+    let canonical = place.path("other").canonicalize().unwrap();
+    let ran_in = || std::fs::read_to_string(place.path("other/where.txt")).unwrap();
+    assert_eq!(ran_in().trim(), canonical.to_str().unwrap());
+    assert!(!place.path("project/where.txt").exists());
+
+    let git = |arguments: &[&str]| {
+        let made = std::process::Command::new("git").arg("-C").arg(&canonical).args(arguments).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "first"]);
+    git(&["worktree", "add", "-q", "../linked"]);
+    std::fs::remove_file(place.path("other/where.txt")).unwrap();
+    solve(place.path("other/deep").to_str().unwrap()).ok();
+    assert_eq!(ran_in().trim(), canonical.to_str().unwrap(), "at the top of the repository");
+    solve(place.path("linked").to_str().unwrap()).ok();
+    assert!(place.path("linked/where.txt").exists(), "in the work tree that is named");
+
+    let gone = solve(place.path("nowhere").to_str().unwrap()).exits(2).json();
+    assert!(gone["error"]["message"].as_str().unwrap().contains("does not exist"), "{gone}");
+    let listed = place.run(&["--json", "trace", "list"]).ok().json();
+    assert_eq!(listed["traces"].as_array().unwrap().len(), 0, "nothing was solved");
+}
+
+#[test]
+fn a_solve_says_when_the_team_that_its_checkout_proposes_was_not_read() {
+    let place = place();
+    place.write("project/.reasoning-bank.toml", "[workspace]\nteam = \"blue\"\n");
+    let solve = || place.run(&["--llm", "simulated", "--json", "solve", "--no-matts", "Write a sort"]).ok().json();
+    let solved = solve();
+    assert!(solved["warnings"].to_string().contains("workspace trust"), "{solved}");
+    place.run(&["workspace", "trust", ".", "--yes"]).ok();
+    let trusted = solve();
+    assert!(!trusted["warnings"].to_string().contains("workspace trust"), "{trusted}");
 }

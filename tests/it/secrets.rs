@@ -1,6 +1,7 @@
 //! Secrets of every kind, planted in everything the process takes in, are in nothing that it writes, sends or says. The
 //! rules for what a secret is are tested in `domain/src/secrets/`; here is every way in and out.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -52,6 +53,15 @@ fn everything(corpus: &[Planted]) -> String {
     corpus.iter().map(|planted| planted.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
+/// Bytes of a part of a secret that is too much to let out.
+const PIECE: usize = 12;
+
+/// Whether it is of what differs from key to key, not of what all keys of a kind begin with.
+fn is_random(piece: &[u8]) -> bool {
+    let digits = piece.iter().filter(|byte| byte.is_ascii_digit()).count();
+    digits >= 2 && piece.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte))
+}
+
 /// What was written, sent and said, piece by piece.
 #[derive(Default)]
 struct Seen(Vec<(String, String)>);
@@ -79,15 +89,21 @@ impl Seen {
         }
     }
 
-    /// Where which secret is: as it is, and as it stands in JSON.
+    /// Where which secret is: as it is, as it stands in JSON, and in part.
     fn leaks<'a>(&'a self, secrets: impl Iterator<Item = &'a str>) -> Vec<String> {
         let mut leaks = Vec::new();
+        let mut pieces = HashSet::new();
         for secret in secrets {
+            pieces.extend(secret.as_bytes().windows(PIECE).filter(|piece| is_random(piece)));
             let escaped = serde_json::to_string(secret).unwrap();
             for form in [secret, escaped.trim_matches('"')] {
                 let found = self.0.iter().filter(|(_, text)| text.contains(form));
                 leaks.extend(found.map(|(name, _)| format!("{form:?} in {name}")));
             }
+        }
+        for (name, text) in &self.0 {
+            let part = text.as_bytes().windows(PIECE).find(|window| pieces.contains(window));
+            leaks.extend(part.map(|part| format!("part {:?} in {name}", String::from_utf8_lossy(part))));
         }
         leaks
     }

@@ -10,7 +10,7 @@ use reasoning_bank_domain::retrieval::{Recalled, cut, matching_first, over_fetch
 use reasoning_bank_domain::score::Asked;
 use reasoning_bank_domain::signature::{Signature, mentioned, mentions_error};
 use reasoning_bank_domain::view::{RecalledView, Retrieved, SearchMode};
-use reasoning_bank_domain::workspace::{Workspace, quoted_name};
+use reasoning_bank_domain::workspace::{Proposed, Workspace, quoted_name};
 use tokio::time::Instant;
 
 use super::{MemoriesHandle, Reach, RetrieveRequest, WorkspaceRef, visible};
@@ -66,11 +66,13 @@ impl MemoriesHandle {
         task: &str,
         domain: Option<String>,
         workspace: Workspace,
+        proposed: Proposed,
         deadline: Deadline,
     ) -> (Option<Injection>, Vec<String>) {
         let named = WorkspaceRef::Id(workspace.id.clone());
         let request = RetrieveRequest {
             domain,
+            proposed,
             error_signature: mentioned(task).map(|signature| signature.as_str().to_owned()),
             ..RetrieveRequest::new(gist(task), named, self.settings.n_results)
         };

@@ -13,7 +13,7 @@ use crate::runtime::Deadline;
 pub enum VerifyError {
     #[error("the check could not be run: {0}")]
     NotRun(String),
-    #[error("the check did not end before the deadline")]
+    #[error("the check did not end in the time it was given")]
     TimedOut,
     #[error("the check was cancelled")]
     Cancelled,

@@ -67,12 +67,14 @@ async fn what_a_check_observed_wins_over_the_judge_and_is_kept_without_its_secre
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_that_does_not_end_is_cut_short_at_the_deadline() {
+async fn a_check_that_does_not_end_leaves_the_verdict_to_the_judge() {
     let world = world(good_model()).await;
-    let call = Call { deadline: Deadline::after(Duration::from_secs(10)), ..with(Check::Never) };
+    let begun = tokio::time::Instant::now();
+    let call = Call { deadline: Deadline::after(Duration::from_secs(100)), ..with(Check::Never) };
     let report = world.handle.agents.solve(task("sort", 1), project(), call).await.unwrap();
-    assert_eq!((report.outcome, report.verdict_source), (Outcome::Partial, VerdictSource::None));
-    assert!(report.warnings.iter().any(|warning| warning.starts_with("deadline_exceeded")), "{:?}", report.warnings);
+    assert_eq!((report.outcome, report.verdict_source), (Outcome::Success, VerdictSource::Judge));
+    assert!(report.warnings.iter().any(|warning| warning.starts_with("not_verified")), "{:?}", report.warnings);
+    assert!(begun.elapsed() <= Duration::from_secs(50), "{:?}", begun.elapsed());
     world.stop().await;
 }
 

@@ -1,5 +1,5 @@
-//! `--verify COMMAND`: the caller's own check of a solution. A shell runs the command in the current directory with the
-//! solution on stdin and in a file; its exit code is the evidence.
+//! `--verify COMMAND`: the caller's own check of a solution. A shell runs the command in the workspace with the solution on
+//! stdin and in a file; its exit code is the evidence.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use reasoning_bank_actors::ports::{Verifier, VerifyError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::feedback::{DETAIL_MAX_CHARS, EvidenceKind, Observed};
+use reasoning_bank_domain::secrets::scrub;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
@@ -23,6 +24,10 @@ const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 /// The end of what the command prints: that is where tests say what failed.
 const TAIL_BYTES: usize = 3 * 1024;
+/// How much of the end is searched for secrets before that is cut off.
+const SEARCHED_BYTES: usize = 64 * 1024;
+/// How much of its beginning may belong to a secret that began before it.
+const UNSURE_BYTES: usize = 16 * 1024;
 
 #[derive(Debug, Clone)]
 pub(super) struct ShellCheck {
@@ -94,9 +99,12 @@ fn observed(status: ExitStatus, said: &str, complained: &str) -> Result<Observed
         (None, Some(signal)) => format!("ended by signal {signal}"),
         (None, None) => "ended in an unknown way".to_owned(),
     };
+    // What is too much goes from the start of what was said; the lines of the parts are between them.
+    let room = DETAIL_MAX_CHARS - ended.chars().count() - 2;
+    let complained = last_chars(complained.trim(), room);
+    let said = last_chars(said.trim(), room - complained.chars().count());
     let parts = [ended.as_str(), said.trim(), complained.trim()];
     let detail = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
-    let detail = detail.chars().take(DETAIL_MAX_CHARS).collect();
     Ok(Observed { kind: EvidenceKind::ExitCode, passed: status.success(), detail: Some(detail) })
 }
 
@@ -106,13 +114,28 @@ async fn tail(stream: Option<impl AsyncRead + Unpin>) -> String {
     let (mut kept, mut chunk, mut cut) = (Vec::new(), vec![0; 8 * 1024], false);
     while let Ok(read @ 1..) = stream.read(&mut chunk).await {
         kept.extend_from_slice(&chunk[..read]);
-        if kept.len() > TAIL_BYTES {
+        if kept.len() > 2 * SEARCHED_BYTES {
             cut = true;
-            kept.drain(..kept.len() - TAIL_BYTES);
+            kept.drain(..kept.len() - SEARCHED_BYTES);
         }
     }
-    let text = String::from_utf8_lossy(&kept);
-    if cut { format!("… {}", text.trim_start_matches('\u{fffd}')) } else { text.into_owned() }
+    end_of(&kept, if cut { UNSURE_BYTES } else { 0 }, TAIL_BYTES)
+}
+
+/// The end of an output without its secrets. They are removed before anything is cut off: of half a secret no rule knows
+/// that it is one. For the same reason the first `unsure` bytes are not kept where the output has lost its beginning.
+fn end_of(output: &[u8], unsure: usize, most_bytes: usize) -> String {
+    let text = String::from_utf8_lossy(output);
+    let clean = scrub(&text).text;
+    let unsure = scrub(&text[..text.floor_char_boundary(unsure)]).text.len();
+    let start = clean.ceil_char_boundary(clean.len().saturating_sub(most_bytes).max(unsure));
+    let end = &clean[start..];
+    if start > 0 { format!("… {end}") } else { end.to_owned() }
+}
+
+fn last_chars(text: &str, most: usize) -> &str {
+    let beyond = text.chars().count().saturating_sub(most);
+    text.char_indices().nth(beyond).map_or("", |(start, _)| &text[start..])
 }
 
 /// A command and what it started; killed together, at the latest when this is dropped.
@@ -196,6 +219,59 @@ mod tests {
         let seen = check("yes line | head -c 3000000; echo the end; exit 1", SOON).await.unwrap();
         let detail = seen.detail.unwrap();
         assert!(detail.ends_with("the end") && detail.chars().count() <= DETAIL_MAX_CHARS, "{}", detail.len());
+    }
+
+    #[tokio::test]
+    async fn of_two_long_streams_the_ends_are_kept() {
+        let seen = check(
+            "yes out | head -c 9000; echo end of out; (yes err | head -c 9000; echo end of err) >&2; exit 1",
+            SOON,
+        );
+        let detail = seen.await.unwrap().detail.unwrap();
+        assert!(detail.starts_with("exit code 1\n") && detail.ends_with("end of err"), "{detail}");
+        assert!(detail.contains("end of out") && detail.chars().count() <= DETAIL_MAX_CHARS, "{}", detail.len());
+    }
+
+    /// The secrets of the corpus, each with the text it stands in.
+    fn corpus() -> Vec<(String, String)> {
+        let corpus = include_str!("../../../domain/src/secrets/corpus.txt");
+        let lines = corpus.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" | "));
+        let planted = lines.filter_map(|(_, line)| {
+            let text = line.replace('·', "").replace("\\\\", "\0").replace("\\n", "\n").replace("\\r", "\r");
+            let text = text.replace('\0', "\\");
+            let secret = text.split_once('«')?.1.split_once('»')?.0.to_owned();
+            Some((text.replace(['«', '»'], ""), secret))
+        });
+        planted.collect()
+    }
+
+    /// Twelve characters in a row of a secret.
+    fn piece_of(secret: &str, said: &str) -> Option<String> {
+        let secret: Vec<char> = secret.chars().collect();
+        let pieces = secret.windows(12).map(|piece| piece.iter().collect::<String>());
+        // The armour of a key is no secret.
+        let mut random =
+            pieces.filter(|piece| scrub(piece).redactions == 0 && !piece.contains("--") && !piece.contains(' '));
+        random.find(|piece| said.contains(piece))
+    }
+
+    #[test]
+    fn wherever_an_output_is_cut_no_piece_of_a_secret_is_left() {
+        let corpus = corpus();
+        assert!(corpus.len() > 60);
+        for (text, secret) in corpus {
+            let output = format!("building\n{text}\n1 test failed");
+            for most in 1..output.len() {
+                let kept = end_of(output.as_bytes(), 0, most);
+                assert_eq!(piece_of(&secret, &kept), None, "the last {most} of {output:?}: {kept:?}");
+            }
+            let after = "more lines\n".repeat(output.len() / 10);
+            for start in 0..output.len() {
+                let rest = [&output.as_bytes()[start..], b"\n", after.as_bytes()].concat();
+                let kept = end_of(&rest, output.len() + 1, TAIL_BYTES);
+                assert_eq!(piece_of(&secret, &kept), None, "from {start} of {output:?}: {kept:?}");
+            }
+        }
     }
 
     #[tokio::test]

@@ -56,6 +56,7 @@ async fn world_with(can_solve: bool) -> World {
         workspace: WorkspaceRef::Root("/home/me/project".into()),
         base: PathBuf::from("/"),
         identity: Identity::Path,
+        data_dir: PathBuf::from("/nowhere"),
         toolsets: vec![Toolset::Core],
         can_solve,
         captures: true,
