@@ -73,6 +73,7 @@ mod tests {
             final_score: None,
             verdict_source,
             evidence: None,
+            evidence_reported: false,
             memory_items: vec![id(2)],
             memories_used: vec![id(1)],
             metadata: TraceMetadata {

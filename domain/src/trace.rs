@@ -92,6 +92,9 @@ pub struct Trace {
     pub verdict_source: VerdictSource,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+    /// The evidence was reported of it later; what its own check found is not reported.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub evidence_reported: bool,
     /// Memories learned from it.
     pub memory_items: Vec<MemoryId>,
     /// Memories injected into it.
@@ -113,12 +116,13 @@ impl Trace {
             return None;
         }
         let revision = self.revision.saturating_add(1);
-        Some(Self { revision, outcome, verdict_source: VerdictSource::Evidence, evidence, ..self.clone() })
+        let verdict_source = VerdictSource::Evidence;
+        Some(Self { revision, outcome, verdict_source, evidence, evidence_reported: true, ..self.clone() })
     }
 
-    /// Whether something that was reported of it says that it failed; what its own check found is not reported.
+    /// Whether something that was reported of it says that it failed.
     pub fn is_refuted(&self) -> bool {
-        self.revision > 0 && self.verdict_source == VerdictSource::Evidence && self.outcome == Outcome::Failure
+        self.evidence_reported && self.outcome == Outcome::Failure
     }
 
     /// Whether this is the next revision of what is stored.

@@ -176,6 +176,7 @@ pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
         final_score: Some(0.9),
         verdict_source: VerdictSource::Judge,
         evidence: None,
+        evidence_reported: false,
         memory_items: Vec::new(),
         memories_used: Vec::new(),
         metadata: TraceMetadata {

@@ -59,6 +59,7 @@ impl Job {
             final_score: None,
             verdict_source: VerdictSource::None,
             evidence: None,
+            evidence_reported: false,
             memory_items: Vec::new(),
             memories_used: Vec::new(),
             metadata: TraceMetadata {

@@ -85,6 +85,7 @@ fn a_trace() -> Trace {
         final_score: Some(0.9),
         verdict_source: VerdictSource::Evidence,
         evidence: Some("exit_code failed: exit code 1\none test failed".into()),
+        evidence_reported: false,
         memory_items: vec![id(3)],
         memories_used: vec![id(1)],
         metadata: TraceMetadata {
