@@ -46,9 +46,10 @@ pub enum Record {
     Workspace(Workspace),
     /// A new trace, at whatever revision; changes nothing where it is stored already.
     Trace(Trace),
-    /// A trace that is stored, with another verdict or other ids of what was learned; its revision one above the stored one. With any other revision stored
-    /// before the batch, or none, the batch is refused as [`StoreError::TraceChanged`], and so is one with two different
-    /// revisions of a trace; what is stored already exactly so is no conflict.
+    /// A trace that is stored, with another verdict or other ids of what was learned; its revision one above the stored
+    /// one. With any other revision stored before the batch, or none, the batch is refused as
+    /// [`StoreError::TraceChanged`], and so is one with two different revisions of a trace; what is stored already exactly
+    /// so is no conflict.
     Verdict(Trace),
     /// Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that one is
     /// confirmed by a signal with the id `confirm` and this one is not stored; one that was learned from a trace confirms

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// What to do, free of names that only fit this task.
     #[schemars(required, length(min = 1, max = 100_000))]
     content: Option<String>,
-    /// Default: failure with error_context, else success.
+    /// Default: success, or failure with error_context.
     outcome: Option<MemoryOutcome>,
     /// Makes it a warning.
     error_context: Option<ErrorArguments>,
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     domain_category: Option<String>,
     #[schemars(length(max = 120))]
     difficulty_level: Option<String>,
-    /// The memory it refines.
+    /// What it refines.
     parent_memory_id: Option<Uuid>,
     #[serde(default)]
     #[schemars(length(max = 50))]

@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     include_errors: bool,
     #[serde(default)]
     errors_only: bool,
-    /// Error type or message: ranks its warnings higher.
+    /// Error type or message: finds its warnings.
     #[schemars(length(max = 4000))]
     error_signature: Option<String>,
     #[schemars(range(min = 0, max = 1))]
