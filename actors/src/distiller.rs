@@ -63,8 +63,8 @@ impl DistillerHandle {
     pub async fn queue(&self, mut work: Work, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Queued, Error> {
         check(&work)?;
         work.scrub();
-        let resolved = self.workspaces.resolve(workspace, deadline).await?;
-        let new = Job::queued(resolved.workspace.id.clone(), work, self.clock.now());
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let new = Job::queued(workspace.id.clone(), work, self.clock.now());
         let job_id = new.id;
         let job = match self.stored(job_id, deadline).await? {
             Some(stored) if stored.state == JobState::Failed => stored.queued_again(self.clock.now()),
@@ -74,8 +74,6 @@ impl DistillerHandle {
         if self.open_jobs(deadline).await? >= MAX_OPEN {
             return Err(Error::Overloaded { retry_after: RETRY_AFTER });
         }
-        self.workspaces.still_there(&resolved, deadline).await?;
-        let workspace = resolved.workspace;
         let registration = Record::Workspace(self.workspaces.registration(&workspace));
         self.store.commit(vec![registration, Record::Job(job)], deadline).await?;
         self.workspaces.registered(&workspace);

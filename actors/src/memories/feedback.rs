@@ -12,6 +12,7 @@ use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, 
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::Learned;
 use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
 use super::join::Brought;
@@ -22,7 +23,6 @@ use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
 use crate::error::Error;
 use crate::ports::{MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
-use crate::workspaces::Resolved;
 
 /// Others who report on the same trace, or change its lessons, at the same time.
 const TRIES: usize = 8;
@@ -52,7 +52,7 @@ pub struct FeedbackRequest {
 
 /// Whom a report is about, and from where.
 struct About {
-    begun: Resolved,
+    workspace: Workspace,
     trace: Option<Trace>,
     rows: Vec<MemoryRow>,
 }
@@ -62,9 +62,6 @@ impl MemoriesHandle {
     /// observed of it decides its outcome from then on, and the solve's own votes that it contradicts count no more.
     /// Memories that the workspace cannot read are not found, all of them named; of a trace's memories only those that
     /// are left count.
-    ///
-    /// # Errors
-    /// Among others `WorkspaceUnknown` where the workspace was deleted meanwhile: a report does not bring it back.
     pub async fn feedback(&self, request: FeedbackRequest, deadline: Deadline) -> Result<Reported, Error> {
         let request = scrubbed(check(request)?);
         let mut tries = 1;
@@ -95,19 +92,18 @@ impl MemoriesHandle {
         let mut signals = signals(request, &about, &kinds, now);
         signals.extend(overruled.signals);
         let signals = self.unsaid(signals, request, deadline).await?;
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(&about.begun.workspace))];
+        let mut batch = vec![Record::Workspace(self.workspaces.registration(&about.workspace))];
         batch.extend(overruled.trace.map(Record::Verdict));
         batch.extend(overruled.revisions);
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         batch.extend(signals.iter().cloned().map(Record::Signal));
-        self.workspaces.still_there(&about.begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(&about.begun.workspace);
+        self.workspaces.registered(&about.workspace);
         let learned = as_committed(learned, &is_new, committed);
         self.join_sources(brought, learned.iter().map(|learned| learned.id).collect(), deadline).await;
         let updated = if kinds.is_empty() { Vec::new() } else { moved(about.rows, &signals, now) };
         let concerned = updated.iter().map(|moved| moved.id).chain(learned.iter().map(|learned| learned.id));
-        let promoted = self.promote_proven(concerned, &about.begun.workspace, deadline).await;
+        let promoted = self.promote_proven(concerned, &about.workspace, deadline).await;
         Ok(Reported { updated, learned, promoted })
     }
 
@@ -133,10 +129,9 @@ impl MemoriesHandle {
     }
 
     async fn about(&self, request: &FeedbackRequest, deadline: Deadline) -> Result<About, Error> {
-        let begun = self.workspaces.resolve(&request.workspace, deadline).await?;
-        let workspace = &begun.workspace;
+        let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
         let trace = match request.trace_id {
-            Some(id) => Some(self.own_trace(id, workspace, deadline).await?),
+            Some(id) => Some(self.own_trace(id, &workspace, deadline).await?),
             None => None,
         };
         let mut ids = request.memory_ids.clone();
@@ -145,7 +140,7 @@ impl MemoriesHandle {
         }
         let mut met = BTreeSet::new();
         ids.retain(|id| met.insert(*id));
-        let rows = self.readable(ids.clone(), workspace, deadline).await?;
+        let rows = self.readable(ids.clone(), &workspace, deadline).await?;
         if !request.memory_ids.is_empty() {
             let missing = ids.iter().filter(|id| !rows.iter().any(|row| row.memory.id == **id));
             let missing: Vec<String> = missing.map(ToString::to_string).collect();
@@ -153,7 +148,7 @@ impl MemoriesHandle {
                 return Err(Error::NotFound(format!("memory {} here", missing.join(", "))));
             }
         }
-        Ok(About { begun, trace, rows })
+        Ok(About { workspace, trace, rows })
     }
 }
 
@@ -214,7 +209,7 @@ fn lessons(request: &FeedbackRequest, about: &About, now: Timestamp) -> Result<V
             source_type: SourceType::Explicit,
             trust: Trust::Agent,
         };
-        let mut memory = memory_of(record, &about.begun.workspace, now)?;
+        let mut memory = memory_of(record, &about.workspace, now)?;
         descend(&mut memory, &about.rows);
         memory.source_session.clone_from(&request.session);
         memory.trace_id = request.trace_id;
@@ -241,7 +236,7 @@ fn signals(request: &FeedbackRequest, about: &About, kinds: &[SignalKind], now: 
     each.map(|(memory_id, kind)| Signal {
         id: id(memory_id, kind),
         memory_id,
-        workspace_id: about.begun.workspace.id.clone(),
+        workspace_id: about.workspace.id.clone(),
         kind,
         at: now,
         trace_id: request.trace_id,
