@@ -16,11 +16,10 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
 use crate::confidence::prior;
-use crate::ids::{MemoryId, SignalId};
+use crate::ids::{MemoryId, SignalId, derived};
 use crate::lesson::Lesson;
 use crate::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust, normalised};
 use crate::prompt::names_a_fence;
@@ -223,14 +222,7 @@ impl Ids {
     pub fn of(exchange: &Exchange, workspace: &WorkspaceId) -> Self {
         let texts = [normalised(&exchange.question), normalised(&exchange.answer)];
         let id = |kind: &str| -> Uuid {
-            let mut hash = Sha256::new();
-            for part in [kind, workspace.as_str(), &texts[0], &texts[1]] {
-                hash.update((part.len() as u64).to_le_bytes());
-                hash.update(part.as_bytes());
-            }
-            let mut bytes = [0; 16];
-            bytes.copy_from_slice(&hash.finalize()[..16]);
-            Builder::from_custom_bytes(bytes).into_uuid()
+            derived(&[kind.as_bytes(), workspace.as_str().as_bytes(), texts[0].as_bytes(), texts[1].as_bytes()])
         };
         Self { memory: id("captured").into(), confirmation: id("captured again").into() }
     }

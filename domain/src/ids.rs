@@ -8,7 +8,20 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use sha2::{Digest, Sha256};
+use uuid::{Builder, Uuid};
+
+/// The id (UUIDv8) that follows from these parts: the same parts, the same id; where one ends counts.
+pub(crate) fn derived(parts: &[&[u8]]) -> Uuid {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    Builder::from_custom_bytes(bytes).into_uuid()
+}
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {

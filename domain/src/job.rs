@@ -8,10 +8,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use uuid::Builder;
 
-use crate::ids::{JobId, MemoryId};
+use crate::ids::{JobId, MemoryId, derived};
 use crate::memory::MemoryOutcome;
 use crate::secrets::Scrub;
 use crate::solve::Learned;
@@ -142,7 +140,7 @@ impl Job {
 
     /// The id of its `n`-th lesson: a job that is done twice leaves the same memories.
     pub fn memory_id(&self, n: usize) -> MemoryId {
-        hashed(&[b"memory", self.id.uuid().as_bytes(), &n.to_be_bytes()]).into()
+        derived(&[b"memory", self.id.uuid().as_bytes(), &n.to_be_bytes()]).into()
     }
 
     fn changed(&self, now: Timestamp) -> Self {
@@ -206,24 +204,13 @@ fn id_of(workspace: &WorkspaceId, work: &Work) -> JobId {
     let workspace = workspace.as_str().as_bytes();
     let uuid = match work {
         Work::Distill { session_id, outcome, transcript } => {
-            hashed(&[b"distill", workspace, session_id.as_bytes(), outcome.as_str().as_bytes(), transcript.as_bytes()])
+            derived(&[b"distill", workspace, session_id.as_bytes(), outcome.as_str().as_bytes(), transcript.as_bytes()])
         }
         Work::Capture { question, answer, .. } => {
-            hashed(&[b"capture", workspace, question.as_bytes(), answer.as_bytes()])
+            derived(&[b"capture", workspace, question.as_bytes(), answer.as_bytes()])
         }
     };
     uuid.into()
-}
-
-fn hashed(parts: &[&[u8]]) -> uuid::Uuid {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part);
-    }
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash.finalize()[..16]);
-    Builder::from_custom_bytes(bytes).into_uuid()
 }
 
 /// What became of a job that was handed in.

@@ -8,11 +8,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use sha2::{Digest, Sha256};
-use uuid::Builder;
-
 use crate::confidence::{Evidence, Signal, SignalKind, confidence};
-use crate::ids::{MemoryId, SignalId, TraceId};
+use crate::ids::{MemoryId, SignalId, TraceId, derived};
 use crate::memory::{Facts, Memory, Scope, Status};
 use crate::workspace::Workspace;
 
@@ -130,7 +127,7 @@ pub struct Promoted {
 /// (a UUIDv8) however often that is tried, another one once its words have changed.
 pub fn confirmation_id(promoted: &Memory, scope: Scope) -> SignalId {
     let (id, words) = (promoted.id.uuid(), promoted.text_key());
-    hashed(&["promotion".as_bytes(), id.as_bytes(), scope.as_str().as_bytes(), words.as_bytes()])
+    derived(&["promotion".as_bytes(), id.as_bytes(), scope.as_str().as_bytes(), words.as_bytes()]).into()
 }
 
 /// The id of the signal that says that a memory was shared with this workspace's team or organisation, whatever became
@@ -142,14 +139,7 @@ pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Optio
         Scope::Org => workspace.org.as_deref()?,
     };
     let (scope, readers) = (scope.as_str().as_bytes(), readers.as_bytes());
-    Some(hashed(&["promoted".as_bytes(), promoted.uuid().as_bytes(), scope, readers]))
-}
-
-fn hashed(parts: &[&[u8]]) -> SignalId {
-    let hash = parts.iter().fold(Sha256::new(), |hash, part| hash.chain_update(part)).finalize();
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash[..16]);
-    Builder::from_custom_bytes(bytes).into_uuid().into()
+    Some(derived(&["promoted".as_bytes(), promoted.uuid().as_bytes(), scope, readers]).into())
 }
 
 /// The copy of `memory` for the next wider scope: the same words, the memory as its parent. It starts with the
