@@ -305,6 +305,13 @@ fn work_of_a_client(place: &Place, corpus: &[Planted], seen: &mut Seen) {
     for transcript in [everything.clone(), json!({"role": "user", "content": everything}).to_string()] {
         distil(&mut process, &corpus[0].text, &transcript, seen);
     }
+    for part in corpus.chunks(12) {
+        let [question, answer] = exchange(part);
+        let exchange = json!({"question": question, "answer": answer});
+        let captured = process.call("capture_exchange", exchange);
+        assert_eq!(captured["captured"], true, "{captured}");
+        seen.add("the reply of capture_exchange", captured.to_string());
+    }
     process.write(format!("{}\n", everything.replace('\n', " ")).as_bytes());
     seen.add("the reply to an unknown tool", process.request("tools/call", json!({"name": everything})).to_string());
     seen.add("the reply to an unknown method", process.request(&everything, json!({})).to_string());
@@ -327,6 +334,16 @@ fn distil(process: &mut McpProcess, session: &str, transcript: &str, seen: &mut 
         }
         assert!(begun.elapsed() < Duration::from_secs(60), "{job}");
     }
+}
+
+/// A question and its answer that are worth keeping.
+fn exchange(part: &[Planted]) -> [String; 2] {
+    let answer = format!(
+        "Read it at run time, because what stands in the code ends up in the history. Use the environment:\n\n```sh\n{}\n\
+         ```\n\nThen every deployment has a value of its own, and none of them is in the repository.",
+        everything(part)
+    );
+    [format!("How do I hand {} to the client?", part[0].text), answer]
 }
 
 fn work_at_the_command_line(place: &Place, corpus: &[Planted], seen: &mut Seen) {
@@ -366,6 +383,16 @@ fn work_at_the_command_line(place: &Place, corpus: &[Planted], seen: &mut Seen) 
             seen.ran(variable, &Ran::of(command.output().unwrap()));
         }
     }
+    // Other exchanges than those that were captured.
+    let messages = corpus.chunks(7).flat_map(|part| {
+        let [question, answer] = exchange(part);
+        [json!({"role": "user", "content": question}), json!({"role": "assistant", "content": answer})]
+    });
+    let transcript: String = messages.map(|message| format!("{message}\n")).collect();
+    let file = place.write("transcripts/session.jsonl", &transcript);
+    let learned = with_key(place, &["learn", "--json", file.to_str().unwrap()]).ok();
+    assert!(learned.json()["files"][0]["kept"].as_u64().unwrap() > 0, "{learned:?}");
+    seen.ran("learn", &learned);
 }
 
 /// An export that others have written into.
