@@ -180,7 +180,7 @@ impl Job {
 
     /// It was begun, and has to wait for a reason of which it is not the cause.
     pub fn put_back_because(&self, why: &str, now: Timestamp) -> Self {
-        Self { due: self.due, error: Some(why.to_owned()), ..self.put_back(now) }
+        Self { error: Some(why.to_owned()), ..self.put_back(now) }
     }
 
     /// A job that failed for good, from the start.
@@ -192,12 +192,6 @@ impl Job {
 /// The day (UTC) that a time is in.
 pub fn day_of(at: Timestamp) -> Date {
     at.to_zoned(TimeZone::UTC).date()
-}
-
-/// When the next day (UTC) begins.
-pub fn next_day(at: Timestamp) -> Timestamp {
-    let tomorrow = day_of(at).tomorrow().and_then(|day| day.to_zoned(TimeZone::UTC));
-    tomorrow.map_or(at, |midnight| midnight.timestamp())
 }
 
 fn id_of(workspace: &WorkspaceId, work: &Work) -> JobId {
@@ -319,13 +313,6 @@ mod tests {
         assert_eq!((back.state, back.attempts, back.due), (JobState::Queued, 0, at(0)));
         let waits = job().begun(at(1)).put_back_because("for tokens", at(2));
         assert_eq!((waits.due, waits.attempts, waits.error.as_deref()), (at(0), 0, Some("for tokens")));
-    }
-
-    #[test]
-    fn the_next_day_begins_a_second_after_the_last_one_of_this() {
-        let late = at(0).to_zoned(TimeZone::UTC).end_of_day().unwrap().timestamp();
-        assert_eq!(next_day(late).as_second() - late.as_second(), 1);
-        assert_eq!(day_of(next_day(late)), day_of(late).tomorrow().unwrap());
     }
 
     proptest! {

@@ -1,12 +1,11 @@
 //! `maintain` through the real binary, with real git.
 
 use std::path::Path;
-use std::process::Command;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::{Place, Ran};
+use crate::support::{Place, Ran, git_at};
 
 fn days_ago(days: i64) -> Timestamp {
     Timestamp::now() - SignedDuration::from_hours(24 * days)
@@ -14,18 +13,7 @@ fn days_ago(days: i64) -> Timestamp {
 
 /// Runs git in a directory, so many days ago.
 fn git(directory: &Path, days: i64, arguments: &[&str]) {
-    let date = format!("@{} +0000", days_ago(days).as_second());
-    let output = Command::new("git")
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.org"])
-        .args(arguments)
-        .current_dir(directory)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .env("GIT_AUTHOR_DATE", &date)
-        .env("GIT_COMMITTER_DATE", &date)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    git_at(directory, Some(days_ago(days)), arguments);
 }
 
 /// A bank in which a memory was used in a solve twenty days ago; its project is no repository. Returns the memory's id.

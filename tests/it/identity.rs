@@ -1,24 +1,11 @@
 //! Which directory is which workspace: the whole table, with real git through the real binary.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::mcp_process::McpProcess;
-use crate::support::{Place, Ran};
-
-fn git(directory: &Path, arguments: &[&str]) {
-    let output = Command::new("git")
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"])
-        .args(arguments)
-        .current_dir(directory)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
+use crate::support::{Place, Ran, git};
 
 /// Repositories of every kind, and a directory that is none.
 fn place() -> Place {

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 /// A place to run the binary in; removed when dropped.
@@ -104,4 +105,28 @@ impl Ran {
 /// The text with a path replaced by a name, for snapshots.
 pub(crate) fn without(text: &str, path: &Path, name: &str) -> String {
     text.replace(&path.display().to_string(), name)
+}
+
+/// Runs git in a directory.
+#[track_caller]
+pub(crate) fn git(directory: &Path, arguments: &[&str]) {
+    git_at(directory, None, arguments);
+}
+
+/// Runs git in a directory; what it commits is made at this time.
+#[track_caller]
+pub(crate) fn git_at(directory: &Path, time: Option<Timestamp>, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"])
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null");
+    if let Some(time) = time {
+        let date = format!("@{} +0000", time.as_second());
+        command.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }

@@ -10,13 +10,12 @@ use reasoning_bank_domain::feedback::{
 use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, Scope, SourceType, Trust};
 use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::solve::Learned;
 use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
 use super::join::Brought;
-use super::learn::{ToLearn, as_committed};
+use super::learn::{Becoming, ids};
 use super::overrule::Overruled;
 use super::record::{descend, memory_of};
 use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
@@ -84,8 +83,7 @@ impl MemoriesHandle {
         about.trace = overruled.trace.clone().or(about.trace);
         let lessons = lessons(request, &about, now)?;
         let to_learn = self.to_learn(lessons, deadline).await?;
-        let learned: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
-        let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
+        let becoming = Becoming::of(&to_learn);
         let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
 
         let kinds = request.verdict.signals();
@@ -99,8 +97,8 @@ impl MemoriesHandle {
         batch.extend(signals.iter().cloned().map(Record::Signal));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&about.workspace);
-        let learned = as_committed(learned, &is_new, committed);
-        self.join_sources(brought, learned.iter().map(|learned| learned.id).collect(), deadline).await;
+        let learned = becoming.committed(committed);
+        self.join_sources(brought, ids(&learned), deadline).await;
         let updated = if kinds.is_empty() { Vec::new() } else { moved(about.rows, &signals, now) };
         let concerned = updated.iter().map(|moved| moved.id).chain(learned.iter().map(|learned| learned.id));
         let promoted = self.promote_proven(concerned, &about.workspace, deadline).await;

@@ -127,14 +127,13 @@ impl MemoriesHandle {
             notes.push(format!("{}: the lessons were not stored: {error}", error.code()));
             Vec::new()
         });
-        let learnings: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
+        let becoming = Becoming::of(&to_learn);
         let mut trace = keep.trace;
         let trace_id = trace.trace_id;
         trace.scrub();
-        trace.memory_items = learnings.iter().map(|learned| learned.id).collect();
+        trace.memory_items = ids(&becoming.learned);
         let Resolved { workspace, .. } = &begun;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace.clone())];
-        let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
         let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         let used: Vec<MemoryId> = keep.signals.iter().map(|(memory_id, _)| *memory_id).collect();
@@ -145,14 +144,17 @@ impl MemoriesHandle {
         self.workspaces.still_there(&begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
-        let learnings = as_committed(learnings, &is_new, committed);
-        let ids: Vec<MemoryId> = learnings.iter().map(|learned| learned.id).collect();
+        let learnings = becoming.committed(committed);
+        let ids = ids(&learnings);
         if trace.memory_items != ids {
-            self.correct(Record::Verdict(Trace { revision: trace.revision + 1, memory_items: ids, ..trace }), deadline)
-                .await;
+            self.correct(
+                Record::Verdict(Trace { revision: trace.revision + 1, memory_items: ids.clone(), ..trace }),
+                deadline,
+            )
+            .await;
         }
-        self.join_sources(brought, learnings.iter().map(|learned| learned.id).collect(), deadline).await;
-        let concerned = used.into_iter().chain(learnings.iter().map(|learned| learned.id));
+        self.join_sources(brought, ids.clone(), deadline).await;
+        let concerned = used.into_iter().chain(ids);
         self.promote_proven(concerned, workspace, deadline).await;
         Ok(Kept { learnings, notes })
     }
@@ -169,13 +171,12 @@ impl MemoriesHandle {
     ) -> Result<(), Error> {
         let (memories, notes) = memories_of(lessons, origin, &Injection::default(), |n| job.memory_id(n));
         let to_learn = self.to_learn(memories, deadline.halfway()).await?;
-        let learned: Vec<Learned> = to_learn.iter().map(ToLearn::learned).collect();
-        let is_new: Vec<bool> = to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect();
-        let mut job = done(learned.clone(), notes);
+        let becoming = Becoming::of(&to_learn);
+        let mut job = done(becoming.learned.clone(), notes);
         let mut batch = vec![Record::Job(job.clone())];
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(origin.at)));
         let committed = self.store.commit(batch, deadline).await?;
-        let learned = as_committed(learned, &is_new, committed);
+        let learned = becoming.committed(committed);
         if let Some(result) = job.result.as_mut().filter(|result| result.learned != learned) {
             result.learned = learned;
             job.revision += 1;
@@ -273,13 +274,30 @@ impl MemoriesHandle {
     }
 }
 
-/// The store may have found an exact duplicate that was written meanwhile.
-pub(super) fn as_committed(mut learnings: Vec<Learned>, is_new: &[bool], committed: Committed) -> Vec<Learned> {
-    let new = learnings.iter_mut().zip(is_new).filter_map(|(learned, is_new)| is_new.then_some(learned));
-    for (learned, commit) in new.zip(committed.memories) {
-        learned.id = commit.id();
+/// What lessons that are about to be committed become.
+pub(super) struct Becoming {
+    learned: Vec<Learned>,
+    is_new: Vec<bool>,
+}
+
+impl Becoming {
+    pub(super) fn of(to_learn: &[ToLearn]) -> Self {
+        let learned = to_learn.iter().map(ToLearn::learned).collect();
+        Self { learned, is_new: to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect() }
     }
-    learnings
+
+    /// The store may have found an exact duplicate that was written meanwhile.
+    pub(super) fn committed(mut self, committed: Committed) -> Vec<Learned> {
+        let new = self.learned.iter_mut().zip(self.is_new).filter_map(|(learned, is_new)| is_new.then_some(learned));
+        for (learned, commit) in new.zip(committed.memories) {
+            learned.id = commit.id();
+        }
+        self.learned
+    }
+}
+
+pub(super) fn ids(learned: &[Learned]) -> Vec<MemoryId> {
+    learned.iter().map(|learned| learned.id).collect()
 }
 
 pub(super) fn signal(

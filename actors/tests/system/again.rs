@@ -7,7 +7,7 @@ use reasoning_bank_actors::ports::{Filter, MemoryStore, Page, Scanned};
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::{ErrorContext, Memory};
+use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::view::RecordStatus;
 use serde_json::json;
@@ -31,18 +31,6 @@ async fn confirmed(world: &World, id: MemoryId) -> usize {
 
 fn described(description: &str, lesson: RecordRequest) -> RecordRequest {
     RecordRequest { description: description.into(), ..lesson }
-}
-
-fn warning(error_type: &str, domain: Option<&str>, lesson: RecordRequest) -> RecordRequest {
-    let error = ErrorContext {
-        error_type: error_type.into(),
-        failure_pattern: "it went wrong".into(),
-        corrective_guidance: "do it right".into(),
-        error_message: None,
-        stack_trace: None,
-        task_domain: domain.map(Into::into),
-    };
-    RecordRequest { error_context: Some(error), ..lesson }
 }
 
 #[tokio::test(start_paused = true)]

@@ -142,17 +142,8 @@ async fn parents_give_a_stage_and_must_exist() {
 async fn warnings_of_an_error_are_found_by_it_however_many_are_more_alike() {
     let world = world(good_model()).await;
     let memories = &world.handle.memories;
-    let warning = |n: usize, error_type: &str, content: &str| {
-        let error = ErrorContext {
-            error_type: error_type.into(),
-            failure_pattern: "it went wrong".into(),
-            corrective_guidance: "do it right".into(),
-            error_message: None,
-            stack_trace: None,
-            task_domain: None,
-        };
-        RecordRequest { error_context: Some(error), ..lesson(&format!("Warning {n}"), content) }
-    };
+    let warning =
+        |n: usize, error_type: &str, content: &str| warning(error_type, None, lesson(&format!("Warning {n}"), content));
     let old = world.recorded(warning(0, "json.JSONDecodeError", "zebra")).await;
     for n in 1..80 {
         world.recorded(warning(n, "KeyError", &format!("parse the http answer {n}"))).await;
@@ -177,18 +168,7 @@ async fn warnings_of_an_error_are_found_by_it_however_many_are_more_alike() {
 async fn a_task_that_names_an_error_is_shown_its_warning_whatever_the_words_and_however_many_are_more_alike() {
     let model = good_model();
     let world = world(model.clone()).await;
-    let warning = |error_type: &str, title: &str, content: &str| {
-        let error = ErrorContext {
-            error_type: error_type.into(),
-            failure_pattern: "it went wrong".into(),
-            corrective_guidance: "do it right".into(),
-            error_message: None,
-            stack_trace: None,
-            task_domain: Some("parsing".into()),
-        };
-        RecordRequest { error_context: Some(error), ..lesson(title, content) }
-    };
-    let old = world.recorded(warning("json.JSONDecodeError", "Zebra", "quagga")).await;
+    let old = world.recorded(warning("json.JSONDecodeError", Some("parsing"), lesson("Zebra", "quagga"))).await;
     for n in 0..20 {
         world.recorded(lesson(&format!("Parse {n}"), &format!("parse the http answer with care {n}"))).await;
     }

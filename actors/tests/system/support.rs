@@ -16,7 +16,7 @@ use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::confidence::Signal;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::memory::{Memory, Scope, SourceType, Trust};
+use reasoning_bank_domain::memory::{ErrorContext, Memory, Scope, SourceType, Trust};
 use reasoning_bank_domain::solve::SolveTask;
 
 pub(crate) struct World {
@@ -120,6 +120,19 @@ pub(crate) fn lesson(title: &str, content: &str) -> RecordRequest {
         source_type: SourceType::Explicit,
         trust: Trust::Agent,
     }
+}
+
+/// The lesson as a warning of this error.
+pub(crate) fn warning(error_type: &str, domain: Option<&str>, lesson: RecordRequest) -> RecordRequest {
+    let error = ErrorContext {
+        error_type: error_type.into(),
+        failure_pattern: "it went wrong".into(),
+        corrective_guidance: "do it right".into(),
+        error_message: None,
+        stack_trace: None,
+        task_domain: domain.map(Into::into),
+    };
+    RecordRequest { error_context: Some(error), ..lesson }
 }
 
 pub(crate) const GOOD: &str = r#"{"score": 0.9, "feedback": "fine"}"#;
