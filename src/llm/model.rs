@@ -138,6 +138,10 @@ impl LanguageModel for HttpModel {
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
         async move {
+            // Nothing is asked, and paid for, that comes too late: a timer alone lets a fast answer through.
+            if deadline.passed() {
+                return Err(ModelError::TimedOut);
+            }
             // Dropping the exchange closes its connection.
             let exchange = timeout_at(deadline.instant(), self.answer(&request));
             match cancel.run_until_cancelled(exchange).await {
