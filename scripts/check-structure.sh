@@ -20,7 +20,7 @@ must_not_reach() {
         fi
     done
 }
-edges=('lancedb|lance(-.*)?' 'arrow(-.*)?' 'datafusion(-.*)?' 'rmcp(-.*)?' reqwest hyper fastembed 'ort(-.*)?' axum 'clap(_.*)?' config)
+edges=('lancedb|lance(-.*)?' 'arrow(-.*)?' 'datafusion(-.*)?' 'rmcp(-.*)?' reqwest hyper fastembed 'ort(-.*)?' 'tract(-.*)?' axum 'clap(_.*)?' config)
 must_not_reach reasoning-bank-domain "${edges[@]}" tokio ractor reasoning-bank-actors
 must_not_reach reasoning-bank-actors "${edges[@]}"
 

@@ -23,7 +23,7 @@ use tokio::sync::Mutex;
 
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
 use crate::settings::{self, LlmSettings, Loaded, Provider, Settings};
-use crate::store::{BackgroundLock, LanceStore, Options, TraceFileOptions, TraceFiles};
+use crate::store::{BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles};
 
 /// For the last checkpoint of the store.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
@@ -65,6 +65,11 @@ impl Bank {
         self.system.handle()
     }
 
+    /// How much of the store is searched in memory; nothing before it is open.
+    pub async fn resident(&self) -> ResidentUse {
+        self.store.lock().await.as_ref().map(|store| store.resident()).unwrap_or_default()
+    }
+
     /// Returns when the embedding model is loaded or has failed, at the latest after `limit`: for work that searches
     /// once, and would search by words alone if it did not wait.
     pub async fn embedder_ready(&self, limit: Duration) {
@@ -91,14 +96,15 @@ impl Bank {
 
 fn opener(opened: Opened, settings: &Settings, fingerprint: Fingerprint) -> StoreOpener {
     let (dir, trace_files) = (settings.data_dir.clone(), trace_files(settings));
+    let options = Options { resident_bytes: settings.retrieval.resident_mb << 20, ..Options::default() };
     Arc::new(move || {
         let (opened, dir, fingerprint) = (Arc::clone(&opened), dir.clone(), fingerprint.clone());
-        let trace_files = trace_files.clone();
+        let (trace_files, options) = (trace_files.clone(), options.clone());
         async move {
             let mut opened = opened.lock().await;
             let store = match &*opened {
                 Some(store) => Arc::clone(store),
-                None => Arc::new(LanceStore::open(&dir, &fingerprint, Options::default()).await?),
+                None => Arc::new(LanceStore::open(&dir, &fingerprint, options).await?),
             };
             *opened = Some(Arc::clone(&store));
             Ok::<Arc<dyn MemoryStore>, StoreError>(Arc::new(TraceFiles::new(store, trace_files)))

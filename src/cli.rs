@@ -27,6 +27,7 @@ mod maintain;
 mod memory;
 mod output;
 mod progress;
+mod reembed;
 mod render;
 mod session;
 mod signals;
@@ -90,6 +91,7 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
         Command::Learn { files } => learn::command(&files, &loaded, output),
         Command::Maintain { apply } => maintain::command(apply, &loaded, output),
+        Command::Reembed => reembed::command(&loaded, output),
         Command::Stats { reset } => stats::command(reset, &loaded, output),
         Command::Solve(args) => {
             let report = with_solving_bank(&loaded, async |system| {

@@ -1,17 +1,21 @@
 //! The embedding model: texts in, vectors out, offline. Not here: what is embedded and when (the callers in `actors`),
 //! and how vectors are searched (the store).
 //!
-//! One thread owns the model. Callers reach it through two bounded lanes; queries overtake documents between slices.
+//! A few threads run one model, whose weights they share. Callers reach them through two bounded lanes; queries overtake
+//! documents between slices.
 
-mod builtin;
 mod chunking;
 mod encoder;
+mod hub;
 mod job;
 mod lanes;
-mod onnx;
-mod pool;
+mod local;
+mod model;
+mod onnx_runtime;
+mod runtime;
 mod tract;
 mod worker;
 
-pub use builtin::BuiltinEmbedder;
-pub use pool::EmbedderPool;
+pub(crate) use hub::PREFIX as HUB_PREFIX;
+pub use local::{LocalEmbedder, ModelSettings, Work};
+pub use model::ModelError;

@@ -3,8 +3,10 @@
 
 pub(crate) mod capture;
 pub(crate) mod dataset;
+pub(crate) mod embedding;
 pub(crate) mod report;
 pub(crate) mod retrieval;
+pub(crate) mod speed;
 mod timed;
 
 pub(crate) use timed::Timed;
@@ -25,4 +27,6 @@ pub(crate) enum EvalError {
     System(#[from] Error),
     #[error("the run cannot be written: {0}")]
     Run(io::Error),
+    #[error("a part of the measurement failed: {0}")]
+    Part(String),
 }

@@ -10,6 +10,10 @@ use reasoning_bank_domain::secrets::scrub;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::Value;
 
+pub(crate) use self::parallel::read_on_all_cores;
+
+mod parallel;
+
 /// More than the longest memory with its vectors, or the trace of the longest solve.
 const THING_MAX_BYTES: usize = 16 * 1024 * 1024;
 /// What comes after as many problems is not looked at.
@@ -125,9 +129,7 @@ impl<T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Reading<T, F
                 break;
             }
             if !line.trim_ascii().is_empty() {
-                let mut json = serde_json::Deserializer::from_slice(&line);
-                let thing = parsed(&mut json).and_then(|thing| json.end().map(|()| thing).map_err(|e| of_json("", &e)));
-                self.take(&place, thing);
+                self.take(&place, thing_of(&line));
             }
         }
         Ok(())
@@ -175,6 +177,12 @@ impl<T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Reading<T, F
 
 fn too_long() -> FieldProblem {
     FieldProblem::new("", format!("has more than {THING_MAX_BYTES} bytes"))
+}
+
+/// The thing of a line.
+fn thing_of<T: DeserializeOwned>(line: &[u8]) -> Result<T, FieldProblem> {
+    let mut json = serde_json::Deserializer::from_slice(line);
+    parsed(&mut json).and_then(|thing| json.end().map(|()| thing).map_err(|e| of_json("", &e)))
 }
 
 /// A thing, or the field that is wrong.

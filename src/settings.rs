@@ -11,6 +11,7 @@ use reasoning_bank_domain::matts::MattsMode;
 use reasoning_bank_domain::score::{ProfileName, Weights};
 use serde::Deserialize;
 
+use crate::embed::HUB_PREFIX;
 use crate::mcp::Toolset;
 use crate::project::{self, Identity};
 
@@ -44,6 +45,7 @@ pub struct Settings {
     pub matts: MattsSettings,
     pub judge: JudgeSettings,
     pub retrieval: RetrievalSettings,
+    pub embedding: EmbeddingSettings,
     pub promotion: PromotionSettings,
     pub background: BackgroundSettings,
     pub passive: PassiveSettings,
@@ -135,6 +137,7 @@ pub struct RetrievalSettings {
     pub profile: ProfileName,
     pub half_life_days: f64,
     pub relevance_floor: f64,
+    pub resident_mb: usize,
     pub weights: WeightSettings,
 }
 
@@ -144,6 +147,15 @@ pub struct WeightSettings {
     pub similarity: f64,
     pub recency: f64,
     pub error_context: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmbeddingSettings {
+    /// Empty: the built-in model.
+    pub model_dir: PathBuf,
+    /// 0: one for each core.
+    pub threads: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -323,8 +335,11 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     let mut settings: Settings =
         merged.try_deserialize().map_err(|error| SettingsError::one(Problem::internal(error)))?;
     settings.data_dir = sources.directory.join(&settings.data_dir);
-    if !settings.traces.dir.as_os_str().is_empty() {
-        settings.traces.dir = sources.directory.join(&settings.traces.dir);
+    for dir in [&mut settings.traces.dir, &mut settings.embedding.model_dir] {
+        let is_name = dir.to_str().is_some_and(|dir| dir.is_empty() || dir.starts_with(HUB_PREFIX));
+        if !is_name {
+            *dir = sources.directory.join(&*dir);
+        }
     }
     let (api_key, key_problem) = match key {
         Ok(key) => (key, None),

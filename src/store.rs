@@ -7,5 +7,5 @@ mod lance;
 mod trace_files;
 
 pub use background::BackgroundLock;
-pub use lance::{LanceStore, Options};
+pub use lance::{LanceStore, Options, ResidentUse};
 pub use trace_files::{TraceFileOptions, TraceFiles};

@@ -5,6 +5,7 @@ mod agent;
 pub mod agents;
 pub mod cache;
 pub mod distiller;
+mod embedding;
 pub mod error;
 mod health;
 mod judge;

@@ -18,6 +18,8 @@ mod stability;
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+use reasoning_bank_domain::conditions::TimeRange;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::score::{Profile, ProfileName, Weights};
@@ -32,7 +34,7 @@ pub use list::{ListRequest, MAX_LISTED};
 pub use restore::Restorable;
 
 use crate::error::Error;
-use crate::ports::{Clock, Embedder, MemoryRow, Visible};
+use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Visible};
 use crate::runtime::Deadline;
 use crate::statistics::Meters;
 use crate::store::StoreHandle;
@@ -124,6 +126,12 @@ fn visible(workspace: &Workspace, reach: Reach) -> Visible {
     Visible { workspace: project, team, org }
 }
 
+/// The conditions, with the range of time as it is now.
+fn within(conditions: &Conditions, made: &TimeRange, now: Timestamp) -> Result<Conditions, Error> {
+    let (since, until) = made.read(now).map_err(|bad| Error::invalid(bad.end, bad.problem))?;
+    Ok(Conditions { since, until, ..conditions.clone() })
+}
+
 /// A workspace as a caller names it. A root that nobody has written to is empty on reading and registered on the first
 /// write; an id must be known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,11 +175,9 @@ pub struct RetrieveRequest {
     pub proposed: Proposed,
     /// Boosts memories of this domain.
     pub domain: Option<String>,
-    /// Keeps only memories of this domain.
-    pub domain_filter: Option<String>,
-    pub tags: Vec<String>,
-    pub include_errors: bool,
-    pub errors_only: bool,
+    /// Keeps only memories of which they hold; the range of time comes from `made`.
+    pub conditions: Conditions,
+    pub made: TimeRange,
     /// A signature, an error type or a raw message.
     pub error_signature: Option<String>,
     pub min_confidence: Option<f64>,
@@ -189,10 +195,8 @@ impl RetrieveRequest {
             reach: Reach::Cascade,
             proposed: Proposed::default(),
             domain: None,
-            domain_filter: None,
-            tags: Vec::new(),
-            include_errors: true,
-            errors_only: false,
+            conditions: Conditions::default(),
+            made: TimeRange::default(),
             error_signature: None,
             min_confidence: None,
             profile: None,

@@ -103,6 +103,7 @@ impl SystemHandle {
         };
         let actors = self.actors(deadline).await?;
         let fingerprint = self.embedder.fingerprint();
+        let (cache_hits, cache_misses) = self.embeddings.hits_and_misses();
         Ok(Statistics {
             traces: traces(&summary),
             store: StoreStatistics {
@@ -125,16 +126,19 @@ impl SystemHandle {
                 name: fingerprint.name.clone(),
                 dims: fingerprint.dims as u64,
                 ready: self.embedder.state() == EmbedderState::Ready,
+                cache_hits,
+                cache_misses,
             },
             since: self.meters.since(),
             uptime_s: self.started.elapsed().as_secs(),
         })
     }
 
-    /// Counters and latencies begin anew. What the bank holds and what the cache keeps stay.
+    /// Counters and latencies begin anew. What the bank holds and what the caches keep stay.
     pub fn reset_statistics(&self) {
         self.meters.reset();
         self.cache.reset_statistics();
+        self.embeddings.reset_statistics();
     }
 }
 

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
+use crate::embedding::EmbeddingCache;
 use crate::error::Error;
 use crate::ports::{
     Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Scanned, StoreError,
@@ -43,11 +44,13 @@ type Request = Box<dyn FnOnce(Store) -> BoxFuture<'static, ()> + Send>;
 pub struct StoreHandle {
     slot: Slot<StoreMsg>,
     gate: Gate,
+    /// Nothing of an erased text is kept.
+    embeddings: EmbeddingCache,
 }
 
 impl StoreHandle {
-    pub(crate) fn new() -> Self {
-        Self { slot: Slot::new(), gate: Gate::new(GATE) }
+    pub(crate) fn new(embeddings: EmbeddingCache) -> Self {
+        Self { slot: Slot::new(), gate: Gate::new(GATE), embeddings }
     }
 
     pub(crate) fn child(&self, opener: StoreOpener) -> ChildSpec {
@@ -89,9 +92,15 @@ impl StoreHandle {
     }
 
     pub async fn erase(&self, scope: EraseScope, deadline: Deadline) -> Result<Erased, Error> {
+        let embeddings = self.embeddings.clone();
         self.ask("erase", deadline, move |store| {
-            let scope = scope.clone();
-            async move { store.erase(scope, deadline).await }.boxed()
+            let (scope, embeddings) = (scope.clone(), embeddings.clone());
+            async move {
+                // Also where it fails: it may be finished later.
+                let _cleared_after = embeddings.cleared_after();
+                store.erase(scope, deadline).await
+            }
+            .boxed()
         })
         .await
     }

@@ -13,6 +13,7 @@ use crate::agent::{Equipment, SolveSettings};
 use crate::agents::AgentsHandle;
 use crate::cache::{CacheHandle, CacheSettings};
 use crate::distiller::{self, DistillerHandle, DistillerSettings};
+use crate::embedding::{CachedEmbedder, EmbeddingCache};
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::learner::{LearnerHandle, LearnerSettings};
@@ -85,6 +86,7 @@ pub struct SystemHandle {
     pub events: Events,
     pub(crate) started: Instant,
     pub(crate) embedder: Arc<dyn Embedder>,
+    pub(crate) embeddings: EmbeddingCache,
     pub(crate) meters: Meters,
     pub(crate) breaker: Arc<Breaker>,
     /// Which provider the language model is of; `none` without one.
@@ -137,7 +139,8 @@ impl System {
     pub async fn start(parts: Parts) -> Result<Self, Error> {
         let Parts { store: opener, embedder, model, provider, settings, clock, background } = parts;
         let events = Events::default();
-        let store = StoreHandle::new();
+        let embeddings = EmbeddingCache::new();
+        let store = StoreHandle::new(embeddings.clone());
         let cache = CacheHandle::new(settings.cache);
         let meters = Meters::new();
         let Decorated { model, once, breaker } = decorated(model, provider.clone(), &settings, &cache, &meters);
@@ -146,7 +149,8 @@ impl System {
         let calls = settings.solve.concurrency * *K_RANGE.end() as usize;
         let matts = MattsHandle::new(settings.pool.matts_workers, calls);
         let judge = JudgeHandle::new(settings.pool.judge_concurrency, calls);
-        let embedder: Arc<dyn Embedder> = Arc::new(MeteredEmbedder::new(embedder, meters.clone()));
+        let metered = Arc::new(MeteredEmbedder::new(embedder, meters.clone()));
+        let embedder: Arc<dyn Embedder> = Arc::new(CachedEmbedder::new(metered, embeddings.clone()));
         let (found, kept) = (Arc::clone(&embedder), meters.clone());
         let memories = MemoriesHandle::new(
             store.clone(),
@@ -205,6 +209,7 @@ impl System {
             events,
             started: Instant::now(),
             embedder,
+            embeddings,
             meters,
             breaker,
             provider,

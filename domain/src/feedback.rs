@@ -20,6 +20,7 @@ pub const LEARNINGS_MAX: usize = 10;
 /// What a verdict rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(description = "")] // said to models at every argument of this type
 pub enum EvidenceKind {
     Tests,
     ExitCode,

@@ -2,7 +2,7 @@
 //!
 //! A min-max score fusion (relative score fusion) whose weight follows the query: the list whose scores fall off faster
 //! is surer of its best and counts more. Measured against single lists, reciprocal ranks and even weights on public
-//! retrieval sets; the numbers are in docs/adr/0005-fusion-and-floor.md.
+//! retrieval sets; the numbers are in docs/RETRIEVAL.md and docs/adr/0005-fusion-and-floor.md.
 //!
 //! Min-max alone would give the best of any list 1 and the worst 0, however good they are; so the lower end is the
 //! list's smallest score only when the list was cut off (an unseen memory then scores at most that), else zero, and the
@@ -17,7 +17,7 @@ const GOOD_COSINE: f64 = 0.4;
 /// A BM25 score that good matches reach.
 const GOOD_TEXT: f64 = 5.0;
 /// The share of the vector list when both lists are equally decisive, how fast it moves, and where it ends.
-const VECTOR_SHARE: f64 = 0.6;
+const VECTOR_SHARE: f64 = 0.55;
 const SHARE_SLOPE: f64 = 0.75;
 const SHARE_RANGE: (f64, f64) = (0.2, 0.8);
 /// Decisiveness compares the best score with this one.
@@ -31,14 +31,38 @@ pub struct RankedList {
     pub truncated: bool,
 }
 
+/// What one list says about a memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Listed {
+    /// Its place in the list, from 1; equal scores go by id.
+    pub rank: usize,
+    /// A cosine, negative ones count 0, or BM25, which is unbounded.
+    pub score: f64,
+    /// Where its score lies between the ends of the list, in 0..1.
+    pub relative: f64,
+    /// How much the list counts in the similarity, in 0..1; of all lists together 1.
+    pub share: f64,
+}
+
 /// What the lists say about one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Fused {
+    /// `Σ share·relative` of the lists that it is in.
     pub similarity: f64,
-    /// The largest cosine of its passages; negative counts 0. None when it is not in the vector list.
-    pub cosine: Option<f64>,
-    /// BM25, unbounded. None when it is not in the text list.
-    pub text: Option<f64>,
+    /// By the largest cosine of its passages. None when it is not in the vector list.
+    pub vector: Option<Listed>,
+    /// None when it is not in the text list.
+    pub text: Option<Listed>,
+}
+
+impl Fused {
+    pub fn cosine(&self) -> Option<f64> {
+        self.vector.map(|listed| listed.score)
+    }
+
+    pub fn text_score(&self) -> Option<f64> {
+        self.text.map(|listed| listed.score)
+    }
 }
 
 /// `None` stands for a list that could not be made, as opposed to one that is empty: the other then counts alone.
@@ -54,18 +78,15 @@ pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<
         (None, _) => 0.0,
     };
     let mut fused: BTreeMap<MemoryId, Fused> = BTreeMap::new();
-    for (id, score, relative) in vector.iter().flat_map(|list| list.relative(GOOD_COSINE)) {
-        let entry = fused.entry(id).or_default();
-        entry.cosine = Some(score);
-        entry.similarity += vector_share * relative;
+    for (id, listed) in vector.iter().flat_map(|list| list.listed(GOOD_COSINE, vector_share)) {
+        fused.entry(id).or_default().vector = Some(listed);
     }
-    for (id, score, relative) in text.iter().flat_map(|list| list.relative(GOOD_TEXT)) {
-        let entry = fused.entry(id).or_default();
-        entry.text = Some(score);
-        entry.similarity += (1.0 - vector_share) * relative;
+    for (id, listed) in text.iter().flat_map(|list| list.listed(GOOD_TEXT, 1.0 - vector_share)) {
+        fused.entry(id).or_default().text = Some(listed);
     }
     for entry in fused.values_mut() {
-        entry.similarity = entry.similarity.clamp(0.0, 1.0);
+        let lists = [entry.vector, entry.text];
+        entry.similarity = lists.iter().flatten().map(|list| list.share * list.relative).sum::<f64>().clamp(0.0, 1.0);
     }
     fused
 }
@@ -87,13 +108,19 @@ fn best_scores(list: &RankedList) -> BestScores {
 }
 
 impl BestScores {
-    /// Every memory with its score and its place between the ends of the list, in 0..1.
-    fn relative(&self, good: f64) -> impl Iterator<Item = (MemoryId, f64, f64)> {
+    /// Every memory, best first.
+    fn listed(&self, good: f64, share: f64) -> Vec<(MemoryId, Listed)> {
         let scores = || self.scores.values().copied();
         let top = scores().fold(good, f64::max);
         let floor = if self.truncated { scores().fold(f64::INFINITY, f64::min).min(good) } else { 0.0 };
         let span = (top - floor).max(f64::EPSILON);
-        self.scores.iter().map(move |(id, score)| (*id, *score, (score - floor).max(0.0) / span))
+        let mut sorted: Vec<(MemoryId, f64)> = self.scores.iter().map(|(id, score)| (*id, *score)).collect();
+        sorted.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+        let place = |(rank, (id, score)): (usize, (MemoryId, f64))| {
+            let relative = (score - floor).max(0.0) / span;
+            (id, Listed { rank, score, relative, share })
+        };
+        (1..).zip(sorted).map(place).collect()
     }
 }
 

@@ -59,7 +59,7 @@ impl Recalled {
 }
 
 /// The BM25 score from which words are strong.
-const STRONG_TEXT: f64 = 12.0;
+const STRONG_TEXT: f64 = 11.0;
 
 /// The memories in a prompt, each list best first, and those that were found and left out.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -314,6 +314,8 @@ pub struct Facts {
     pub prior: f64,
     pub pinned: bool,
     pub created_at: Timestamp,
+    /// The trace it was learned from.
+    pub trace_id: Option<TraceId>,
     pub text_key: String,
 }
 
@@ -328,6 +330,7 @@ impl From<&Memory> for Facts {
             prior: memory.prior,
             pinned: memory.pinned,
             created_at: memory.created_at,
+            trace_id: memory.trace_id,
             text_key: memory.text_key(),
         }
     }

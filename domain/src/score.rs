@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::confidence::{Evidence, confidence, days_between};
-use crate::fusion::Fused;
+use crate::fusion::{Fused, Listed};
 use crate::memory::{Facts, MemoryOutcome, Scope};
 use crate::signature::Signature;
 
@@ -43,11 +43,12 @@ enum Factors {
 /// A named way to score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(description = "")] // said to models at every argument of this type
 pub enum ProfileName {
     /// Similarity, recency and error context, by confidence and scope.
     #[default]
     Composite,
-    /// Similarity alone, as in the ReasoningBank paper.
+    /// Similarity alone, and the items of the best trace, as in the ReasoningBank paper.
     Paper,
     /// Similarity × confidence × recency boost × scope weight.
     Cascade,
@@ -77,6 +78,11 @@ impl Profile {
 
     pub fn name(&self) -> ProfileName {
         self.name
+    }
+
+    /// Whether an answer holds the items of the best trace alone.
+    pub fn tells_one_trace(&self) -> bool {
+        self.name == ProfileName::Paper
     }
 }
 
@@ -115,12 +121,29 @@ pub struct Factor {
     pub value: f64,
 }
 
-/// How a score came about: `composite_score = Σ value·weight / Σ weight × Π factors`.
+/// A list that the memory is in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListPart {
+    /// `vector` or `text`.
+    pub name: String,
+    /// From 1.
+    pub rank: usize,
+    /// Where its score lies between the ends of the list, in 0..1.
+    pub relative: f64,
+    /// How much the list counts for this query, in 0..1.
+    pub share: f64,
+}
+
+/// How a score came about: `composite_score = Σ value·weight / Σ weight × Π factors`, where the similarity is
+/// `Σ share·relative` of the lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     pub profile: ProfileName,
     pub components: Vec<Component>,
     pub factors: Vec<Factor>,
+    /// Those that it is in; none where it is a candidate for the error it warns of alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<ListPart>,
     /// Cosine of the best passage with the query; absent when it was found by text alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f64>,
@@ -175,10 +198,20 @@ pub fn score(profile: &Profile, asked: &Asked, facts: &Facts, evidence: &Evidenc
             .map(|(name, value, weight)| Component { name: name.into(), value, weight })
             .collect(),
         factors: factors.into_iter().map(|(name, value)| Factor { name: name.into(), value }).collect(),
-        cosine: fused.cosine,
-        text_score: fused.text,
+        lists: lists(fused),
+        cosine: fused.cosine(),
+        text_score: fused.text_score(),
     };
     Score { similarity: fused.similarity, recency, error_context, base, composite, confidence, why }
+}
+
+fn lists(fused: &Fused) -> Vec<ListPart> {
+    let named = [("vector", fused.vector), ("text", fused.text)];
+    let part = |(name, listed): (&str, Option<Listed>)| {
+        let Listed { rank, relative, share, .. } = listed?;
+        Some(ListPart { name: name.into(), rank, relative, share })
+    };
+    named.into_iter().filter_map(part).collect()
 }
 
 fn scope_weight(scope: Scope) -> f64 {

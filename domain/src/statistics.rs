@@ -167,6 +167,10 @@ pub struct EmbedderStatistics {
     pub name: String,
     pub dims: u64,
     pub ready: bool,
+    /// Texts whose embedding was kept from before.
+    pub cache_hits: u64,
+    /// Texts that were embedded.
+    pub cache_misses: u64,
 }
 
 #[cfg(test)]

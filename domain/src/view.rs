@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::confidence::{Evidence, confidence};
 use crate::ids::{MemoryId, TraceId};
 use crate::memory::{ErrorContext, Facts, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use crate::ranking::{Cut, Ranked, Ranking};
 use crate::retrieval::Recalled;
 use crate::score::Why;
 use crate::trace::Outcome;
@@ -114,6 +115,64 @@ impl RecalledView {
             why: score.why,
         }
     }
+}
+
+/// A candidate of a search: its place in the answer, or the rule that kept it out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CandidateView {
+    pub id: MemoryId,
+    /// Absent where the memory is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    pub warning: bool,
+    pub scope: Scope,
+    /// In the answer, from 1; absent where a rule cut it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+    pub confidence: f64,
+    pub similarity_score: f64,
+    pub base_score: f64,
+    pub composite_score: f64,
+    pub why: Why,
+}
+
+impl CandidateView {
+    /// Of every candidate, in the order of the ranking.
+    pub fn all_of<'a>(ranking: &Ranking, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<Self> {
+        let mut kept = 0;
+        let view = |entry: &Ranked| {
+            kept += usize::from(entry.cut.is_none());
+            let Ranked { facts, score, cut, .. } = entry;
+            Self {
+                id: facts.id,
+                title: body(facts.id).map(|memory| memory.title.clone()),
+                warning: facts.signature.is_some(),
+                scope: facts.scope,
+                rank: cut.is_none().then_some(kept),
+                cut: *cut,
+                confidence: score.confidence,
+                similarity_score: score.similarity,
+                base_score: score.base,
+                composite_score: score.composite,
+                why: score.why.clone(),
+            }
+        };
+        ranking.entries.iter().map(view).collect()
+    }
+}
+
+/// An answer with everything that was considered for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explained {
+    #[serde(flatten)]
+    pub retrieved: Retrieved,
+    /// The domain that counted for scores: the one asked for, else that of most of the best candidates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// In the order of their scores.
+    pub candidates: Vec<CandidateView>,
 }
 
 /// Which lists an answer rests on.

@@ -14,8 +14,10 @@ mod shared;
 mod words;
 mod workspace;
 
-pub(super) use eval::{EvalCommand, RetrievalArgs};
-pub(super) use memory::{ErrorArgs, FeedbackArgs, Lesson, ListArgs, MemoryCommand, RecordArgs, SearchArgs, UpdateArgs};
+pub(super) use eval::{EmbeddingArgs, EvalCommand, RetrievalArgs, SpeedArgs};
+pub(super) use memory::{
+    ErrorArgs, FeedbackArgs, Lesson, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs, UpdateArgs,
+};
 pub(super) use shared::{PageArgs, Sure};
 pub(super) use words::ModeArg;
 pub(super) use workspace::WorkspaceCommand;
@@ -184,6 +186,16 @@ pub(super) enum Command {
         #[arg(long)]
         apply: bool,
     },
+    /// Give the bank the vectors of the embedding model that is configured
+    #[command(
+        long_about = "Make the vectors of all memories again with the embedding model of the settings. The bank is \
+            searched with the old ones until all are made; then it belongs to the new model, and processes that use the \
+            old one are told so. What breaks off is gone on with by the next run.",
+        after_help = "Examples:\n  \
+            REASONING_BANK__EMBEDDING__MODEL_DIR=models/bge-small reasoning-bank reembed\n  \
+            reasoning-bank reembed --json"
+    )]
+    Reembed,
     /// Check the configuration, the key, the store, the embedding model and the disk
     #[command(
         long_about = "Check what a bank needs: the configuration, the key of the provider, the store, the embedding \

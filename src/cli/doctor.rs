@@ -11,7 +11,8 @@ use reasoning_bank_domain::job::{Job, JobState, Work};
 use serde::Serialize;
 
 use super::failure::Failure;
-use crate::embed::BuiltinEmbedder;
+use super::session;
+use crate::embed::{self, LocalEmbedder, ModelError};
 use crate::settings::{Loaded, SettingsError};
 use crate::store::{LanceStore, Options};
 
@@ -63,18 +64,24 @@ pub(super) struct Diagnosis {
 pub(super) fn diagnose(loaded: &Result<Loaded, SettingsError>) -> Result<Diagnosis, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
     let checks = runtime.block_on(async {
-        let embedder = BuiltinEmbedder::new();
+        let unknown = |name, first| Check::new(name, Grade::Warn, format!("not checked: {first} comes first"));
         match loaded {
             Ok(loaded) => {
                 let dir = &loaded.settings.data_dir;
-                let (key, store, embeds) = tokio::join!(key::check(loaded), store(dir, &embedder), embeds(&embedder));
+                let (store, embeds, key) = match session::embedder(loaded, embed::Work::Serving) {
+                    Ok(embedder) => tokio::join!(store(dir, &embedder), embeds(&embedder), key::check(loaded)),
+                    Err(error) => {
+                        let unknown = |name| unknown(name, "the embedding model");
+                        ((unknown("store"), unknown("jobs")), no_model(&error), key::check(loaded).await)
+                    }
+                };
                 let (store, jobs) = store;
                 vec![configuration(loaded), key, store, embeds, disk::check(dir), jobs]
             }
             Err(error) => {
-                let unknown = |name| Check::new(name, Grade::Warn, "not checked: the configuration comes first");
+                let unknown = |name| unknown(name, "the configuration");
                 let [key, store, jobs, disk] = ["key", "store", "jobs", "disk"].map(unknown);
-                vec![misconfigured(error), key, store, embeds(&embedder).await, disk, jobs]
+                vec![misconfigured(error), key, store, embeds(&LocalEmbedder::builtin()).await, disk, jobs]
             }
         }
     });
@@ -102,7 +109,7 @@ fn misconfigured(error: &SettingsError) -> Check {
 
 /// Whether the bank opens, can be written to, and holds what this version and its embedder can read; and whether
 /// background jobs were given up.
-async fn store(dir: &Path, embedder: &BuiltinEmbedder) -> (Check, Check) {
+async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
     let unknown = |store| (store, Check::new("jobs", Grade::Warn, "not checked: the store comes first"));
     let shown = dir.display();
     if !dir.join("format_version").exists() {
@@ -173,7 +180,11 @@ fn set_aside(dir: &Path) -> Option<Check> {
     })
 }
 
-async fn embeds(embedder: &BuiltinEmbedder) -> Check {
+fn no_model(error: &ModelError) -> Check {
+    Check::new("embedder", Grade::Fail, error.to_string()).hint(error.hint())
+}
+
+async fn embeds(embedder: &LocalEmbedder) -> Check {
     let begun = Instant::now();
     let text = vec!["a sentence to be embedded".to_owned()];
     let embedded = embedder.embed_documents(text, Deadline::after(EMBEDDER_LIMIT)).await;
@@ -185,13 +196,16 @@ async fn embeds(embedder: &BuiltinEmbedder) -> Check {
                 .hint("memories are found by their words alone; free memory, or reinstall reasoning-bank");
         }
     };
-    match vector.is_some_and(|vector| vector.len() == fingerprint.dims) {
-        true => Check::new(
-            "embedder",
-            Grade::Ok,
-            format!("{}, {} dimensions, in {} ms", fingerprint.name, fingerprint.dims, begun.elapsed().as_millis()),
-        ),
-        false => Check::new("embedder", Grade::Fail, "it answered without a vector").hint("reinstall reasoning-bank"),
+    if vector.is_none_or(|vector| vector.len() != fingerprint.dims) {
+        return Check::new("embedder", Grade::Fail, "it answered without a vector").hint("reinstall reasoning-bank");
+    }
+    let took = begun.elapsed().as_millis();
+    let found =
+        format!("{}, {} dimensions, on {}, in {took} ms", fingerprint.name, fingerprint.dims, embedder.runtime());
+    match embedder.runtime_problem() {
+        None => Check::new("embedder", Grade::Ok, found),
+        Some(problem) => Check::new("embedder", Grade::Warn, format!("{found}; {problem}"))
+            .hint("name the libonnxruntime of ONNX Runtime 1.24 or later, or unset the variable"),
     }
 }
 

@@ -6,18 +6,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::Embedder;
 
-use super::args::{EvalCommand, RetrievalArgs};
+use super::args::{EmbeddingArgs, EvalCommand, RetrievalArgs};
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::render;
-use super::session::with_embedder;
-use crate::embed::EmbedderPool;
+use super::session::{self, with_embedder};
+use crate::embed::Work;
 use crate::eval::dataset::{self, Corpus};
 use crate::eval::report::{BUILD, CorpusCount, Ingest, Report};
-use crate::eval::{EvalError, Timed, capture, retrieval};
+use crate::eval::{EvalError, Timed, capture, embedding, retrieval};
 use crate::settings::Loaded;
+
+mod speed;
 
 pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
     match command {
@@ -25,8 +28,20 @@ pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> 
             let report = capture::measure(&args.exchanges, &(&loaded.settings.passive).into())?;
             output.answer(&report, render::eval_capture)
         }
+        EvalCommand::Embedding(args) => output.answer(&embedding_speed(&args, loaded, output)?, render::eval_embedding),
+        EvalCommand::Speed(args) => speed::command(&args, loaded, output),
         EvalCommand::Retrieval(args) => output.answer(&measure(&args, loaded, output)?, render::eval_retrieval),
     }
+}
+
+fn embedding_speed(args: &EmbeddingArgs, loaded: &Loaded, output: Output) -> Result<embedding::Report, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+    let embedder = session::embedder(loaded, Work::Bulk)?;
+    let progress = output.progress("lengths");
+    progress.most(embedding::LENGTHS);
+    let time = Duration::from_secs(args.seconds);
+    let measured = runtime.block_on(embedding::measure(&embedder, time, |done| progress.done(done)));
+    Ok(measured.map_err(Error::from)?)
 }
 
 fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Report, Failure> {
@@ -42,7 +57,7 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Repo
     let place = tempfile::tempdir().map_err(Failure::temporary)?;
     let mut loaded = loaded.clone();
     loaded.settings.data_dir = place.path().to_owned();
-    let embedder = Arc::new(Timed::new(EmbedderPool::new()));
+    let embedder = Arc::new(Timed::new(session::embedder(&loaded, Work::Bulk)?));
     with_embedder(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>, async |system| {
         let progress = output.progress("documents");
         progress.most(corpus.len() as u64);
@@ -86,6 +101,7 @@ impl From<EvalError> for Failure {
             }
             EvalError::System(error) => error.into(),
             EvalError::Run(error) => Self::output(error),
+            EvalError::Part(_) => Self::part(error.to_string()),
         }
     }
 }

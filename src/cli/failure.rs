@@ -6,6 +6,7 @@ use reasoning_bank_actors::runtime::Ended;
 use reasoning_bank_domain::solve::BestSoFar;
 use serde::Serialize;
 
+use crate::embed::ModelError;
 use crate::llm::ClientError;
 use crate::mcp::SessionError;
 use crate::settings::{ProviderError, SettingsError};
@@ -90,6 +91,11 @@ impl Failure {
             .hint("check that the data directory is writable; --data-dir or REASONING_BANK_DATA names another")
     }
 
+    /// A part of a measurement, which is a process of its own.
+    pub(super) fn part(message: String) -> Self {
+        Self::new(Exit::Failed, "internal", message).hint("what the part said is above")
+    }
+
     pub(super) fn session(error: SessionError) -> Self {
         Self::new(Exit::Failed, "internal", error.to_string())
     }
@@ -131,6 +137,12 @@ impl From<TelemetryError> for Failure {
 impl From<ProviderError> for Failure {
     fn from(error: ProviderError) -> Self {
         Self::new(Exit::Usage, error.code(), error.to_string()).hint(error.hint())
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Self::new(Exit::Usage, "configuration_invalid", error.to_string()).hint(error.hint())
     }
 }
 

@@ -92,7 +92,8 @@ async fn history(root: &str) -> Result<History, String> {
     git::history(directory, !is_whole).await.map_err(|error| format!("the repository was not read: {error}"))
 }
 
-async fn upkeep(bank: &SystemHandle) -> Result<Upkeep, Failure> {
+/// Slice by slice, until nothing is left to do or five minutes are over.
+pub(super) async fn upkeep(bank: &SystemHandle) -> Result<Upkeep, Failure> {
     let mut done = Upkeep::default();
     let all = Deadline::after(UPKEEP_LIMIT);
     while done.slices < SLICES_MAX && !all.passed() {

@@ -7,10 +7,11 @@ use std::path::Path;
 use reasoning_bank_actors::memories::{RetrieveRequest, WorkspaceRef};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::conditions::{Conditions, TimeRange};
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::view::{MemoryView, Recorded, Retrieved};
+use reasoning_bank_domain::view::{Explained, MemoryView, Recorded, Retrieved};
 
-use super::args::{MemoryCommand, RecordArgs, SearchArgs};
+use super::args::{MemoryCommand, OnlyArgs, RecordArgs, SearchArgs};
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::session::{patience, rewriting, with_bank, with_bulk_bank, with_searching_bank};
@@ -31,9 +32,12 @@ pub(super) use import::{Counts, Imported};
 pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
     match command {
         MemoryCommand::Search(args) => {
-            let explain = args.explain;
+            if args.explain {
+                let found = with_searching_bank(loaded, async |bank| explain(args, loaded, &bank, patience()).await)?;
+                return output.answer(&found, render::explained);
+            }
             let found = with_searching_bank(loaded, async |bank| search(args, loaded, &bank, patience()).await)?;
-            output.answer(&found, |found| render::retrieved(found, explain))
+            output.answer(&found, |found| render::retrieved(found, false))
         }
         MemoryCommand::Record(args) => {
             let recorded = with_bank(loaded, async |bank| record(*args, loaded, &bank, patience()).await)?;
@@ -104,18 +108,56 @@ async fn search(
     system: &SystemHandle,
     deadline: Deadline,
 ) -> Result<Retrieved, Failure> {
+    let request = searched(args, loaded, system, deadline).await?;
+    Ok(system.memories.retrieve(request, deadline).await?)
+}
+
+async fn explain(
+    args: SearchArgs,
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<Explained, Failure> {
+    let request = searched(args, loaded, system, deadline).await?;
+    Ok(system.memories.explain(request, deadline).await?)
+}
+
+/// What narrows a search or a list.
+fn narrowed(only: OnlyArgs) -> (Conditions, TimeRange) {
+    let conditions = Conditions {
+        domain: only.domain_filter,
+        difficulty: only.difficulty,
+        tags: only.tags,
+        warnings_only: only.errors_only,
+        without_warnings: only.no_errors,
+        outcome: only.outcome.map(Into::into),
+        source_type: only.source.map(Into::into),
+        ..Conditions::default()
+    };
+    (conditions, TimeRange { since: only.since, until: only.until })
+}
+
+/// What the arguments ask for.
+async fn searched(
+    args: SearchArgs,
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<RetrieveRequest, Failure> {
     let n = args.n.map_or(loaded.settings.retrieval.n_results, |n| n as usize);
     let root = system.workspaces.resolve(&loaded.workspace, deadline).await?.workspace.root;
-    let request = RetrieveRequest {
+    let (conditions, made) = narrowed(args.only);
+    Ok(RetrieveRequest {
+        reach: args.scope.map(Into::into).unwrap_or_default(),
         proposed: settings::proposed(Path::new(&root)),
-        errors_only: args.errors_only,
+        conditions,
+        made,
+        min_confidence: args.min_confidence,
         error_signature: args.error_signature,
         domain: args.domain,
-        tags: args.tags,
         profile: args.profile.map(Into::into),
         ..RetrieveRequest::new(args.query, loaded.workspace.clone(), n)
-    };
-    Ok(system.memories.retrieve(request, deadline).await?)
+    })
 }
 
 async fn record(

@@ -10,7 +10,7 @@ use tokio::runtime::Builder;
 
 use super::failure::Failure;
 use crate::bootstrap::{Bank, ChosenModel};
-use crate::embed::{BuiltinEmbedder, EmbedderPool};
+use crate::embed::{LocalEmbedder, ModelError, ModelSettings, Work};
 use crate::llm::{KeyCheck, KeyVerdict};
 use crate::settings::Loaded;
 
@@ -35,6 +35,13 @@ const REWRITE_PATIENCE: Duration = Duration::from_secs(120);
 /// For one erasure, or one change of many memories.
 pub(super) fn rewriting() -> Deadline {
     Deadline::after(REWRITE_PATIENCE)
+}
+
+/// The embedding model of the settings.
+pub(super) fn embedder(loaded: &Loaded, work: Work) -> Result<LocalEmbedder, ModelError> {
+    let embedding = &loaded.settings.embedding;
+    let dir = Some(embedding.model_dir.clone()).filter(|dir| !dir.as_os_str().is_empty());
+    LocalEmbedder::open(&ModelSettings { dir, threads: embedding.threads }, work)
 }
 
 /// Starts the bank without a language model, does the work, and stops in order.
@@ -68,16 +75,16 @@ pub(super) fn with_serving_bank<T>(
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     loaded.check_provider(true)?;
-    let embedder = Arc::new(BuiltinEmbedder::new());
+    let embedder = Arc::new(embedder(loaded, Work::Serving)?);
     run_with(loaded, ChosenModel::of(loaded)?, embedder, Duration::ZERO, true, work)
 }
 
-/// The same for work that embeds many texts: with several instances of the embedding model.
+/// The same for work that embeds many texts.
 pub(super) fn with_bulk_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run_with(loaded, ChosenModel::none(), Arc::new(EmbedderPool::new()), Duration::ZERO, false, work)
+    run_with(loaded, ChosenModel::none(), Arc::new(embedder(loaded, Work::Bulk)?), Duration::ZERO, false, work)
 }
 
 /// The same for work that searches, with this embedder.
@@ -95,7 +102,7 @@ fn run<T>(
     model_patience: Duration,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run_with(loaded, chosen, Arc::new(BuiltinEmbedder::new()), model_patience, false, work)
+    run_with(loaded, chosen, Arc::new(embedder(loaded, Work::Serving)?), model_patience, false, work)
 }
 
 fn run_with<T>(

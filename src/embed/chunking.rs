@@ -1,13 +1,9 @@
 //! Cuts a text into pieces that fit the model's window, where a reader would: after a line, a sentence or a word.
 
-use tokenizers::{Encoding, Tokenizer};
+use tokenizers::{Encoding, PostProcessor, Tokenizer};
 
 use super::encoder::Piece;
 
-/// What the model was trained to read at once, its two special tokens included.
-pub(crate) const WINDOW_TOKENS: usize = 256;
-/// Without the special tokens.
-pub(crate) const PIECE_TOKENS: usize = WINDOW_TOKENS - 2;
 /// No piece is longer, however few tokens it has: a word of more than 100 characters is one unknown token.
 pub(crate) const PIECE_BYTES: usize = 4096;
 
@@ -21,18 +17,28 @@ enum Boundary {
     Line,
 }
 
-/// `tokenizer` must not truncate. Time grows with the length of the text alone.
-pub(crate) fn cut(tokenizer: &Tokenizer, text: &str) -> Result<Vec<Piece>, String> {
+/// From the bytes of a `tokenizer.json`. It neither truncates nor fills up.
+pub(crate) fn tokenizer(bytes: &[u8]) -> Result<Tokenizer, String> {
+    let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| error.to_string())?;
+    tokenizer.with_padding(None).with_truncation(None).map_err(|error| error.to_string())?;
+    Ok(tokenizer)
+}
+
+/// `window`: tokens that the model reads at once, its special tokens included. `tokenizer` must not truncate. Time grows
+/// with the length of the text alone.
+pub(crate) fn cut(tokenizer: &Tokenizer, text: &str, window: usize) -> Result<Vec<Piece>, String> {
+    let special = tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
+    let most = window.saturating_sub(special).max(1);
     let mut pieces = Vec::new();
     let mut start = 0;
     while start < text.len() {
         let end = text.floor_char_boundary(start + PIECE_BYTES);
         let view = &text[start..end];
         let encoding = tokenizer.encode(view, false).map_err(|error| error.to_string())?;
-        let (length, tokens) = if end == text.len() && encoding.len() <= PIECE_TOKENS {
+        let (length, tokens) = if end == text.len() && encoding.len() <= most {
             (view.len(), encoding.len())
         } else {
-            best_cut(view, &encoding)
+            best_cut(view, &encoding, most)
         };
         let piece = &view[..length];
         let trimmed = piece.trim();
@@ -47,9 +53,9 @@ pub(crate) fn cut(tokenizer: &Tokenizer, text: &str) -> Result<Vec<Piece>, Strin
 
 /// Bytes and tokens before the best place to cut, which is never inside a word: the last of the best kind in the second
 /// half. A view that is one word is taken whole.
-fn best_cut(view: &str, encoding: &Encoding) -> (usize, usize) {
+fn best_cut(view: &str, encoding: &Encoding, most: usize) -> (usize, usize) {
     let (offsets, words) = (encoding.get_offsets(), encoding.get_word_ids());
-    let last = PIECE_TOKENS.min(offsets.len().saturating_sub(1));
+    let last = most.min(offsets.len().saturating_sub(1));
     let boundary = |token: usize| {
         let inside_word = words[token].is_some() && words[token] == words[token - 1];
         let at = view.floor_char_boundary(offsets[token].0);

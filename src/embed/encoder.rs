@@ -1,4 +1,5 @@
-//! What the worker needs of a model. [`super::onnx::OnnxEncoder`] is one; tests script another.
+//! What a worker needs of a model. [`super::tract::TractEncoder`] and [`super::onnx_runtime::OrtEncoder`] are; tests
+//! script another.
 
 use std::ops::Range;
 
@@ -11,11 +12,21 @@ pub(crate) struct Piece {
     pub(crate) tokens: usize,
 }
 
-pub(crate) trait Encoder {
+pub(crate) trait Encoder: Send + 'static {
     /// All of `text` but white space, in order. Empty for a blank text.
     fn cut(&self, text: &str) -> Result<Vec<Piece>, String>;
 
     /// One L2-normalised vector for each text, in order. Texts are at most [`super::job::BATCH_TEXTS`] and fit the
     /// window.
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String>;
+}
+
+impl Encoder for Box<dyn Encoder> {
+    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
+        (**self).cut(text)
+    }
+
+    fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+        (**self).vectors(texts)
+    }
 }

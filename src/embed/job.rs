@@ -1,15 +1,14 @@
-//! What the model's thread works on, in slices short enough that a query need not wait long behind documents.
+//! What the model's threads work on, in slices short enough that a query need not wait long behind documents.
 
 use reasoning_bank_actors::ports::{Chunk, EmbedError};
 use tokio::sync::oneshot;
 
 use super::encoder::{Encoder, Piece};
 
-/// Texts that are embedded at once, at most.
-pub(crate) const BATCH_TEXTS: usize = 32;
-/// Tokens that are embedded at once, padding included, unless a single piece has more: about 0.2 s of work on one core.
-/// Larger batches of long texts gain nothing and cost memory.
-const BATCH_TOKENS: usize = 512;
+/// Texts that are embedded at once, at most: with [`SHORT_TOKENS`] about 0.1 s of work on one core.
+pub(crate) const BATCH_TEXTS: usize = 16;
+/// Pieces with more tokens are embedded one by one: batches of longer texts gain nothing.
+pub(crate) const SHORT_TOKENS: usize = 32;
 /// Pieces of one document that get a vector. 64 are some 16,000 tokens, and seconds of work.
 pub(crate) const EMBEDDED_PIECES: usize = 64;
 /// Pieces of a query that its vector is the mean of: spread evenly, the first and the last among them.
@@ -155,9 +154,7 @@ fn batches<T>(mut items: Vec<T>, tokens: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut batches: Vec<Vec<T>> = Vec::new();
     for item in items {
         match batches.last_mut() {
-            Some(batch) if batch.len() < BATCH_TEXTS && (batch.len() + 1) * tokens(&item) <= BATCH_TOKENS => {
-                batch.push(item);
-            }
+            Some(batch) if batch.len() < BATCH_TEXTS && tokens(&item) <= SHORT_TOKENS => batch.push(item),
             _ => batches.push(vec![item]),
         }
     }

@@ -1,4 +1,4 @@
-//! The way to the model's thread: a lane for queries, which goes first, and one for documents. Both are bounded, and
+//! The way to the model's threads: a lane for queries, which goes first, and one for documents. Both are bounded, and
 //! what nobody waits for any more is dropped before it is computed.
 
 use std::collections::VecDeque;
@@ -69,6 +69,8 @@ impl Lanes {
     /// Back to the front: what was begun is finished before the next documents.
     pub(crate) fn resume(&self, documents: Documents) {
         self.lock().documents.push_front(documents);
+        // Whoever gives it back may take a query next.
+        self.wake.notify_one();
     }
 
     /// The next job that somebody waits for. Blocks; None once closed.
@@ -108,7 +110,7 @@ impl Lanes {
         }
     }
 
-    /// Ends the thread after its present slice.
+    /// Ends each thread after its present slice.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.wake.notify_all();

@@ -1,31 +1,166 @@
-//! Makes tract, in pure Rust, the runtime behind `ort` and with it behind fastembed. Nothing else belongs here.
+//! A sentence-transformer in ONNX form on tract, in pure Rust. Encoders of one model share its weights.
 
-use std::ffi::c_char;
-use std::sync::Once;
+use std::sync::Arc;
 
-use ort::sys::{OrtStatusPtr, OrtTensorTypeAndShapeInfo};
+use tokenizers::{Encoding, Tokenizer};
+use tract_onnx::prelude::*;
+use tract_onnx::tract_hir::internal::*;
 
-/// Must run before the first session is made; later calls do nothing.
-pub(crate) fn install() {
-    static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| {
-        let mut api = ort_tract::api();
-        // ort names the dimensions of every tensor and takes success for granted; the backend answers "unimplemented".
-        api.SetSymbolicDimensions = ignore_symbolic_dimensions;
-        if !ort::set_api(api) {
-            tracing::warn!("another ONNX runtime was installed first");
-        }
-    });
+use super::chunking;
+use super::encoder::{Encoder, Piece};
+use super::job::SHORT_TOKENS;
+use super::model::{Model, Pooling};
+
+/// Outputs that hold what is wanted of a model with several, in the order in which fastembed prefers them.
+const OUTPUTS: [&str; 3] = ["text_embeds", "last_hidden_state", "sentence_embedding"];
+
+/// What an input of the model holds.
+#[derive(Debug, Clone, Copy)]
+enum Input {
+    Ids,
+    Mask,
+    Types,
 }
 
-/// Reports success. The names mean nothing to tract, which infers every shape.
-///
-/// # Safety
-/// Always sound: no argument is read.
-unsafe extern "system" fn ignore_symbolic_dimensions(
-    _info: *mut OrtTensorTypeAndShapeInfo,
-    _names: *mut *const c_char,
-    _names_len: usize,
-) -> OrtStatusPtr {
-    OrtStatusPtr::default()
+pub(crate) struct TractModel {
+    tokenizer: Tokenizer,
+    inputs: Vec<Input>,
+    /// For a single text: with one shape less unknown it takes up to a quarter less time than a batch of one.
+    one: Arc<TypedSimplePlan>,
+    /// For several short texts at once. It has weights of its own.
+    many: Option<Arc<TypedSimplePlan>>,
+    pooling: Pooling,
+    window: usize,
+    pad: u32,
+}
+
+impl TractModel {
+    /// `batches`: many short texts are faster, for a second copy of the weights (43 MB of the built-in model).
+    pub(crate) fn load(model: &Model, batches: bool) -> Result<Self, String> {
+        let (one, inputs) = plan(&model.onnx, false).map_err(|error| format!("{error:#}"))?;
+        let many = batches.then(|| plan(&model.onnx, true)).transpose().map_err(|error| format!("{error:#}"))?;
+        Ok(Self {
+            tokenizer: chunking::tokenizer(&model.tokenizer)?,
+            inputs,
+            one,
+            many: many.map(|(plan, _)| plan),
+            pooling: model.pooling,
+            window: model.window,
+            pad: model.pad.id,
+        })
+    }
+
+    /// One vector for each row of token ids; shorter rows are filled up to `width`.
+    fn run(&self, state: &mut TypedSimpleState, rows: &[Vec<u32>], width: usize) -> TractResult<Vec<Vec<f32>>> {
+        let shape = [rows.len(), width];
+        let filled = |value: &dyn Fn(&Vec<u32>, usize) -> i64| -> TractResult<TValue> {
+            let all: Vec<i64> = rows.iter().flat_map(|row| (0..width).map(|at| value(row, at))).collect();
+            Ok(Tensor::from_shape(&shape, &all)?.into())
+        };
+        let inputs = self.inputs.iter().map(|input| match input {
+            Input::Ids => filled(&|row, at| i64::from(row.get(at).copied().unwrap_or(self.pad))),
+            Input::Mask => filled(&|row, at| i64::from(at < row.len())),
+            Input::Types => filled(&|_, _| 0),
+        });
+        let outputs = match state.run(inputs.collect::<TractResult<_>>()?) {
+            Ok(outputs) => outputs,
+            Err(error) => {
+                state.reset_turn()?;
+                return Err(error);
+            }
+        };
+        let output = outputs.first().context("the model has no output")?;
+        let (shape, values) = (output.shape(), output.view().as_slice::<f32>()?.to_vec());
+        let dims = shape.last().copied().unwrap_or_default();
+        ensure!(dims > 0 && shape.len() <= 3 && shape.first() == Some(&rows.len()), "the model's output is {shape:?}");
+        let of_text = values.chunks(values.len() / rows.len());
+        Ok(of_text.zip(rows).map(|(tokens, row)| pooled(tokens, dims, row.len(), self.pooling)).collect())
+    }
+}
+
+/// The plan, and what its inputs are, in order.
+fn plan(onnx: &[u8], batches: bool) -> TractResult<(Arc<TypedSimplePlan>, Vec<Input>)> {
+    // Declared shapes name dimensions of their own, which would contradict those that are set here.
+    let reader = tract_onnx::onnx().with_ignore_output_shapes(true).with_ignore_value_info(true);
+    let mut model = reader.model_for_read(&mut &*onnx)?;
+    let (texts, tokens) = (model.symbols.new_with_prefix("texts"), model.symbols.new_with_prefix("tokens"));
+    let texts: TDim = if batches { texts.into() } else { 1.into() };
+    let mut inputs = Vec::new();
+    for (number, outlet) in model.input_outlets()?.to_vec().into_iter().enumerate() {
+        inputs.push(match &*model.node(outlet.node).name {
+            "input_ids" => Input::Ids,
+            "attention_mask" => Input::Mask,
+            "token_type_ids" => Input::Types,
+            other => bail!("the model wants {other:?}; known are input_ids, attention_mask and token_type_ids"),
+        });
+        let shape = tvec![texts.clone(), tokens.clone().into()];
+        model.set_input_fact(number, InferenceFact::dt_shape(i64::datum_type(), shape))?;
+    }
+    let outlets = model.output_outlets()?.to_vec();
+    let label = |outlet: &OutletId| model.outlet_label(*outlet).unwrap_or(&model.node(outlet.node).name).to_owned();
+    let wanted = match outlets.as_slice() {
+        [only] => *only,
+        several => {
+            let names: Vec<String> = several.iter().map(label).collect();
+            let found = OUTPUTS.iter().find_map(|wanted| names.iter().position(|name| name == wanted));
+            several[found.with_context(|| format!("the model gives {names:?}; wanted is one of {OUTPUTS:?}"))?]
+        }
+    };
+    model.select_output_outlets(&[wanted])?;
+    Ok((model.into_optimized()?.into_runnable()?, inputs))
+}
+
+/// L2-normalised. `values`: those of the tokens one after another, or of the text as a whole.
+fn pooled(values: &[f32], dims: usize, tokens: usize, pooling: Pooling) -> Vec<f32> {
+    let mut vector = values[..dims].to_vec();
+    if pooling == Pooling::Mean {
+        for token in values.chunks(dims).take(tokens).skip(1) {
+            vector.iter_mut().zip(token).for_each(|(sum, x)| *sum += x);
+        }
+    }
+    let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+    vector.iter_mut().for_each(|x| *x /= norm);
+    vector
+}
+
+/// For one thread.
+pub(crate) struct TractEncoder {
+    model: Arc<TractModel>,
+    one: TypedSimpleState,
+    many: Option<TypedSimpleState>,
+}
+
+impl TractEncoder {
+    pub(crate) fn new(model: &Arc<TractModel>) -> Result<Self, String> {
+        let state = |plan: &Arc<TypedSimplePlan>| plan.spawn().map_err(|error| format!("{error:#}"));
+        let (one, many) = (state(&model.one)?, model.many.as_ref().map(state).transpose()?);
+        Ok(Self { model: Arc::clone(model), one, many })
+    }
+
+    fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
+        let encoding: Encoding = self.model.tokenizer.encode(text, true).map_err(|error| error.to_string())?;
+        let mut ids = encoding.get_ids().to_vec();
+        // A single word may be longer than the window; its beginning stands for it.
+        ids.truncate(self.model.window);
+        Ok(ids)
+    }
+}
+
+impl Encoder for TractEncoder {
+    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
+        chunking::cut(&self.model.tokenizer, text, self.model.window)
+    }
+
+    fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+        let rows = texts.iter().map(|text| self.ids(text)).collect::<Result<Vec<_>, String>>()?;
+        let width = rows.iter().map(Vec::len).max().unwrap_or_default();
+        let vectors = match &mut self.many {
+            Some(many) if rows.len() > 1 && width <= 2 * SHORT_TOKENS => self.model.run(many, &rows, width),
+            _ => {
+                let each = rows.chunks(1).map(|row| self.model.run(&mut self.one, row, row[0].len()));
+                each.collect::<TractResult<Vec<_>>>().map(|each| each.concat())
+            }
+        };
+        vectors.map_err(|error| format!("{error:#}"))
+    }
 }

@@ -1,28 +1,46 @@
-//! The model's thread: loads the model, then works off the lanes until they are closed. A panic ends it, not the
-//! process: whoever waits or comes later is told why.
+//! The model's threads: the first loads the model, then all work off the lanes until they are closed. A panic ends the
+//! work, not the process: whoever waits or comes later is told why.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
 
 use super::encoder::Encoder;
 use super::job::Job;
 use super::lanes::Lanes;
 use crate::heap;
 
-pub(crate) fn run<E: Encoder>(lanes: &Lanes, load: impl FnOnce() -> Result<E, String>) {
-    let mut encoder = match catch(load) {
-        Ok(Ok(encoder)) => encoder,
-        Ok(Err(reason)) | Err(reason) => return give_up(lanes, &reason),
-    };
-    lanes.ready();
-    heap::give_back();
+/// Loads encoders in the background; each gets a thread.
+pub(crate) fn start<E: Encoder>(lanes: &Arc<Lanes>, load: impl FnOnce() -> Result<Vec<E>, String> + Send + 'static) {
+    let of_thread = Arc::clone(lanes);
+    spawn(lanes, move || {
+        let encoders = match catch(load) {
+            Ok(Ok(encoders)) => encoders,
+            Ok(Err(reason)) | Err(reason) => return give_up(&of_thread, &reason),
+        };
+        of_thread.ready();
+        heap::give_back();
+        for encoder in encoders {
+            let lanes = Arc::clone(&of_thread);
+            spawn(&of_thread, move || run(&lanes, encoder));
+        }
+    });
+}
+
+fn spawn(lanes: &Lanes, work: impl FnOnce() + Send + 'static) {
+    if let Err(error) = thread::Builder::new().name("embedder".into()).spawn(work) {
+        lanes.fail(&format!("no thread for the embedding model: {error}"));
+    }
+}
+
+fn run(lanes: &Lanes, mut encoder: impl Encoder) {
     while let Some(job) = lanes.next() {
         if let Err(reason) = serve(lanes, &mut encoder, job) {
             return give_up(lanes, &reason);
         }
     }
 }
-
 /// An error of the model concerns this job alone; `Err` is a panic, after which the model is not to be trusted.
 fn serve(lanes: &Lanes, encoder: &mut impl Encoder, job: Job) -> Result<(), String> {
     match job {

@@ -2,7 +2,7 @@
 
 use reasoning_bank_domain::eval::{mean, percentile};
 use reasoning_bank_domain::score::ProfileName;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,7 +44,7 @@ pub(crate) struct Latency {
 }
 
 /// Null where there was no query.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Percentiles {
     pub(crate) p50: Option<f64>,
     pub(crate) p95: Option<f64>,
@@ -58,7 +58,7 @@ impl Percentiles {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ingest {
     /// From the first line to the last one durable: read, embedded, stored.
     pub(crate) seconds: f64,

@@ -136,7 +136,7 @@ pub(crate) async fn ingest(
 }
 
 /// Upkeep until there is none to be done: what is measured is a bank at rest.
-async fn settle(system: &SystemHandle) -> Result<(), Error> {
+pub(super) async fn settle(system: &SystemHandle) -> Result<(), Error> {
     for _ in 0..MOST_SLICES {
         let done = system.store.maintain(Deadline::after(UPKEEP_PATIENCE)).await?;
         if !done.busy && !done.more {
@@ -269,7 +269,7 @@ pub(crate) async fn ask<E: Embedder>(
         counts.by_words_alone += usize::from(by_words_alone);
         let ms = took.as_secs_f64() * 1_000.0;
         with.push(ms);
-        without.push(took.saturating_sub(embedder.last()).as_secs_f64() * 1_000.0);
+        without.push(took.saturating_sub(embedder.take_last()).as_secs_f64() * 1_000.0);
         let hits = stored.hits(query, found.memories.into_iter().map(|found| found.memory.id), &except, n);
         if !query.gold.is_empty() {
             counts.scored += 1;

@@ -18,9 +18,13 @@ impl<E> Timed<E> {
         Self { inner, last: Mutex::default() }
     }
 
-    /// How long the last query took.
-    pub(crate) fn last(&self) -> Duration {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn inner(&self) -> &E {
+        &self.inner
+    }
+
+    /// How long the last query took; nothing where none was embedded since this was asked before.
+    pub(crate) fn take_last(&self) -> Duration {
+        std::mem::take(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::server::{McpOptions, Server};
 use super::test_client::TestClient;
 use super::tools::{ToolDefaults, Toolset};
-use crate::embed::BuiltinEmbedder;
+use crate::embed::LocalEmbedder;
 use crate::project::Identity;
 use crate::store::{LanceStore, Options};
 
@@ -38,7 +38,7 @@ struct Bank {
 impl Bank {
     async fn open() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let embedder: Arc<dyn Embedder> = Arc::new(BuiltinEmbedder::new());
+        let embedder: Arc<dyn Embedder> = Arc::new(LocalEmbedder::builtin());
         let store = LanceStore::open(dir.path(), embedder.fingerprint(), Options::default()).await.unwrap();
         let store: Arc<dyn MemoryStore> = Arc::new(store);
         let (model, seconds) = (Scripted::new(), Arc::new(AtomicI64::new(1_790_000_000)));

@@ -417,6 +417,15 @@ fn home_as_workspace_is_warned_of() {
 }
 
 #[test]
+fn the_directory_of_a_model_is_relative_to_the_current_one_and_never_the_workspaces() {
+    let place = Place::new().variable("REASONING_BANK__EMBEDDING__MODEL_DIR", "models/mini");
+    assert_eq!(place.load().settings.embedding.model_dir, place.sources.directory.join("models/mini"));
+    let named = Place::new().variable("REASONING_BANK__EMBEDDING__MODEL_DIR", "hub:owner/mini").load();
+    assert_eq!(named.settings.embedding.model_dir.to_str(), Some("hub:owner/mini"));
+    assert_eq!(Place::new().load().settings.embedding.model_dir.as_os_str(), "");
+}
+
+#[test]
 fn a_directory_for_traces_turns_their_files_on_unless_they_are_turned_off() {
     assert!(!Place::new().load().settings.traces.files);
     let place = || Place::new().variable("REASONING_BANK_TRACES", "traces");

@@ -5,24 +5,31 @@
 //! DIR/format_version          number of the layout
 //! DIR/lance/*.lance           tables
 //! DIR/lance/fingerprint.json  whose vectors they hold
+//! DIR/lance/reembed.json      that vectors of another embedder are being made, beside; see `reembed`
 //! DIR/lance/.write.lock       held by the one process that writes; names the journal it is applying
+//! DIR/lance/.upkeep.lock      held by the one process that does upkeep
 //! DIR/journal/UUID.log        frames of a process since its last checkpoint, locked while it lives
 //! DIR/journal/history*.log    frames from before, bounded: what damaged tables are repaired from
 //! DIR/journal/erasures.json   how many erasures there were, and the one under way
+//! DIR/journal/bulk.json       there while a commit of many records is under way: what to go back to if it breaks off
 //! DIR/repairing               there while a repair of damaged tables is under way
 //! DIR/set-aside/              manifests that did not open, tables and journals that could not be read whole
 //! ```
 
 mod apply;
+mod bulk;
 mod checkpoint;
 mod commit;
 mod erase;
 mod filter;
 mod format;
+mod indexes;
 mod journal;
 mod read;
 mod recovery;
+mod reembed;
 mod replay;
+mod resident;
 mod resolve;
 mod revisions;
 mod rows;
@@ -41,9 +48,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{
-    Batch, Committed, EraseScope, Erased, Filter, Fingerprint, Maintained, MemoryRow, MemoryStore, Page, Recall,
-    Scanned, StoreError,
+    Batch, Committed, Embedder, EraseScope, Erased, Filter, Fingerprint, Maintained, MemoryRow, MemoryStore, Page,
+    Recall, Scanned, StoreError,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::ids::MemoryId;
@@ -53,6 +61,8 @@ use self::checkpoint::Checkpoints;
 use self::commit::Queue;
 use self::format::Layout;
 use self::journal::JournalSlot;
+use self::resident::Resident;
+pub use self::resident::ResidentUse;
 use self::tables::Tables;
 use self::upkeep::Upkeep;
 use self::write_lock::WriteLock;
@@ -68,6 +78,8 @@ pub struct Options {
     pub checkpoint_bytes: u64,
     /// A table with this many fragments is compacted in the background.
     pub compact_at_fragments: usize,
+    /// Memories that searches ask for are kept in memory, in as many bytes at most; 0: none are.
+    pub resident_bytes: usize,
 }
 
 impl Default for Options {
@@ -77,6 +89,7 @@ impl Default for Options {
             checkpoint_after: Duration::from_secs(60),
             checkpoint_bytes: 8 << 20,
             compact_at_fragments: 32,
+            resident_bytes: 768 << 20,
         }
     }
 }
@@ -91,6 +104,7 @@ pub struct LanceStore {
 struct Shared {
     layout: Layout,
     options: Options,
+    fingerprint: Fingerprint,
     dims: usize,
     tables: Tables,
     lock: WriteLock,
@@ -98,6 +112,7 @@ struct Shared {
     queue: Queue,
     checkpoints: Checkpoints,
     upkeep: Upkeep,
+    resident: Arc<Resident>,
 }
 
 impl LanceStore {
@@ -112,12 +127,15 @@ impl LanceStore {
         let mut guard = lock.acquire(Deadline::after(options.open_timeout)).await?;
         let format = format::check(&layout, fingerprint).await?;
         let (tables, damaged) = recovery::open_tables(&layout, fingerprint.dims).await?;
-        upgrade::upgrade(&layout, &tables, format).await?;
+        bulk::take_back(&layout).await?;
+        upgrade::upgrade(&layout, &tables, format, damaged).await?;
         let shared = Arc::new(Shared {
             journal: JournalSlot::default(),
             queue: Queue::default(),
             checkpoints: Checkpoints::default(),
-            upkeep: Upkeep::default(),
+            upkeep: Upkeep::open(&layout).await?,
+            resident: Arc::new(Resident::new(&layout, tables.clone(), fingerprint.dims, options.resident_bytes)),
+            fingerprint: fingerprint.clone(),
             dims: fingerprint.dims,
             layout,
             options,
@@ -127,6 +145,41 @@ impl LanceStore {
         recovery::replay(&shared, &mut guard, damaged).await?;
         erase::finish_for_earlier_versions(&shared, &mut guard).await?;
         Ok(Self { shared })
+    }
+
+    /// How much of it is searched in memory.
+    pub fn resident(&self) -> ResidentUse {
+        self.shared.resident.in_use()
+    }
+
+    /// The embedder whose vectors the directory holds; None where there is no bank in it yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`].
+    pub async fn embedder_of(dir: &Path) -> Result<Option<Fingerprint>, StoreError> {
+        let layout = Layout::of(dir);
+        Ok(blocking(move || format::Stamp::read(&layout)).await??.map(Fingerprint::from))
+    }
+
+    /// Makes the vectors of all passages again with this embedder. The old ones are searched until all are made, and what
+    /// is written meanwhile is made as well; then the directory belongs to the new embedder, and every instance of the
+    /// old one, this one included, is refused. What breaks off is gone on with by the next call. `progress` is told how
+    /// many passages are done, and of how many. Answers with how many there are.
+    ///
+    /// # Errors
+    /// Of the store or of the embedder; another process is at the same work.
+    pub async fn reembed(&self, embedder: &dyn Embedder, progress: impl Fn(u64, u64)) -> Result<u64, Error> {
+        let passages = reembed::reembed(&self.shared, embedder, progress).await?;
+        self.shared.journal.remove_empty().map_err(failed)?;
+        Ok(passages)
+    }
+
+    /// What was read, unless the directory has come to belong to another embedder: its vectors are not those that the
+    /// caller can compare with.
+    async fn of_own_vectors<T>(&self, read: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        let read = read.await;
+        format::check_embedder(&self.shared.layout, &self.shared.fingerprint)?;
+        read
     }
 
     /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed. Does nothing when
@@ -146,21 +199,42 @@ impl LanceStore {
     }
 }
 
+impl LanceStore {
+    /// Vectors may have been made again since their memory was written; they are those of the directory's embedder.
+    fn name_embedder(&self, rows: &mut [MemoryRow]) {
+        for embedder in rows.iter_mut().filter_map(|row| row.memory.embedder.as_mut()) {
+            *embedder = self.shared.fingerprint.to_string();
+        }
+    }
+}
+
 impl MemoryStore for LanceStore {
     fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
         commit::commit(&self.shared, batch, deadline).boxed()
     }
 
     fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
-        within(deadline, search::candidates(&self.shared.tables, recall)).boxed()
+        within(deadline, self.of_own_vectors(search::candidates(&self.shared, recall))).boxed()
     }
 
     fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
-        within(deadline, read::get(&self.shared.tables, ids)).boxed()
+        let named = async {
+            let mut rows = read::get(&self.shared.tables, ids).await?;
+            self.name_embedder(&mut rows);
+            Ok(rows)
+        };
+        within(deadline, named).boxed()
     }
 
     fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
-        within(deadline, scan::scan(&self.shared, filter, page)).boxed()
+        let named = async {
+            let mut scanned = self.of_own_vectors(scan::scan(&self.shared, filter, page)).await?;
+            if let Scanned::Memories(rows) = &mut scanned {
+                self.name_embedder(rows);
+            }
+            Ok(scanned)
+        };
+        within(deadline, named).boxed()
     }
 
     fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {

@@ -47,6 +47,25 @@ fn doctor_fails_with_hints_where_key_or_configuration_are_wrong() {
 }
 
 #[test]
+fn doctor_names_the_embedding_model_that_is_missing_and_the_runtime_that_cannot_be_used() {
+    let place = Place::new();
+    let doctor = |name: &str, value: &str| {
+        let mut command = place.command(&["--llm", "none", "--json", "doctor"]);
+        Ran::of(command.env(name, value).output().unwrap())
+    };
+    let document = doctor("REASONING_BANK__EMBEDDING__MODEL_DIR", "models/mini").exits(1).json();
+    let embedder = &document["checks"][3];
+    assert!(embedder["detail"].as_str().unwrap().contains("models/mini has no model.onnx"), "{document}");
+    assert!(embedder["hint"].as_str().unwrap().contains("embedding.model_dir"), "{document}");
+
+    let document = doctor("ORT_DYLIB_PATH", "/nonexistent/libonnxruntime.so").ok().json();
+    let embedder = &document["checks"][3];
+    assert_eq!(embedder["status"], "warn", "{document}");
+    let detail = embedder["detail"].as_str().unwrap();
+    assert!(detail.contains("on tract") && detail.contains("/nonexistent/libonnxruntime.so"), "{document}");
+}
+
+#[test]
 fn completions_are_a_script_that_its_shell_reads() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

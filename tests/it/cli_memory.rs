@@ -1,6 +1,6 @@
 //! Memories by hand, through the real binary on a real store.
 
-use reasoning_bank::embed::BuiltinEmbedder;
+use reasoning_bank::embed::LocalEmbedder;
 use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{Embedder, Filter, MemoryStore, Page, Scanned};
 use serde_json::{Value, json};
@@ -101,6 +101,46 @@ fn workspaces_do_not_see_each_other_and_subdirectories_are_one_with_their_reposi
 }
 
 #[test]
+fn a_search_is_narrowed_and_explained_by_all_that_was_considered() {
+    let place = Place::new();
+    let id = recorded(&place, RETRIES)["id"].as_str().unwrap().to_owned();
+    let lesson = ["memory", "record", "--description", "When calling a service", "--outcome", "mixed"];
+    let other = recorded(&place, &with(&lesson, &["--title", "Call once", "--content", "Never retry a payment."]));
+    let other = other["id"].as_str().unwrap();
+    let search = |more: &[&str]| {
+        let found = place.run(&with(&["--json", "memory", "search", "calling a service"], more)).ok().json();
+        let found = found["memories"].as_array().unwrap().iter();
+        found.map(|found| found["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(search(&["--since", "1d", "--until", "2999-12-31"]).len(), 2);
+    for nothing in [&["--until", "1h"][..], &["--since", "2999-01-01"], &["--errors-only"], &["--min-confidence", "1"]]
+    {
+        assert!(search(nothing).is_empty(), "{nothing:?}");
+    }
+    assert_eq!(search(&["--outcome", "mixed"]), [other]);
+    for own in [&["--domain-filter", "Networking"][..], &["--tag", "network", "--source", "explicit", "--no-errors"]] {
+        assert_eq!(search(own), std::slice::from_ref(&id), "{own:?}");
+    }
+
+    let listed = |more: &[&str]| place.run(&with(&["--json", "memory", "list"], more)).ok().json();
+    assert_eq!(listed(&["--since", "1d", "--outcome", "mixed"])["memories"][0]["id"], other);
+    assert_eq!(listed(&["--until", "1d"])["memories"], json!([]));
+
+    let explain = ["memory", "search", "calling a flaky service", "--explain", "--n", "1"];
+    let document = place.run(&with(&explain, &["--json"])).ok().json();
+    assert_eq!(document["memories"].as_array().unwrap().len(), 1);
+    let [first, second] = document["candidates"].as_array().unwrap().as_slice() else { panic!("{document}") };
+    assert_eq!((&first["id"], &first["rank"], &first["why"]), (&json!(id), &json!(1), &document["memories"][0]["why"]));
+    assert_eq!((&second["id"], &second["cut"]), (&json!(other), &json!({"rule": "beyond_n", "n": 1})));
+    let text = place.run(&explain).ok().stdout;
+    assert!(text.contains("2 candidates by score") && text.contains("Call once  (beyond the first 1)"), "{text}");
+
+    let refused = place.run(&["--json", "memory", "search", "q", "--since", "yesterday"]).exits(2);
+    assert_eq!(refused.json()["error"]["code"], "invalid_argument");
+    assert!(refused.stderr.contains("since") && refused.stderr.contains("7d"), "{}", refused.stderr);
+}
+
+#[test]
 fn bad_input_is_told_clearly_and_stores_nothing() {
     let place = Place::new();
     let refused = place.run(&["memory", "record", "--title", " ", "--content", "c"]).exits(2);
@@ -165,7 +205,7 @@ async fn a_workspace_is_registered_under_the_name_that_its_file_gives_it() {
     let place = Place::new();
     place.write("project/.reasoning-bank.toml", "workspace.name = 'shop'\n");
     recorded(&place, RETRIES);
-    let embedder = BuiltinEmbedder::new();
+    let embedder = LocalEmbedder::builtin();
     let store = LanceStore::open(&place.path("data"), embedder.fingerprint(), Options::default()).await.unwrap();
     let page = Page::first(10);
     let Scanned::Workspaces(stored) = store.scan(Filter::Workspaces, page, soon()).await.unwrap() else {

@@ -138,3 +138,51 @@ fn eight_processes_on_one_directory_lose_double_and_leak_nothing() {
         );
     }
 }
+
+/// Lines of an import: memories with the vectors of one that was recorded.
+fn lines_with_vectors(place: &Place, count: u128) -> Vec<Value> {
+    let recorded = place.run_with_stdin(&["--json", "memory", "record", "--file", "-"], &lesson(1).to_string());
+    recorded.ok();
+    let exported = place.run(&["memory", "export", "--all", "--vectors"]).ok().stdout;
+    let mut line: Value = serde_json::from_str(&exported).unwrap();
+    assert_eq!(line["passages"][0]["vector"].as_array().unwrap().len(), 384);
+    let with_id = |n| {
+        line["id"] = json!(uuid::Uuid::from_u128(n).to_string());
+        line.clone()
+    };
+    (1..=count).map(with_id).collect()
+}
+
+#[test]
+fn an_import_that_is_killed_leaves_whole_batches_and_the_next_one_does_the_rest() {
+    const LINES: usize = 8_192 + 1_024;
+    let made = Place::new();
+    let lines = lines_with_vectors(&made, LINES as u128);
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let place = Place::new();
+    let file = place.write("bank.jsonl", &text);
+    let import = ["--json", "memory", "import", file.to_str().unwrap()];
+    for run in 1..=2 {
+        let mut process = place.command(&import).spawn().unwrap();
+        let marker = place.path("data/journal/bulk.json");
+        // the marker is there while a batch is written; every run gets one batch further at the most
+        while !marker.exists() && process.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let memories = exported(&place);
+        assert!(memories.len() < LINES, "run {run} came to its end");
+        assert!(memories.values().all(|memory| memory["content"] == lesson(1)["content"]));
+    }
+    let whole = exported(&place).len();
+    let imported = place.run(&import).ok().json();
+    assert_eq!(imported["skipped"], whole);
+    assert_eq!(imported["imported"]["memories"], LINES - whole);
+    assert_eq!(exported(&place).len(), LINES);
+    let with_vectors = place.run(&["memory", "export", "--all", "--vectors"]).ok().stdout;
+    let passages = lines[0]["passages"].clone();
+    for line in with_vectors.lines() {
+        assert_eq!(serde_json::from_str::<Value>(line).unwrap()["passages"], passages);
+    }
+}

@@ -1,8 +1,8 @@
-//! The built-in embedding model itself. How its queue behaves is tested beside it, on a scripted model.
+//! The embedding model itself, built in and from a directory. How its queue behaves is tested beside it, on a scripted model.
 
 use std::time::Duration;
 
-use reasoning_bank::embed::BuiltinEmbedder;
+use reasoning_bank::embed::{LocalEmbedder, ModelError, ModelSettings, Work};
 use reasoning_bank_actors::ports::{Chunk, Embedder, EmbedderState};
 use reasoning_bank_actors::runtime::Deadline;
 
@@ -30,8 +30,8 @@ fn without_white_space<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     texts.into_iter().flat_map(str::split_whitespace).collect()
 }
 
-async fn loaded() -> BuiltinEmbedder {
-    let embedder = BuiltinEmbedder::new();
+async fn loaded() -> LocalEmbedder {
+    let embedder = LocalEmbedder::builtin();
     assert_eq!(embedder.embed_documents(Vec::new(), soon()).await, Ok(Vec::new()));
     assert_eq!(embedder.state(), EmbedderState::Ready);
     embedder
@@ -57,6 +57,53 @@ async fn vectors_agree_with_those_of_another_runtime() {
             assert!(cosine >= 0.995, "cosine {cosine} as a {way}: {text:?}");
         }
     }
+}
+
+/// A directory with the files of the built-in model.
+fn model_dir() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let assets = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/all-MiniLM-L6-v2-int8");
+    for file in std::fs::read_dir(assets).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), dir.path().join(file.file_name())).unwrap();
+    }
+    dir
+}
+
+#[tokio::test]
+async fn a_model_of_a_directory_makes_the_vectors_it_makes_built_in_one_by_one_and_in_batches() {
+    let dir = model_dir();
+    let settings = ModelSettings { dir: Some(dir.path().to_owned()), threads: 2 };
+    let (builtin, opened) = (loaded().await, LocalEmbedder::open(&settings, Work::Bulk).unwrap());
+    assert_eq!(opened.state(), EmbedderState::Ready);
+    assert_eq!((opened.fingerprint().dims, &opened.fingerprint().hash), (384, &builtin.fingerprint().hash));
+    assert_eq!(opened.fingerprint().name, dir.path().file_name().unwrap().to_str().unwrap());
+    let texts: Vec<String> = references().into_iter().map(|reference| reference.text).collect();
+    let [batched, single] = [
+        opened.embed_documents(texts.clone(), soon()).await.unwrap(),
+        builtin.embed_documents(texts, soon()).await.unwrap(),
+    ];
+    for (one, other) in batched.iter().flatten().zip(single.iter().flatten()) {
+        let (Some(a), Some(b)) = (&one.vector, &other.vector) else { panic!("{} has no vector", one.text) };
+        assert!(cosine(a, b) > 0.9999, "{}", one.text);
+    }
+}
+
+#[cfg(not(feature = "hub"))]
+#[test]
+fn a_model_by_its_name_is_refused_by_a_build_that_downloads_nothing() {
+    let settings = ModelSettings { dir: Some("hub:owner/mini".into()), threads: 1 };
+    let error = LocalEmbedder::open(&settings, Work::Serving).err().unwrap();
+    assert!(error.to_string().contains("owner/mini") && error.to_string().contains("--features hub"), "{error}");
+}
+
+#[test]
+fn a_directory_whose_model_cannot_be_run_is_named_with_the_reason() {
+    let dir = model_dir();
+    std::fs::write(dir.path().join("model.onnx"), "no graph").unwrap();
+    let settings = ModelSettings { dir: Some(dir.path().to_owned()), threads: 1 };
+    let error = LocalEmbedder::open(&settings, Work::Serving).err().unwrap();
+    assert!(matches!(&error, ModelError::Unfit { file, .. } if file == dir.path()), "{error}");
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! What every adapter of the store port does. Sets and properties, never exact scores of text: those differ.
+//! What every adapter of the store port does, LanceDB both with its searches answered from the tables and from memory.
+//! Sets and properties, never exact scores of text: those differ.
 
 mod commit;
 mod erase;
@@ -23,7 +24,7 @@ use reasoning_bank_domain::memory::{Memory, Scope, Status};
 use reasoning_bank_domain::workspace::Workspace;
 use rstest::rstest;
 
-use crate::store_fixtures::Backend::{Lance, Memory as InMemory};
+use crate::store_fixtures::Backend::{Lance, Memory as InMemory, Resident};
 use crate::store_fixtures::*;
 
 async fn commit(store: &Arc<dyn MemoryStore>, batch: Vec<Record>) -> Committed {

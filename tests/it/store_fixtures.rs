@@ -27,7 +27,10 @@ pub(crate) const DIMS: usize = 4;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Backend {
     Memory,
+    /// That searches its tables.
     Lance,
+    /// That searches what it holds in memory of them.
+    Resident,
 }
 
 /// A store that is empty, and the directory it lives in.
@@ -40,9 +43,11 @@ impl Backend {
     pub(crate) async fn open(self) -> Opened {
         match self {
             Self::Memory => Opened { store: Arc::new(MemStore::new()), _dir: None },
-            Self::Lance => {
+            Self::Lance | Self::Resident => {
                 let dir = tempfile::tempdir().unwrap();
-                Opened { store: Arc::new(open(dir.path()).await), _dir: Some(dir) }
+                let resident_bytes = if matches!(self, Self::Resident) { 64 << 20 } else { 0 };
+                let options = Options { resident_bytes, ..Options::default() };
+                Opened { store: Arc::new(open_with(dir.path(), options).await), _dir: Some(dir) }
             }
         }
     }
@@ -53,7 +58,11 @@ pub(crate) fn fingerprint() -> Fingerprint {
 }
 
 pub(crate) async fn open(dir: &Path) -> LanceStore {
-    LanceStore::open(dir, &fingerprint(), Options::default()).await.unwrap()
+    open_with(dir, Options::default()).await
+}
+
+pub(crate) async fn open_with(dir: &Path, options: Options) -> LanceStore {
+    LanceStore::open(dir, &fingerprint(), options).await.unwrap()
 }
 
 /// Long enough for a busy machine: nothing waits for it where all is well.

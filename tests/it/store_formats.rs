@@ -5,11 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use futures::TryStreamExt;
+use lancedb::index::Index;
+use lancedb::index::scalar::FtsIndexBuilder;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
-use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Page, Recall, Record, Scanned, Summary, Visible};
+use reasoning_bank_actors::ports::{
+    Conditions, EraseScope, Filter, MemoryStore, Page, Recall, Record, Scanned, Summary, Visible,
+};
 use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Memory, Scope};
+use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope};
 use reasoning_bank_domain::signature::Signature;
 use reasoning_bank_domain::trace::Outcome;
 use rstest::rstest;
@@ -38,8 +42,21 @@ async fn rewrite(dir: &Path, name: &str, columns: &[&str]) {
     }
 }
 
-/// What the second format looked like on disk: no signatures, no jobs.
+/// What the third format looked like on disk: the text index is over the texts themselves, and passages know less of their
+/// memories.
+async fn downgrade_to_the_third(dir: &Path) {
+    let connection = lancedb::connect(dir.join("lance").to_str().unwrap()).execute().await.unwrap();
+    let passages = connection.open_table("passages").execute().await.unwrap();
+    passages.drop_index("passages_terms").await.unwrap();
+    passages.drop_columns(&["terms", "created", "outcome", "source", "difficulty"]).await.unwrap();
+    let index = Index::FTS(FtsIndexBuilder::code());
+    passages.create_index(&["text"], index).name("passages_text".into()).execute().await.unwrap();
+    fs::write(dir.join("format_version"), "3\n").unwrap();
+}
+
+/// The second one: no signatures, no jobs.
 async fn downgrade_to_the_second(dir: &Path) {
+    downgrade_to_the_third(dir).await;
     rewrite(dir, "memories", &[&MEMORIES[..], &["outcome"]].concat()).await;
     fs::remove_dir_all(dir.join("lance/jobs.lance")).unwrap();
     fs::write(dir.join("format_version"), "2\n").unwrap();
@@ -90,7 +107,7 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     if !not_reached.is_empty() {
         // an upgrade that was killed: some tables are as they will be, others as they were, and the stamp is the old one
         drop(open(dir.path()).await);
-        assert_eq!(stamp(dir.path()), "3\n");
+        assert_eq!(stamp(dir.path()), "4\n");
         let later = ["traces", "memories"].into_iter().skip_while(|table| !not_reached.contains(table));
         for table in later.filter(|_| not_reached.len() == 1) {
             rewrite(dir.path(), table, if table == "traces" { &TRACES } else { &MEMORIES }).await;
@@ -100,7 +117,7 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     // frames of that format wait, too
     leave_journal(dir.path(), &frame(&full_batch(&memories[0])[1..2]));
     let store = open(dir.path()).await;
-    assert_eq!(stamp(dir.path()), "3\n");
+    assert_eq!(stamp(dir.path()), "4\n");
     assert_whole_without_jobs(&store, &memories).await;
     assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&6));
 
@@ -144,7 +161,7 @@ async fn warnings_of_a_directory_of_an_earlier_format_are_found_by_their_errors(
     }
     for _ in 0..2 {
         let store = open(dir.path()).await;
-        assert_eq!(stamp(dir.path()), "3\n");
+        assert_eq!(stamp(dir.path()), "4\n");
         assert_eq!(found_by_error(&store, "ValueError").await, [warned.id]);
         assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&2));
         let queued = job(&workspace("/here"), "session", now());
@@ -158,6 +175,63 @@ async fn warnings_of_a_directory_of_an_earlier_format_are_found_by_their_errors(
         assert_eq!(found_by_error(&store, "ValueError").await, [warned.id]);
         store.close(soon()).await.unwrap();
     }
+}
+
+#[rstest]
+#[case::of_the_first(1)]
+#[case::of_the_second(2)]
+#[case::of_the_third(3)]
+#[tokio::test]
+async fn the_words_of_a_directory_of_an_earlier_format_are_found_as_they_are_now(#[case] format: u32) {
+    let dir = tempfile::tempdir().unwrap();
+    let known = memory(&workspace("/here"), "Headers", "call parseHttpHeader first");
+    let known = Memory { difficulty_level: Some("Hard".into()), ..known };
+    let store = open(dir.path()).await;
+    commit_each(&store, std::slice::from_ref(&known)).await;
+    store.close(soon()).await.unwrap();
+    drop(store);
+    match format {
+        1 => downgrade(dir.path()).await,
+        2 => downgrade_to_the_second(dir.path()).await,
+        _ => downgrade_to_the_third(dir.path()).await,
+    }
+    for _ in 0..2 {
+        let store = open(dir.path()).await;
+        assert_eq!(stamp(dir.path()), "4\n");
+        for query in ["parse headers", "ParseHTTPHeader"] {
+            let found = store.candidates(by_text(&workspace("/here"), query), soon()).await.unwrap();
+            assert_eq!(ids(&found.text), [known.id], "{query}");
+        }
+        for (conditions, expected) in narrowed(&known) {
+            let recall = Recall { conditions, ..by_text(&workspace("/here"), "headers") };
+            let found = ids(&store.candidates(recall, soon()).await.unwrap().text);
+            assert_eq!(!found.is_empty(), expected);
+        }
+        let indexes = index_names(dir.path()).await;
+        assert!(
+            indexes.contains(&"passages_terms".into()) && !indexes.contains(&"passages_text".into()),
+            "{indexes:?}"
+        );
+        store.close(soon()).await.unwrap();
+    }
+}
+
+/// Conditions on what passages know of their memories since the fourth format, and whether they hold.
+fn narrowed(known: &Memory) -> [(Conditions, bool); 5] {
+    let (made, some) = (known.created_at, Conditions::default);
+    [
+        (Conditions { since: Some(made), outcome: Some(known.outcome), ..some() }, true),
+        (Conditions { source_type: Some(known.source_type), difficulty: Some("hard".into()), ..some() }, true),
+        (Conditions { until: Some(made), ..some() }, false),
+        (Conditions { outcome: Some(MemoryOutcome::Mixed), ..some() }, false),
+        (Conditions { difficulty: Some("easy".into()), ..some() }, false),
+    ]
+}
+
+async fn index_names(dir: &Path) -> Vec<String> {
+    let connection = lancedb::connect(dir.join("lance").to_str().unwrap()).execute().await.unwrap();
+    let passages = connection.open_table("passages").execute().await.unwrap();
+    passages.list_indices().await.unwrap().into_iter().map(|index| index.name).collect()
 }
 
 /// A process of the second format that was running during the upgrade.

@@ -4,15 +4,16 @@
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
+use reasoning_bank_domain::conditions::TimeRange;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::Status;
 use reasoning_bank_domain::trace::{Trace, TraceSummary, Traces};
 use reasoning_bank_domain::view::{Listed, MemoryView};
 use reasoning_bank_domain::workspace::Workspace;
 
-use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
+use super::{MemoriesHandle, Reach, WorkspaceRef, visible, within};
 use crate::error::Error;
-use crate::ports::{Filter, MemoryRow, Page, Scanned};
+use crate::ports::{Conditions, Filter, MemoryRow, Page, Scanned};
 use crate::runtime::Deadline;
 
 /// Of a scan that goes through everything.
@@ -21,7 +22,7 @@ pub(super) const PAGE: usize = 1_000;
 /// Of a page.
 pub const MAX_LISTED: usize = 500;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ListRequest {
     pub workspace: WorkspaceRef,
     /// Only memories that name this one as parent or source, whoever of those the workspace reads made them. Else those
@@ -29,26 +30,43 @@ pub struct ListRequest {
     pub parent: Option<MemoryId>,
     /// None: whatever its status.
     pub status: Option<Status>,
+    /// Only memories of which they hold; the range of time comes from `made`.
+    pub conditions: Conditions,
+    pub made: TimeRange,
     /// 1..=500.
     pub limit: usize,
     /// The `next` of the page before.
     pub after: Option<MemoryId>,
 }
 
+impl ListRequest {
+    pub fn new(workspace: WorkspaceRef, limit: usize) -> Self {
+        let (conditions, made) = (Conditions::default(), TimeRange::default());
+        Self { workspace, parent: None, status: None, conditions, made, limit, after: None }
+    }
+}
+
 impl MemoriesHandle {
     pub async fn list(&self, request: ListRequest, deadline: Deadline) -> Result<Listed, Error> {
         check(request.limit)?;
+        let now = self.clock.now();
+        let conditions = within(&request.conditions, &request.made, now)?;
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
+        let (own, status) = (workspace.id.clone(), request.status);
         let filter = match request.parent {
             Some(parent) => {
                 self.readable_one(parent, &workspace, deadline).await?;
                 Filter::DerivedFrom(vec![parent])
             }
-            None => Filter::Memories { workspace: Some(workspace.id.clone()), status: request.status, scope: None },
+            None if conditions == Conditions::default() => {
+                Filter::Memories { workspace: Some(own), status, scope: None }
+            }
+            None => Filter::Matching { workspace: own, status, conditions: conditions.clone() },
         };
         let visible = visible(&workspace, Reach::Cascade);
         let wanted = |row: &MemoryRow| {
-            visible.contains(&row.memory) && request.status.is_none_or(|status| row.memory.status == status)
+            let is_asked = status.is_none_or(|status| row.memory.status == status) && conditions.hold(&row.memory);
+            is_asked && visible.contains(&row.memory)
         };
         let limit = request.limit;
         let mut rows: Vec<MemoryRow> = Vec::new();
@@ -64,7 +82,6 @@ impl MemoriesHandle {
         let next = (rows.len() > limit).then(|| rows.get(limit - 1).map(|row| row.memory.id)).flatten();
         rows.truncate(limit);
         rows.sort_by_key(|row| Reverse(row.memory.created_at));
-        let now = self.clock.now();
         let memories = rows.into_iter().map(|row| MemoryView::new(row.memory, &row.evidence, now)).collect();
         Ok(Listed { memories, next })
     }

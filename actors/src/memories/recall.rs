@@ -1,21 +1,25 @@
 //! Finding memories: for a caller who asks, and for a task that is about to be solved.
 
+mod search;
+
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::injection::Injection;
-use reasoning_bank_domain::memory::Scope;
-use reasoning_bank_domain::retrieval::{Recalled, cut, matching_first, over_fetch, rank, shorten};
+use reasoning_bank_domain::memory::{Memory, Scope};
+use reasoning_bank_domain::ranking::{Ranked, Ranking, Room};
+use reasoning_bank_domain::retrieval::{Recalled, over_fetch};
 use reasoning_bank_domain::score::Asked;
 use reasoning_bank_domain::signature::{Signature, mentioned, mentions_error};
-use reasoning_bank_domain::view::{RecalledView, Retrieved, SearchMode};
+use reasoning_bank_domain::view::{CandidateView, Explained, RecalledView, Retrieved, SearchMode};
 use reasoning_bank_domain::workspace::{Proposed, Workspace, quoted_name};
 use tokio::time::Instant;
 
-use super::{MemoriesHandle, Reach, RetrieveRequest, WorkspaceRef, visible};
+use self::search::{Search, Searched};
+use super::{MemoriesHandle, Reach, RetrieveRequest, WorkspaceRef, visible, within};
 use crate::error::Error;
-use crate::ports::{Conditions, EmbedError, MemoryRow, Recall, Visible};
+use crate::ports::{EmbedError, Recall, Visible};
 use crate::runtime::Deadline;
 use crate::statistics::Timer;
 
@@ -25,12 +29,39 @@ const MAX_QUERY_CHARS: usize = 200_000;
 const TASK_HEAD_CHARS: usize = 3_000;
 const TASK_TAIL_CHARS: usize = 1_000;
 
+/// What a search is done for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    Answer,
+    /// An answer, with the bodies of what is not in it.
+    Explanation,
+    /// Memories of which some are injected into the prompts of a task: which trace they are of is decided there, and
+    /// warnings of the very error come beside those that were asked for, however many are more alike.
+    Injection,
+}
+
 struct Found {
-    recalled: Vec<Recalled>,
+    ranking: Ranking,
+    bodies: HashMap<MemoryId, Memory>,
     /// The scope that was asked for could not be read.
     partial: bool,
     mode: SearchMode,
     notes: Vec<String>,
+}
+
+impl Found {
+    fn recalled(mut self) -> Vec<Recalled> {
+        let recalled = |Ranked { facts, evidence, score, .. }: Ranked| {
+            Some(Recalled { memory: self.bodies.remove(&facts.id)?, evidence, score })
+        };
+        self.ranking.into_kept().filter_map(recalled).collect()
+    }
+
+    fn retrieved(self, now: Timestamp, begun: Instant) -> Retrieved {
+        let (mode, partial, notes) = (self.mode, self.partial, self.notes.clone());
+        let memories = self.recalled().into_iter().map(|recalled| RecalledView::new(recalled, now)).collect();
+        Retrieved { memories, mode, partial, notes, took_ms: begun.elapsed().as_millis() as u64 }
+    }
 }
 
 impl MemoriesHandle {
@@ -45,18 +76,30 @@ impl MemoriesHandle {
         except: &HashSet<MemoryId>,
         deadline: Deadline,
     ) -> Result<Retrieved, Error> {
-        let begun = Instant::now();
+        let (begun, now) = (Instant::now(), self.clock.now());
+        Ok(self.asked(request, except, Aim::Answer, now, deadline).await?.retrieved(now, begun))
+    }
+
+    /// The answer of [`Self::retrieve`], with every candidate and the rule that kept it out.
+    pub async fn explain(&self, request: RetrieveRequest, deadline: Deadline) -> Result<Explained, Error> {
+        let (begun, now) = (Instant::now(), self.clock.now());
+        let found = self.asked(request, &HashSet::new(), Aim::Explanation, now, deadline).await?;
+        let candidates = CandidateView::all_of(&found.ranking, |id| found.bodies.get(&id));
+        let domain = found.ranking.domain.clone();
+        Ok(Explained { retrieved: found.retrieved(now, begun), domain, candidates })
+    }
+
+    async fn asked(
+        &self,
+        request: RetrieveRequest,
+        except: &HashSet<MemoryId>,
+        aim: Aim,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Found, Error> {
         check(&request)?;
-        let now = self.clock.now();
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
-        let found = self.find(request, except, 0, workspace, now, deadline).await?;
-        Ok(Retrieved {
-            memories: found.recalled.into_iter().map(|recalled| RecalledView::new(recalled, now)).collect(),
-            mode: found.mode,
-            partial: found.partial,
-            notes: found.notes,
-            took_ms: begun.elapsed().as_millis() as u64,
-        })
+        self.find(request, except, aim, workspace, now, deadline).await
     }
 
     /// What to inject into the prompts of a task, if anything could be searched, and notes on what was degraded. Never
@@ -76,28 +119,27 @@ impl MemoriesHandle {
             error_signature: mentioned(task).map(|signature| signature.as_str().to_owned()),
             ..RetrieveRequest::new(gist(task), named, self.settings.n_results)
         };
-        let (none, warnings) = (HashSet::new(), Injection::MAX_WARNINGS);
-        match self.find(request, &none, warnings, workspace, self.clock.now(), deadline).await {
+        match self.find(request, &HashSet::new(), Aim::Injection, workspace, self.clock.now(), deadline).await {
             Ok(found) => {
-                let by_words_alone = found.mode == SearchMode::Keyword;
+                let (by_words_alone, notes) = (found.mode == SearchMode::Keyword, found.notes.clone());
                 let floor = self.settings.relevance_floor;
-                (Some(Injection::choose(found.recalled, floor, by_words_alone, task)), found.notes)
+                (Some(Injection::choose(found.recalled(), floor, by_words_alone, task)), notes)
             }
             Err(error) => (None, vec![format!("{}: no memories were recalled: {error}", error.code())]),
         }
     }
 
-    /// `warnings`: so many of the very error come beside the results that were asked for, however many are more alike.
     async fn find(
         &self,
         request: RetrieveRequest,
         except: &HashSet<MemoryId>,
-        warnings: usize,
+        aim: Aim,
         workspace: Workspace,
         now: Timestamp,
         deadline: Deadline,
     ) -> Result<Found, Error> {
         let begun = Instant::now();
+        let conditions = within(&request.conditions, &request.made, now)?;
         // A slow embedder leaves time to search by words.
         let (vector, mut notes) = match self.embedder.embed_query(request.query.clone(), deadline.halfway()).await {
             Ok(vector) => (Some(vector), Vec::new()),
@@ -109,51 +151,42 @@ impl MemoriesHandle {
         notes.extend(unread);
         // The domain that is asked for ranks; only one within the signature keeps others out.
         let signature = request.error_signature.as_deref().map(|raw| Signature::of(raw, None));
-        let recall = Recall {
-            visible,
-            conditions: Conditions {
-                domain: request.domain_filter.clone(),
-                tags: request.tags.clone(),
-                warnings_only: request.errors_only,
-                without_warnings: !request.include_errors && !request.errors_only,
+        let profile = self.profile(request.profile);
+        let mut search = Search {
+            asked: Asked {
+                now,
+                signature: signature.clone(),
+                domain: request.domain,
+                majority_domain: None,
+                mentions_error: mentions_error(&request.query),
             },
-            text: Some(request.query.clone()),
-            vector,
-            signature: signature.clone(),
-            limit: over_fetch(request.n_results) + except.len(),
+            one_trace: profile.tells_one_trace() && aim != Aim::Injection,
+            profile,
+            min_confidence: request.min_confidence,
+            n: request.n_results,
+            except,
+            recall: Recall {
+                visible,
+                conditions,
+                text: Some(request.query),
+                vector,
+                signature,
+                limit: over_fetch(request.n_results) + except.len(),
+            },
         };
-        let candidates = self.store.candidates(recall, deadline).await?.without(except);
-        let mode = match (&candidates.vector, &candidates.text) {
-            (Some(_), None) => SearchMode::Vector,
-            (Some(_), Some(_)) => SearchMode::Hybrid,
-            (None, _) => SearchMode::Keyword,
-        };
-        let asked = Asked {
-            now,
-            signature,
-            domain: request.domain.clone(),
-            majority_domain: None,
-            mentions_error: mentions_error(&request.query),
-        };
-        let mut ranked = rank(candidates, &asked, &self.profile(request.profile));
-        if let Some(signature) = asked.signature.as_ref().filter(|_| request.errors_only) {
-            matching_first(&mut ranked, signature);
+        let Searched { mut ranking, mode, complete } = self.search(&mut search, deadline).await?;
+        if !complete {
+            notes
+                .push(format!("narrowed: {} of each list were looked at; others may fit as well", search.recall.limit));
         }
-        ranked.retain(|entry| request.min_confidence.is_none_or(|least| entry.score.confidence >= least));
-        shorten(&mut ranked, request.n_results, asked.signature.as_ref(), warnings);
-        let ids: Vec<MemoryId> = ranked.iter().map(|entry| entry.facts.id).collect();
-        let rows = self.store.get(ids, deadline).await?;
-        let mut bodies: HashMap<MemoryId, MemoryRow> = rows.into_iter().map(|row| (row.memory.id, row)).collect();
-        let recalled = ranked
-            .into_iter()
-            .filter_map(|entry| {
-                let memory = bodies.remove(&entry.facts.id)?.memory;
-                Some(Recalled { memory, evidence: entry.evidence, score: entry.score })
-            })
-            .collect();
-        let recalled = cut(recalled, request.n_results + warnings, request.max_tokens, |entry| &entry.memory);
+        let room = if aim == Aim::Injection { Room::Beside(Injection::MAX_WARNINGS) } else { Room::Within };
+        ranking.shorten(search.n, search.asked.signature.as_ref(), room);
+        let told = ranking.entries.iter().filter(|entry| aim == Aim::Explanation || entry.cut.is_none());
+        let rows = self.store.get(told.map(|entry| entry.facts.id).collect(), deadline).await?;
+        let bodies: HashMap<MemoryId, Memory> = rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
+        ranking.fit(request.max_tokens, |id| bodies.get(&id));
         self.meters.took(Timer::Retrieval, begun.elapsed());
-        Ok(Found { recalled, partial, mode, notes })
+        Ok(Found { ranking, bodies, partial, mode, notes })
     }
 }
 

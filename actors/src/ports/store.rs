@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+pub use reasoning_bank_domain::conditions::Conditions;
 use reasoning_bank_domain::confidence::{Evidence, Signal};
 use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::job::{Job, JobState};
@@ -115,28 +116,6 @@ impl Visible {
     }
 }
 
-/// Conditions on memories; all that are given must hold.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Conditions {
-    /// Compared without regard to case.
-    pub domain: Option<String>,
-    /// All of them.
-    pub tags: Vec<String>,
-    pub warnings_only: bool,
-    pub without_warnings: bool,
-}
-
-impl Conditions {
-    pub fn hold(&self, memory: &Memory) -> bool {
-        let lowercase = |text: &str| text.trim().to_lowercase();
-        let domain = memory.domain_category.as_deref().map(lowercase);
-        self.domain.as_deref().is_none_or(|asked| domain == Some(lowercase(asked)))
-            && self.tags.iter().all(|tag| memory.pattern_tags.contains(tag))
-            && (memory.is_warning() || !self.warnings_only)
-            && (!memory.is_warning() || !self.without_warnings)
-    }
-}
-
 /// A search for candidates: active memories only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recall {
@@ -166,6 +145,13 @@ pub enum Filter {
         workspace: Option<WorkspaceId>,
         status: Option<Status>,
         scope: Option<Scope>,
+    },
+    /// Memories of one workspace of which the conditions hold; those without passages, which no search finds, are left
+    /// out. Status `None`: whatever its status.
+    Matching {
+        workspace: WorkspaceId,
+        status: Option<Status>,
+        conditions: Conditions,
     },
     /// Memories that name one of these as parent or source.
     DerivedFrom(Vec<MemoryId>),

@@ -1,5 +1,5 @@
-//! The store port in memory, with the semantics of the contract suite and the cheapest algorithms: brute force and a
-//! small BM25. Nothing survives the process, and text scores are not those of the real store.
+//! The store port in memory, with the semantics of the contract suite and the cheapest algorithms. Texts are searched by a
+//! shelf of the resident read model made for the query. Nothing survives the process.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,19 +11,17 @@ use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::job::{Job, JobState};
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, Scope, Status};
+use reasoning_bank_domain::resident::{Collection, Filed, Query, Shelf};
 use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::terms;
 use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 
 use crate::ports::{
-    Batch, Committed, EraseScope, Erased, Filter, Held, Maintained, MemoryCommit, MemoryRow, MemoryStore, Page,
-    Passage, Recall, Record, Scanned, StoreError, Summary,
+    Batch, Committed, Conditions, EraseScope, Erased, Filter, Held, Maintained, MemoryCommit, MemoryRow, MemoryStore,
+    Page, Passage, Recall, Record, Scanned, StoreError, Summary,
 };
 use crate::runtime::Deadline;
-
-mod words;
-
-use words::{Bm25, terms};
 
 /// An empty store that tests may share through an `Arc`.
 #[derive(Debug, Default)]
@@ -92,6 +90,15 @@ impl MemoryStore for MemStore {
 struct Stored {
     memory: Memory,
     passages: Vec<Passage>,
+    /// Of each passage.
+    terms: Vec<String>,
+}
+
+impl Stored {
+    fn new(memory: Memory, passages: Vec<Passage>) -> Self {
+        let terms = passages.iter().map(|passage| terms::indexed(&memory, &passage.text)).collect();
+        Self { memory, passages, terms }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -139,7 +146,7 @@ impl Data {
                     keep_newest(&mut self.workspaces, id, workspace, |workspace| workspace.revision);
                 }
                 Record::Revision { memory, passages } => {
-                    self.memories.insert(memory.id, Stored { memory, passages });
+                    self.memories.insert(memory.id, Stored::new(memory, passages));
                 }
                 Record::Job(job) => keep_newest(&mut self.jobs, job.id, job, |job| job.revision),
                 Record::Trace(trace) => {
@@ -180,7 +187,7 @@ impl Data {
             });
             return MemoryCommit::Reinforced(existing);
         }
-        self.memories.insert(id, Stored { memory, passages });
+        self.memories.insert(id, Stored::new(memory, passages));
         MemoryCommit::Created(id)
     }
 
@@ -213,10 +220,11 @@ impl Data {
             let best = |stored: &&Stored| stored.passages.iter().filter_map(cosine).reduce(f64::max);
             list(searched.iter().filter_map(|stored| Some((stored.memory.id, best(stored)?))), recall.limit)
         });
-        let text = recall.text.as_deref().filter(|text| !text.trim().is_empty()).map(|text| {
-            let scores = Bm25::new(&searched).scores(&terms(text), &searched);
-            list(scores.into_iter(), recall.limit)
-        });
+        let text = recall
+            .text
+            .as_deref()
+            .filter(|text| !text.trim().is_empty())
+            .map(|text| by_words(&searched, text, recall.limit));
         let warns = |stored: &&&Stored| {
             let own = stored.memory.error_context.as_ref().map(ErrorContext::signature);
             matches!((&recall.signature, own), (Some(asked), Some(own)) if asked.matches(&own))
@@ -238,6 +246,16 @@ impl Data {
                     && status.is_none_or(|status| memory.status == status)
                     && scope.is_none_or(|scope| memory.scope == scope)
             })),
+            Filter::Matching { workspace, status, conditions } => {
+                let wanted = |stored: &Stored| {
+                    let Stored { memory, passages, .. } = stored;
+                    let is_asked =
+                        memory.workspace_id == workspace && status.is_none_or(|status| memory.status == status);
+                    is_asked && !passages.is_empty() && conditions.hold(memory)
+                };
+                let found = paged(&self.memories, page, |id| id.uuid(), wanted);
+                Scanned::Memories(found.map(|stored| self.row(stored)).collect())
+            }
             Filter::DerivedFrom(ids) => {
                 Scanned::Memories(self.rows(page, |memory| sources(memory).any(|source| ids.contains(&source))))
             }
@@ -435,6 +453,22 @@ fn list(hits: impl Iterator<Item = (MemoryId, f64)>, limit: usize) -> RankedList
     let truncated = hits.len() > limit;
     hits.truncate(limit);
     RankedList { hits, truncated }
+}
+
+fn by_words(searched: &[&Stored], text: &str, limit: usize) -> RankedList {
+    let mut shelf = Shelf::new(0);
+    for stored in searched {
+        shelf.put(Filed::from(&stored.memory));
+        for terms in &stored.terms {
+            // a test has not nearly as many passages as a shelf has room for
+            let _ = shelf.add_passage(stored.memory.id, stored.memory.revision, terms, None);
+        }
+    }
+    let terms = terms::query(text);
+    let query = Query::new(terms.iter().map(String::as_str));
+    let mut collection = Collection::default();
+    shelf.count(&query, &mut collection);
+    shelf.by_words(&query, &collection, &Conditions::default(), limit)
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f64 {

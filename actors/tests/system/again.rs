@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reasoning_bank_actors::memories::{RecordRequest, Restorable, RetrieveRequest};
-use reasoning_bank_actors::ports::{Filter, MemoryStore, Page, Scanned};
+use reasoning_bank_actors::ports::{Conditions, Filter, MemoryStore, Page, Scanned};
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
@@ -121,7 +121,7 @@ async fn a_domain_ranks_warnings_of_an_error_and_keeps_none_of_them_out() {
     let of = |domain: &str| warning("ValueError", Some(domain), lesson(&format!("Of {domain}"), "zebra"));
     let (parsing, network) = (world.recorded(of("parsing")).await, world.recorded(of("network")).await);
     let asked = |signature: &str, domain: &str| RetrieveRequest {
-        errors_only: true,
+        conditions: Conditions { warnings_only: true, ..Conditions::default() },
         error_signature: Some(signature.into()),
         domain: Some(domain.into()),
         ..RetrieveRequest::new("what to do", project(), 5)

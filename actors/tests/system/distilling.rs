@@ -412,7 +412,7 @@ async fn an_exchange_worth_keeping_is_left_to_a_model_where_it_may_be_asked_and_
     let asked = model.requests();
     assert_eq!(asked.len(), 1);
     assert!(asked[0].input.contains("modification times") && asked[0].input.contains("after a checkout?"));
-    let list = ListRequest { workspace: project(), parent: None, status: None, limit: 10, after: None };
+    let list = ListRequest::new(project(), 10);
     let kept = handle.memories.list(list, soon()).await.unwrap().memories;
     assert_eq!((kept.len(), kept[0].source_type), (1, SourceType::PassiveLearning));
     assert!((kept[0].confidence - 0.4).abs() < 1e-9);

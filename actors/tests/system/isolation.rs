@@ -20,7 +20,7 @@ async fn answers(world: &World, id: MemoryId) -> Vec<(&'static str, String)> {
     let (memories, from) = (&world.handle.memories, elsewhere());
     let changes = Changes { title: Some("mine now".into()), ..Changes::default() };
     let update = UpdateRequest { id, workspace: from.clone(), changes, if_revision: None };
-    let list = ListRequest { workspace: from.clone(), parent: Some(id), status: None, limit: 10, after: None };
+    let list = ListRequest { parent: Some(id), ..ListRequest::new(from.clone(), 10) };
     let child = RecordRequest { workspace: from.clone(), ..lesson("Mine", "derived from what I cannot read") };
     let parent = RecordRequest { parent_memory_id: Some(id), ..child.clone() };
     let derived = RecordRequest { derived_from: vec![id], ..child };

@@ -1,14 +1,15 @@
 //! Memories and traces, page by page.
 
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest, UpdateRequest};
-use reasoning_bank_actors::ports::{MemoryStore, Record};
+use reasoning_bank_actors::ports::{Conditions, MemoryStore, Record};
+use reasoning_bank_domain::conditions::TimeRange;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::{Changes, Memory, Status};
 
 use crate::support::*;
 
 fn first(limit: usize) -> ListRequest {
-    ListRequest { workspace: project(), parent: None, status: None, limit, after: None }
+    ListRequest::new(project(), limit)
 }
 
 async fn listed(world: &World, request: ListRequest) -> (Vec<MemoryId>, Option<MemoryId>) {
@@ -32,6 +33,42 @@ async fn the_newest_come_first_page_by_page() {
     assert_eq!(listed(&world, ListRequest { after: next, ..first(2) }).await, (vec![all[4]], None));
     let unknown = ListRequest { workspace: elsewhere(), ..first(5) };
     assert_eq!(listed(&world, unknown).await.0.len(), 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_narrowed_by_conditions_page_by_page() {
+    let world = world(good_model()).await;
+    let mut hard = Vec::new();
+    for n in 0..6 {
+        let lesson = lesson(&format!("Lesson {n}"), &format!("content{n} word{n}"));
+        let difficulty_level = Some(if n % 2 == 0 { "hard" } else { "easy" }.to_owned());
+        let id = world.recorded(RecordRequest { difficulty_level, ..lesson }).await;
+        if n % 2 == 0 {
+            hard.insert(0, id);
+        }
+    }
+    let conditions = Conditions { difficulty: Some("Hard".into()), ..Conditions::default() };
+    let asked = |limit| ListRequest { conditions: conditions.clone(), ..first(limit) };
+    assert_eq!(listed(&world, asked(5)).await, (hard.clone(), None));
+    let (page, next) = listed(&world, asked(2)).await;
+    assert_eq!((page.as_slice(), next), (&hard[..2], Some(hard[1])));
+    assert_eq!(listed(&world, ListRequest { after: next, ..asked(2) }).await, (vec![hard[2]], None));
+    let made = |since: Option<&str>, until: Option<&str>| TimeRange {
+        since: since.map(Into::into),
+        until: until.map(Into::into),
+    };
+    let recent = ListRequest { made: made(Some("1h"), None), ..asked(5) };
+    assert_eq!(listed(&world, recent).await, (hard.clone(), None));
+    let before = ListRequest { made: made(None, Some("1h")), ..asked(5) };
+    assert_eq!(listed(&world, before).await, (vec![], None));
+    let derived = RecordRequest { parent_memory_id: Some(hard[0]), ..lesson("Child", "of its own") };
+    let child = world.recorded(derived).await;
+    let of_parent = ListRequest { parent: Some(hard[0]), ..first(5) };
+    assert_eq!(listed(&world, of_parent.clone()).await, (vec![child], None));
+    assert_eq!(listed(&world, ListRequest { conditions, ..of_parent }).await, (vec![], None));
+    let wrong = ListRequest { made: made(Some("soon"), None), ..first(5) };
+    assert_eq!(world.handle.memories.list(wrong, soon()).await.unwrap_err().code(), "invalid_argument");
     world.stop().await;
 }
 

@@ -17,6 +17,7 @@ mod memories;
 mod overruling;
 mod promotion;
 mod provider;
+mod recalling;
 mod reliability;
 mod repeat;
 mod restore;

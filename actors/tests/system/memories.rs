@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reasoning_bank_actors::memories::{Reach, RecordRequest, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{EmbedderState, Filter, MemoryStore, Page, Scanned};
+use reasoning_bank_actors::ports::{Conditions, EmbedderState, Filter, MemoryStore, Page, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
@@ -149,7 +149,7 @@ async fn warnings_of_an_error_are_found_by_it_however_many_are_more_alike() {
         world.recorded(warning(n, "KeyError", &format!("parse the http answer {n}"))).await;
     }
     let asked = |errors_only| RetrieveRequest {
-        errors_only,
+        conditions: Conditions { warnings_only: errors_only, ..Conditions::default() },
         error_signature: Some("JSONDecodeError: Expecting value".into()),
         n_results: if errors_only { 3 } else { 50 },
         ..query("parse the http answer")
@@ -159,7 +159,8 @@ async fn warnings_of_an_error_are_found_by_it_however_many_are_more_alike() {
     assert!(found[1].similarity_score > found[0].similarity_score);
     let unknown = RetrieveRequest { error_signature: Some("OSError".into()), ..asked(true) };
     assert!(memories.retrieve(unknown, soon()).await.unwrap().memories.iter().all(|found| found.memory.id != old));
-    let strategies = RetrieveRequest { include_errors: false, ..asked(false) };
+    let without = Conditions { without_warnings: true, ..Conditions::default() };
+    let strategies = RetrieveRequest { conditions: without, ..asked(false) };
     assert!(memories.retrieve(strategies, soon()).await.unwrap().memories.is_empty());
     world.stop().await;
 }

@@ -129,6 +129,12 @@ async fn a_deleted_workspace_is_gone_with_all_that_is_its_own() {
     assert_eq!(workspaces.delete(&project(), soon()).await.unwrap_err().code(), "workspace_unknown");
     world.recorded(lesson("Again", "from the start with backoff")).await;
     assert_eq!(found(&world, project()).await, 1, "it can be written to again");
+    let embedded = world.embedder.calls();
+    found(&world, project()).await;
+    assert_eq!(world.embedder.calls(), embedded, "what was asked before is not embedded again");
+    memories.delete(shared, &elsewhere(), soon()).await.unwrap();
+    found(&world, project()).await;
+    assert_eq!(world.embedder.calls(), embedded + 1, "but after an erasure");
     assert_eq!(workspaces.list(soon()).await.unwrap().len(), 2);
     world.stop().await;
 }

@@ -47,7 +47,7 @@ fn the_list_whose_best_stands_out_counts_more() {
     let flat = list(&[(1, 0.8), (2, 0.8)]);
     let steep = list(&[(3, 20.0), (4, 1.0)]);
     let by_words = fuse(Some(&flat), Some(&steep));
-    assert!(close(similarity(&by_words, 1), SHARE_RANGE.0), "0.6 - 0.75 * 0.95 is below the least share");
+    assert!(close(similarity(&by_words, 1), SHARE_RANGE.0), "0.55 - 0.75 * 0.95 is below the least share");
     assert!(close(similarity(&by_words, 3), 1.0 - SHARE_RANGE.0));
     let steep = list(&[(1, 0.8), (2, 0.04)]);
     let flat = list(&[(3, 9.0), (4, 9.0)]);
@@ -59,14 +59,23 @@ fn the_list_whose_best_stands_out_counts_more() {
 #[test]
 fn what_each_list_said_is_kept_apart() {
     let fused = fuse(Some(&list(&[(1, 0.8), (2, -0.3)])), Some(&list(&[(1, 7.5)])));
-    assert_eq!((fused[&id(1)].cosine, fused[&id(1)].text), (Some(0.8), Some(7.5)));
-    assert_eq!((fused[&id(2)].cosine, fused[&id(2)].text), (Some(0.0), None), "a negative cosine counts 0");
+    assert_eq!((fused[&id(1)].cosine(), fused[&id(1)].text_score()), (Some(0.8), Some(7.5)));
+    assert_eq!((fused[&id(2)].cosine(), fused[&id(2)].text_score()), (Some(0.0), None), "a negative cosine counts 0");
+}
+
+#[test]
+fn the_places_in_a_list_are_those_of_its_scores_and_ties_go_by_id() {
+    let fused = fuse(Some(&list(&[(4, 0.2), (3, 0.9), (2, 0.2)])), Some(&list(&[(2, 6.0)])));
+    let ranks = |n: u128| [fused[&id(n)].vector, fused[&id(n)].text].map(|listed| listed.map(|listed| listed.rank));
+    assert_eq!([ranks(3), ranks(2), ranks(4)], [[Some(1), None], [Some(2), Some(1)], [Some(3), None]]);
+    let shares = [fused[&id(2)].vector, fused[&id(2)].text].map(|listed| listed.unwrap().share);
+    assert!(close(shares.iter().sum(), 1.0));
 }
 
 #[test]
 fn a_memory_with_several_passages_counts_by_its_best() {
     let fused = fuse(Some(&list(&[(1, 0.2), (1, 0.9), (1, 0.4)])), None);
-    assert_eq!(fused[&id(1)].cosine, Some(0.9));
+    assert_eq!(fused[&id(1)].cosine(), Some(0.9));
     assert!(close(similarity(&fused, 1), 1.0));
 }
 
@@ -116,6 +125,9 @@ proptest! {
         let fused = fuse(vector.as_ref(), text.as_ref());
         for entry in fused.values() {
             prop_assert!((0.0..=1.0).contains(&entry.similarity), "{:?}", entry);
+            let parts = [entry.vector, entry.text];
+            let sum: f64 = parts.iter().flatten().map(|listed| listed.share * listed.relative).sum();
+            prop_assert!(close(sum, entry.similarity), "its parts add up: {:?}", entry);
         }
         for (hit, _) in vector.iter().chain(&text).flat_map(|list| &list.hits) {
             prop_assert!(fused.contains_key(hit));
@@ -136,7 +148,7 @@ proptest! {
         let fused = fuse(Some(&vector), Some(&text));
         let not_above = |a: Option<f64>, b: Option<f64>| a.unwrap_or(f64::NEG_INFINITY) <= b.unwrap_or(f64::NEG_INFINITY);
         for (a, b) in fused.values().flat_map(|a| fused.values().map(move |b| (a, b))) {
-            if not_above(a.cosine, b.cosine) && not_above(a.text, b.text) {
+            if not_above(a.cosine(), b.cosine()) && not_above(a.text_score(), b.text_score()) {
                 prop_assert!(a.similarity <= b.similarity + 1e-9, "{:?} {:?}", a, b);
             }
         }

@@ -7,8 +7,9 @@ use crate::score::{Profile, Score, Why};
 
 /// As found, with nothing but what the floor and the order look at.
 pub(crate) fn recalled(memory: Memory, cosine: Option<f64>, text_score: Option<f64>, composite: f64) -> Recalled {
-    let why =
-        Why { profile: Profile::default().name(), components: Vec::new(), factors: Vec::new(), cosine, text_score };
+    let profile = Profile::default().name();
+    let (components, factors, lists) = (Vec::new(), Vec::new(), Vec::new());
+    let why = Why { profile, components, factors, lists, cosine, text_score };
     let score = Score {
         similarity: composite,
         recency: 1.0,

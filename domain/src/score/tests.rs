@@ -16,8 +16,12 @@ fn asked() -> Asked {
     Asked { now: now(), signature: None, domain: None, majority_domain: None, mentions_error: false }
 }
 
+fn listed(rank: usize, score: f64, relative: f64, share: f64) -> Listed {
+    Listed { rank, score, relative, share }
+}
+
 fn similar(similarity: f64) -> Fused {
-    Fused { similarity, cosine: Some(similarity), text: None }
+    Fused { similarity, vector: Some(listed(1, similarity, similarity, 1.0)), text: None }
 }
 
 fn score_of(name: ProfileName, asked: &Asked, memory: &Memory, similarity: f64) -> Score {
@@ -126,8 +130,9 @@ fn what_was_made_in_the_future_of_a_slow_clock_is_new() {
 }
 
 #[test]
-fn the_reasons_show_cosine_and_text_apart() {
-    let fused = Fused { similarity: 0.6, cosine: Some(0.41), text: Some(7.25) };
+fn the_reasons_show_what_each_list_said() {
+    let (vector, text) = (Some(listed(2, 0.41, 0.5, 0.8)), Some(listed(1, 7.25, 1.0, 0.2)));
+    let fused = Fused { similarity: 0.6, vector, text };
     let facts = Facts::from(&strategy(1));
     let why = score(&Profile::default(), &asked(), &facts, &Evidence::default(), &fused).why;
     insta::assert_snapshot!(serde_json::to_string_pretty(&why).unwrap(), @r#"
@@ -158,6 +163,20 @@ fn the_reasons_show_cosine_and_text_apart() {
         {
           "name": "scope_weight",
           "value": 1.0
+        }
+      ],
+      "lists": [
+        {
+          "name": "vector",
+          "rank": 2,
+          "relative": 0.5,
+          "share": 0.8
+        },
+        {
+          "name": "text",
+          "rank": 1,
+          "relative": 1.0,
+          "share": 0.2
         }
       ],
       "cosine": 0.41,

@@ -22,6 +22,18 @@ pub(in crate::cli) enum EvalCommand {
             A line of the run:     {\"id\": \"q1\", \"hits\": [\"d1\", …], \"ms\": 12.3}"
     )]
     Retrieval(RetrievalArgs),
+    /// Measure how fast a bank of a size is, and what it takes of memory and disk
+    #[command(
+        long_about = "Measure the speed of banks that are made up, of the sizes given: memories stored per second, upkeep, \
+            bytes on disk and in memory, the time to open, the time of a query with and without embedding, what it \
+            consists of, beside upkeep, and without anything kept in memory; the share of the nearest memories that the \
+            vector list finds. Nine of ten memories are in the workspace that is asked. Everything goes through the \
+            store and the retrieval that all commands use, with the settings in force, in temporary directories, each \
+            part in a process of its own. Files are in the cache of the operating system, as they were just written. A \
+            million memories take some minutes, and some 10 GB of disk.",
+        after_help = "Example:\n  reasoning-bank eval speed --rows 1000,100000"
+    )]
+    Speed(SpeedArgs),
     /// Measure how well the rules tell exchanges that are worth keeping from those that are not
     #[command(
         long_about = "Measure the rules of passive learning on exchanges of which somebody has said whether they are \
@@ -31,6 +43,20 @@ pub(in crate::cli) enum EvalCommand {
             A line: {\"id\": \"x1\", \"question\": \"…\", \"answer\": \"…\", \"valuable\": true, \"kind\": \"debugging\"}"
     )]
     Capture(CaptureArgs),
+    /// Measure how fast the embedding model is, by the length of texts
+    #[command(
+        long_about = "Measure the embedding model of the settings on texts of 4 to 254 tokens: the time of one at a \
+            time, and how many a second where many are embedded at once on all threads.",
+        after_help = "Example:\n  reasoning-bank eval embedding --seconds 5"
+    )]
+    Embedding(EmbeddingArgs),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct EmbeddingArgs {
+    /// How long each length is measured, one at a time and many at once, 1 to 60
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = clap::value_parser!(u64).range(1..=60))]
+    pub(in crate::cli) seconds: u64,
 }
 
 #[derive(Debug, Args)]
@@ -55,4 +81,18 @@ pub(in crate::cli) struct RetrievalArgs {
     /// Write the 20 best hits of every query, as JSON Lines
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SpeedArgs {
+    /// Sizes of the banks in memories, 100 to 10000000 each
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1000,10000,100000,1000000",
+        value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    pub(in crate::cli) rows: Vec<u32>,
+    /// Makes other banks
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(in crate::cli) seed: u64,
+    /// Do one part of the measurement, which stdin names
+    #[arg(long, hide = true)]
+    pub(in crate::cli) part: bool,
 }

@@ -6,14 +6,15 @@ use clap::{Args, Subcommand};
 use reasoning_bank_domain::ids::MemoryId;
 
 use super::shared::{PageArgs, Sure};
-use super::words::{OutcomeArg, ProfileArg, ScopeArg, StatusArg};
+use super::words::{OutcomeArg, ProfileArg, ReachArg, ScopeArg, SourceArg, StatusArg};
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum MemoryCommand {
     /// Find what was learned
     #[command(after_help = "Examples:\n  \
         reasoning-bank memory search \"binary search on a sorted list\" --explain\n  \
-        reasoning-bank memory search --errors-only --error-signature \"IndexError: list index out of range\" loop")]
+        reasoning-bank memory search --errors-only --error-signature \"IndexError: list index out of range\" loop\n  \
+        reasoning-bank memory search --since 7d --outcome success \"deploy the service\"")]
     Search(SearchArgs),
     /// Keep a lesson
     #[command(after_help = "Examples:\n  \
@@ -37,6 +38,7 @@ pub(in crate::cli) enum MemoryCommand {
         after_help = "Examples:\n  \
         reasoning-bank memory list --limit 20\n  \
         reasoning-bank memory list --status quarantined\n  \
+        reasoning-bank memory list --since 7d --outcome failure\n  \
         reasoning-bank memory list --parent 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11"
     )]
     List(ListArgs),
@@ -142,27 +144,62 @@ pub(in crate::cli) enum MemoryCommand {
 pub(in crate::cli) struct SearchArgs {
     /// The task or the error at hand, in words
     pub(in crate::cli) query: String,
-    /// Only warnings about past failures
-    #[arg(long)]
-    pub(in crate::cli) errors_only: bool,
-    /// An error type or message; ranks warnings about the same error higher
+    /// An error type, a message or a whole trace; ranks warnings about the same error higher, whatever their words
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) error_signature: Option<String>,
     /// Such as rust or sql; ranks memories of this domain higher
     #[arg(long)]
     pub(in crate::cli) domain: Option<String>,
-    /// Only memories with this tag; may be given again
-    #[arg(long = "tag", value_name = "TAG")]
-    pub(in crate::cli) tags: Vec<String>,
     /// How many at most, 1 to 50 [default: retrieval.n_results]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(in crate::cli) n: Option<u32>,
     /// How memories are scored [default: retrieval.profile]
     #[arg(long)]
     pub(in crate::cli) profile: Option<ProfileArg>,
-    /// Show how every score came about
+    /// Show how every score came about, and what was considered and left out by which rule
     #[arg(long)]
     pub(in crate::cli) explain: bool,
+    #[command(flatten)]
+    pub(in crate::cli) only: OnlyArgs,
+    /// At least so certain, 0 to 1
+    #[arg(long, value_name = "CONFIDENCE", help_heading = "Only")]
+    pub(in crate::cli) min_confidence: Option<f64>,
+    /// Of these readers [default: all that the workspace belongs to]
+    #[arg(long, help_heading = "Only")]
+    pub(in crate::cli) scope: Option<ReachArg>,
+}
+
+/// What narrows a search or a list; all that are given must hold.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Only")]
+pub(in crate::cli) struct OnlyArgs {
+    /// Warnings about past failures
+    #[arg(long)]
+    pub(in crate::cli) errors_only: bool,
+    /// What is no warning
+    #[arg(long, conflicts_with = "errors_only")]
+    pub(in crate::cli) no_errors: bool,
+    /// Learned then or later: RFC 3339, a date (UTC), or how long ago, such as 12h, 7d or 2w
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(in crate::cli) since: Option<String>,
+    /// Learned before then; a date counts to its end
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(in crate::cli) until: Option<String>,
+    /// With this tag; may be given again
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(in crate::cli) tags: Vec<String>,
+    /// Of this domain
+    #[arg(long, value_name = "DOMAIN")]
+    pub(in crate::cli) domain_filter: Option<String>,
+    /// Of this difficulty
+    #[arg(long)]
+    pub(in crate::cli) difficulty: Option<String>,
+    /// From experience that went so
+    #[arg(long)]
+    pub(in crate::cli) outcome: Option<OutcomeArg>,
+    /// Learned in this way
+    #[arg(long)]
+    pub(in crate::cli) source: Option<SourceArg>,
 }
 
 #[derive(Debug, Args)]
@@ -240,6 +277,8 @@ pub(in crate::cli) struct ListArgs {
     pub(in crate::cli) status: Option<StatusArg>,
     #[command(flatten)]
     pub(in crate::cli) page: PageArgs,
+    #[command(flatten)]
+    pub(in crate::cli) only: OnlyArgs,
 }
 
 #[derive(Debug, Args)]

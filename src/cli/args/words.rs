@@ -1,14 +1,16 @@
 //! Words that arguments may be: those of enums of the domain.
 
 use clap::ValueEnum;
+use reasoning_bank_actors::memories::Reach;
 use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
+use reasoning_bank_domain::memory::{MemoryOutcome, Scope, SourceType, Status};
 use reasoning_bank_domain::score::ProfileName;
 
 /// The words of a domain enum as values of an argument.
 macro_rules! words {
     ($($name:ident for $target:ident { $($variant:ident),+ })+) => {$(
         #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+        #[value(rename_all = "snake_case")]
         pub(in crate::cli) enum $name { $($variant),+ }
 
         impl From<$name> for $target {
@@ -23,5 +25,7 @@ words! {
     ProfileArg for ProfileName { Composite, Paper, Cascade, Episodic }
     OutcomeArg for MemoryOutcome { Success, Failure, Mixed }
     ScopeArg for Scope { Project, Team, Org }
+    ReachArg for Reach { Cascade, Project, Team, Org }
+    SourceArg for SourceType { Solve, Explicit, PassiveLearning, Distilled, Consolidated, Imported }
     StatusArg for Status { Active, Archived, Superseded, Quarantined }
 }

@@ -13,6 +13,7 @@ use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::narrowed;
 use crate::cli::args::{FeedbackArgs, ListArgs, Sure, UpdateArgs};
 use crate::cli::confirm::confirm;
 use crate::cli::failure::Failure;
@@ -25,10 +26,13 @@ pub(in crate::cli) async fn list(
     system: &SystemHandle,
     deadline: Deadline,
 ) -> Result<Listed, Failure> {
+    let (conditions, made) = narrowed(args.only);
     let request = ListRequest {
         workspace: loaded.workspace.clone(),
         parent: args.parent,
         status: args.status.map(Into::into),
+        conditions,
+        made,
         limit: args.page.limit.into(),
         after: args.page.after.map(MemoryId::from),
     };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_actors::ports::{Filter, Page, Scanned};
+use reasoning_bank_actors::ports::{Filter, Page, Passage, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
@@ -19,7 +19,10 @@ use uuid::Uuid;
 
 use crate::cli::failure::Failure;
 
+/// Traces may be large.
 const PAGE: usize = 500;
+/// The ids of a bank are read once a page, so pages are large.
+const PAGE_OF_MEMORIES: usize = 4_096;
 /// For one page.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -40,31 +43,31 @@ pub(in crate::cli) async fn export(
         None => None,
     };
     let mut streams = [
-        Stream::new(Filter::Memories { workspace: workspace.clone(), status: None, scope: None }),
-        Stream::new(Filter::Traces { workspace: workspace.clone() }),
-        Stream::new(Filter::Signals { workspace }),
+        Stream::new(
+            Filter::Memories { workspace: workspace.clone(), status: None, scope: None },
+            PAGE_OF_MEMORIES,
+            vectors,
+        ),
+        Stream::new(Filter::Traces { workspace: workspace.clone() }, PAGE, false),
+        Stream::new(Filter::Signals { workspace }, PAGE_OF_MEMORIES, false),
     ];
     let mut unnamed = workspaces(system).await?;
     let mut lines = Lines { out, as_array, begun: false };
-    let exported = write_all(&mut streams, &mut unnamed, vectors, system, &mut lines).await;
+    let exported = write_all(&mut streams, &mut unnamed, system, &mut lines).await;
     exported.map_err(|failure| if lines.begun { failure.after_output() } else { failure })
 }
 
 async fn write_all(
     streams: &mut [Stream],
     unnamed: &mut HashMap<WorkspaceId, Workspace>,
-    vectors: bool,
     system: &SystemHandle,
     lines: &mut Lines<'_, impl Write>,
 ) -> Result<(), Failure> {
     while let Some(mut line) = next(streams, system).await? {
-        if line.fields.get("kind") == Some(&Value::from("memory")) {
-            with_vectors(&mut line, vectors, system).await?;
-        }
         if let Some(workspace) = unnamed.remove(&line.workspace) {
             line.fields.insert("workspace".into(), value(&workspace)?);
         }
-        if !lines.write(&line.fields)? {
+        if !lines.write(&line)? {
             return Ok(());
         }
     }
@@ -77,34 +80,54 @@ async fn workspaces(system: &SystemHandle) -> Result<HashMap<WorkspaceId, Worksp
     Ok(workspaces.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect())
 }
 
+#[derive(Serialize)]
 struct Line {
+    #[serde(skip)]
     id: Uuid,
+    #[serde(skip)]
     workspace: WorkspaceId,
+    #[serde(flatten)]
     fields: Map<String, Value>,
+    /// Of a memory that is written with its vectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passages: Option<Vec<Passage>>,
 }
 
 /// One kind of things, read a page at a time.
 struct Stream {
     filter: Filter,
+    size: usize,
+    vectors: bool,
     page: VecDeque<Line>,
     after: Option<Uuid>,
     ended: bool,
 }
 
 impl Stream {
-    fn new(filter: Filter) -> Self {
-        Self { filter, page: VecDeque::new(), after: None, ended: false }
+    fn new(filter: Filter, size: usize, vectors: bool) -> Self {
+        Self { filter, size, vectors, page: VecDeque::new(), after: None, ended: false }
     }
 
     async fn fill(&mut self, system: &SystemHandle) -> Result<(), Failure> {
         if self.ended || !self.page.is_empty() {
             return Ok(());
         }
-        let page = Page { after: self.after, ..Page::first(PAGE) };
+        let page = Page { after: self.after, ..Page::first(self.size) };
         let scanned = system.store.scan(self.filter.clone(), page, Deadline::after(PATIENCE)).await?;
-        self.page = lines(scanned)?;
-        self.ended = self.page.len() < PAGE;
+        self.page = lines(scanned, self.vectors)?;
+        self.ended = self.page.len() < self.size;
         self.after = self.page.back().map(|line| line.id).or(self.after);
+        if self.vectors { self.add_vectors(system).await } else { Ok(()) }
+    }
+
+    async fn add_vectors(&mut self, system: &SystemHandle) -> Result<(), Failure> {
+        let ids = self.page.iter().map(|line| line.id.into()).collect();
+        let scanned =
+            system.store.scan(Filter::Passages(ids), Page::first(self.size), Deadline::after(PATIENCE)).await?;
+        let Scanned::Passages(mut passages) = scanned else { return Ok(()) };
+        for line in &mut self.page {
+            line.passages = Some(passages.remove(&line.id.into()).unwrap_or_default());
+        }
         Ok(())
     }
 }
@@ -118,11 +141,18 @@ async fn next(streams: &mut [Stream], system: &SystemHandle) -> Result<Option<Li
     Ok(first.min_by_key(|stream| stream.page.front().map(|line| line.id)).and_then(|stream| stream.page.pop_front()))
 }
 
-fn lines(scanned: Scanned) -> Result<VecDeque<Line>, Failure> {
+fn lines(scanned: Scanned, vectors: bool) -> Result<VecDeque<Line>, Failure> {
     match scanned {
         Scanned::Memories(rows) => rows
             .into_iter()
-            .map(|row| line("memory", row.memory.id.uuid(), &row.memory.workspace_id, &row.memory))
+            .map(|row| {
+                let mut line = line("memory", row.memory.id.uuid(), &row.memory.workspace_id, &row.memory)?;
+                if !vectors {
+                    // it only makes sense beside them
+                    line.fields.remove("embedder");
+                }
+                Ok(line)
+            })
             .collect(),
         Scanned::Traces(traces) => traces
             .iter()
@@ -148,25 +178,11 @@ fn line(kind: &str, id: Uuid, workspace: &WorkspaceId, thing: &impl Serialize) -
         fields
             .extend(own.into_iter().map(|(name, value)| (if name == "kind" { kind.to_owned() } else { name }, value)));
     }
-    Ok(Line { id, workspace: workspace.clone(), fields })
+    Ok(Line { id, workspace: workspace.clone(), fields, passages: None })
 }
 
 fn value(thing: &impl Serialize) -> Result<Value, Failure> {
     serde_json::to_value(thing).map_err(|error| Failure::from(Error::internal(error)))
-}
-
-/// Adds the passages with their vectors, or removes what only makes sense beside them.
-async fn with_vectors(line: &mut Line, vectors: bool, system: &SystemHandle) -> Result<(), Failure> {
-    if !vectors {
-        line.fields.remove("embedder");
-        return Ok(());
-    }
-    let id = line.id.into();
-    let scanned = system.store.scan(Filter::Passages(vec![id]), Page::first(PAGE), Deadline::after(PATIENCE)).await?;
-    if let Scanned::Passages(mut passages) = scanned {
-        line.fields.insert("passages".into(), value(&passages.remove(&id).unwrap_or_default())?);
-    }
-    Ok(())
 }
 
 struct Lines<'a, W> {
@@ -177,8 +193,8 @@ struct Lines<'a, W> {
 
 impl<W: Write> Lines<'_, W> {
     /// False once nobody reads any more.
-    fn write(&mut self, fields: &Map<String, Value>) -> Result<bool, Failure> {
-        let text = serde_json::to_string(fields).map_err(|error| Failure::from(Error::internal(error)))?;
+    fn write(&mut self, line: &Line) -> Result<bool, Failure> {
+        let text = serde_json::to_string(line).map_err(|error| Failure::from(Error::internal(error)))?;
         match (self.as_array, self.begun) {
             (true, false) => self.put(&format!("[{text}")),
             (true, true) => self.put(&format!(",\n{text}")),

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{Restorable, WorkspaceRef};
@@ -14,20 +15,28 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::genealogy::circles;
 use reasoning_bank_domain::ids::MemoryId;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Serialize;
+use tokio::sync::mpsc;
 
-use self::line::Defaults;
+use self::aside::Entry;
+use self::line::{Defaults, Line, Raw};
 use crate::cli::failure::Failure;
+use crate::cli::maintain::upkeep;
 use crate::cli::progress::Progress;
-use crate::jsonl::{self, ReadError, Refusal};
+use crate::jsonl::{FieldProblem, ReadError, read_on_all_cores};
 
+mod aside;
 mod line;
 
 const PATIENCE: Duration = Duration::from_secs(30);
-/// What is written at once.
-const BATCH_THINGS: usize = 256;
-const BATCH_BYTES: usize = 1024 * 1024;
+/// What is written at once. The store takes batches of this size without writing them twice.
+const BATCH_THINGS: usize = 8_192;
+const BATCH_BYTES: usize = 32 * 1024 * 1024;
+/// Of what has no vectors yet.
+const BATCH_UNEMBEDDED: usize = 256;
+const BATCH_UNEMBEDDED_BYTES: usize = 1024 * 1024;
+/// While one batch is embedded or stored, another is read and prepared.
+const BATCHES_AT_ONCE: usize = 2;
 /// For one batch, whose texts may all have to be embedded.
 const BATCH_PATIENCE: Duration = Duration::from_secs(600);
 
@@ -97,7 +106,14 @@ pub(in crate::cli) async fn import(
     let checking = tokio::task::spawn_blocking(move || check(&path, &defaults));
     let checked = checking.await.map_err(Error::internal)??;
     progress.most(checked.things);
-    write(checked, system, progress).await
+    let imported = write(checked, system, progress).await?;
+    if imported.imported.sum() > 0 {
+        // what was written is stored and found whatever becomes of this, only more slowly
+        if let Err(failure) = upkeep(system).await {
+            tracing::warn!(reason = failure.message, "the indexes of what was imported are left to later upkeep");
+        }
+    }
+    Ok(imported)
 }
 
 /// Everything that is to be written, in a file without a name.
@@ -122,35 +138,52 @@ impl Checked {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Entry {
-    redactions: u32,
-    thing: Restorable,
+/// A line that is right, as it is put aside.
+struct Made {
+    things: u64,
+    bytes: Vec<u8>,
+    untrusted: bool,
+    sources: Option<(MemoryId, Vec<MemoryId>)>,
+}
+
+impl Made {
+    fn of(line: Line) -> io::Result<Self> {
+        let sources = match &line.thing {
+            Restorable::Memory { memory, .. } => {
+                let from: Vec<MemoryId> = memory.derived_from.iter().copied().chain(memory.parent_memory_id).collect();
+                (!from.is_empty()).then_some((memory.id, from))
+            }
+            _ => None,
+        };
+        let mut made = Self { things: 0, bytes: Vec::new(), untrusted: line.untrusted, sources };
+        let workspace =
+            line.workspace.map(|workspace| Entry { redactions: 0, thing: Restorable::Workspace(workspace) });
+        for entry in workspace.into_iter().chain([Entry { redactions: line.redactions, thing: line.thing }]) {
+            entry.write(&mut made.bytes)?;
+            made.things += 1;
+        }
+        Ok(made)
+    }
 }
 
 fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
     let (source, name) = open(path)?;
     let aside = tempfile::tempfile().map_err(Failure::temporary)?;
     let mut checked = Checked { file: aside, things: 0, untrusted: false, circles: BTreeSet::new() };
-    let mut out = BufWriter::new(&checked.file);
+    let mut out = BufWriter::with_capacity(1 << 20, &checked.file);
     let mut sources: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
     let mut untrusted = false;
-    let mut put = |redactions: u32, thing: Restorable| {
-        checked.things += 1;
-        serde_json::to_writer(&mut out, &Entry { redactions, thing }).map_err(io::Error::from)?;
-        out.write_all(b"\n")
+    let make = |raw: Raw| {
+        let line = line::parse(raw, defaults)?;
+        Made::of(line).map_err(|error| vec![FieldProblem::new("", error.to_string())])
     };
-    let read = jsonl::read(source, |_, fields: Map<String, Value>| {
-        let line = line::parse(fields, defaults).map_err(Refusal::Bad)?;
-        if let Restorable::Memory { memory, .. } = &line.thing {
-            let from: Vec<MemoryId> = memory.derived_from.iter().copied().chain(memory.parent_memory_id).collect();
-            if !from.is_empty() {
-                sources.entry(memory.id).or_insert(from);
-            }
+    let read = read_on_all_cores(source, make, |made: Made| {
+        checked.things += made.things;
+        untrusted |= made.untrusted;
+        if let Some((id, from)) = made.sources {
+            sources.entry(id).or_insert(from);
         }
-        untrusted |= line.untrusted;
-        let workspace = line.workspace.map_or(Ok(()), |workspace| put(0, Restorable::Workspace(workspace)));
-        workspace.and_then(|()| put(line.redactions, line.thing)).map_err(Refusal::Io)
+        out.write_all(&made.bytes)
     });
     match read {
         Ok(()) => {}
@@ -168,7 +201,7 @@ fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
     Ok(checked)
 }
 
-fn open(path: &Path) -> Result<(Box<dyn Read>, String), Failure> {
+fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), Failure> {
     if path.as_os_str() == "-" {
         return Ok((Box::new(io::stdin()), "stdin".into()));
     }
@@ -180,20 +213,21 @@ fn open(path: &Path) -> Result<(Box<dyn Read>, String), Failure> {
 }
 
 async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> Result<Imported, Failure> {
-    let (mut done, mut read) = (Imported { notes: checked.notes(), ..Imported::default() }, 0);
-    let (mut entries, circles) = (BufReader::new(checked.file), checked.circles);
-    loop {
-        let batch = next_batch(&mut entries).map_err(Failure::temporary)?;
-        if batch.is_empty() {
-            return Ok(done);
-        }
-        read += batch.len() as u64;
-        let (redactions, mut things): (Vec<u32>, Vec<Restorable>) =
-            batch.into_iter().map(|entry| (entry.redactions, entry.thing)).unzip();
-        things.iter_mut().for_each(|thing| without_circles(thing, &circles));
-        let counts: Vec<Counts> = things.iter().map(Counts::of).collect();
-        let is_new = system.memories.restore(things, Deadline::after(BATCH_PATIENCE)).await;
-        let is_new = is_new.map_err(|error| broken_off(error, &done))?;
+    let mut done = Imported { notes: checked.notes(), ..Imported::default() };
+    let (send, mut receive) = mpsc::channel(1);
+    let reading = tokio::task::spawn_blocking(move || read_batches(checked, &send));
+    let mut restored = stream::poll_fn(|context| receive.poll_recv(context))
+        .map(async |batch: Batch| {
+            let Batch { things, redactions } = batch;
+            let counts: Vec<Counts> = things.iter().map(Counts::of).collect();
+            let is_new = system.memories.restore(things, Deadline::after(BATCH_PATIENCE)).await?;
+            Ok::<_, Error>((is_new, counts, redactions))
+        })
+        .buffered(BATCHES_AT_ONCE);
+    let mut read = 0;
+    while let Some(batch) = restored.next().await {
+        let (is_new, counts, redactions) = batch.map_err(|error| broken_off(error, &done))?;
+        read += is_new.len() as u64;
         for ((is_new, counts), redactions) in is_new.into_iter().zip(counts).zip(redactions) {
             if is_new {
                 done.imported.add(counts);
@@ -203,6 +237,27 @@ async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> 
             }
         }
         progress.done(read);
+    }
+    drop(restored);
+    reading.await.map_err(Error::internal)?.map_err(Failure::temporary)?;
+    Ok(done)
+}
+
+/// Things to be written at once, and how many secrets were replaced in each.
+#[derive(Default)]
+struct Batch {
+    things: Vec<Restorable>,
+    redactions: Vec<u32>,
+}
+
+/// Until nobody takes them.
+fn read_batches(checked: Checked, send: &mpsc::Sender<Batch>) -> io::Result<()> {
+    let mut entries = BufReader::with_capacity(1 << 20, checked.file);
+    loop {
+        let batch = next_batch(&mut entries, &checked.circles)?;
+        if batch.things.is_empty() || send.blocking_send(batch).is_err() {
+            return Ok(());
+        }
     }
 }
 
@@ -214,12 +269,23 @@ fn without_circles(thing: &mut Restorable, circles: &BTreeSet<(MemoryId, MemoryI
     memory.parent_memory_id = memory.parent_memory_id.filter(is_open);
 }
 
-fn next_batch(entries: &mut impl BufRead) -> io::Result<Vec<Entry>> {
-    let (mut batch, mut bytes, mut line) = (Vec::new(), 0, Vec::new());
-    while batch.len() < BATCH_THINGS && bytes < BATCH_BYTES && entries.read_until(b'\n', &mut line)? > 0 {
-        batch.push(serde_json::from_slice(&line)?);
-        bytes += line.len();
-        line.clear();
+fn next_batch(entries: &mut impl BufRead, circles: &BTreeSet<(MemoryId, MemoryId)>) -> io::Result<Batch> {
+    let (mut batch, mut bytes) = (Batch::default(), 0);
+    let (mut unembedded, mut unembedded_bytes) = (0, 0);
+    while batch.things.len() < BATCH_THINGS
+        && bytes < BATCH_BYTES
+        && unembedded < BATCH_UNEMBEDDED
+        && unembedded_bytes < BATCH_UNEMBEDDED_BYTES
+    {
+        let Some((Entry { redactions, mut thing }, size)) = Entry::read(entries)? else { break };
+        without_circles(&mut thing, circles);
+        if matches!(&thing, Restorable::Memory { passages, .. } if passages.is_empty()) {
+            unembedded += 1;
+            unembedded_bytes += size;
+        }
+        bytes += size;
+        batch.things.push(thing);
+        batch.redactions.push(redactions);
     }
     Ok(batch)
 }

@@ -142,13 +142,13 @@ async fn an_export_of_an_unknown_workspace_is_refused() {
     system.stop(Duration::from_secs(5)).await;
 }
 
-/// Breaks the store once something is written.
-struct Breaking(Arc<MemStore>, Vec<u8>);
+/// Has room for one line.
+#[derive(Default)]
+struct Full(Vec<u8>);
 
-impl Write for Breaking {
+impl Write for Full {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.fail_with(Some(StoreError::Failed("the disk is gone".into())));
-        self.1.write(bytes)
+        if self.0.is_empty() { self.0.write(bytes) } else { Err(io::ErrorKind::StorageFull.into()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -164,10 +164,11 @@ async fn an_export_says_whether_it_failed_before_or_after_its_first_line() {
     record(record_args(STRATEGY), &loaded, &handle, a_minute()).await.unwrap();
     record(record_args(WARNING), &loaded, &handle, a_minute()).await.unwrap();
 
-    let mut out = Breaking(store, Vec::new());
+    let mut out = Full::default();
     let later = export(None, true, true, &handle, &mut out).await.unwrap_err();
     assert!(later.is_after_output, "{later:?}");
-    assert!(out.1.starts_with(b"[{"));
+    assert!(out.0.starts_with(b"[{"));
+    store.fail_with(Some(StoreError::Failed("the disk is gone".into())));
     let mut out = Vec::new();
     let at_once = export(None, true, true, &handle, &mut out).await.unwrap_err();
     assert!(!at_once.is_after_output && out.is_empty(), "{at_once:?}");

@@ -1,11 +1,15 @@
 //! What was measured, as a table.
 
+mod speed;
+
 use std::fmt::Write;
+
+pub(in crate::cli) use speed::eval_speed;
 
 use super::style::{bold, doubtful};
 use super::{clean, counted};
-use crate::eval::capture;
 use crate::eval::report::{Percentiles, Report};
+use crate::eval::{capture, embedding};
 
 pub(in crate::cli) fn eval_retrieval(report: &Report) -> String {
     let Report { corpus, queries, latency_ms, ingest, .. } = report;
@@ -42,6 +46,20 @@ pub(in crate::cli) fn eval_retrieval(report: &Report) -> String {
     let gold = counted(queries.gold_not_in_corpus, "gold id is", "gold ids are");
     note(queries.gold_not_in_corpus > 0, format!("{gold} not in the corpus and count as not found"));
     note(report.build == "debug", "these times are of a debug build".into());
+    out
+}
+
+pub(in crate::cli) fn eval_embedding(report: &embedding::Report) -> String {
+    let threads = counted(report.threads, "thread", "threads");
+    let mut out = format!("{} on {}, {threads}\n\n", report.embedder, report.runtime);
+    let _ = writeln!(out, "{:>6} {:>9} {:>9} {:>14}", "tokens", "ms p50", "p95", "texts a second");
+    for length in &report.lengths {
+        let [p50, p95] = [length.single_ms.p50, length.single_ms.p95].map(Option::unwrap_or_default);
+        let _ = writeln!(out, "{:>6} {p50:>9.1} {p95:>9.1} {:>14.1}", length.tokens, length.texts_per_second);
+    }
+    if report.build == "debug" {
+        let _ = writeln!(out, "{} these times are of a debug build", doubtful("note:"));
+    }
     out
 }
 

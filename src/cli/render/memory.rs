@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use reasoning_bank_domain::score::{ListPart, Why};
 use reasoning_bank_domain::view::{MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode};
 
 use super::style::{bold, dim};
@@ -44,9 +45,9 @@ fn recalled(entry: &RecalledView, explain: bool) -> String {
     out
 }
 
-/// How a score came about, in two lines that can be multiplied out; both begin at `column`.
+/// How a score came about, in three lines that can be multiplied out; all begin at `column`.
 pub(in crate::cli) fn why(entry: &RecalledView, column: usize) -> String {
-    let RecalledView { why, base_score, composite_score, .. } = entry;
+    let RecalledView { why, base_score, composite_score, similarity_score, .. } = entry;
     let parts: Vec<String> =
         why.components.iter().map(|part| format!("{}·{:.3} {}", part.weight, part.value, part.name)).collect();
     let weights: f64 = why.components.iter().map(|part| part.weight).sum();
@@ -55,15 +56,29 @@ pub(in crate::cli) fn why(entry: &RecalledView, column: usize) -> String {
         false => (format!(" / {weights:.3}"), format!("({})", parts.join(" + "))),
     };
     let factors: String = why.factors.iter().map(|factor| format!(" × {:.3} {}", factor.value, factor.name)).collect();
-    let evidence = [
-        why.cosine.map(|cosine| format!(", cosine {cosine:.3}")),
-        why.text_score.map(|text| format!(", text match {text:.2}")),
-    ];
-    let evidence: String = evidence.into_iter().flatten().collect();
     format!(
-        "{composite_score:.3} = {base_score:.3} base{factors}{evidence}\n{:column$}{base_score:.3} = {parts}{sum}",
-        ""
+        "{composite_score:.3} = {base_score:.3} base{factors}\n{:column$}{base_score:.3} = {parts}{sum}\n{:column$}\
+         {similarity_score:.3} = {}",
+        "",
+        "",
+        similarity(why)
     )
+}
+
+/// What the lists contribute.
+fn similarity(why: &Why) -> String {
+    let list = |part: &ListPart| {
+        let score = match part.name.as_str() {
+            "text" => why.text_score.map(|score| format!(", match {score:.2}")),
+            _ => why.cosine.map(|cosine| format!(", cosine {cosine:.3}")),
+        };
+        let score = score.unwrap_or_default();
+        format!("{:.2}·{:.3} {} (rank {}{score})", part.share, part.relative, part.name, part.rank)
+    };
+    match why.lists.as_slice() {
+        [] => "in no list, found by its error or its trace".into(),
+        lists => lists.iter().map(list).collect::<Vec<_>>().join(" + "),
+    }
 }
 
 /// `width`: of the names of the fields.

@@ -39,7 +39,8 @@ pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
         ),
     );
     let ready = if embedder.ready { "ready" } else { "not ready" };
-    field("embedder", format!("{}, {} dimensions, {ready}", embedder.name, embedder.dims));
+    let kept = format!("hits: {}, misses: {}", embedder.cache_hits, embedder.cache_misses);
+    field("embedder", format!("{}, {} dimensions, {ready}; {kept}", embedder.name, embedder.dims));
     let saved = cache.saved_cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
     field(
         "cache",

@@ -2,10 +2,13 @@ use jiff::Timestamp;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::injection::LeftOut;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Status, Trust};
-use reasoning_bank_domain::score::{Component, Factor, ProfileName, Why};
+use reasoning_bank_domain::ranking::Cut;
+use reasoning_bank_domain::score::{Component, Factor, ListPart, ProfileName, Why};
 use reasoning_bank_domain::solve::{AttemptReport, Learned, LeftOutMemory, SolveReport, SolveUsage, UsedMemory};
 use reasoning_bank_domain::trace::VerdictSource;
-use reasoning_bank_domain::view::{MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode};
+use reasoning_bank_domain::view::{
+    CandidateView, Explained, MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode,
+};
 use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
 
@@ -91,6 +94,7 @@ fn found(memory: MemoryView, composite: f64) -> RecalledView {
                 Factor { name: "confidence_factor".into(), value: 0.85 },
                 Factor { name: "scope_weight".into(), value: 1.0 },
             ],
+            lists: vec![ListPart { name: "vector".into(), rank: 1, relative: 0.9, share: 1.0 }],
             cosine: Some(0.81),
             text_score: None,
         },
@@ -109,6 +113,53 @@ fn a_search_shows_strategies_and_warnings() {
 #[test]
 fn an_explained_search_shows_numbers_that_multiply_out() {
     insta::assert_snapshot!(plain(&retrieved(&answer(vec![found(strategy(), 0.714)]), true)));
+}
+
+fn candidate(n: u128, title: &str, cut: Option<Cut>) -> CandidateView {
+    let found = found(strategy(), 0.714);
+    CandidateView {
+        id: id(n),
+        title: Some(title.into()),
+        warning: false,
+        scope: Scope::Project,
+        rank: cut.is_none().then_some(1),
+        cut,
+        confidence: 0.7,
+        similarity_score: found.similarity_score,
+        base_score: found.base_score,
+        composite_score: found.composite_score,
+        why: found.why,
+    }
+}
+
+#[test]
+fn an_explained_search_shows_every_candidate_and_the_rule_that_cut_it() {
+    let text = ListPart { name: "text".into(), rank: 12, relative: 0.25, share: 0.4 };
+    let by_words = |mut candidate: CandidateView| {
+        candidate.why.lists = vec![text.clone()];
+        (candidate.why.cosine, candidate.why.text_score) = (None, Some(11.375));
+        candidate
+    };
+    let by_error = |mut candidate: CandidateView| {
+        candidate.why.lists.clear();
+        candidate.why.cosine = None;
+        candidate
+    };
+    let candidates = vec![
+        candidate(1, "Halve the range", None),
+        by_words(candidate(2, "Halve\nthe \u{1b}[31mrange", Some(Cut::Duplicate { of: id(1) }))),
+        candidate(3, "Sort first", Some(Cut::BelowConfidence { least: 0.75 })),
+        candidate(4, "Log in", Some(Cut::NotOfBestTrace { best: id(1) })),
+        by_error(candidate(5, "Off by one", Some(Cut::BeyondN { n: 1 }))),
+        by_words(candidate(6, "A long story", Some(Cut::OverTokens { max: 200 }))),
+        CandidateView { title: None, ..candidate(7, "", Some(Cut::Gone)) },
+    ];
+    let retrieved = answer(vec![found(strategy(), 0.714)]);
+    let shown = explained(&Explained { retrieved, domain: Some("algorithms".into()), candidates });
+    insta::assert_snapshot!(plain(&shown));
+    assert!(!shown.contains("\u{1b}[31mrange"));
+    let none = Explained { retrieved: answer(Vec::new()), domain: None, candidates: Vec::new() };
+    assert!(explained(&none).ends_with("0 candidates by score\n"));
 }
 
 #[test]

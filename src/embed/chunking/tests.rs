@@ -3,11 +3,10 @@ use tokenizers::Tokenizer;
 
 use super::*;
 
+const WINDOW: usize = 256;
+
 fn tokenizer() -> Tokenizer {
-    let file = include_bytes!("../../../assets/all-MiniLM-L6-v2-int8/tokenizer.json");
-    let mut tokenizer = Tokenizer::from_bytes(file).unwrap();
-    tokenizer.with_padding(None).with_truncation(None).unwrap();
-    tokenizer
+    super::tokenizer(include_bytes!("../../../assets/all-MiniLM-L6-v2-int8/tokenizer.json")).unwrap()
 }
 
 fn without_white_space(text: &str) -> String {
@@ -53,13 +52,13 @@ fn random_text(seed: u64, words: usize) -> String {
 #[case::random_3(random_text(3, 4_000))]
 fn pieces_fit_the_window_and_nothing_is_lost(#[case] text: impl AsRef<str>) {
     let (tokenizer, text) = (tokenizer(), text.as_ref());
-    let pieces = cut(&tokenizer, text).unwrap();
+    let pieces = cut(&tokenizer, text, WINDOW).unwrap();
     let mut together = String::new();
     let mut end = 0;
     for piece in &pieces {
         let piece_text = &text[piece.range.clone()];
         let tokens = tokenizer.encode(piece_text, true).unwrap().len();
-        assert!(tokens <= WINDOW_TOKENS, "{tokens} tokens in {piece_text:?}");
+        assert!(tokens <= WINDOW, "{tokens} tokens in {piece_text:?}");
         assert_eq!(tokens, piece.tokens + 2, "the count given for {piece_text:?}");
         assert!(piece_text.len() <= PIECE_BYTES);
         assert_eq!(piece_text, piece_text.trim());
@@ -75,13 +74,13 @@ fn pieces_fit_the_window_and_nothing_is_lost(#[case] text: impl AsRef<str>) {
 #[case(" \t\n \u{a0} ")]
 #[case(" ".repeat(100_000))]
 fn a_blank_text_has_no_pieces(#[case] text: impl AsRef<str>) {
-    assert_eq!(cut(&tokenizer(), text.as_ref()).unwrap(), []);
+    assert_eq!(cut(&tokenizer(), text.as_ref(), WINDOW).unwrap(), []);
 }
 
 #[test]
 fn a_text_that_fits_is_one_piece() {
     let text = " Use an exclusive upper bound. ";
-    assert_eq!(cut(&tokenizer(), text).unwrap(), [Piece { range: 1..30, tokens: 6 }]);
+    assert_eq!(cut(&tokenizer(), text, WINDOW).unwrap(), [Piece { range: 1..30, tokens: 6 }]);
 }
 
 #[rstest]
@@ -90,7 +89,7 @@ fn a_text_that_fits_is_one_piece() {
 #[case::words("check the bound then halve the range ", "")]
 fn cuts_are_where_a_reader_would_cut(#[case] unit: &str, #[case] end: &str) {
     let text = unit.repeat(120);
-    let pieces = cut(&tokenizer(), &text).unwrap();
+    let pieces = cut(&tokenizer(), &text, WINDOW).unwrap();
     assert!(pieces.len() > 3);
     for piece in &pieces {
         assert!(text[piece.range.clone()].ends_with(end));
@@ -102,7 +101,7 @@ fn cuts_are_where_a_reader_would_cut(#[case] unit: &str, #[case] end: &str) {
 fn no_word_is_cut_that_fits_a_piece() {
     let word = "y".repeat(90);
     let text = format!("{word} ").repeat(200);
-    for piece in cut(&tokenizer(), &text).unwrap() {
+    for piece in cut(&tokenizer(), &text, WINDOW).unwrap() {
         assert!(text[piece.range].split(' ').all(|found| found == word));
     }
 }

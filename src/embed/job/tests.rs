@@ -13,21 +13,16 @@ fn a_spread_holds_the_first_and_the_last(#[case] pieces: usize, #[case] expected
 }
 
 #[test]
-fn batches_are_sorted_by_length_and_bounded_with_their_padding() {
+fn batches_are_sorted_by_length_and_hold_several_texts_where_those_are_short() {
     let lengths: Vec<usize> = (0..300).map(|i| (i * 7919) % 255).collect();
     let batches = batches(lengths.clone(), |tokens| *tokens);
     for batch in &batches {
         assert!(batch.len() <= BATCH_TEXTS);
-        assert!(batch.len() == 1 || batch.len() * batch[batch.len() - 1] <= BATCH_TOKENS);
+        assert!(batch.len() == 1 || batch[batch.len() - 1] <= SHORT_TOKENS);
     }
     let mut sorted = lengths;
     sorted.sort_unstable();
     assert_eq!(batches.concat(), sorted);
-}
-
-#[test]
-fn a_piece_beyond_the_bound_of_a_batch_is_embedded_alone() {
-    assert_eq!(batches(vec![600, 700], |tokens| *tokens), [[600], [700]]);
 }
 
 #[rstest]

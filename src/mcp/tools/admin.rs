@@ -18,7 +18,7 @@ use crate::mcp::schema;
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetArguments {
     pub(crate) memory_id: Uuid,
-    /// Project path or id.
+    /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct DeleteArguments {
     #[schemars(extend("enum" = [true]))]
     #[expect(dead_code, reason = "its schema allows one value alone")]
     confirm: bool,
-    /// Project path or id.
+    /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct UpdateArguments {
     /// Refuses the change where the memory has another revision.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     if_revision: Option<u32>,
-    /// Project path or id.
+    /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }

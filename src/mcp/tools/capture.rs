@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     question: String,
     #[schemars(length(min = 1, max = 200_000))]
     answer: String,
-    /// Project path or id.
+    /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }

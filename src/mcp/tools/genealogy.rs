@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// Levels; default: all.
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) depth: Option<u32>,
-    /// Project path or id.
+    /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }

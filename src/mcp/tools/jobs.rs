@@ -19,7 +19,7 @@ pub(crate) struct DistillArguments {
     #[schemars(length(min = 1, max = TRANSCRIPT_MAX_CHARS))]
     pub(crate) transcript: String,
     pub(crate) outcome: MemoryOutcome,
-    /// Project path or id; default: the server's.
+    /// Path or id; default: the server's.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }
@@ -34,7 +34,7 @@ impl DistillArguments {
 #[serde(deny_unknown_fields)]
 pub(crate) struct JobArguments {
     pub(crate) job_id: Uuid,
-    /// Project path or id; default: the server's.
+    /// Path or id; default: the server's.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }

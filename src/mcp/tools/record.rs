@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Learned from.
     #[schemars(length(max = 200_000))]
     task: Option<String>,
-    /// Project path or id.
+    /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[serde(default)]
     #[schemars(length(max = 10))]
     learnings: Vec<LearningArguments>,
-    /// Project path or id.
+    /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! `retrieve_memories`.
 
 use reasoning_bank_actors::memories::{Reach, RetrieveRequest, WorkspaceRef};
+use reasoning_bank_domain::conditions::{Conditions, TimeRange};
 use reasoning_bank_domain::score::ProfileName;
 use reasoning_bank_domain::view::Retrieved;
 use reasoning_bank_domain::workspace::Proposed;
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
     query: String,
     #[schemars(range(min = 1, max = 50))]
     n_results: Option<u32>,
-    /// Project path or id.
+    /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
     /// Cascade: all three.
@@ -62,13 +63,17 @@ pub(crate) struct Arguments {
     /// Ranks it higher.
     #[schemars(length(max = 120))]
     domain: Option<String>,
-    /// Only this domain.
     #[schemars(length(max = 120))]
     domain_filter: Option<String>,
     /// All must match.
     #[serde(default)]
     #[schemars(length(max = 20), inner(length(min = 1, max = 120)))]
     tags: Vec<String>,
+    /// RFC 3339, date or age: 7d, 2w.
+    #[schemars(length(max = 40))]
+    since: Option<String>,
+    #[schemars(length(max = 40))]
+    until: Option<String>,
     #[serde(default = "super::yes")]
     include_errors: bool,
     #[serde(default)]
@@ -100,10 +105,14 @@ impl Arguments {
             workspace,
             reach: self.scope,
             domain: present(self.domain),
-            domain_filter: present(self.domain_filter),
-            tags: self.tags,
-            include_errors: self.include_errors,
-            errors_only: self.errors_only,
+            conditions: Conditions {
+                domain: present(self.domain_filter),
+                tags: self.tags,
+                warnings_only: self.errors_only,
+                without_warnings: !self.include_errors && !self.errors_only,
+                ..Conditions::default()
+            },
+            made: TimeRange { since: present(self.since), until: present(self.until) },
             error_signature: present(self.error_signature),
             min_confidence: self.min_confidence,
             profile: self.profile,

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Such as rust or sql.
     #[schemars(length(max = 120))]
     domain: Option<String>,
-    /// Project path or id.
+    /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
 }

@@ -13,7 +13,7 @@ use super::apply::Plan;
 use super::journal::{Erasures, Frame};
 use super::resolve::{self, Answer};
 use super::write_lock::WriteGuard;
-use super::{Shared, checkpoint, erase, failed, format, replay, rows, upkeep, within};
+use super::{Shared, blocking, bulk, checkpoint, erase, failed, format, replay, rows, upkeep, within};
 
 /// Commits that wait; further callers wait for a place, to their deadlines.
 const WAITING: usize = 1024;
@@ -175,7 +175,12 @@ async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> 
     if batch.is_empty() {
         return Ok(answers);
     }
-    let plan = Plan::new(&batch, shared.dims)?;
+    let dims = shared.dims;
+    if bulk::is_worth_it(&batch) {
+        let plan = blocking(move || Plan::new(&batch, dims)).await??;
+        return bulk::apply(shared, guard, plan).await.map(|()| answers);
+    }
+    let plan = Plan::new(&batch, dims)?;
     let frame = Frame { erasures: erasures.count, batch }.encode()?;
     guard.begin(&shared.journal.name(&shared.layout).await?)?;
     shared.journal.append(frame).await?;
@@ -186,7 +191,8 @@ async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> 
 
 /// Before anything is written: finishes what the last holder of the write lock began and could not finish.
 pub(super) async fn settle(shared: &Shared, guard: &mut WriteGuard) -> Result<Erasures, StoreError> {
-    format::check_again(&shared.layout).await?;
+    format::check_again(&shared.layout, &shared.fingerprint).await?;
+    bulk::take_back(&shared.layout).await?;
     if let Some(journal) = guard.unapplied()? {
         tracing::info!(journal, "finishing a commit that broke off");
         replay::replay(shared, vec![shared.layout.journals().join(journal)]).await?;

@@ -18,7 +18,8 @@ use super::journal::{self, Erasures, JournalSlot};
 use super::tables::{TableName, Tables};
 use super::write_lock::WriteGuard;
 use super::{
-    Shared, blocking, checkpoint, commit, failed, filter, read, replay, rows, set_aside, tables, upkeep, within,
+    Shared, blocking, checkpoint, commit, failed, filter, indexes, read, reembed, replay, rows, set_aside, upkeep,
+    within,
 };
 
 /// Goes on to the end by itself when the deadline passes.
@@ -113,11 +114,17 @@ pub(super) async fn finish(
 ) -> Result<(Erased, Erasures), StoreError> {
     let Some(scope) = &erasures.pending else { return Ok((Erased::default(), erasures)) };
     let erased = delete_rows(&shared.tables, scope).await?;
+    if condition(scope, TableName::Memories).is_some() {
+        shared.resident.forget();
+    }
     let concerned = || shared.tables.each().filter(|(name, _)| condition(scope, *name).is_some());
     for (name, table) in concerned() {
         upkeep::drop_deleted_rows(table).await?;
         if name == TableName::Passages {
-            tables::rebuild_indexes(table).await?;
+            indexes::rebuild(name, table).await?;
+            if let Some(condition) = condition(scope, name) {
+                reembed::erase(&shared.layout, &condition).await?;
+            }
         }
     }
     checkpoint::sync_tables(shared).await?;

@@ -2,10 +2,11 @@
 
 use lancedb::expr::{DfExpr, col, contains, is_in, lit};
 use reasoning_bank_actors::ports::{Conditions, Visible};
+use reasoning_bank_domain::conditions::label_key;
 use reasoning_bank_domain::memory::{Scope, Status};
 use serde::Serialize;
 
-use super::rows::{domain_key, list_text};
+use super::rows::list_text;
 
 pub(super) fn equals(column: &str, value: impl Into<String>) -> DfExpr {
     col(column).eq(lit(value.into()))
@@ -40,14 +41,22 @@ pub(super) fn readable(visible: &Visible) -> Option<DfExpr> {
 
 /// The passages a search may find; `None` when nobody's memories are visible.
 pub(super) fn searched(visible: &Visible, conditions: &Conditions) -> Option<DfExpr> {
-    let conditions = [
-        Some(readable(visible)?),
-        Some(equals("status", Status::Active.as_str())),
-        conditions.domain.as_deref().map(|domain| equals("domain", domain_key(domain))),
+    let active = equals("status", Status::Active.as_str());
+    all([Some(readable(visible)?), Some(active), holding(conditions)])
+}
+
+/// The passages of memories of which the conditions hold; `None` when there are none.
+pub(super) fn holding(conditions: &Conditions) -> Option<DfExpr> {
+    let label = |column: &str, label: &Option<String>| label.as_deref().map(|label| equals(column, label_key(label)));
+    let given = [
+        label("domain", &conditions.domain),
+        label("difficulty", &conditions.difficulty),
+        conditions.outcome.map(|outcome| equals("outcome", outcome.as_str())),
+        conditions.source_type.map(|source| equals("source", source.as_str())),
+        conditions.since.map(|since| col("created").gt_eq(lit(since.as_microsecond()))),
+        conditions.until.map(|until| col("created").lt(lit(until.as_microsecond()))),
         conditions.warnings_only.then(|| col("warning").eq(lit(true))),
         conditions.without_warnings.then(|| col("warning").eq(lit(false))),
-    ]
-    .into_iter()
-    .chain(conditions.tags.iter().map(|tag| Some(has("tags", tag))));
-    all(conditions)
+    ];
+    all(given.into_iter().chain(conditions.tags.iter().map(|tag| Some(has("tags", tag)))))
 }

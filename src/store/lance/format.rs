@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use reasoning_bank_actors::ports::{Fingerprint, StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::blocking;
+use super::{blocking, reembed};
 use crate::store::files::{create_dir, write_synced};
 
 /// Raised by a change that older versions would misread. 2: traces and memories have their outcome in a column, traces
 /// their time, and passages the revision of their memory in their id. 3: memories have the signature of their error and
-/// their readers in columns, traces have revisions, and there are jobs.
-pub(super) const FORMAT_VERSION: u32 = 3;
+/// their readers in columns, traces have revisions, and there are jobs. 4: passages have their index terms in a column, over
+/// which the text index is built, and time, outcome, source and difficulty of their memory in others.
+pub(super) const FORMAT_VERSION: u32 = 4;
 
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
@@ -21,9 +22,13 @@ pub(super) struct Layout {
 }
 
 impl Layout {
+    pub(super) fn of(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
     /// Creates the directories.
     pub(super) async fn prepare(root: &Path) -> Result<Self, StoreError> {
-        let layout = Self { root: root.to_owned() };
+        let layout = Self::of(root);
         let created = layout.clone();
         blocking(move || {
             for dir in [&created.root, &created.tables(), &created.journals()] {
@@ -47,12 +52,21 @@ impl Layout {
         self.tables().join(".write.lock")
     }
 
+    pub(super) fn upkeep_lock(&self) -> PathBuf {
+        self.tables().join(".upkeep.lock")
+    }
+
     pub(super) fn journals(&self) -> PathBuf {
         self.root.join("journal")
     }
 
     pub(super) fn erasures(&self) -> PathBuf {
         self.journals().join("erasures.json")
+    }
+
+    /// There while a commit of many records is under way.
+    pub(super) fn bulk(&self) -> PathBuf {
+        self.journals().join("bulk.json")
     }
 
     pub(super) fn set_aside(&self) -> PathBuf {
@@ -68,6 +82,14 @@ impl Layout {
         self.root.join("format_version")
     }
 
+    pub(super) fn reembed(&self) -> PathBuf {
+        self.tables().join("reembed.json")
+    }
+
+    pub(super) fn reembed_lock(&self) -> PathBuf {
+        self.tables().join(".reembed.lock")
+    }
+
     fn fingerprint(&self) -> PathBuf {
         self.tables().join("fingerprint.json")
     }
@@ -78,8 +100,9 @@ pub(super) fn unusable(path: &Path, error: &io::Error) -> StoreError {
     StoreError::Unusable(format!("{}: {error}", path.display()))
 }
 
+/// The embedder whose vectors a directory holds.
 #[derive(PartialEq, Serialize, Deserialize)]
-struct Stamp {
+pub(super) struct Stamp {
     name: String,
     dims: usize,
     hash: String,
@@ -91,6 +114,26 @@ impl From<&Fingerprint> for Stamp {
     }
 }
 
+impl From<Stamp> for Fingerprint {
+    fn from(Stamp { name, dims, hash }: Stamp) -> Self {
+        Self { name, dims, hash }
+    }
+}
+
+impl Stamp {
+    pub(super) fn read(layout: &Layout) -> Result<Option<Self>, StoreError> {
+        let path = layout.fingerprint();
+        let Some(text) = read_if_exists(&path)? else { return Ok(None) };
+        let read = serde_json::from_str(&text);
+        read.map(Some).map_err(|error| StoreError::Unusable(format!("{} cannot be read: {error}", path.display())))
+    }
+
+    pub(super) fn write(&self, layout: &Layout) -> Result<(), StoreError> {
+        let (path, json) = (layout.fingerprint(), serde_json::to_vec(self).map_err(super::failed)?);
+        write_synced(&path, &json).map_err(|error| unusable(&path, &error))
+    }
+}
+
 /// Stamps a new directory; refuses one of a newer format or of another embedder. Returns the format, which may be an
 /// earlier one. The write lock must be held.
 pub(super) async fn check(layout: &Layout, fingerprint: &Fingerprint) -> Result<u32, StoreError> {
@@ -98,17 +141,40 @@ pub(super) async fn check(layout: &Layout, fingerprint: &Fingerprint) -> Result<
     let expected = fingerprint.clone();
     blocking(move || {
         let format = check_format(&layout.format_version())?;
-        check_embedder(&layout.fingerprint(), &expected)?;
+        reembed::finish_switch(&layout)?;
+        match Stamp::read(&layout)? {
+            Some(found) => same(found, &expected)?,
+            None => Stamp::from(&expected).write(&layout)?,
+        }
         Ok(format)
     })
     .await?
 }
 
 /// Refuses to write when a newer version has upgraded the directory since it was opened: what it added would be left out
-/// of what this version writes and erases. The write lock must be held.
-pub(super) async fn check_again(layout: &Layout) -> Result<(), StoreError> {
-    let path = layout.format_version();
-    blocking(move || stamped_format(&path)).await?.map(drop)
+/// of what this version writes and erases; or when its vectors were made again by another embedder. The write lock must
+/// be held.
+pub(super) async fn check_again(layout: &Layout, fingerprint: &Fingerprint) -> Result<(), StoreError> {
+    let (layout, fingerprint) = (layout.clone(), fingerprint.clone());
+    blocking(move || {
+        stamped_format(&layout.format_version())?;
+        reembed::finish_switch(&layout)?;
+        check_embedder(&layout, &fingerprint)
+    })
+    .await?
+}
+
+/// Whether the directory still belongs to this embedder. What was read before it said so is of its vectors.
+pub(super) fn check_embedder(layout: &Layout, expected: &Fingerprint) -> Result<(), StoreError> {
+    Stamp::read(layout)?.map_or(Ok(()), |found| same(found, expected))
+}
+
+fn same(found: Stamp, expected: &Fingerprint) -> Result<(), StoreError> {
+    let found = Fingerprint::from(found);
+    if found == *expected {
+        return Ok(());
+    }
+    Err(StoreError::OtherEmbedder { found: found.to_string(), expected: expected.to_string() })
 }
 
 fn check_format(path: &Path) -> Result<u32, StoreError> {
@@ -137,22 +203,7 @@ pub(super) async fn stamp(layout: &Layout) -> Result<(), StoreError> {
     blocking(move || stamp_format(&path)).await?
 }
 
-fn check_embedder(path: &Path, expected: &Fingerprint) -> Result<(), StoreError> {
-    let stamp = Stamp::from(expected);
-    let Some(text) = read_if_exists(path)? else {
-        let json = serde_json::to_vec(&stamp).map_err(super::failed)?;
-        return write_synced(path, &json).map_err(|error| unusable(path, &error));
-    };
-    let found: Stamp = serde_json::from_str(&text)
-        .map_err(|error| StoreError::Unusable(format!("{} cannot be read: {error}", path.display())))?;
-    if found == stamp {
-        return Ok(());
-    }
-    let found = Fingerprint { name: found.name, dims: found.dims, hash: found.hash };
-    Err(StoreError::OtherEmbedder { found: found.to_string(), expected: expected.to_string() })
-}
-
-fn read_if_exists(path: &Path) -> Result<Option<String>, StoreError> {
+pub(super) fn read_if_exists(path: &Path) -> Result<Option<String>, StoreError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

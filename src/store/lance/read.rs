@@ -1,7 +1,7 @@
 //! Reads by id, and the evidence that signals add up to. Pages are in `scan`. No lock: every read works on the newest
 //! version of each table, whoever wrote it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use arrow_array::RecordBatch;
 use futures::TryStreamExt;
@@ -19,6 +19,8 @@ use super::{failed, filter, rows};
 
 /// Values in one condition: planning a long list takes longer than reading the rows again.
 const COMPARED_AT_ONCE: usize = 1_000;
+/// Looking up this many ids by their index takes as long as reading all ids of a million rows.
+const IDS_WORTH_READING_ALL: usize = 2_000;
 
 /// Runs a read, and once more on the newest version when it fails: files of an older version may have been compacted
 /// away by another process meanwhile.
@@ -52,6 +54,12 @@ pub(super) async fn select(
     .await
 }
 
+/// All columns of all rows for which the condition holds.
+pub(super) async fn select_all(table: &Table, condition: DfExpr) -> Result<Vec<RecordBatch>, StoreError> {
+    with_retry(table, || async { table.query().only_if_expr(condition.clone()).execute().await?.try_collect().await })
+        .await
+}
+
 /// The columns of all rows whose `key` is one of these.
 pub(super) async fn select_these(
     table: &Table,
@@ -65,6 +73,25 @@ pub(super) async fn select_these(
         found.extend(select(table, Some(these), columns).await?);
     }
     Ok(found)
+}
+
+/// Which of these ids are in the table.
+pub(super) async fn present(table: &Table, ids: Vec<String>) -> Result<HashSet<String>, StoreError> {
+    if ids.len() < IDS_WORTH_READING_ALL {
+        let found = select_these(table, "id", ids, &["id"]).await?;
+        return Ok(rows::text_column(&found, "id").map(str::to_owned).collect());
+    }
+    let asked: HashSet<String> = ids.into_iter().collect();
+    with_retry(table, || async {
+        let mut all = table.query().select(Select::columns(&["id"])).execute().await?;
+        let mut present = HashSet::new();
+        while let Some(batch) = all.try_next().await? {
+            let ids = rows::text_column(std::slice::from_ref(&batch), "id");
+            present.extend(ids.filter(|id| asked.contains(*id)).map(str::to_owned));
+        }
+        Ok(present)
+    })
+    .await
 }
 
 pub(super) async fn records<T: DeserializeOwned>(

@@ -17,7 +17,7 @@ use reasoning_bank_actors::ports::StoreError;
 use super::format::Layout;
 use super::tables::{self, TableName, Tables};
 use super::write_lock::WriteGuard;
-use super::{Shared, blocking, checkpoint, commit, failed, journal, replay, set_aside, upgrade};
+use super::{Shared, blocking, checkpoint, commit, failed, indexes, journal, replay, set_aside, upgrade};
 use crate::store::files::write_synced;
 
 /// What every file of LanceDB ends with.
@@ -140,6 +140,12 @@ fn manifests(table: &Path) -> io::Result<Vec<Manifest>> {
     Ok(manifests)
 }
 
+/// By the names of the manifests alone.
+pub(super) fn newest_version(table: &Path) -> io::Result<u64> {
+    let newest = manifests(table)?.into_iter().next();
+    newest.map(|manifest| manifest.version).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+}
+
 /// `None` when the manifest is torn or spoilt.
 async fn load(table: &Path, Manifest { path, version }: &Manifest) -> Result<Option<Dataset>, StoreError> {
     if !ends_with_magic(path).map_err(failed)? {
@@ -189,7 +195,7 @@ fn ends_with_magic(path: &Path) -> io::Result<bool> {
 }
 
 /// The first file that a version needs and that is not whole.
-fn broken_file(table: &Path, dataset: &Dataset) -> Result<Option<PathBuf>, StoreError> {
+pub(super) fn broken_file(table: &Path, dataset: &Dataset) -> Result<Option<PathBuf>, StoreError> {
     for fragment in dataset.fragments().iter() {
         if let Some(file) = broken_file_of(table, fragment).map_err(failed)? {
             return Ok(Some(file));
@@ -225,22 +231,23 @@ fn is_whole(path: &Path, bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Indexes are made of the rows again where one of their files is damaged.
+/// Where a file of an index is damaged, the indexes of its table are made of the rows again.
 async fn repair_indexes(dir: &Path, name: TableName, table: &Table, dataset: &Dataset) -> Result<bool, StoreError> {
-    if name != TableName::Passages {
+    if name == TableName::Passages && dataset.schema().field("terms").is_none() {
+        // before the upgrade there is nothing to build the text index of
         return Ok(false);
     }
-    let indexes = dataset.load_indices().await.map_err(failed)?;
-    let mut whole = indexes.iter().any(|index| index.name == tables::TEXT_INDEX);
-    for index in indexes.iter() {
+    let there = dataset.load_indices().await.map_err(failed)?;
+    let mut whole = name != TableName::Passages || there.iter().any(|index| index.name == indexes::TEXT_INDEX);
+    for index in there.iter() {
         for file in index.files.iter().flatten() {
             let path = dir.join("_indices").join(index.uuid.to_string()).join(&file.path);
             whole &= is_whole(&path, file.size_bytes).map_err(failed)?;
         }
     }
     if !whole {
-        tracing::warn!("an index of the passages is damaged or missing and is built again");
-        tables::rebuild_indexes(table).await?;
+        tracing::warn!(table = name.as_str(), "an index is damaged or missing and is built again");
+        indexes::rebuild(name, table).await?;
     }
     Ok(!whole)
 }

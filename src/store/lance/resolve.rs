@@ -13,7 +13,7 @@ use reasoning_bank_domain::trace::Trace;
 
 use super::revisions::{Stored, newest};
 use super::tables::{TableName, Tables};
-use super::{failed, filter, read, rows};
+use super::{failed, read, rows};
 
 /// What each batch comes to by itself; of one that is refused nothing is stored.
 pub(super) type Answer = Result<Committed, StoreError>;
@@ -108,8 +108,11 @@ impl Known {
         let revised = records
             .clone()
             .filter_map(|r| if let Record::Revision { memory, .. } = r { Some(memory.id) } else { None });
-        let new = records.filter_map(|r| if let Record::Memory { memory, .. } = r { Some(memory) } else { None });
-        let (revised, new): (HashSet<MemoryId>, Vec<&Memory>) = (revised.collect(), new.collect());
+        let new = records.filter_map(|r| match r {
+            Record::Memory { memory, confirm, .. } => Some((memory, confirm.is_some())),
+            _ => None,
+        });
+        let (revised, new): (HashSet<MemoryId>, Vec<(&Memory, bool)>) = (revised.collect(), new.collect());
         let mut known = Self { revised: revised.iter().map(|id| (*id, None)).collect(), ..Self::default() };
         let revised: Vec<MemoryId> = revised.into_iter().collect();
         let (revised, similar) = tokio::try_join!(read::memories(tables, &revised), similar(tables, &new))?;
@@ -263,21 +266,25 @@ impl Traces {
     }
 }
 
-/// Stored memories with the id or the text of one of these; the key of those that are active.
-async fn similar(tables: &Tables, memories: &[&Memory]) -> Result<Vec<(MemoryId, Option<String>)>, StoreError> {
-    if memories.is_empty() {
-        return Ok(Vec::new());
-    }
-    let same_id = filter::one_of("id", memories.iter().map(|memory| memory.id.to_string()));
-    let same_text = filter::one_of("duplicate_key", memories.iter().map(|memory| memory.duplicate_key()));
+/// Stored memories with the id of one of these, or with the text of one that may confirm another; the key of those that
+/// are active and say the same.
+async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(MemoryId, Option<String>)>, StoreError> {
+    let ids: Vec<String> = memories.iter().map(|(memory, _)| memory.id.to_string()).collect();
+    let confirming = memories.iter().filter(|(_, may_confirm)| *may_confirm);
+    let keys: Vec<String> = confirming.map(|(memory, _)| memory.duplicate_key()).collect();
     let columns = ["id", "duplicate_key", "status"];
-    let found = read::select(&tables.memories, Some(same_id.or(same_text)), &columns).await?;
-    let keys = rows::text_column(&found, "duplicate_key").zip(rows::text_column(&found, "status"));
-    let entry = |(id, (key, status)): (&str, (&str, &str))| {
+    let (same_id, same_text) = tokio::try_join!(
+        read::present(&tables.memories, ids),
+        read::select_these(&tables.memories, "duplicate_key", keys, &columns)
+    )?;
+    let keys = rows::text_column(&same_text, "duplicate_key").zip(rows::text_column(&same_text, "status"));
+    let same_text = rows::text_column(&same_text, "id").zip(keys).map(|(id, (key, status))| {
         let active = status == Status::Active.as_str();
-        Ok((id.parse().map_err(failed)?, active.then(|| key.to_owned())))
-    };
-    rows::text_column(&found, "id").zip(keys).map(entry).collect()
+        (id, active.then(|| key.to_owned()))
+    });
+    // of a memory that is in both the key counts
+    let similar = same_id.iter().map(|id| (id.as_str(), None)).chain(same_text);
+    similar.map(|(id, key)| Ok((id.parse().map_err(failed)?, key))).collect()
 }
 
 fn confirmation(fresh: SignalId, existing: MemoryId, memory: &Memory) -> Signal {

@@ -1,19 +1,24 @@
 //! Records as rows of the tables, and back.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 
+use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
 use arrow_array::types::Float32Type;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, FixedSizeListArray, Float32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
-    cast::AsArray,
+    Array, ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray, UInt32Array, cast::AsArray,
 };
 use arrow_schema::SchemaRef;
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{Passage, PassageKind, Record, StoreError};
+use reasoning_bank_domain::conditions::label_key;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::job::Job;
 use reasoning_bank_domain::memory::{ErrorContext, Memory};
+use reasoning_bank_domain::terms;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -40,15 +45,13 @@ pub(super) fn listed_ids(text: &str) -> impl Iterator<Item = &str> {
     text.split(SEPARATOR).filter_map(|entry| entry.strip_prefix('"')?.strip_suffix('"'))
 }
 
-/// How domains are compared.
-pub(super) fn domain_key(domain: &str) -> String {
-    domain.trim().to_lowercase()
-}
-
 /// The signature of an error; empty where there is none.
 pub(super) fn signature_text(error: Option<&ErrorContext>) -> String {
     error.map(|error| error.signature().to_string()).unwrap_or_default()
 }
+
+/// A thread begins in the time in which a few texts are analysed.
+const ITEMS_WORTH_THREADS: usize = 512;
 
 /// The rows of one table to be inserted.
 pub(super) struct Rows {
@@ -88,6 +91,21 @@ pub(super) fn stored_memory(record: &Record) -> Option<(&Memory, &[Passage])> {
     }
 }
 
+/// What `make` makes of each, in their order.
+fn on_all_cores<T: Sync, R: Send>(items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    if cores == 1 || items.len() < ITEMS_WORTH_THREADS {
+        return items.iter().map(make).collect();
+    }
+    let make = &make;
+    thread::scope(|scope| {
+        let parts = items.chunks(items.len().div_ceil(cores));
+        let parts: Vec<_> = parts.map(|part| scope.spawn(move || part.iter().map(make).collect::<Vec<R>>())).collect();
+        let made = parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        made.flatten().collect()
+    })
+}
+
 fn record_batch(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch, StoreError> {
     RecordBatch::try_new(schema, columns).map_err(failed)
 }
@@ -100,8 +118,9 @@ fn optional<S: AsRef<str>>(values: impl IntoIterator<Item = Option<S>>) -> Array
     Arc::new(values.into_iter().collect::<StringArray>())
 }
 
-fn bodies<'a, T: Serialize + 'a>(values: impl IntoIterator<Item = &'a T>) -> Result<ArrayRef, StoreError> {
-    let bodies: Result<Vec<String>, _> = values.into_iter().map(serde_json::to_string).collect();
+fn bodies<'a, T: Serialize + Sync + 'a>(values: impl IntoIterator<Item = &'a T>) -> Result<ArrayRef, StoreError> {
+    let values: Vec<&T> = values.into_iter().collect();
+    let bodies: Result<Vec<String>, _> = on_all_cores(&values, serde_json::to_string).into_iter().collect();
     Ok(text(bodies.map_err(failed)?))
 }
 
@@ -128,13 +147,14 @@ fn traces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
 }
 
 fn memories(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
-    let all = || records.iter().filter_map(|record| Some(stored_memory(record)?.0));
+    let memories: Vec<&Memory> = records.iter().filter_map(|record| Some(stored_memory(record)?.0)).collect();
+    let all = || memories.iter().copied();
     Ok(vec![
         text(all().map(|memory| memory.id.to_string())),
         text(all().map(|memory| memory.workspace_id.as_str())),
         text(all().map(|memory| memory.scope.as_str())),
         text(all().map(|memory| memory.status.as_str())),
-        text(all().map(Memory::duplicate_key)),
+        text(on_all_cores(&memories, |memory| memory.duplicate_key())),
         optional(all().map(|memory| memory.parent_memory_id.map(|id| id.to_string()))),
         text(all().map(|memory| list_text(&memory.derived_from))),
         bodies(all())?,
@@ -161,22 +181,35 @@ fn passages(records: &[&Record], dims: usize) -> Result<Vec<ArrayRef>, StoreErro
         optional(all.iter().map(|(memory, _)| memory.org.as_deref())),
         of_memory(|memory| memory.status.as_str()),
         Arc::new(all.iter().map(|(memory, _)| Some(memory.is_warning())).collect::<BooleanArray>()),
-        optional(all.iter().map(|(memory, _)| memory.domain_category.as_deref().map(domain_key))),
+        optional(all.iter().map(|(memory, _)| memory.domain_category.as_deref().map(label_key))),
         text(all.iter().map(|(memory, _)| list_text(&memory.pattern_tags))),
         text(all.iter().map(|(_, passage)| kind_text(passage.kind))),
         Arc::new(all.iter().map(|(_, passage)| Some(passage.n)).collect::<UInt32Array>()),
         text(all.iter().map(|(_, passage)| &passage.text)),
         vectors(all.iter().map(|(_, passage)| passage.vector.as_deref()), dims)?,
+        text(on_all_cores(&all, |(memory, passage)| terms::indexed(memory, &passage.text))),
+        Arc::new(all.iter().map(|(memory, _)| Some(memory.created_at.as_microsecond())).collect::<Int64Array>()),
+        of_memory(|memory| memory.outcome.as_str()),
+        of_memory(|memory| memory.source_type.as_str()),
+        optional(all.iter().map(|(memory, _)| memory.difficulty_level.as_deref().map(label_key))),
     ])
 }
 
-fn vectors<'a>(vectors: impl Iterator<Item = Option<&'a [f32]>> + Clone, dims: usize) -> Result<ArrayRef, StoreError> {
-    for vector in vectors.clone().flatten() {
-        check_vector(vector, dims)?;
+/// A column of vectors of the passages.
+pub(super) fn vectors<'a>(
+    vectors: impl Iterator<Item = Option<&'a [f32]>>,
+    dims: usize,
+) -> Result<ArrayRef, StoreError> {
+    let zeros = vec![0.0; dims];
+    let mut rows = FixedSizeListBuilder::new(Float32Builder::new(), i32::try_from(dims).map_err(failed)?);
+    for vector in vectors {
+        if let Some(vector) = vector {
+            check_vector(vector, dims)?;
+        }
+        rows.values().append_slice(vector.unwrap_or(&zeros));
+        rows.append(vector.is_some());
     }
-    let rows = vectors.map(|vector| vector.map(|numbers| numbers.iter().copied().map(Some).collect::<Vec<_>>()));
-    let dims = i32::try_from(dims).map_err(failed)?;
-    Ok(Arc::new(FixedSizeListArray::from_iter_primitive::<Float32Type, _, _>(rows, dims)))
+    Ok(Arc::new(rows.finish()))
 }
 
 /// Refuses what [`encode`] would refuse.
@@ -231,6 +264,12 @@ fn kind_text(kind: PassageKind) -> &'static str {
         PassageKind::Task => "task",
         PassageKind::Content => "content",
     }
+}
+
+/// Of each passage whether it is the first of its text.
+pub(super) fn first_of_their_text(passages: &RecordBatch) -> Vec<bool> {
+    let n = passages.column_by_name("n").and_then(|n| n.as_any().downcast_ref::<UInt32Array>());
+    n.map_or_else(|| vec![true; passages.num_rows()], |n| n.values().iter().map(|n| *n == 0).collect())
 }
 
 /// A text column of every batch, one after another.
@@ -300,6 +339,6 @@ fn newest(passages: Vec<(u32, Passage)>) -> Vec<Passage> {
 }
 
 /// Of the memory that a passage belongs to, from its [`passage_id`]; 0 where the id is of the first format.
-fn revision_of(passage_id: &str) -> u32 {
+pub(super) fn revision_of(passage_id: &str) -> u32 {
     passage_id.split('/').nth(1).and_then(|revision| revision.parse().ok()).unwrap_or_default()
 }

@@ -14,7 +14,8 @@ use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::de::DeserializeOwned;
 
-use super::read::{records, select, select_these, texts, with_evidence};
+use super::read::{self, records, select, select_these, texts, with_evidence};
+use super::tables::Tables;
 use super::{Shared, failed, filter, rows, summary};
 
 pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<Scanned, StoreError> {
@@ -27,6 +28,15 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
                 scope.map(|scope| filter::equals("scope", scope.as_str())),
             ]);
             let memories = page_of(&tables.memories, condition, &page).await?;
+            Ok(Scanned::Memories(with_evidence(tables, memories).await?))
+        }
+        Filter::Matching { workspace, status, conditions } => {
+            let condition = filter::all([
+                of_workspace(Some(workspace)),
+                status.map(|status| filter::equals("status", status.as_str())),
+                filter::holding(&conditions),
+            ]);
+            let memories = matching(tables, condition, &page).await?;
             Ok(Scanned::Memories(with_evidence(tables, memories).await?))
         }
         Filter::Lineage => Ok(Scanned::Lineage(lineage(&tables.memories, &page).await?)),
@@ -71,8 +81,8 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
         Filter::Stored(ids) => {
             let ids: Vec<String> = ids.iter().map(uuid::Uuid::to_string).collect();
             let stored = async |table| {
-                let found = select_these(table, "id", ids.clone(), &["id"]).await?;
-                rows::text_column(&found, "id").map(|id| id.parse().map_err(failed)).collect::<Result<Vec<_>, _>>()
+                let present = read::present(table, ids.clone()).await?;
+                present.iter().map(|id| id.parse().map_err(failed)).collect::<Result<Vec<_>, _>>()
             };
             let (memories, traces, signals) =
                 tokio::try_join!(stored(&tables.memories), stored(&tables.traces), stored(&tables.signals))?;
@@ -119,9 +129,18 @@ fn of_workspace(id: Option<WorkspaceId>) -> Option<DfExpr> {
 }
 
 /// What the pages before did not have.
-fn beyond(page: &Page) -> Option<DfExpr> {
+fn beyond(page: &Page, id: &str) -> Option<DfExpr> {
     let after = lit(page.after?.to_string());
-    Some(if page.newest_first { col("id").lt(after) } else { col("id").gt(after) })
+    Some(if page.newest_first { col(id).lt(after) } else { col(id).gt(after) })
+}
+
+/// Memories by what their passages know of them.
+async fn matching(tables: &Tables, condition: Option<DfExpr>, page: &Page) -> Result<Vec<Memory>, StoreError> {
+    let condition = filter::all([condition, beyond(page, "memory_id")]);
+    let found = select(&tables.passages, condition, &["memory_id"]).await?;
+    let distinct: BTreeSet<&str> = rows::text_column(&found, "memory_id").collect();
+    let ids = cut(distinct.into_iter(), page);
+    in_order(&select_these(&tables.memories, "id", ids.clone(), &["id", "body"]).await?, &ids)
 }
 
 async fn page_of<T: DeserializeOwned>(
@@ -129,7 +148,7 @@ async fn page_of<T: DeserializeOwned>(
     condition: Option<DfExpr>,
     page: &Page,
 ) -> Result<Vec<T>, StoreError> {
-    let found = select(table, filter::all([condition.clone(), beyond(page)]), &["id"]).await?;
+    let found = select(table, filter::all([condition.clone(), beyond(page, "id")]), &["id"]).await?;
     let ids = cut(rows::text_column(&found, "id"), page);
     let (Some(lowest), Some(highest)) = (ids.iter().min(), ids.iter().max()) else { return Ok(Vec::new()) };
     // a range is compared faster than a list of ids
@@ -182,7 +201,7 @@ async fn lineage(memories: &Table, page: &Page) -> Result<Vec<(MemoryId, Vec<Mem
 async fn linked(memories: &Table, page: &Page) -> Result<Vec<RecordBatch>, StoreError> {
     let no_source = rows::list_text::<MemoryId>([]);
     let linked = col("parent").is_not_null().or(col("derived_from").not_eq(lit(no_source)));
-    select(memories, filter::all([Some(linked), beyond(page)]), &["id", "parent", "derived_from"]).await
+    select(memories, filter::all([Some(linked), beyond(page, "id")]), &["id", "parent", "derived_from"]).await
 }
 
 /// A memory, and its parent and its sources.

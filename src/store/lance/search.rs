@@ -1,5 +1,6 @@
 //! Candidates for a query: a vector search and a text search side by side over the passages, beside them the memories that
 //! warn of the error that is asked for; then what scoring needs of what was found. Fusing and scoring is done by the domain.
+//! Where all of it is in memory the tables are not searched (`resident`).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,35 +16,39 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, Memory, Status};
 use reasoning_bank_domain::retrieval::Candidates;
 use reasoning_bank_domain::signature::Signature;
+use reasoning_bank_domain::terms;
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 
 use super::read::{self, with_retry};
 use super::tables::Tables;
-use super::{failed, filter, rows};
+use super::{Shared, failed, filter, resident, rows};
 
-/// A task may be a whole file; its first distinct words say what it is about.
-const QUERY_WORDS: usize = 128;
 /// Passages fetched for a memory; a memory usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
 /// How often more is looked at when too few memories came of it.
 const ROUNDS: u32 = 4;
 
-pub(super) async fn candidates(tables: &Tables, recall: Recall) -> Result<Candidates, StoreError> {
-    let words = recall.text.as_deref().filter(|text| !text.trim().is_empty()).map(query_words);
+pub(super) async fn candidates(shared: &Shared, recall: Recall) -> Result<Candidates, StoreError> {
+    let tables = &shared.tables;
+    let terms = recall.text.as_deref().filter(|text| !text.trim().is_empty()).map(terms::query);
     let Some(condition) = filter::searched(&recall.visible, &recall.conditions).filter(|_| recall.limit > 0) else {
         let nothing = RankedList::default;
         return Ok(Candidates {
             vector: recall.vector.is_some().then(nothing),
-            text: words.is_some().then(nothing),
+            text: terms.is_some().then(nothing),
             facts: Vec::new(),
         });
     };
+    if let Some(found) = resident::candidates(&shared.resident, &recall, terms.as_deref()).await {
+        return Ok(found);
+    }
+    let terms = terms.map(|terms| terms.join(" "));
     let passages = tables.passages.query_snapshot().await.map_err(failed)?;
     let search = |kind| best_per_memory(&passages, kind, &condition, recall.limit);
     let (vector, text, warning) = tokio::try_join!(
         maybe(recall.vector.as_deref().map(|vector| search(Search::Vector(vector)))),
-        maybe(words.as_deref().map(|words| search(Search::Text(words)))),
+        maybe(terms.as_deref().map(|terms| search(Search::Text(terms)))),
         maybe(recall.signature.as_ref().map(|signature| warning_of(tables, signature, &recall))),
     )?;
     complete(tables, &recall.visible, vector, text, warning.unwrap_or_default()).await
@@ -85,13 +90,6 @@ async fn maybe<T>(work: Option<impl Future<Output = Result<T, StoreError>>>) -> 
     }
 }
 
-/// The first distinct words, in the form they have; the index takes identifiers apart by itself.
-fn query_words(text: &str) -> String {
-    let mut seen = HashSet::new();
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    words.filter(|word| seen.insert(word.to_lowercase())).take(QUERY_WORDS).collect::<Vec<_>>().join(" ")
-}
-
 #[derive(Clone, Copy)]
 enum Search<'a> {
     Vector(&'a [f32]),
@@ -104,7 +102,7 @@ async fn best_per_memory(
     condition: &DfExpr,
     limit: usize,
 ) -> Result<RankedList, StoreError> {
-    if matches!(search, Search::Text(words) if words.is_empty()) {
+    if matches!(search, Search::Text(terms) if terms.is_empty()) {
         return Ok(RankedList::default());
     }
     let mut fetch = limit.saturating_mul(PASSAGES_A_MEMORY).saturating_add(1);
@@ -136,8 +134,8 @@ async fn run(
             let query = query.limit(limit).select(Select::columns(&["memory_id", "_distance"]));
             query.execute().await?.try_collect().await
         }
-        Search::Text(words) => {
-            let query = FullTextSearchQuery::new(words.to_owned()).with_column("text".to_owned())?;
+        Search::Text(terms) => {
+            let query = FullTextSearchQuery::new(terms.to_owned()).with_column("terms".to_owned())?;
             let query = passages.query().only_if_expr(condition.clone()).full_text_search(query);
             let query = query.limit(limit).select(Select::columns(&["memory_id", "_score"]));
             query.execute().await?.try_collect().await

@@ -11,8 +11,8 @@ use reasoning_bank_domain::job::JobState;
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 
-use super::tables::Tables;
-use super::{Shared, blocking, failed, read, rows, tables};
+use super::tables::{TableName, Tables};
+use super::{Shared, blocking, failed, indexes, read, rows};
 
 pub(super) async fn summary(shared: &Shared) -> Result<Summary, StoreError> {
     let (tables, dir) = (&shared.tables, shared.layout.tables());
@@ -27,7 +27,7 @@ pub(super) async fn summary(shared: &Shared) -> Result<Summary, StoreError> {
         memories_by_scope: counts(&memories, "scope")?,
         memories_by_status: counts(&memories, "status")?,
         jobs,
-        index_lag_rows: tables::unindexed_rows(&tables.passages).await?,
+        index_lag_rows: indexes::lag(TableName::Passages, &tables.passages).await?,
         bytes: blocking(move || size_of(&dir)).await?.map_err(failed)?,
         ..Summary::default()
     };

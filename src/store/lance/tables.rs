@@ -5,23 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use lancedb::index::Index;
-use lancedb::index::scalar::FtsIndexBuilder;
-use lancedb::index::vector::IvfFlatIndexBuilder;
-use lancedb::{Connection, DistanceType, ObjectStoreRegistry, Session, Table};
+use lancedb::{Connection, ObjectStoreRegistry, Session, Table};
 use reasoning_bank_actors::ports::StoreError;
 
-use super::failed;
 use super::format::Layout;
+use super::{failed, indexes};
 
 /// LanceDB's own defaults are 6 GiB and 1 GiB a connection.
 const INDEX_CACHE_BYTES: usize = 64 << 20;
 const METADATA_CACHE_BYTES: usize = 32 << 20;
-
-pub(super) const TEXT_INDEX: &str = "passages_text";
-const VECTOR_INDEX: &str = "passages_vector";
-/// Of the build of the text index; its own default is 2 GiB a worker.
-const TEXT_INDEX_BUILD_MB: u64 = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum TableName {
@@ -90,6 +82,12 @@ impl TableName {
                 Field::new("n", DataType::UInt32, false),
                 text("text"),
                 Field::new("vector", vector_type(dims), true),
+                // these are NULL only in rows of versions that do not know them; difficulty also where there is none
+                optional("terms"),
+                Field::new("created", DataType::Int64, true),
+                optional("outcome"),
+                optional("source"),
+                optional("difficulty"),
             ],
             Self::Signals => vec![
                 text("memory_id"),
@@ -166,53 +164,7 @@ pub(super) async fn create(
 ) -> Result<Table, StoreError> {
     let table = connection.create_empty_table(file_stem, name.schema(dims)).execute().await.map_err(failed)?;
     if name == TableName::Passages {
-        build_text_index(&table).await?;
+        indexes::build_text_index(&table).await?;
     }
     Ok(table)
-}
-
-/// Builds it anew where there is one. A search by text without the index is an error, so it is there from the start.
-pub(super) async fn build_text_index(passages: &Table) -> Result<(), StoreError> {
-    // identifiers are found by their parts and as a whole, words by their stem; stop words stay: in code they matter
-    let analyzer = FtsIndexBuilder::code()
-        .split_identifiers(true)
-        .preserve_original(true)
-        .stem(true)
-        .remove_stop_words(false)
-        .memory_limit_mb(TEXT_INDEX_BUILD_MB)
-        .num_workers(1);
-    let index = passages.create_index(&["text"], Index::FTS(analyzer)).name(TEXT_INDEX.to_owned()).replace(true);
-    index.execute().await.map_err(failed)
-}
-
-/// How many rows the text index, or the vector index where there is one, does not have yet.
-pub(super) async fn unindexed_rows(passages: &Table) -> Result<u64, StoreError> {
-    let mut most = 0;
-    for index in [TEXT_INDEX, VECTOR_INDEX] {
-        let stats = passages.index_stats(index).await.map_err(failed)?;
-        most = most.max(stats.map_or(0, |stats| stats.num_unindexed_rows as u64));
-    }
-    Ok(most)
-}
-
-pub(super) async fn has_vector_index(passages: &Table) -> Result<bool, StoreError> {
-    let indices = passages.list_indices().await.map_err(failed)?;
-    Ok(indices.iter().any(|index| index.name == VECTOR_INDEX))
-}
-
-/// Exact within the partitions that are looked at; more compact indexes lose recall.
-pub(super) async fn build_vector_index(passages: &Table) -> Result<(), StoreError> {
-    let index = Index::IvfFlat(IvfFlatIndexBuilder::default().distance_type(DistanceType::Cosine));
-    let index = passages.create_index(&["vector"], index).name(VECTOR_INDEX.to_owned()).replace(true);
-    index.execute().await.map_err(failed)
-}
-
-/// Indexes that hold nothing of rows that are gone.
-pub(super) async fn rebuild_indexes(passages: &Table) -> Result<(), StoreError> {
-    build_text_index(passages).await?;
-    if has_vector_index(passages).await? {
-        passages.drop_index(VECTOR_INDEX).await.map_err(failed)?;
-        build_vector_index(passages).await?;
-    }
-    Ok(())
 }

@@ -1,50 +1,82 @@
-//! Upkeep in bounded slices: few fragments, an index that covers nearly all rows, no old versions. Every step takes the
-//! write lock by itself and gives up when somebody else is writing. Versions are pruned only after a checkpoint: until
-//! then an old one may be all that a power loss leaves.
+//! Upkeep in bounded slices: few fragments, indexes that cover nearly all rows, no old versions. One process does it at a
+//! time. What takes long is done on a snapshot beside the writers; the write lock is held to publish what came of it, and
+//! a slice gives up when somebody else writes all the while, or erased meanwhile what it was made of. Versions are pruned
+//! only after a checkpoint: until then an old one may be all that a power loss leaves.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use lance::dataset::index::DatasetIndexRemapperOptions;
+use lance::dataset::optimize::{commit_compaction, plan_compaction};
 use lancedb::Table;
-use lancedb::table::{CompactionOptions, OptimizeAction, OptimizeOptions};
+use lancedb::table::{CompactionOptions, OptimizeAction};
 use reasoning_bank_actors::ports::{Maintained, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
+use tokio::time::Instant;
 
-use super::tables::{self, TEXT_INDEX, TableName};
-use super::write_lock::WriteGuard;
-use super::{Shared, checkpoint, commit, failed, within};
+use super::format::Layout;
+use super::journal::Erasures;
+use super::tables::TableName;
+use super::write_lock::{FileLock, WriteGuard};
+use super::{Shared, checkpoint, commit, failed, indexes, within};
 
 /// Small fragments are merged into ones of this many rows, many of those into full ones, which are never rewritten: a row
 /// is rewritten few times, however large the bank becomes.
 const FRAGMENT_ROWS: usize = 1_024;
-const FULL_FRAGMENT_ROWS: usize = 16_384;
+const FULL_FRAGMENT_ROWS: usize = 8_192;
 const FRAGMENTS_WORTH_A_FULL_ONE: usize = 24;
 const SLICE_BYTES: u64 = 128 << 20;
 /// Fewer are not worth a rewrite.
 const FRAGMENTS_WORTH_COMPACTING: usize = 8;
-const ROWS_WORTH_INDEXING: u64 = 256;
-const INDEX_SEGMENTS: usize = 8;
-/// Below, comparing with every vector takes a few milliseconds.
-const ROWS_WORTH_A_VECTOR_INDEX: usize = 5_000;
 /// Readers that began on a version have long finished when it is this old; those that have not try again.
 const KEEP_VERSIONS: Duration = Duration::from_secs(5);
-/// Others write for milliseconds; who writes for longer is doing upkeep.
+/// Others write for milliseconds; who writes for longer writes in bulk.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+/// What took long to prepare is worth waiting for longer.
+const PUBLISH_PATIENCE: Duration = Duration::from_secs(30);
 const BACKGROUND_SLICE: Duration = Duration::from_secs(60);
+/// How long after a commit of many records upkeep waits for the next one.
+const WAY_FOR_BULK: Duration = Duration::from_secs(1);
 /// Fragments are counted once in this many commits.
 const COMMITS_BETWEEN_LOOKS: u64 = 8;
 
-#[derive(Default)]
 pub(super) struct Upkeep {
     commits: AtomicU64,
     running: AtomicBool,
+    lane: FileLock,
+    /// When many records were last being written at once.
+    bulk: Mutex<Option<Instant>>,
 }
 
-/// Starts a slice in the background when a table has too many fragments.
+impl Upkeep {
+    pub(super) async fn open(layout: &Layout) -> Result<Self, StoreError> {
+        let lane = FileLock::open(layout.upkeep_lock()).await?;
+        Ok(Self { commits: AtomicU64::new(0), running: AtomicBool::new(false), lane, bulk: Mutex::default() })
+    }
+
+    /// Indexes that are extended while rows stream in slow them down and are extended many times: it waits for the end.
+    pub(super) fn make_way(&self) {
+        *self.bulk.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    fn quiet_from(&self) -> Option<Instant> {
+        self.bulk.lock().unwrap_or_else(PoisonError::into_inner).map(|last| last + WAY_FOR_BULK)
+    }
+
+    /// Whether no more records came in bulk for a while.
+    async fn is_quiet(&self, deadline: Deadline) -> bool {
+        let Some(quiet) = self.quiet_from() else { return true };
+        tokio::time::sleep_until(quiet.min(deadline.instant())).await;
+        self.quiet_from() == Some(quiet) && Instant::now() >= quiet
+    }
+}
+
+/// Starts a slice in the background when a table has too many fragments or rows that no index has.
 pub(super) fn after_commit(shared: &Arc<Shared>) {
     let commits = shared.upkeep.commits.fetch_add(1, Ordering::Relaxed) + 1;
-    if !commits.is_multiple_of(COMMITS_BETWEEN_LOOKS) || shared.upkeep.running.swap(true, Ordering::AcqRel) {
+    let in_bulk = shared.upkeep.quiet_from().is_some_and(|quiet| Instant::now() < quiet);
+    if in_bulk || !commits.is_multiple_of(COMMITS_BETWEEN_LOOKS) || shared.upkeep.running.swap(true, Ordering::AcqRel) {
         return;
     }
     let shared = Arc::clone(shared);
@@ -66,13 +98,13 @@ impl Drop for Running<'_> {
 }
 
 async fn slice_if_needed(shared: &Shared) -> Result<(), StoreError> {
-    let mut needed = index_lags(&shared.tables.passages).await?;
-    for (_, table) in shared.tables.each() {
-        needed |= small_fragments(table).await? >= shared.options.compact_at_fragments;
-    }
-    if needed {
-        let done = slice(shared, Deadline::after(BACKGROUND_SLICE)).await?;
-        tracing::debug!(?done, "upkeep");
+    for (name, table) in shared.tables.each() {
+        let scattered = small_fragments(table).await? >= shared.options.compact_at_fragments;
+        if scattered || indexes::are_due(name, table).await? {
+            let done = slice(shared, Deadline::after(BACKGROUND_SLICE)).await?;
+            tracing::debug!(?done, "upkeep");
+            break;
+        }
     }
     Ok(())
 }
@@ -84,21 +116,29 @@ pub(super) async fn maintain(shared: &Arc<Shared>, deadline: Deadline) -> Result
     within(deadline, async { work.await.map_err(failed)? }).await
 }
 
+/// To the deadline, or until nothing is left to do.
 async fn slice(shared: &Shared, deadline: Deadline) -> Result<Maintained, StoreError> {
     let mut done = Maintained::default();
+    if !shared.upkeep.is_quiet(deadline).await {
+        return Ok(busy(done));
+    }
+    let _lane = match shared.upkeep.lane.acquire(deadline).await {
+        Ok(lane) => lane,
+        Err(StoreError::TimedOut) => return Ok(busy(done)),
+        Err(error) => return Err(error),
+    };
     for (name, table) in shared.tables.each() {
         if small_fragments(table).await? >= FRAGMENTS_WORTH_COMPACTING {
-            let Some(_guard) = lock(shared, deadline).await? else { return Ok(busy(done)) };
-            done.fragments_removed += compact(table).await?;
+            let Some(fewer) = compact(shared, table, deadline).await? else { return Ok(busy(done)) };
+            done.fragments_removed += fewer;
             done.more |= small_fragments(table).await? >= shared.options.compact_at_fragments;
         }
-        if name == TableName::Passages && index_lags(table).await? {
-            let Some(_guard) = lock(shared, deadline).await? else { return Ok(busy(done)) };
-            update_indexes(table).await?;
+        if !refresh_indexes(shared, name, table, deadline, &mut done).await? {
+            return Ok(busy(done));
         }
     }
     checkpoint::sync_tables(shared).await?;
-    let Some(guard) = lock(shared, deadline).await? else { return Ok(busy(done)) };
+    let Some((guard, _)) = lock(shared, deadline.at_most(LOCK_PATIENCE)).await? else { return Ok(busy(done)) };
     checkpoint::checkpoint(shared, &guard).await?;
     for (_, table) in shared.tables.each() {
         done.versions_removed += prune(table, KEEP_VERSIONS, false).await?;
@@ -110,15 +150,42 @@ fn busy(done: Maintained) -> Maintained {
     Maintained { busy: true, more: true, ..done }
 }
 
-async fn lock(shared: &Shared, deadline: Deadline) -> Result<Option<WriteGuard>, StoreError> {
-    match shared.lock.acquire(deadline.at_most(LOCK_PATIENCE)).await {
+async fn lock(shared: &Shared, deadline: Deadline) -> Result<Option<(WriteGuard, Erasures)>, StoreError> {
+    match shared.lock.acquire(deadline).await {
         Ok(mut guard) => {
-            commit::settle(shared, &mut guard).await?;
-            Ok(Some(guard))
+            let erasures = commit::settle(shared, &mut guard).await?;
+            Ok(Some((guard, erasures)))
         }
         Err(StoreError::TimedOut) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// To publish what was made since `then`; none where something was erased since: it may hold what is to be gone, and its
+/// files may have been removed.
+async fn lock_to_publish(shared: &Shared, then: &Erasures) -> Result<Option<WriteGuard>, StoreError> {
+    let locked = lock(shared, Deadline::after(PUBLISH_PATIENCE)).await?;
+    Ok(locked.filter(|(_, now)| now.count == then.count).map(|(guard, _)| guard))
+}
+
+/// Piece by piece. False when it could not be published.
+async fn refresh_indexes(
+    shared: &Shared,
+    name: TableName,
+    table: &Table,
+    deadline: Deadline,
+    done: &mut Maintained,
+) -> Result<bool, StoreError> {
+    while !deadline.passed() {
+        let erasures = Erasures::read(&shared.layout).await?;
+        let Some(prepared) = indexes::prepare(name, table).await? else { return Ok(true) };
+        let Some(_guard) = lock_to_publish(shared, &erasures).await? else { return Ok(false) };
+        if !prepared.publish().await? {
+            return Ok(false);
+        }
+    }
+    done.more |= indexes::are_due(name, table).await?;
+    Ok(true)
 }
 
 async fn small_fragments(table: &Table) -> Result<usize, StoreError> {
@@ -128,46 +195,41 @@ async fn small_fragments(table: &Table) -> Result<usize, StoreError> {
     }
 }
 
-/// How many fragments fewer there are.
-async fn compact(table: &Table) -> Result<u64, StoreError> {
-    let Some(native) = table.as_native() else { return Ok(0) };
+/// How many fragments fewer there are; none when it could not be published.
+async fn compact(shared: &Shared, table: &Table, deadline: Deadline) -> Result<Option<u64>, StoreError> {
+    let Some(native) = table.as_native() else { return Ok(Some(0)) };
     let medium = native.num_small_files(FULL_FRAGMENT_ROWS).await.map_err(failed)?;
     let medium = medium.saturating_sub(small_fragments(table).await?);
     let rows = if medium >= FRAGMENTS_WORTH_A_FULL_ONE { FULL_FRAGMENT_ROWS } else { FRAGMENT_ROWS };
-    run_compaction(table, CompactionOptions { max_source_bytes: Some(SLICE_BYTES), ..compaction(rows) }).await
+    let options = CompactionOptions { max_source_bytes: Some(SLICE_BYTES), ..compaction(rows) };
+    let erasures = Erasures::read(&shared.layout).await?;
+    let dataset = indexes::snapshot(table).await?;
+    let plan = plan_compaction(&dataset, &options).await.map_err(failed)?;
+    let mut rewritten = Vec::new();
+    for task in plan.compaction_tasks() {
+        rewritten.push(task.execute(&dataset).await.map_err(failed)?);
+        if deadline.passed() {
+            break;
+        }
+    }
+    let Some(_guard) = lock_to_publish(shared, &erasures).await? else { return Ok(None) };
+    let mut newest = indexes::snapshot(table).await?;
+    let remap = Arc::new(DatasetIndexRemapperOptions::default());
+    match commit_compaction(&mut newest, rewritten, remap, &options).await {
+        Ok(metrics) => Ok(Some(metrics.fragments_removed.saturating_sub(metrics.fragments_added) as u64)),
+        Err(error) if indexes::is_conflict(&error) => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
 }
 
-/// Rewrites every fragment that has deleted rows, without them.
+/// Rewrites every fragment that has deleted rows, without them. The write lock must be held.
 pub(super) async fn drop_deleted_rows(table: &Table) -> Result<(), StoreError> {
-    run_compaction(table, CompactionOptions { materialize_deletions_threshold: 0.0, ..compaction(FRAGMENT_ROWS) })
-        .await
-        .map(drop)
+    let options = CompactionOptions { materialize_deletions_threshold: 0.0, ..compaction(FRAGMENT_ROWS) };
+    table.optimize(OptimizeAction::Compact { options, remap_options: None }).await.map(drop).map_err(failed)
 }
 
 fn compaction(rows: usize) -> CompactionOptions {
     CompactionOptions { target_rows_per_fragment: rows, num_threads: Some(1), ..CompactionOptions::default() }
-}
-
-async fn run_compaction(table: &Table, options: CompactionOptions) -> Result<u64, StoreError> {
-    let stats = table.optimize(OptimizeAction::Compact { options, remap_options: None }).await.map_err(failed)?;
-    Ok(stats.compaction.map_or(0, |c| c.fragments_removed.saturating_sub(c.fragments_added) as u64))
-}
-
-async fn index_lags(passages: &Table) -> Result<bool, StoreError> {
-    Ok(tables::unindexed_rows(passages).await? >= ROWS_WORTH_INDEXING)
-}
-
-async fn update_indexes(passages: &Table) -> Result<(), StoreError> {
-    let rows = passages.count_rows(None).await.map_err(failed)?;
-    if rows >= ROWS_WORTH_A_VECTOR_INDEX && !tables::has_vector_index(passages).await? {
-        tables::build_vector_index(passages).await?;
-    }
-    let segments = passages.index_stats(TEXT_INDEX).await.map_err(failed)?.and_then(|stats| stats.num_indices);
-    let options = match segments.map_or(0, |segments| segments as usize) {
-        segments if segments >= INDEX_SEGMENTS => OptimizeOptions::merge(segments),
-        _ => OptimizeOptions::append(),
-    };
-    passages.optimize(OptimizeAction::Index(options)).await.map(drop).map_err(failed)
 }
 
 /// Removes everything that the newest version does not need. Nobody else may be writing.

@@ -1,10 +1,10 @@
-//! One writer at a time, over all processes and instances that have the directory open. The kernel frees the lock of a
-//! process that is killed. While a frame is being applied the lock file names its journal, so that whoever comes next
+//! Locks over all processes and instances that have the directory open, which the kernel frees when a process is killed:
+//! one writer at a time, and one that does upkeep. While a frame is being applied the lock file names its journal, so that whoever comes next
 //! finishes what was begun before it writes anything of its own.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,35 +18,56 @@ use super::format::{Layout, unusable};
 /// Short against the few milliseconds of a commit; a try costs one system call.
 const RETRY: Duration = Duration::from_millis(1);
 
-pub(super) struct WriteLock {
-    /// Writers of this process queue here first and take the file lock one by one.
+/// A lock file.
+pub(super) struct FileLock {
+    /// Those of this process queue here first and take the file lock one by one.
     file: Arc<Mutex<File>>,
 }
 
-/// The right to write, until it is dropped.
-pub(super) struct WriteGuard {
-    file: OwnedMutexGuard<File>,
-}
+/// A lock that is held, until it is dropped.
+pub(super) struct FileGuard(OwnedMutexGuard<File>);
 
-impl WriteLock {
-    pub(super) async fn open(layout: &Layout) -> Result<Self, StoreError> {
-        let path = layout.write_lock();
+impl FileLock {
+    pub(super) async fn open(path: PathBuf) -> Result<Self, StoreError> {
         let file = super::blocking(move || open(&path)).await??;
         Ok(Self { file: Arc::new(Mutex::new(file)) })
     }
 
-    pub(super) async fn acquire(&self, deadline: Deadline) -> Result<WriteGuard, StoreError> {
+    pub(super) async fn acquire(&self, deadline: Deadline) -> Result<FileGuard, StoreError> {
         super::within(deadline, async {
             let file = Arc::clone(&self.file).lock_owned().await;
             loop {
                 match file.try_lock() {
-                    Ok(()) => return Ok(WriteGuard { file }),
+                    Ok(()) => return Ok(FileGuard(file)),
                     Err(TryLockError::WouldBlock) => tokio::time::sleep(RETRY).await,
                     Err(TryLockError::Error(error)) => return Err(failed(error)),
                 }
             }
         })
         .await
+    }
+}
+
+impl Drop for FileGuard {
+    fn drop(&mut self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::error!(%error, "a lock of the store could not be freed");
+        }
+    }
+}
+
+pub(super) struct WriteLock(FileLock);
+
+/// The right to write, until it is dropped.
+pub(super) struct WriteGuard(FileGuard);
+
+impl WriteLock {
+    pub(super) async fn open(layout: &Layout) -> Result<Self, StoreError> {
+        FileLock::open(layout.write_lock()).await.map(Self)
+    }
+
+    pub(super) async fn acquire(&self, deadline: Deadline) -> Result<WriteGuard, StoreError> {
+        self.0.acquire(deadline).await.map(WriteGuard)
     }
 }
 
@@ -60,26 +81,18 @@ impl WriteGuard {
     /// The journal whose last frame may be applied in part.
     pub(super) fn unapplied(&mut self) -> Result<Option<String>, StoreError> {
         let mut name = String::new();
-        self.file.rewind().map_err(failed)?;
-        self.file.read_to_string(&mut name).map_err(failed)?;
+        self.0.0.rewind().map_err(failed)?;
+        self.0.0.read_to_string(&mut name).map_err(failed)?;
         Ok(Some(name).filter(|name| !name.is_empty()))
     }
 
     pub(super) fn begin(&mut self, journal: &str) -> Result<(), StoreError> {
         self.finish()?;
-        self.file.write_all(journal.as_bytes()).map_err(failed)
+        self.0.0.write_all(journal.as_bytes()).map_err(failed)
     }
 
     pub(super) fn finish(&mut self) -> Result<(), StoreError> {
-        self.file.set_len(0).map_err(failed)?;
-        self.file.rewind().map_err(failed)
-    }
-}
-
-impl Drop for WriteGuard {
-    fn drop(&mut self) {
-        if let Err(error) = self.file.unlock() {
-            tracing::error!(%error, "the write lock of the store could not be freed");
-        }
+        self.0.0.set_len(0).map_err(failed)?;
+        self.0.0.rewind().map_err(failed)
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[rstest]
 #[tokio::test]
-async fn what_was_committed_is_read_back_whole(#[values(InMemory, Lance)] backend: Backend) {
+async fn what_was_committed_is_read_back_whole(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
@@ -40,7 +40,7 @@ async fn what_was_committed_is_read_back_whole(#[values(InMemory, Lance)] backen
 
 #[rstest]
 #[tokio::test]
-async fn a_retried_batch_changes_nothing(#[values(InMemory, Lance)] backend: Backend) {
+async fn a_retried_batch_changes_nothing(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
@@ -67,7 +67,9 @@ async fn a_retried_batch_changes_nothing(#[values(InMemory, Lance)] backend: Bac
 
 #[rstest]
 #[tokio::test]
-async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(#[values(InMemory, Lance)] backend: Backend) {
+async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
@@ -95,7 +97,9 @@ async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(#[values(
 
 #[rstest]
 #[tokio::test]
-async fn a_trace_confirms_a_memory_once_and_another_error_is_no_duplicate(#[values(InMemory, Lance)] backend: Backend) {
+async fn a_trace_confirms_a_memory_once_and_another_error_is_no_duplicate(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
@@ -128,7 +132,7 @@ async fn a_trace_confirms_a_memory_once_and_another_error_is_no_duplicate(#[valu
 #[rstest]
 #[tokio::test]
 async fn duplicates_within_a_batch_are_found_and_retired_memories_take_no_confirmation(
-    #[values(InMemory, Lance)] backend: Backend,
+    #[values(InMemory, Lance, Resident)] backend: Backend,
 ) {
     let opened = backend.open().await;
     let here = workspace("/here");
@@ -142,7 +146,7 @@ async fn duplicates_within_a_batch_are_found_and_retired_memories_take_no_confir
 
 #[rstest]
 #[tokio::test]
-async fn a_call_whose_deadline_has_passed_does_nothing(#[values(InMemory, Lance)] backend: Backend) {
+async fn a_call_whose_deadline_has_passed_does_nothing(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let here = workspace("/here");
     let late = || Deadline::after(Duration::ZERO);

@@ -9,7 +9,7 @@ use super::*;
 #[rstest]
 #[tokio::test]
 async fn an_erased_memory_is_gone_with_passages_and_signals_and_can_be_stored_again(
-    #[values(InMemory, Lance)] backend: Backend,
+    #[values(InMemory, Lance, Resident)] backend: Backend,
 ) {
     let opened = backend.open().await;
     let store = &opened.store;
@@ -33,7 +33,7 @@ async fn an_erased_memory_is_gone_with_passages_and_signals_and_can_be_stored_ag
 
 #[rstest]
 #[tokio::test]
-async fn an_erased_workspace_leaves_only_what_it_shares(#[values(InMemory, Lance)] backend: Backend) {
+async fn an_erased_workspace_leaves_only_what_it_shares(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let [here, there] = [workspace("/here"), workspace("/there")];
@@ -67,7 +67,9 @@ async fn an_erased_workspace_leaves_only_what_it_shares(#[values(InMemory, Lance
 
 #[rstest]
 #[tokio::test]
-async fn traces_go_by_their_age_and_what_was_learned_from_them_stays(#[values(InMemory, Lance)] backend: Backend) {
+async fn traces_go_by_their_age_and_what_was_learned_from_them_stays(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
     let opened = backend.open().await;
     let store = &opened.store;
     let [here, there] = [workspace("/here"), workspace("/there")];

@@ -31,7 +31,9 @@ fn result() -> JobResult {
 
 #[rstest]
 #[tokio::test]
-async fn a_job_is_queued_once_and_changed_by_whoever_knows_it_as_it_is(#[values(InMemory, Lance)] backend: Backend) {
+async fn a_job_is_queued_once_and_changed_by_whoever_knows_it_as_it_is(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
     let opened = backend.open().await;
     let store = &opened.store;
     let queued = job(&workspace("/here"), "session", now());
@@ -65,7 +67,7 @@ async fn a_job_is_queued_once_and_changed_by_whoever_knows_it_as_it_is(#[values(
 
 #[rstest]
 #[tokio::test]
-async fn jobs_are_found_by_workspace_state_and_time_in_pages(#[values(InMemory, Lance)] backend: Backend) {
+async fn jobs_are_found_by_workspace_state_and_time_in_pages(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let [here, there] = [workspace("/here"), workspace("/there")];
@@ -110,7 +112,7 @@ async fn jobs_are_found_by_workspace_state_and_time_in_pages(#[values(InMemory, 
 
 #[rstest]
 #[tokio::test]
-async fn the_job_that_waits_longest_is_the_next(#[values(InMemory, Lance)] backend: Backend) {
+async fn the_job_that_waits_longest_is_the_next(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let micros = |micros: i64| now() + SignedDuration::from_micros(micros);
@@ -141,7 +143,9 @@ async fn the_job_that_waits_longest_is_the_next(#[values(InMemory, Lance)] backe
 
 #[rstest]
 #[tokio::test]
-async fn jobs_go_when_they_were_over_long_enough_and_with_their_workspace(#[values(InMemory, Lance)] backend: Backend) {
+async fn jobs_go_when_they_were_over_long_enough_and_with_their_workspace(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
     let opened = backend.open().await;
     let store = &opened.store;
     let [here, there] = [workspace("/here"), workspace("/there")];

@@ -23,7 +23,7 @@ async fn passages(store: &Arc<dyn MemoryStore>, id: MemoryId) -> Vec<Passage> {
 #[rstest]
 #[tokio::test]
 async fn a_changed_memory_is_found_by_what_it_says_now_and_by_nothing_else(
-    #[values(InMemory, Lance)] backend: Backend,
+    #[values(InMemory, Lance, Resident)] backend: Backend,
 ) {
     let opened = backend.open().await;
     let store = &opened.store;
@@ -60,7 +60,7 @@ async fn a_changed_memory_is_found_by_what_it_says_now_and_by_nothing_else(
 
 #[rstest]
 #[tokio::test]
-async fn a_status_takes_a_memory_out_of_search_and_back(#[values(InMemory, Lance)] backend: Backend) {
+async fn a_status_takes_a_memory_out_of_search_and_back(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
@@ -83,7 +83,7 @@ async fn a_status_takes_a_memory_out_of_search_and_back(#[values(InMemory, Lance
 #[rstest]
 #[tokio::test]
 async fn a_change_of_what_is_not_stored_so_is_refused_with_its_whole_batch(
-    #[values(InMemory, Lance)] backend: Backend,
+    #[values(InMemory, Lance, Resident)] backend: Backend,
 ) {
     let opened = backend.open().await;
     let store = &opened.store;
@@ -131,7 +131,7 @@ async fn a_change_of_what_is_not_stored_so_is_refused_with_its_whole_batch(
 
 #[rstest]
 #[tokio::test]
-async fn what_counts_as_the_same_is_what_a_memory_says_now(#[values(InMemory, Lance)] backend: Backend) {
+async fn what_counts_as_the_same_is_what_a_memory_says_now(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
@@ -152,7 +152,7 @@ async fn what_counts_as_the_same_is_what_a_memory_says_now(#[values(InMemory, La
 #[rstest]
 #[tokio::test]
 async fn without_a_confirmation_everything_is_stored_once_whatever_it_says(
-    #[values(InMemory, Lance)] backend: Backend,
+    #[values(InMemory, Lance, Resident)] backend: Backend,
 ) {
     let opened = backend.open().await;
     let store = &opened.store;
@@ -177,7 +177,7 @@ async fn without_a_confirmation_everything_is_stored_once_whatever_it_says(
 
 #[rstest]
 #[tokio::test]
-async fn of_a_workspace_the_highest_revision_stays(#[values(InMemory, Lance)] backend: Backend) {
+async fn of_a_workspace_the_highest_revision_stays(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let named =
@@ -199,7 +199,7 @@ async fn of_a_workspace_the_highest_revision_stays(#[values(InMemory, Lance)] ba
 #[rstest]
 #[tokio::test]
 async fn the_verdict_of_a_trace_is_changed_by_whoever_knows_it_as_it_is_and_is_counted(
-    #[values(InMemory, Lance)] backend: Backend,
+    #[values(InMemory, Lance, Resident)] backend: Backend,
 ) {
     let opened = backend.open().await;
     let store = &opened.store;

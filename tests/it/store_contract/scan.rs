@@ -2,6 +2,7 @@
 
 use reasoning_bank_actors::ports::Held;
 use reasoning_bank_domain::confidence::Signal;
+use reasoning_bank_domain::memory::MemoryOutcome;
 use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
@@ -11,7 +12,7 @@ use super::*;
 #[rstest]
 #[tokio::test]
 async fn get_answers_in_the_order_asked_and_leaves_out_what_it_does_not_know(
-    #[values(InMemory, Lance)] backend: Backend,
+    #[values(InMemory, Lance, Resident)] backend: Backend,
 ) {
     let opened = backend.open().await;
     let here = workspace("/here");
@@ -25,7 +26,9 @@ async fn get_answers_in_the_order_asked_and_leaves_out_what_it_does_not_know(
 
 #[rstest]
 #[tokio::test]
-async fn evidence_is_the_fold_of_all_signals_wherever_it_is_read(#[values(InMemory, Lance)] backend: Backend) {
+async fn evidence_is_the_fold_of_all_signals_wherever_it_is_read(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
@@ -58,7 +61,7 @@ async fn evidence_is_the_fold_of_all_signals_wherever_it_is_read(#[values(InMemo
 
 #[rstest]
 #[tokio::test]
-async fn pages_cover_everything_once_and_in_order(#[values(InMemory, Lance)] backend: Backend) {
+async fn pages_cover_everything_once_and_in_order(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let [here, there] = [workspace("/here"), workspace("/there")];
     let stored: Vec<Memory> =
@@ -83,7 +86,45 @@ async fn pages_cover_everything_once_and_in_order(#[values(InMemory, Lance)] bac
 
 #[rstest]
 #[tokio::test]
-async fn pages_run_from_new_to_old_as_well(#[values(InMemory, Lance)] backend: Backend) {
+async fn memories_are_found_by_conditions_alone_page_by_page(#[values(InMemory, Lance, Resident)] backend: Backend) {
+    let opened = backend.open().await;
+    let [here, there] = [workspace("/here"), workspace("/there")];
+    let numbered = |n: usize| {
+        let mut memory = memory(if n.is_multiple_of(7) { &there } else { &here }, &format!("Title {n}"), "content");
+        memory.outcome = if n.is_multiple_of(2) { MemoryOutcome::Mixed } else { MemoryOutcome::Success };
+        memory.pattern_tags = vec![format!("tag{}", n % 3)];
+        memory
+    };
+    let stored: Vec<Memory> = (0..25).map(numbered).collect();
+    add(&opened.store, &stored).await;
+    let archived = next(&stored[2], |memory| memory.status = Status::Archived);
+    commit(&opened.store, vec![change(&archived, Some([1.0, 0.0, 0.0, 0.0]))]).await;
+    let conditions =
+        Conditions { outcome: Some(MemoryOutcome::Mixed), tags: vec!["tag2".into()], ..Conditions::default() };
+    let filter = |status| Filter::Matching { workspace: here.clone(), status, conditions: conditions.clone() };
+    let expected = |active: bool| {
+        let wanted = stored.iter().filter(|m| m.workspace_id == here && conditions.hold(*m));
+        let wanted = wanted.filter(|m| !active || m.id != archived.id);
+        wanted.rev().map(|memory| memory.id).collect::<Vec<_>>()
+    };
+    assert!(expected(true).len() >= 2 && expected(false).len() == expected(true).len() + 1);
+    for (status, active) in [(None, false), (Some(Status::Active), true)] {
+        let (mut seen, mut page) = (Vec::new(), Page::newest(2));
+        loop {
+            let found = memories(&opened.store, filter(status), page.clone()).await;
+            let Some(last) = found.last() else { break };
+            assert!(found.len() <= 2);
+            page = page.after(last.uuid());
+            seen.extend(found);
+        }
+        assert_eq!(seen, expected(active));
+    }
+    assert_eq!(memories(&opened.store, filter(Some(Status::Archived)), everything()).await, [archived.id]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn pages_run_from_new_to_old_as_well(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let [here, there] = [workspace("/here"), workspace("/there")];
@@ -123,7 +164,9 @@ async fn pages_run_from_new_to_old_as_well(#[values(InMemory, Lance)] backend: B
 
 #[rstest]
 #[tokio::test]
-async fn signals_are_found_by_their_memories_and_a_workspace_is_counted(#[values(InMemory, Lance)] backend: Backend) {
+async fn signals_are_found_by_their_memories_and_a_workspace_is_counted(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
     let opened = backend.open().await;
     let store = &opened.store;
     let [here, there] = [workspace("/here"), workspace("/there")];
@@ -157,7 +200,7 @@ async fn signals_are_found_by_their_memories_and_a_workspace_is_counted(#[values
 
 #[rstest]
 #[tokio::test]
-async fn descendants_are_found_by_parent_and_by_source(#[values(InMemory, Lance)] backend: Backend) {
+async fn descendants_are_found_by_parent_and_by_source(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let here = workspace("/here");
     let [root, mut child, mut mixed, other] =
@@ -182,7 +225,7 @@ async fn descendants_are_found_by_parent_and_by_source(#[values(InMemory, Lance)
 
 #[rstest]
 #[tokio::test]
-async fn relations_are_read_without_the_memories_they_are_of(#[values(InMemory, Lance)] backend: Backend) {
+async fn relations_are_read_without_the_memories_they_are_of(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let [here, there] = [workspace("/here"), workspace("/there")];
@@ -217,7 +260,7 @@ async fn relations_are_read_without_the_memories_they_are_of(#[values(InMemory, 
 
 #[rstest]
 #[tokio::test]
-async fn passages_are_read_for_many_memories_at_once(#[values(InMemory, Lance)] backend: Backend) {
+async fn passages_are_read_for_many_memories_at_once(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
@@ -236,7 +279,7 @@ async fn passages_are_read_for_many_memories_at_once(#[values(InMemory, Lance)] 
 
 #[rstest]
 #[tokio::test]
-async fn upkeep_changes_nothing_that_can_be_read(#[values(InMemory, Lance)] backend: Backend) {
+async fn upkeep_changes_nothing_that_can_be_read(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let here = workspace("/here");
     let stored: Vec<Memory> = (0..12).map(|n| memory(&here, &format!("Title {n}"), "common words")).collect();
@@ -252,7 +295,7 @@ async fn upkeep_changes_nothing_that_can_be_read(#[values(InMemory, Lance)] back
 
 #[rstest]
 #[tokio::test]
-async fn of_many_ids_those_that_are_stored_are_told(#[values(InMemory, Lance)] backend: Backend) {
+async fn of_many_ids_those_that_are_stored_are_told(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let kept = memory(&workspace("/here"), "Kept", "content");
     let (helped, tried) = (signal(&kept, SignalKind::Helpful, now()), trace(&workspace("/here"), "the task"));

@@ -17,7 +17,7 @@ async fn summary(store: &Arc<dyn MemoryStore>) -> Summary {
 
 #[rstest]
 #[tokio::test]
-async fn everything_is_counted_over_all_workspaces_as_it_is_now(#[values(InMemory, Lance)] backend: Backend) {
+async fn everything_is_counted_over_all_workspaces_as_it_is_now(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
     let empty = summary(store).await;

@@ -1,5 +1,7 @@
 //! A line of an import: which kind of thing it is, that it is whole, and that it holds no secret.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Passage;
@@ -8,7 +10,8 @@ use reasoning_bank_domain::memory::{Memory, Scope, SourceType, Trust};
 use reasoning_bank_domain::secrets::{Scrub, scrub};
 use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace};
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use crate::jsonl::{FieldProblem, parsed};
@@ -31,14 +34,50 @@ pub(super) struct Line {
 
 type Fields = Map<String, Value>;
 
+/// A line as it was read. Vectors are most of it, so their numbers are read as such at once.
+#[derive(Debug)]
+pub(super) struct Raw {
+    fields: Fields,
+    passages: Option<Vec<Passage>>,
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visit;
+
+        impl<'de> Visitor<'de> for Visit {
+            type Value = Raw;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
+                let mut raw = Raw { fields: Fields::new(), passages: None };
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "passages" {
+                        raw.passages = Some(map.next_value()?);
+                    } else {
+                        raw.fields.insert(name, map.next_value()?);
+                    }
+                }
+                Ok(raw)
+            }
+        }
+
+        deserializer.deserialize_map(Visit)
+    }
+}
+
 /// # Errors
 /// All fields that are wrong, as far as the first wrong one lets the others be read.
-pub(super) fn parse(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
+pub(super) fn parse(raw: Raw, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
+    let Raw { mut fields, passages } = raw;
     let named = fields.remove("workspace").map(workspace).transpose()?;
     let untrusted = named.as_ref().is_some_and(|named| named.team.is_some() || named.org.is_some());
     let kind = fields.remove("kind");
     let mut line = match kind.as_ref().and_then(Value::as_str) {
-        Some("memory") => memory(fields, defaults),
+        Some("memory") => memory(fields, passages.unwrap_or_default(), defaults),
         Some("trace") => trace(fields),
         Some("signal") => signal(fields),
         _ => {
@@ -64,10 +103,9 @@ fn workspace(value: Value) -> Result<Workspace, Vec<FieldProblem>> {
     Ok(workspace)
 }
 
-fn memory(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
+fn memory(mut fields: Fields, passages: Vec<Passage>, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
     require_id(&fields, "id")?;
     let is_here = !fields.contains_key("workspace_id");
-    let passages: Vec<Passage> = fields.remove("passages").map_or(Ok(Vec::new()), |value| part("passages", value))?;
     complete(&mut fields, defaults);
     let mut memory: Memory = whole(fields)?;
     let redactions = memory.scrub();
@@ -84,8 +122,11 @@ fn memory(mut fields: Fields, defaults: &Defaults) -> Result<Line, Vec<FieldProb
     if !problems.is_empty() {
         return Err(problems);
     }
-    // Where a text had to be changed, its passages are made anew.
-    let clean = redactions == 0 && passages.iter().all(|passage| scrub(&passage.text).redactions == 0);
+    // Where a text had to be changed, its passages are made anew. One that is such a text whole was looked through with it.
+    let content = memory.content_text();
+    let is_known = |text: &str| text == content || text == memory.task;
+    let is_clean = |text: &str| is_known(text) || scrub(text).redactions == 0;
+    let clean = redactions == 0 && passages.iter().all(|passage| is_clean(&passage.text));
     let thing = Restorable::Memory { memory, passages: if clean { passages } else { Vec::new() } };
     Ok(Line { thing, workspace: is_here.then(|| defaults.here.clone()), untrusted: false, redactions })
 }

@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use reasoning_bank_actors::ports::{Filter, Page, Record, Scanned};
+use reasoning_bank_actors::ports::{Filter, Page, Passage, PassageKind, Record, Scanned};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::workspace::Workspace;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::cli::output::Output;
@@ -21,6 +21,10 @@ fn id(n: u128) -> String {
 
 fn lesson(n: u128) -> Value {
     json!({"kind": "memory", "id": id(n), "title": format!("Lesson {n}"), "description": "When", "content": "How"})
+}
+
+fn parsed(line: Value) -> Line {
+    line::parse(serde_json::from_value(line).unwrap(), &defaults()).unwrap()
 }
 
 /// What is said about each of these lines.
@@ -127,8 +131,7 @@ fn a_memory_that_names_itself_is_refused() {
 
 #[test]
 fn what_a_memory_of_another_program_lacks_is_filled_in() {
-    let Value::Object(fields) = lesson(1) else { unreachable!() };
-    let line = line::parse(fields, &defaults()).unwrap();
+    let line = parsed(lesson(1));
     let Restorable::Memory { memory, passages } = line.thing else { panic!("{:?}", line.thing) };
     assert_eq!((memory.revision, memory.outcome, memory.prior), (1, MemoryOutcome::Success, 0.5));
     assert_eq!((memory.source_type, memory.trust), (SourceType::Imported, Trust::Model));
@@ -166,25 +169,48 @@ async fn secrets_are_replaced_and_counted_before_anything_is_written() {
 
 #[test]
 fn a_batch_is_bounded_by_its_bytes_too() {
-    let entry = |chars: usize| {
-        let memory = match line::parse(lesson(1).as_object().unwrap().clone(), &defaults()).unwrap().thing {
+    let entry = |chars: usize, embedded: bool| {
+        let memory = match parsed(lesson(1)).thing {
             Restorable::Memory { memory, .. } => memory,
             other => panic!("{other:?}"),
         };
-        let thing = Restorable::Memory {
-            memory: reasoning_bank_domain::memory::Memory { content: "x".repeat(chars), ..memory },
-            passages: Vec::new(),
-        };
-        serde_json::to_string(&Entry { redactions: 0, thing }).unwrap() + "\n"
+        let memory = reasoning_bank_domain::memory::Memory { content: "x".repeat(chars), ..memory };
+        let passage = Passage { kind: PassageKind::Content, n: 0, text: "x".into(), vector: Some(vec![0.5, -1e-30]) };
+        let passages = if embedded { vec![passage.clone(), Passage { vector: None, ..passage }] } else { Vec::new() };
+        let mut bytes = Vec::new();
+        Entry { redactions: 3, thing: Restorable::Memory { memory, passages } }.write(&mut bytes).unwrap();
+        bytes
     };
-    let sizes = |text: String| {
-        let mut entries = text.as_bytes();
-        let batches = std::iter::from_fn(|| Some(next_batch(&mut entries).unwrap().len()).filter(|n| *n > 0));
-        batches.collect::<Vec<_>>()
+    let sizes = |bytes: Vec<u8>| {
+        let mut entries = &bytes[..];
+        let mut next = || next_batch(&mut entries, &BTreeSet::new()).unwrap();
+        std::iter::from_fn(|| Some(next().things.len()).filter(|n| *n > 0)).collect::<Vec<_>>()
     };
-    assert_eq!(sizes(entry(10).repeat(600)), [256, 256, 88]);
-    assert_eq!(sizes(entry(400_000).repeat(7)), [3, 3, 1]);
-    assert_eq!(sizes(String::new()), [0; 0]);
+    assert_eq!(sizes(entry(10, false).repeat(600)), [256, 256, 88]);
+    assert_eq!(sizes(entry(400_000, false).repeat(7)), [3, 3, 1]);
+    assert_eq!(sizes(entry(10, true).repeat(9_000)), [8_192, 808]);
+    assert_eq!(sizes(entry(12_000_000, true).repeat(4)), [3, 1]);
+    assert_eq!(sizes(Vec::new()), [0; 0]);
+}
+
+#[test]
+fn what_is_put_aside_is_read_again_to_the_bit() {
+    let vector = vec![0.1, f32::MIN_POSITIVE, -0.0, f32::MAX];
+    let passage = |n, vector| Passage { kind: PassageKind::Content, n, text: "\u{1f980}\n".into(), vector };
+    let Restorable::Memory { memory, .. } = parsed(lesson(1)).thing else { unreachable!() };
+    let passages = vec![passage(0, Some(vector)), passage(1, None), passage(2, Some(Vec::new()))];
+    let entry =
+        || Entry { redactions: 7, thing: Restorable::Memory { memory: memory.clone(), passages: passages.clone() } };
+    let mut bytes = Vec::new();
+    entry().write(&mut bytes).unwrap();
+    entry().write(&mut bytes).unwrap();
+    let mut source = &bytes[..];
+    for _ in 0..2 {
+        assert_eq!(Entry::read(&mut source).unwrap().unwrap().0, entry());
+    }
+    assert!(Entry::read(&mut source).unwrap().is_none());
+    assert!(Entry::read(&mut &bytes[..bytes.len() - 1]).unwrap().is_some());
+    assert!(Entry::read(&mut &bytes[..20]).is_err());
 }
 
 /// Of many kinds, each another for every `n`.
@@ -221,8 +247,7 @@ fn unusual(n: u64) -> Vec<Restorable> {
     let signal = json!({"kind": "signal", "id": id(u128::from(n) * 3 + 3), "memory_id": id(u128::from(n) * 3 + 1),
         "workspace_id": "00000000000000bb", "signal": pick("k", &["helpful", "not_helpful", "injected", "stable"]),
         "at": time(5), "comment": pick("comment", &texts[..3])});
-    let parse = |line: Value| line::parse(line.as_object().unwrap().clone(), &defaults()).unwrap().thing;
-    [memory, trace, signal].map(parse).into()
+    [memory, trace, signal].map(|line| parsed(line).thing).into()
 }
 
 #[test]
@@ -230,8 +255,7 @@ fn a_name_of_a_workspace_is_safe_to_print() {
     let secret = format!("ghp_{}", "a1B2".repeat(9));
     let named = |name: String| {
         let workspace = json!({"id": "0123456789abcdef", "name": name, "root": "/a", "created_at": defaults().now});
-        let Value::Object(fields) = with(lesson(1), "workspace", workspace) else { unreachable!() };
-        line::parse(fields, &defaults()).unwrap().workspace.unwrap().name
+        parsed(with(lesson(1), "workspace", workspace)).workspace.unwrap().name
     };
     assert_eq!(named("shop\u{1b}[2J\n".into()), "shop[2J");
     assert_eq!(named("x".repeat(500)).len(), 120);

@@ -173,7 +173,13 @@ fn statistics_have_a_line_a_subject() {
         latency_ms: Latencies { retrieval: times, ..Latencies::default() },
         actors: vec![actor("store", 1), actor("cache", 0)],
         store: StoreStatistics { rows: 20, fragments: 1, bytes: 3 << 20, index_lag_rows: 20 },
-        embedder: EmbedderStatistics { name: "all-MiniLM-L6-v2-int8".into(), dims: 384, ready: true },
+        embedder: EmbedderStatistics {
+            name: "all-MiniLM-L6-v2-int8".into(),
+            dims: 384,
+            ready: true,
+            cache_hits: 5,
+            cache_misses: 7,
+        },
         since: Timestamp::UNIX_EPOCH,
         uptime_s: 2,
     };

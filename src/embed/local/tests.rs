@@ -44,19 +44,19 @@ struct Script {
     ends: mpsc::Sender<End>,
 }
 
-fn scripted() -> (BuiltinEmbedder, Script) {
+fn scripted() -> (LocalEmbedder, Script) {
     let (load, loaded) = mpsc::channel::<Result<(), String>>();
     let (calls, seen) = unbounded_channel();
     let (ends, ends_seen) = mpsc::channel();
-    let embedder = BuiltinEmbedder::with_encoder(move || {
+    let embedder = LocalEmbedder::with_encoders(builtin_fingerprint(), 1, move || {
         loaded.recv().unwrap()?;
-        Ok(Scripted { calls, ends: ends_seen })
+        Ok(vec![Scripted { calls, ends: ends_seen }])
     });
     (embedder, Script { load, calls: seen, ends })
 }
 
 /// Ready, and at work on a document "busy" that ends when the script says so.
-async fn busy(embedder: &BuiltinEmbedder, script: &mut Script) -> Answer {
+async fn busy(embedder: &LocalEmbedder, script: &mut Script) -> Answer {
     script.load.send(Ok(())).unwrap();
     let busy = documents(embedder, &["busy"]);
     assert_eq!(script.calls.recv().await.unwrap(), ["busy"]);
@@ -66,7 +66,7 @@ async fn busy(embedder: &BuiltinEmbedder, script: &mut Script) -> Answer {
 type Answer = oneshot::Receiver<Result<Vec<Vec<Chunk>>, EmbedError>>;
 
 /// Documents in the lane, without a future that has to be polled.
-fn documents(embedder: &BuiltinEmbedder, texts: &[&str]) -> Answer {
+fn documents(embedder: &LocalEmbedder, texts: &[&str]) -> Answer {
     let (reply, answer) = oneshot::channel();
     let texts = texts.iter().map(|text| (*text).to_owned()).collect();
     embedder.lanes.push_documents(Documents::new(texts, reply)).unwrap();
@@ -80,9 +80,35 @@ fn in_a_minute() -> Deadline {
 #[test]
 fn the_fingerprint_is_that_of_the_file() {
     let embedder = scripted().0;
-    let hash: String = Sha256::digest(FILES.model).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash: String = Sha256::digest(builtin::ONNX).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(embedder.fingerprint().hash, hash);
     assert_eq!(embedder.fingerprint().to_string(), "all-MiniLM-L6-v2-int8/384/4e9da7c1c53618a4");
+}
+
+#[test]
+fn shares_are_of_about_the_same_length_and_not_more_than_texts() {
+    let texts: Vec<String> = (1..=40).map(|n| "x".repeat(n * n)).collect();
+    let bytes = |share: Vec<(usize, String)>| share.iter().map(|(_, text)| text.len()).sum::<usize>();
+    let lengths: Vec<usize> = shares(texts, 3).into_iter().map(bytes).collect();
+    assert!(lengths.iter().max().unwrap() - lengths.iter().min().unwrap() < 400, "{lengths:?}");
+    assert_eq!(shares(vec!["one".into()], 8), [[(0, "one".into())]]);
+}
+
+#[tokio::test]
+async fn several_threads_share_the_texts_of_a_call_and_each_gets_its_own_vectors() {
+    let (calls, mut seen) = unbounded_channel();
+    let (ends, held): (Vec<_>, Vec<_>) = (0..2).map(|_| mpsc::channel()).unzip();
+    let encoders = held.into_iter().map(|ends| Scripted { calls: calls.clone(), ends }).collect();
+    let embedder = LocalEmbedder::with_encoders(builtin_fingerprint(), 2, move || Ok(encoders));
+    let mut embedded = pin!(embedder.embed_documents(vec!["a".into(), "long".into()], in_a_minute()));
+    assert!(poll!(&mut embedded).is_pending());
+    // Neither has ended: both are at work.
+    let mut at_work = [seen.recv().await.unwrap().concat(), seen.recv().await.unwrap().concat()];
+    at_work.sort();
+    assert_eq!(at_work, ["a", "long"]);
+    drop(ends);
+    let vector = |chunks: &Vec<Chunk>| chunks[0].vector.clone().unwrap();
+    assert_eq!(embedded.await.unwrap().iter().map(vector).collect::<Vec<_>>(), [[1.0], [4.0]]);
 }
 
 #[tokio::test]

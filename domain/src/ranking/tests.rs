@@ -1,11 +1,13 @@
+use std::collections::HashSet;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::confidence::SignalKind;
-use crate::memory::Scope;
-use crate::memory::samples::{days_ago, id, now, strategy, warning};
+use crate::fusion::RankedList;
+use crate::memory::samples::{days_ago, id, now, strategy, trace, warning};
+use crate::retrieval::over_fetch;
 use crate::score::{ProfileName, Weights};
-use crate::signature::Signature;
 
 const PROFILES: [ProfileName; 4] =
     [ProfileName::Composite, ProfileName::Paper, ProfileName::Cascade, ProfileName::Episodic];
@@ -30,8 +32,35 @@ fn ids(ranked: &[Ranked]) -> Vec<MemoryId> {
     ranked.iter().map(|entry| entry.facts.id).collect()
 }
 
+fn kept(ranking: &Ranking) -> Vec<MemoryId> {
+    ranking.kept().map(|entry| entry.facts.id).collect()
+}
+
+fn cuts(ranking: &Ranking) -> Vec<(MemoryId, Option<Cut>)> {
+    ranking.entries.iter().map(|entry| (entry.facts.id, entry.cut)).collect()
+}
+
+fn ranking(candidates: Candidates) -> Ranking {
+    Ranking::of(candidates, &asked(), &Profile::default())
+}
+
+/// The answer of everything that may be in it.
+fn rank(candidates: Candidates, asked: &Asked, profile: &Profile) -> Vec<Ranked> {
+    Ranking::of(candidates, asked, profile).into_kept().collect()
+}
+
 fn rank_default(candidates: Candidates) -> Vec<Ranked> {
     rank(candidates, &asked(), &Profile::default())
+}
+
+/// The first `n` of these memories, as far as they fit into `max` tokens; the first is the best.
+fn cut(memories: &[Memory], n: usize, max: Option<usize>) -> Ranking {
+    let found: Vec<(Memory, f64)> =
+        memories.iter().enumerate().map(|(at, memory)| (memory.clone(), 0.9 - 0.01 * at as f64)).collect();
+    let mut ranking = ranking(by_vector(&found));
+    ranking.shorten(n, None, Room::Within);
+    ranking.fit(max, |id| memories.iter().find(|memory| memory.id == id));
+    ranking
 }
 
 #[test]
@@ -51,6 +80,8 @@ fn the_same_words_in_several_scopes_are_told_once_by_the_narrowest() {
     let wide_is_better = [(copy(1, Scope::Org), 0.9), (copy(2, Scope::Team), 0.8), (copy(3, Scope::Project), 0.3)];
     assert_eq!(ids(&rank_default(by_vector(&wide_is_better))), [id(3)]);
     assert_eq!(ids(&rank_default(by_vector(&wide_is_better[..2]))), [id(2)]);
+    let told = Some(Cut::Duplicate { of: id(3) });
+    assert_eq!(cuts(&ranking(by_vector(&wide_is_better))), [(id(2), told), (id(1), told), (id(3), None)]);
 }
 
 #[test]
@@ -105,17 +136,19 @@ fn warnings_of_the_error_that_is_asked_for_come_before_better_ones() {
         (strategy(3), 0.8),
         (of(4, "builtins.ValueError"), 0.3),
     ]);
-    let mut ranked = rank_default(candidates);
-    assert_eq!(ids(&ranked), [1, 3, 4, 2].map(id));
-    matching_first(&mut ranked, &Signature::of("ValueError: bad literal", None));
-    assert_eq!(ids(&ranked), [4, 2, 1, 3].map(id));
+    let mut ranking = ranking(candidates);
+    assert_eq!(kept(&ranking), [1, 3, 4, 2].map(id));
+    ranking.matching_first(&Signature::of("ValueError: bad literal", None));
+    assert_eq!(kept(&ranking), [4, 2, 1, 3].map(id));
 }
 
 #[test]
 fn an_answer_is_cut_at_n() {
     let memories: Vec<Memory> = (1..=5).map(strategy).collect();
-    assert_eq!(cut(memories.clone(), 3, None, |memory| memory), memories[..3]);
-    assert_eq!(cut(memories.clone(), 9, None, |memory| memory), memories);
+    let beyond = Some(Cut::BeyondN { n: 3 });
+    let expected = [(1, None), (2, None), (3, None), (4, beyond), (5, beyond)].map(|(n, cut)| (id(n), cut));
+    assert_eq!(cuts(&cut(&memories, 3, None)), expected);
+    assert_eq!(kept(&cut(&memories, 9, None)), [1, 2, 3, 4, 5].map(id));
 }
 
 #[test]
@@ -123,11 +156,61 @@ fn an_answer_is_cut_before_the_first_that_does_not_fit_its_tokens() {
     let mut memories: Vec<Memory> = (1..=4).map(strategy).collect();
     memories[2].content = "word ".repeat(500);
     let small = tokens::estimate(&memories[0].format_for_prompt());
-    let kept = |max| cut(memories.clone(), 10, Some(max), |memory| memory).len();
+    let kept = |max| kept(&cut(&memories, 10, Some(max))).len();
     assert_eq!(kept(0), 0);
     assert_eq!(kept(small - 1), 0);
     assert_eq!(kept(small), 1);
     assert_eq!(kept(4 * small), 2, "nothing worse takes the place of what is too long");
+    let over = Some(Cut::OverTokens { max: 4 * small });
+    assert_eq!(cuts(&cut(&memories, 10, Some(4 * small)))[2..], [(id(3), over), (id(4), over)]);
+}
+
+#[test]
+fn what_has_no_body_any_more_is_not_told() {
+    let memories: Vec<Memory> = (1..=3).map(strategy).collect();
+    let mut ranking = ranking(by_vector(&memories.iter().cloned().map(|memory| (memory, 0.5)).collect::<Vec<_>>()));
+    ranking.fit(None, |id| memories.iter().find(|memory| memory.id == id && memory.title != "Strategy 2"));
+    assert_eq!(cuts(&ranking), [(id(1), None), (id(2), Some(Cut::Gone)), (id(3), None)]);
+}
+
+#[test]
+fn what_is_less_certain_than_asked_for_is_cut_before_the_answer_is_shortened() {
+    let prior = |n: u128, prior: f64| Memory { prior, pinned: true, ..strategy(n) };
+    let found = [(prior(1, 0.3), 0.9), (prior(2, 0.8), 0.6), (prior(3, 0.7), 0.5)];
+    let mut ranking = ranking(by_vector(&found));
+    ranking.require_confidence(0.7);
+    ranking.shorten(1, None, Room::Within);
+    let by_id: BTreeMap<MemoryId, Option<Cut>> = cuts(&ranking).into_iter().collect();
+    let expected = [None, Some(Cut::BelowConfidence { least: 0.7 }), Some(Cut::BeyondN { n: 1 })];
+    assert_eq!([2, 1, 3].map(|n| by_id[&id(n)]), expected);
+}
+
+#[test]
+fn of_the_best_trace_all_are_kept_and_nothing_else() {
+    let of = |n: u128, of: Option<u128>| Memory { trace_id: of.map(trace), ..strategy(n) };
+    let found = [(of(1, Some(7)), 0.9), (of(2, Some(8)), 0.8), (of(3, Some(7)), 0.2), (of(4, None), 0.1)];
+    let mut first = ranking(by_vector(&found));
+    assert_eq!(first.best_trace(), Some(trace(7)));
+    first.keep_best_trace();
+    let other = Some(Cut::NotOfBestTrace { best: id(1) });
+    assert_eq!(cuts(&first), [(id(1), None), (id(2), other), (id(3), None), (id(4), other)]);
+
+    let alone = [(of(1, None), 0.9), (of(2, None), 0.8), (of(3, Some(7)), 0.2)];
+    let mut alone = ranking(by_vector(&alone));
+    alone.keep_best_trace();
+    assert_eq!((alone.best_trace(), kept(&alone)), (None, vec![id(1)]), "no trace is a trace of its own");
+    let mut nothing = Ranking::default();
+    nothing.keep_best_trace();
+    assert_eq!(nothing, Ranking::default());
+}
+
+#[test]
+fn the_domain_that_counted_is_told() {
+    let of = |n: u128| Memory { domain_category: Some("Parsing".into()), ..strategy(n) };
+    let found = by_vector(&[(of(1), 0.9), (of(2), 0.8)]);
+    assert_eq!(ranking(found.clone()).domain.as_deref(), Some("parsing"));
+    let named = Asked { domain: Some("network".into()), ..asked() };
+    assert_eq!(Ranking::of(found, &named, &Profile::default()).domain.as_deref(), Some("network"));
 }
 
 fn any_memory() -> impl Strategy<Value = (u128, Scope, f64, bool, Option<&'static str>)> {
@@ -185,16 +268,34 @@ fn any_question() -> impl Strategy<Value = Asked> {
 fn warnings_of_the_very_error_are_kept_beside_the_first_n() {
     let candidates = (1..=6).map(|n| (Facts::from(&if n < 4 { strategy(n) } else { warning(n) }), Evidence::default()));
     let candidates = Candidates { facts: candidates.collect(), ..Candidates::default() };
-    let ranked = rank_default(candidates);
+    let ranked = ranking(candidates);
     let wanted = Signature::of("IndexError", None);
     for (n, error, more, expected) in
         [(2, Some(&wanted), 2, 4), (2, Some(&wanted), 0, 2), (2, None, 2, 2), (9, Some(&wanted), 2, 6)]
     {
-        let mut kept = ranked.clone();
-        shorten(&mut kept, n, error, more);
-        assert_eq!((kept.len(), &kept[..n.min(6)]), (expected, &ranked[..n.min(6)]));
-        assert!(kept[n.min(6)..].iter().all(|entry| entry.facts.signature.is_some()));
+        let mut shortened = ranked.clone();
+        shortened.shorten(n, error, Room::Beside(more));
+        let left: Vec<Ranked> = shortened.into_kept().collect();
+        assert_eq!((left.len(), &left[..n.min(6)]), (expected, &ranked.entries[..n.min(6)]));
+        assert!(left[n.min(6)..].iter().all(|entry| entry.facts.signature.is_some()));
     }
+}
+
+#[test]
+fn a_warning_of_the_very_error_has_the_last_place_where_its_score_gives_it_none() {
+    let wanted = Signature::of("IndexError", None);
+    let found = [(strategy(1), 0.9), (strategy(2), 0.8), (strategy(3), 0.7), (warning(4), 0.1), (warning(5), 0.0)];
+    let shortened = |n: usize, error: Option<&Signature>| {
+        let mut ranking = ranking(by_vector(&found));
+        ranking.shorten(n, error, Room::Within);
+        kept(&ranking)
+    };
+    assert_eq!(shortened(3, Some(&wanted)), [1, 2, 4].map(id));
+    assert_eq!(shortened(4, Some(&wanted)), [1, 2, 3, 4].map(id), "it has a place of its own");
+    assert_eq!(shortened(1, Some(&wanted)), [id(4)]);
+    assert_eq!(shortened(3, None), [1, 2, 3].map(id));
+    assert_eq!(shortened(3, Some(&Signature::of("KeyError", None))), [1, 2, 3].map(id));
+    assert_eq!(shortened(0, Some(&wanted)), []);
 }
 
 proptest! {
@@ -276,10 +377,29 @@ proptest! {
             .enumerate()
             .map(|(n, words)| Memory { content: "word ".repeat(*words), ..strategy(n as u128) })
             .collect();
-        let kept = cut(memories.clone(), n, max, |memory| memory);
-        prop_assert!(kept.len() <= n && kept == memories[..kept.len()]);
-        let tokens: usize = kept.iter().map(|memory| tokens::estimate(&memory.format_for_prompt())).sum();
+        let kept = kept(&cut(&memories, n, max));
+        let first: Vec<MemoryId> = memories.iter().take(kept.len()).map(|memory| memory.id).collect();
+        prop_assert!(kept.len() <= n && kept == first);
+        let tokens: usize = memories[..kept.len()].iter().map(|memory| tokens::estimate(&memory.format_for_prompt())).sum();
         prop_assert!(max.is_none_or(|max| tokens <= max));
+    }
+
+    /// Whatever rules are applied: every candidate is either in the answer or has the one rule that cut it.
+    #[test]
+    fn nothing_is_lost_between_the_candidates_and_the_answer(
+        candidates in any_candidates(), question in any_question(), least in 0.0..1.0f64, n in 0usize..8, paper: bool,
+    ) {
+        let all: HashSet<MemoryId> = candidates.facts.iter().map(|(facts, _)| facts.id).collect();
+        let mut ranking = Ranking::of(candidates, &question, &Profile::default());
+        ranking.require_confidence(least);
+        if paper {
+            ranking.keep_best_trace();
+        }
+        ranking.shorten(n, question.signature.as_ref(), if paper { Room::Within } else { Room::Beside(1) });
+        prop_assert_eq!(&ranking.entries.iter().map(|entry| entry.facts.id).collect::<HashSet<_>>(), &all);
+        prop_assert_eq!(ranking.entries.len(), all.len());
+        prop_assert!(ranking.kept().count() <= n + 1);
+        prop_assert!(ranking.kept().all(|entry| entry.score.confidence >= least));
     }
 
     #[test]

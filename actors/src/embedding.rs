@@ -1,0 +1,221 @@
+//! Embeddings are kept by the hash of their text, so that what is asked or learned again is not embedded again. Kept are
+//! vectors and where in the text they are of, never text, and never on disk. Not here: embedding itself (the port).
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use moka::future::Cache;
+use sha2::{Digest, Sha256};
+
+use crate::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+use crate::runtime::Deadline;
+
+/// Some 10,000 texts of one chunk with 384 dimensions.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// An erasure by another process is not heard of here.
+const KEPT_FOR: Duration = Duration::from_secs(3600);
+/// Of an entry, besides its vectors.
+const ENTRY_BYTES: usize = 128;
+
+type Key = [u8; 32];
+
+/// What is kept, and how often it helped; clones share both.
+#[derive(Clone)]
+pub(crate) struct EmbeddingCache {
+    /// Emptied by putting another in its place: what is still being embedded then goes to the old one, and with it.
+    kept: Arc<ArcSwap<Cache<Key, Kept>>>,
+    counters: Arc<Counters>,
+}
+
+/// Empties the cache when it is dropped.
+pub(crate) struct ClearedAfter(EmbeddingCache);
+
+impl Drop for ClearedAfter {
+    fn drop(&mut self) {
+        self.0.kept.store(Arc::new(empty()));
+    }
+}
+
+#[derive(Default)]
+struct Counters {
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+#[derive(Clone)]
+enum Kept {
+    Query(Arc<[f32]>),
+    Document(Arc<[Piece]>),
+}
+
+struct Piece {
+    /// Bytes of the text.
+    range: Range<usize>,
+    vector: Option<Vec<f32>>,
+}
+
+impl EmbeddingCache {
+    pub(crate) fn new() -> Self {
+        Self { kept: Arc::new(ArcSwap::from_pointee(empty())), counters: Arc::default() }
+    }
+
+    /// Whatever text is erased until the guard is dropped, its vectors are not kept after that, also those that are
+    /// being made at that moment.
+    pub(crate) fn cleared_after(&self) -> ClearedAfter {
+        ClearedAfter(self.clone())
+    }
+
+    /// Texts that were not embedded because they had been, and those that were.
+    pub(crate) fn hits_and_misses(&self) -> (u64, u64) {
+        (self.counters.hits.load(Ordering::Relaxed), self.counters.misses.load(Ordering::Relaxed))
+    }
+
+    /// Counters begin anew; entries stay.
+    pub(crate) fn reset_statistics(&self) {
+        self.counters.hits.store(0, Ordering::Relaxed);
+        self.counters.misses.store(0, Ordering::Relaxed);
+    }
+
+    fn count(&self, hits: usize, misses: usize) {
+        self.counters.hits.fetch_add(hits as u64, Ordering::Relaxed);
+        self.counters.misses.fetch_add(misses as u64, Ordering::Relaxed);
+    }
+}
+
+fn empty() -> Cache<Key, Kept> {
+    Cache::builder()
+        .max_capacity(MOST_BYTES)
+        .weigher(|_, kept: &Kept| u32::try_from(ENTRY_BYTES + kept.bytes()).unwrap_or(u32::MAX))
+        .time_to_live(KEPT_FOR)
+        .build()
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Query(vector) => size_of_val(&**vector),
+            Self::Document(pieces) => {
+                let vectors = pieces.iter().flat_map(|piece| &piece.vector).map(|vector| size_of_val(&**vector));
+                size_of_val(&**pieces) + vectors.sum::<usize>()
+            }
+        }
+    }
+
+    /// None where a chunk is not a part of the text that follows the one before.
+    fn document(text: &str, chunks: &[Chunk]) -> Option<Self> {
+        let mut from = 0;
+        let piece = |chunk: &Chunk| {
+            let start = from + text[from..].find(&chunk.text)?;
+            from = start + chunk.text.len();
+            Some(Piece { range: start..from, vector: chunk.vector.clone() })
+        };
+        Some(Self::Document(chunks.iter().map(piece).collect::<Option<_>>()?))
+    }
+
+    fn chunks(&self, text: &str) -> Option<Vec<Chunk>> {
+        let Self::Document(pieces) = self else { return None };
+        let chunk = |piece: &Piece| {
+            Some(Chunk { text: text.get(piece.range.clone())?.to_owned(), vector: piece.vector.clone() })
+        };
+        pieces.iter().map(chunk).collect()
+    }
+}
+
+/// An embedder behind the cache. Within one call, too, equal texts are embedded once.
+pub(crate) struct CachedEmbedder {
+    inner: Arc<dyn Embedder>,
+    cache: EmbeddingCache,
+}
+
+impl CachedEmbedder {
+    pub(crate) fn new(inner: Arc<dyn Embedder>, cache: EmbeddingCache) -> Self {
+        Self { inner, cache }
+    }
+
+    /// A query and a document of the same words may have different vectors.
+    fn key(&self, what: &str, text: &str) -> Key {
+        let Fingerprint { name, hash, .. } = self.inner.fingerprint();
+        let mut hasher = Sha256::new();
+        for part in [what, name, hash, text] {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().into()
+    }
+
+    async fn query(&self, text: String, deadline: Deadline) -> Result<Vec<f32>, EmbedError> {
+        let (kept, key) = (self.cache.kept.load_full(), self.key("query", &text));
+        if let Some(Kept::Query(vector)) = kept.get(&key).await {
+            self.cache.count(1, 0);
+            return Ok(vector.to_vec());
+        }
+        let vector = self.inner.embed_query(text, deadline).await?;
+        self.cache.count(0, 1);
+        kept.insert(key, Kept::Query(vector.as_slice().into())).await;
+        Ok(vector)
+    }
+
+    async fn documents(&self, texts: Vec<String>, deadline: Deadline) -> Result<Vec<Vec<Chunk>>, EmbedError> {
+        let kept = self.cache.kept.load_full();
+        let keys: Vec<Key> = texts.iter().map(|text| self.key("document", text)).collect();
+        // The chunks of each text that occurs; none yet of those that are missing.
+        let mut known: HashMap<Key, Vec<Chunk>> = HashMap::new();
+        let (mut missing, mut blank) = (Vec::new(), 0);
+        for (key, text) in keys.iter().zip(&texts) {
+            if text.trim().is_empty() {
+                blank += 1;
+            } else if let Entry::Vacant(entry) = known.entry(*key) {
+                let chunks = kept.get(key).await.and_then(|kept| kept.chunks(text));
+                if chunks.is_none() {
+                    missing.push((*key, text.clone()));
+                }
+                entry.insert(chunks.unwrap_or_default());
+            }
+        }
+        if !missing.is_empty() {
+            let to_embed = missing.iter().map(|(_, text)| text.clone()).collect();
+            let embedded = self.inner.embed_documents(to_embed, deadline).await?;
+            self.cache.count(0, missing.len());
+            for ((key, text), chunks) in missing.iter().zip(embedded) {
+                if let Some(document) = Kept::document(text, &chunks) {
+                    kept.insert(*key, document).await;
+                }
+                known.insert(*key, chunks);
+            }
+        }
+        self.cache.count(texts.len() - blank - missing.len(), 0);
+        Ok(keys.iter().map(|key| known.get(key).cloned().unwrap_or_default()).collect())
+    }
+}
+
+impl Embedder for CachedEmbedder {
+    fn fingerprint(&self) -> &Fingerprint {
+        self.inner.fingerprint()
+    }
+
+    fn state(&self) -> EmbedderState {
+        self.inner.state()
+    }
+
+    fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {
+        self.query(text, deadline).boxed()
+    }
+
+    fn embed_documents(
+        &self,
+        texts: Vec<String>,
+        deadline: Deadline,
+    ) -> BoxFuture<'_, Result<Vec<Vec<Chunk>>, EmbedError>> {
+        self.documents(texts, deadline).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

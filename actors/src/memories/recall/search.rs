@@ -1,0 +1,110 @@
+//! One search: candidates from the store, ranked, and looked for more widely while rules that the store does not know leave
+//! fewer of them than were asked for.
+
+use std::collections::HashSet;
+
+use reasoning_bank_domain::confidence::Evidence;
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::{Facts, Status};
+use reasoning_bank_domain::ranking::Ranking;
+use reasoning_bank_domain::retrieval::{Candidates, WIDER_SEARCHES, wider};
+use reasoning_bank_domain::score::{Asked, Profile};
+use reasoning_bank_domain::view::SearchMode;
+
+use crate::error::Error;
+use crate::memories::MemoriesHandle;
+use crate::ports::{Filter, MemoryRow, Page, Recall};
+use crate::runtime::Deadline;
+
+pub(super) struct Search<'a> {
+    pub(super) recall: Recall,
+    pub(super) asked: Asked,
+    pub(super) profile: Profile,
+    pub(super) min_confidence: Option<f64>,
+    /// The answer is to have so many.
+    pub(super) n: usize,
+    /// Only items of the best trace.
+    pub(super) one_trace: bool,
+    /// As if these were not stored.
+    pub(super) except: &'a HashSet<MemoryId>,
+}
+
+pub(super) struct Searched {
+    pub(super) ranking: Ranking,
+    pub(super) mode: SearchMode,
+    /// Fewer than were asked for only where there are no more.
+    pub(super) complete: bool,
+}
+
+impl Search<'_> {
+    fn rank(&self, candidates: Candidates) -> Ranking {
+        let mut ranking = Ranking::of(candidates, &self.asked, &self.profile);
+        if let Some(error) = self.asked.signature.as_ref().filter(|_| self.recall.conditions.warnings_only) {
+            ranking.matching_first(error);
+        }
+        if let Some(least) = self.min_confidence {
+            ranking.require_confidence(least);
+        }
+        ranking
+    }
+}
+
+impl MemoriesHandle {
+    pub(super) async fn search(&self, search: &mut Search<'_>, deadline: Deadline) -> Result<Searched, Error> {
+        let mut wider_searches = 0;
+        let (candidates, ranking, complete) = loop {
+            let candidates = self.store.candidates(search.recall.clone(), deadline).await?.without(search.except);
+            let ranking = search.rank(candidates.clone());
+            let complete = ranking.kept().count() >= search.n || !candidates.are_cut_off();
+            if complete || wider_searches == WIDER_SEARCHES {
+                break (candidates, ranking, complete);
+            }
+            wider_searches += 1;
+            search.recall.limit = wider(search.recall.limit);
+        };
+        let mode = match (&candidates.vector, &candidates.text) {
+            (Some(_), None) => SearchMode::Vector,
+            (Some(_), Some(_)) => SearchMode::Hybrid,
+            (None, _) => SearchMode::Keyword,
+        };
+        let ranking =
+            if search.one_trace { self.with_one_trace(search, candidates, ranking, deadline).await? } else { ranking };
+        Ok(Searched { ranking, mode, complete })
+    }
+
+    /// All that was learned from the trace of the best, whether the search found it or not, and nothing else.
+    async fn with_one_trace(
+        &self,
+        search: &Search<'_>,
+        mut candidates: Candidates,
+        mut ranking: Ranking,
+        deadline: Deadline,
+    ) -> Result<Ranking, Error> {
+        if let Some(trace) = ranking.best_trace() {
+            let others = self.others_of(trace, &ranking, search, deadline).await?;
+            candidates.facts.extend(others);
+            ranking = search.rank(candidates);
+        }
+        ranking.keep_best_trace();
+        Ok(ranking)
+    }
+
+    async fn others_of(
+        &self,
+        trace: TraceId,
+        ranking: &Ranking,
+        Search { recall, except, .. }: &Search<'_>,
+        deadline: Deadline,
+    ) -> Result<Vec<(Facts, Evidence)>, Error> {
+        let found: HashSet<MemoryId> = ranking.entries.iter().map(|entry| entry.facts.id).collect();
+        let traces = self.scan_traces(Filter::Trace(trace), Page::first(1), deadline).await?;
+        let mut ids: Vec<MemoryId> = traces.into_iter().flat_map(|trace| trace.memory_items).collect();
+        ids.retain(|id| !found.contains(id) && !except.contains(id));
+        let mut rows = self.store.get(ids, deadline).await?;
+        rows.retain(|MemoryRow { memory, .. }| {
+            let is_own = memory.trace_id == Some(trace) && memory.status == Status::Active;
+            is_own && recall.visible.contains(memory) && recall.conditions.hold(memory)
+        });
+        Ok(rows.into_iter().map(|row| (Facts::from(&row.memory), row.evidence)).collect())
+    }
+}

@@ -1,0 +1,233 @@
+//! The resident read model: what a search of one reader's active memories needs, in memory. A shelf holds the memories
+//! that one workspace, one team or one organisation reads; a search reads up to three of them. Pure data and
+//! computation: which shelves there are, how they are filled and kept current is the store's work.
+
+mod cards;
+mod kernels;
+mod vectors;
+mod words;
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+
+pub use cards::Filed;
+pub use words::{BM25, Bm25, Collection, Query};
+
+use self::cards::Cards;
+use self::vectors::Vectors;
+use self::words::Words;
+use crate::conditions::Conditions;
+use crate::confidence::{Evidence, SignalKind};
+use crate::fusion::RankedList;
+use crate::ids::MemoryId;
+use crate::memory::Facts;
+use crate::signature::Signature;
+
+/// A shelf with more than one in this many of its entries removed is worth making anew.
+const REMOVED_SHARE: usize = 4;
+const WORTH_MAKING_ANEW: usize = 1_000;
+
+/// The best memories of a search, each once, by their number on the shelf.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Found {
+    /// Best first.
+    hits: Vec<(u32, f32)>,
+    /// More matched than are here.
+    truncated: bool,
+}
+
+impl Found {
+    /// Of the scores of passages the best of each memory, at most `limit` memories, ties by their number.
+    fn best(mut scored: Vec<(u32, f32)>, limit: usize) -> Self {
+        scored.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then_with(|| y.total_cmp(x)));
+        scored.dedup_by_key(|(memory, _)| *memory);
+        let better = |(a, x): &(u32, f32), (b, y): &(u32, f32)| y.total_cmp(x).then_with(|| a.cmp(b));
+        let truncated = scored.len() > limit;
+        if truncated && limit > 0 {
+            scored.select_nth_unstable_by(limit - 1, better);
+        }
+        scored.truncate(limit);
+        scored.sort_unstable_by(better);
+        Self { hits: scored, truncated }
+    }
+}
+
+/// The shelf cannot number more of them: 16 million passages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the shelf is full")]
+pub struct Full;
+
+/// The active memories of one reader, searchable.
+///
+/// A memory has a number, and so have its passages' words and vectors. Whenever its passages change it gets another one,
+/// and what has the old one is never found again.
+#[derive(Debug)]
+pub struct Shelf {
+    cards: Cards,
+    words: Words,
+    vectors: Vectors,
+    evidence: HashMap<MemoryId, Evidence>,
+}
+
+impl Shelf {
+    /// For vectors of this many numbers.
+    pub fn new(dims: usize) -> Self {
+        Self { cards: Cards::default(), words: Words::default(), vectors: Vectors::new(dims), evidence: HashMap::new() }
+    }
+
+    /// Puts a memory here, or says anew what is known of it; its passages stay.
+    pub fn put(&mut self, filed: Filed) {
+        self.cards.put(filed);
+    }
+
+    /// The memory with its passages and its evidence is never found again.
+    pub fn remove(&mut self, id: MemoryId) {
+        self.cards.remove(id);
+        self.evidence.remove(&id);
+    }
+
+    /// The passages of the memory, if it is here, are never found again.
+    pub fn clear_passages(&mut self, id: MemoryId) {
+        self.cards.renumber(id);
+    }
+
+    /// Adds a passage to a memory of this shelf; to any other, nothing. `terms` as [`crate::terms::indexed`] makes them.
+    /// Where the passages of several revisions are added, those of the highest stay.
+    ///
+    /// # Errors
+    /// [`Full`]
+    pub fn add_passage(
+        &mut self,
+        id: MemoryId,
+        revision: u32,
+        terms: &str,
+        vector: Option<&[f32]>,
+    ) -> Result<(), Full> {
+        let Some(number) = self.cards.number_for_passages(id, revision) else { return Ok(()) };
+        self.words.push(number, terms)?;
+        if let Some(vector) = vector {
+            self.vectors.push(number, vector);
+        }
+        Ok(())
+    }
+
+    /// A signal about a memory of this shelf; about any other it is forgotten.
+    pub fn note(&mut self, id: MemoryId, kind: SignalKind, at: Timestamp) {
+        if self.cards.contains(id) {
+            self.evidence.entry(id).or_default().add(kind, at);
+        }
+    }
+
+    /// All that is known of a memory of this shelf, instead of what was noted.
+    pub fn set_evidence(&mut self, id: MemoryId, evidence: Evidence) {
+        if self.cards.contains(id) {
+            self.evidence.insert(id, evidence);
+        }
+    }
+
+    pub fn contains(&self, id: MemoryId) -> bool {
+        self.cards.contains(id)
+    }
+
+    /// The revision of the memory whose passages are here.
+    pub fn passages_of(&self, id: MemoryId) -> Option<u32> {
+        self.cards.passages_of(id)
+    }
+
+    /// How many passages there are, those of removed memories included.
+    pub fn passages(&self) -> usize {
+        self.words.passages()
+    }
+
+    /// To be called when it was filled: makes it small, and its search by vector fast.
+    pub fn settle(&mut self) {
+        self.cards.shrink();
+        self.words.shrink();
+        self.vectors.build_sieve();
+    }
+
+    /// So much of it was removed that it is worth making anew.
+    pub fn is_worn(&self) -> bool {
+        let (all, removed) = self.cards.numbered();
+        removed > WORTH_MAKING_ANEW && removed * REMOVED_SHARE > all
+    }
+
+    /// About what it takes of memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        let evidence = cards::map_bytes::<MemoryId, Evidence>(self.evidence.capacity());
+        self.cards.bytes() + self.words.bytes() + self.vectors.bytes() + evidence
+    }
+
+    /// Adds what this shelf contributes to the statistics of a query's collection.
+    pub fn count(&self, query: &Query, collection: &mut Collection) {
+        self.words.count(query, collection);
+    }
+
+    /// The best by the words of a query: BM25 over `collection`, to which every shelf that the query reads was
+    /// [counted](Self::count).
+    pub fn by_words(
+        &self,
+        query: &Query,
+        collection: &Collection,
+        conditions: &Conditions,
+        limit: usize,
+    ) -> RankedList {
+        let Some(wanted) = self.cards.wanted(conditions) else { return RankedList::default() };
+        self.list(self.words.search(query, collection, limit, |number| self.cards.meets(number, &wanted)))
+    }
+
+    /// The best by cosine.
+    pub fn by_vector(&self, vector: &[f32], conditions: &Conditions, limit: usize) -> RankedList {
+        let Some(wanted) = self.cards.wanted(conditions) else { return RankedList::default() };
+        self.list(self.vectors.search(vector, limit, |number| self.cards.meets(number, &wanted)))
+    }
+
+    /// The newest memories that warn of such an error, at most `limit`.
+    pub fn by_signature(&self, error: &Signature, conditions: &Conditions, limit: usize) -> Vec<MemoryId> {
+        let Some(wanted) = self.cards.wanted(conditions) else { return Vec::new() };
+        let mut found: Vec<MemoryId> = self.cards.warning_of(error, &wanted).collect();
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.truncate(limit);
+        found
+    }
+
+    /// What scoring needs of a memory of this shelf.
+    pub fn facts(&self, id: MemoryId) -> Option<(Facts, Evidence)> {
+        Some((self.cards.facts(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
+    }
+
+    fn list(&self, found: Found) -> RankedList {
+        let hits = found.hits.into_iter().map(|(number, score)| (self.cards.id(number), f64::from(score)));
+        RankedList { hits: hits.collect(), truncated: found.truncated }
+    }
+}
+
+/// Grows by an eighth where doubling would leave half of a large shelf unused.
+fn push<T>(all: &mut Vec<T>, one: T) {
+    if all.len() == all.capacity() {
+        all.reserve_exact(all.len() / 8 + 1);
+    }
+    all.push(one);
+}
+
+/// The lists of several shelves as one: at most `limit`, best first, ties by id.
+pub fn merge(lists: impl IntoIterator<Item = RankedList>, limit: usize) -> RankedList {
+    let mut best: BTreeMap<MemoryId, f64> = BTreeMap::new();
+    let mut truncated = false;
+    for list in lists {
+        truncated |= list.truncated;
+        for (id, score) in list.hits {
+            let entry = best.entry(id).or_insert(score);
+            *entry = entry.max(score);
+        }
+    }
+    let mut hits: Vec<(MemoryId, f64)> = best.into_iter().collect();
+    hits.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+    truncated |= hits.len() > limit;
+    hits.truncate(limit);
+    RankedList { hits, truncated }
+}
+
+#[cfg(test)]
+mod tests;

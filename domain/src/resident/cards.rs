@@ -1,0 +1,355 @@
+//! What a shelf knows of its memories beside their passages: what scoring needs, and what searches are narrowed by. What
+//! many memories share (labels, tags, signatures) is kept once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::push;
+use crate::conditions::{Conditions, label_key};
+use crate::ids::{MemoryId, TraceId};
+use crate::memory::{Facts, Memory, MemoryOutcome, Scope, SourceType};
+use crate::signature::Signature;
+use crate::workspace::hex;
+
+/// What a shelf is told of a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filed {
+    pub facts: Facts,
+    pub tags: Vec<String>,
+    pub difficulty: Option<String>,
+    pub source_type: SourceType,
+}
+
+impl From<&Memory> for Filed {
+    fn from(memory: &Memory) -> Self {
+        Self {
+            facts: Facts::from(memory),
+            tags: memory.pattern_tags.clone(),
+            difficulty: memory.difficulty_level.clone(),
+            source_type: memory.source_type,
+        }
+    }
+}
+
+/// What is needed of a memory that is found.
+#[derive(Debug)]
+struct Card {
+    id: MemoryId,
+    text_key: [u8; 32],
+    trace_id: Option<TraceId>,
+    prior: f64,
+    tags: Box<[u32]>,
+    /// The revision whose passages are here, or [`NO_PASSAGES`].
+    passages_of: u32,
+    scope: Scope,
+    pinned: bool,
+}
+
+/// What is looked at of every memory when a search is narrowed.
+#[derive(Debug)]
+struct Label {
+    created_at: Timestamp,
+    domain: u32,
+    difficulty: u32,
+    signature: u32,
+    outcome: MemoryOutcome,
+    source_type: SourceType,
+}
+
+const NO_PASSAGES: u32 = u32::MAX;
+
+impl Card {
+    fn tags_bytes(&self) -> usize {
+        allocated(size_of_val(&*self.tags))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Cards {
+    /// These three by number, also those that were given up.
+    cards: Vec<Card>,
+    labels: Vec<Label>,
+    here: Vec<bool>,
+    numbers: HashMap<MemoryId, u32>,
+    names: Shared<String>,
+    tags: Shared<String>,
+    signatures: Shared<Signature>,
+    /// What the tags of all cards take beside them.
+    tags_bytes: usize,
+}
+
+impl Cards {
+    pub(super) fn put(&mut self, filed: Filed) {
+        let Filed { facts, tags, difficulty, source_type } = filed;
+        let id = facts.id;
+        let card = Card {
+            id,
+            text_key: packed(&facts.text_key),
+            trace_id: facts.trace_id,
+            prior: facts.prior,
+            tags: tags.into_iter().map(|tag| self.tags.number(tag)).collect(),
+            passages_of: NO_PASSAGES,
+            scope: facts.scope,
+            pinned: facts.pinned,
+        };
+        let label = Label {
+            created_at: facts.created_at,
+            domain: facts.domain.map_or(0, |domain| self.names.number(domain)),
+            difficulty: difficulty.map_or(0, |difficulty| self.names.number(difficulty)),
+            signature: facts.signature.map_or(0, |signature| self.signatures.number(signature)),
+            outcome: facts.outcome,
+            source_type,
+        };
+        match self.number(id) {
+            Some(number) => {
+                let former = &self.cards[number];
+                self.tags_bytes = self.tags_bytes + card.tags_bytes() - former.tags_bytes();
+                self.cards[number] = Card { passages_of: former.passages_of, ..card };
+                self.labels[number] = label;
+            }
+            None => self.add(card, label),
+        }
+    }
+
+    fn add(&mut self, card: Card, label: Label) {
+        self.numbers.insert(card.id, self.cards.len() as u32);
+        self.tags_bytes += card.tags_bytes();
+        push(&mut self.cards, card);
+        push(&mut self.labels, label);
+        push(&mut self.here, true);
+    }
+
+    fn number(&self, id: MemoryId) -> Option<usize> {
+        self.numbers.get(&id).map(|number| *number as usize)
+    }
+
+    pub(super) fn remove(&mut self, id: MemoryId) {
+        if let Some(number) = self.numbers.remove(&id) {
+            self.here[number as usize] = false;
+        }
+    }
+
+    /// Gives the memory another number, so that none of its passages are found.
+    pub(super) fn renumber(&mut self, id: MemoryId) {
+        let Some(number) = self.number(id).filter(|number| self.cards[*number].passages_of != NO_PASSAGES) else {
+            return;
+        };
+        self.here[number] = false;
+        let (card, label) = (&mut self.cards[number], &self.labels[number]);
+        self.tags_bytes -= card.tags_bytes();
+        let card = Card { tags: std::mem::take(&mut card.tags), passages_of: NO_PASSAGES, ..*card };
+        let label = Label { ..*label };
+        self.add(card, label);
+    }
+
+    /// The number that passages of this revision of the memory get; none where it is not here or has those of a later one.
+    pub(super) fn number_for_passages(&mut self, id: MemoryId, revision: u32) -> Option<u32> {
+        let passages_of = self.cards[self.number(id)?].passages_of;
+        if passages_of != NO_PASSAGES && passages_of > revision {
+            return None;
+        }
+        if passages_of != NO_PASSAGES && passages_of < revision {
+            self.renumber(id);
+        }
+        let number = self.number(id)?;
+        self.cards[number].passages_of = revision;
+        Some(number as u32)
+    }
+
+    pub(super) fn passages_of(&self, id: MemoryId) -> Option<u32> {
+        let revision = self.cards[self.number(id)?].passages_of;
+        (revision != NO_PASSAGES).then_some(revision)
+    }
+
+    pub(super) fn contains(&self, id: MemoryId) -> bool {
+        self.numbers.contains_key(&id)
+    }
+
+    pub(super) fn is_here(&self, number: u32) -> bool {
+        self.here[number as usize]
+    }
+
+    pub(super) fn id(&self, number: u32) -> MemoryId {
+        self.cards[number as usize].id
+    }
+
+    /// How many numbers were given, and how many of them given up.
+    pub(super) fn numbered(&self) -> (usize, usize) {
+        (self.cards.len(), self.cards.len() - self.numbers.len())
+    }
+
+    pub(super) fn facts(&self, id: MemoryId) -> Option<Facts> {
+        let number = self.number(id)?;
+        let (card, label) = (&self.cards[number], &self.labels[number]);
+        Some(Facts {
+            id,
+            scope: card.scope,
+            outcome: label.outcome,
+            signature: self.signatures.get(label.signature).cloned(),
+            domain: self.names.get(label.domain).cloned(),
+            prior: card.prior,
+            pinned: card.pinned,
+            created_at: label.created_at,
+            trace_id: card.trace_id,
+            text_key: hex(&card.text_key),
+        })
+    }
+
+    /// Which memories that are here warn of such an error.
+    pub(super) fn warning_of(&self, error: &Signature, wanted: &Wanted) -> impl Iterator<Item = MemoryId> {
+        let matching = self.signatures.those(|own| error.matches(own));
+        let numbers = (0..self.cards.len()).filter(move |number| matching.contains(&self.labels[*number].signature));
+        numbers.filter(|number| self.meets(*number as u32, wanted)).map(|number| self.cards[number].id)
+    }
+
+    /// The conditions in the numbers of this shelf; none where no memory can meet them.
+    pub(super) fn wanted(&self, conditions: &Conditions) -> Option<Wanted> {
+        let Conditions {
+            domain,
+            difficulty,
+            tags,
+            warnings_only,
+            without_warnings,
+            outcome,
+            source_type,
+            since,
+            until,
+        } = conditions;
+        let named = |asked: &Option<String>| {
+            let asked = label_key(asked.as_deref()?);
+            Some(self.names.those(|name| label_key(name) == asked))
+        };
+        Some(Wanted {
+            nothing: *conditions == Conditions::default(),
+            domains: named(domain),
+            difficulties: named(difficulty),
+            tags: tags.iter().map(|tag| self.tags.find(tag)).collect::<Option<_>>()?,
+            warnings_only: *warnings_only,
+            without_warnings: *without_warnings,
+            outcome: *outcome,
+            source_type: *source_type,
+            since: since.map(Timestamp::as_microsecond),
+            until: until.map(Timestamp::as_microsecond),
+        })
+    }
+
+    /// Whether the number has a memory that is wanted.
+    pub(super) fn meets(&self, number: u32, wanted: &Wanted) -> bool {
+        if wanted.nothing || !self.is_here(number) {
+            return self.is_here(number);
+        }
+        let (card, label) = (&self.cards[number as usize], &self.labels[number as usize]);
+        let (warning, made) = (label.signature != 0, label.created_at.as_microsecond());
+        (warning || !wanted.warnings_only)
+            && (!warning || !wanted.without_warnings)
+            && wanted.outcome.is_none_or(|outcome| label.outcome == outcome)
+            && wanted.source_type.is_none_or(|source| label.source_type == source)
+            && wanted.since.is_none_or(|since| made >= since)
+            && wanted.until.is_none_or(|until| made < until)
+            && wanted.domains.as_ref().is_none_or(|domains| domains.contains(&label.domain))
+            && wanted.difficulties.as_ref().is_none_or(|difficulties| difficulties.contains(&label.difficulty))
+            && wanted.tags.iter().all(|tag| card.tags.contains(tag))
+    }
+
+    pub(super) fn shrink(&mut self) {
+        self.cards.shrink_to_fit();
+        self.labels.shrink_to_fit();
+        self.here.shrink_to_fit();
+        self.numbers.shrink_to_fit();
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.cards.capacity() * size_of::<Card>()
+            + self.labels.capacity() * size_of::<Label>()
+            + self.here.capacity()
+            + map_bytes::<MemoryId, u32>(self.numbers.capacity())
+            + self.tags_bytes
+            + self.names.bytes(String::len)
+            + self.tags.bytes(String::len)
+            + self.signatures.bytes(|signature| signature.as_str().len())
+    }
+}
+
+/// Conditions in the numbers of one shelf.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    nothing: bool,
+    domains: Option<Vec<u32>>,
+    difficulties: Option<Vec<u32>>,
+    tags: Vec<u32>,
+    warnings_only: bool,
+    without_warnings: bool,
+    outcome: Option<MemoryOutcome>,
+    source_type: Option<SourceType>,
+    since: Option<i64>,
+    until: Option<i64>,
+}
+
+/// Values that many have in common, known by numbers from 1; 0 is none.
+#[derive(Debug)]
+struct Shared<T> {
+    all: Vec<Arc<T>>,
+    numbers: HashMap<Arc<T>, u32>,
+}
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), numbers: HashMap::new() }
+    }
+}
+
+impl<T: Hash + Eq> Shared<T> {
+    fn number(&mut self, value: T) -> u32 {
+        if let Some(number) = self.numbers.get(&value) {
+            return *number;
+        }
+        let value = Arc::new(value);
+        self.all.push(Arc::clone(&value));
+        let number = self.all.len() as u32;
+        self.numbers.insert(value, number);
+        number
+    }
+
+    fn find(&self, value: &T) -> Option<u32> {
+        self.numbers.get(value).copied()
+    }
+
+    fn get(&self, number: u32) -> Option<&T> {
+        self.all.get((number as usize).checked_sub(1)?).map(AsRef::as_ref)
+    }
+
+    /// The numbers of those for which this holds.
+    fn those(&self, holds: impl Fn(&T) -> bool) -> Vec<u32> {
+        (1..).zip(&self.all).filter(|(_, value)| holds(value)).map(|(number, _)| number).collect()
+    }
+
+    fn bytes(&self, length: impl Fn(&T) -> usize) -> usize {
+        let values =
+            self.all.iter().map(|value| allocated(size_of::<T>() + 16) + allocated(length(value))).sum::<usize>();
+        values + self.all.capacity() * size_of::<Arc<T>>() + map_bytes::<Arc<T>, u32>(self.numbers.capacity())
+    }
+}
+
+/// A key of 64 hexadecimal digits in half of its size; of any other the hash.
+fn packed(key: &str) -> [u8; 32] {
+    let digit = |byte: u8| char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
+    let digits: Option<Vec<u32>> = key.bytes().map(digit).collect();
+    match digits.filter(|digits| digits.len() == 64) {
+        Some(digits) => std::array::from_fn(|at| (digits[2 * at] * 16 + digits[2 * at + 1]) as u8),
+        None => Sha256::digest(key.as_bytes()).into(),
+    }
+}
+
+/// What an allocation of so many bytes takes: allocators round up and keep a word of their own.
+pub(super) fn allocated(bytes: usize) -> usize {
+    if bytes == 0 { 0 } else { (bytes + 8).next_multiple_of(16).max(32) }
+}
+
+/// What a map of this capacity takes: its entries, a byte of control each, and an eighth that stays free.
+pub(super) fn map_bytes<K, V>(capacity: usize) -> usize {
+    capacity * (size_of::<(K, V)>() + 1) * 8 / 7
+}

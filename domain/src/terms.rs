@@ -1,0 +1,124 @@
+//! Index terms: what of a text is searched by words, and what of a query is looked for. One function for both, so that
+//! a text index anywhere compares like with like. Not here: how terms are weighed (BM25 is the index's work).
+//!
+//! Words are folded (case, accents, width) and stemmed as English. Identifiers are found by their parts and as a whole.
+//! Scripts without spaces between words are cut into overlapping pairs of signs, as Lucene's CJK analysis does. What
+//! differs from one run of a program to the next (addresses, line numbers) is dropped. Nothing is left out of a text; of
+//! a query the words that say only that it is a question are. docs/RETRIEVAL.md has the numbers behind each choice.
+
+mod noise;
+mod words;
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use frostem::{Algorithm, Stemmer};
+
+use self::words::Piece;
+use crate::memory::Memory;
+
+/// Longer words are cut to this many characters: hashes, encoded data.
+const LONGEST_CHARS: usize = 64;
+/// A task may be a whole file; its first distinct terms say what it is about.
+pub(crate) const QUERY_TERMS: usize = 128;
+/// Lucene's English stop words, question words and auxiliaries. Every other word of a question may be what it is about.
+const STOP_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
+    there these they this to was will with what when where which who how do does did has have from";
+/// How often the title is added to a passage.
+const TITLE_REPEATS: usize = 2;
+/// The endings of shorter words are left on.
+const SHORTEST_STEMMED: usize = 3;
+
+/// Words whose terms each thread remembers, some 3 MB: a text is analysed in a third of the time then.
+const KNOWN_WORDS: usize = 16_384;
+const LONGEST_KNOWN_BYTES: usize = 32;
+
+thread_local! {
+    static KNOWN: RefCell<HashMap<Box<str>, Box<[String]>>> = RefCell::default();
+    static ENGLISH: RefCell<Stemmer> = RefCell::new(Stemmer::new(Algorithm::English));
+}
+
+static STOP_TERMS: LazyLock<HashSet<String>> = LazyLock::new(|| terms(STOP_WORDS).into_iter().collect());
+
+/// What a query looks for: distinct terms in their order, without stop words unless there is nothing else; at most 128.
+pub fn query(text: &str) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut all = terms(text);
+    all.retain(|term| seen.insert(term.clone()));
+    if all.iter().any(|term| !STOP_TERMS.contains(term)) {
+        all.retain(|term| !STOP_TERMS.contains(term));
+    }
+    all.truncate(QUERY_TERMS);
+    all
+}
+
+/// The terms of a text in their order, with repeats. None contains white space.
+pub fn terms(text: &str) -> Vec<String> {
+    let text = noise::without(text);
+    let mut terms = Vec::with_capacity(text.len() / 5);
+    for piece in words::pieces(&text) {
+        match piece {
+            Piece::Word(word) => of_word(word, &mut terms),
+            Piece::Signs(signs) => of_signs(signs, &mut terms),
+        }
+    }
+    terms
+}
+
+/// The terms of a passage of `memory`, separated by single spaces: the column that text indexes are built over. Those of
+/// the title are in every passage, repeated, because a term counts by how often it is there.
+pub fn indexed(memory: &Memory, passage: &str) -> String {
+    let title = terms(&memory.title);
+    let mut all = terms(passage);
+    for _ in 0..TITLE_REPEATS {
+        all.extend_from_slice(&title);
+    }
+    all.join(" ")
+}
+
+/// The terms of a word, which most texts have said before.
+fn of_word(word: &str, terms: &mut Vec<String>) {
+    if word.len() > LONGEST_KNOWN_BYTES {
+        return of_new_word(word, terms);
+    }
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(known) = known.get(word) {
+            return terms.extend(known.iter().cloned());
+        }
+        if known.len() >= KNOWN_WORDS {
+            known.clear();
+        }
+        let before = terms.len();
+        of_new_word(word, terms);
+        known.insert(word.into(), terms[before..].into());
+    });
+}
+
+/// Its parts, and the whole where it has several.
+fn of_new_word(word: &str, terms: &mut Vec<String>) {
+    let parts = words::parts(word);
+    let parts = if parts.len() > 1 { parts } else { Vec::new() };
+    terms.extend(parts.into_iter().chain([word]).map(term).filter(|term| !term.is_empty()));
+}
+
+/// Overlapping pairs; a single sign by itself.
+fn of_signs(signs: &str, terms: &mut Vec<String>) {
+    let starts: Vec<usize> = signs.char_indices().map(|(at, _)| at).chain([signs.len()]).collect();
+    match starts.len() {
+        0 | 1 => {}
+        2 => terms.push(signs.to_owned()),
+        _ => terms.extend(starts.windows(3).map(|pair| signs[pair[0]..pair[2]].to_owned())),
+    }
+}
+
+fn term(word: &str) -> String {
+    let folded: String = words::folded(word).take(LONGEST_CHARS).collect();
+    if folded.len() < SHORTEST_STEMMED || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return folded;
+    }
+    ENGLISH.with_borrow(|stemmer| stemmer.stem(&folded).into_owned())
+}
+
+#[cfg(test)]
+mod tests;

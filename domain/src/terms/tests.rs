@@ -1,0 +1,71 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::memory::samples::strategy;
+
+fn joined(text: &str) -> String {
+    terms(text).join(" ")
+}
+
+#[test]
+fn identifiers_are_found_by_their_parts_and_as_a_whole() {
+    assert_eq!(joined("parseHTTPResponse"), "pars http respons parsehttprespons");
+    assert_eq!(joined("max_retry_count"), "max retri count maxretrycount");
+    assert_eq!(joined("sha256"), "sha 256 sha256");
+}
+
+#[test]
+fn every_word_of_a_text_is_indexed_by_its_stem() {
+    assert_eq!(joined("When did the caches expire?"), "when did the cach expir");
+}
+
+#[test]
+fn a_query_looks_for_each_term_once_and_for_stop_words_only_where_there_is_nothing_else() {
+    assert_eq!(query("When did the caches expire, the LRU caches?"), ["cach", "expir", "lru"]);
+    assert_eq!(query("who is it"), ["who", "is", "it"]);
+    assert_eq!(query("?!"), Vec::<String>::new());
+    assert_eq!(query(&(0..1000).map(|n| format!("w{n} ")).collect::<String>()).len(), QUERY_TERMS);
+}
+
+#[test]
+fn the_title_counts_in_every_passage() {
+    let memory = Memory { title: "Retry budgets".into(), ..strategy(1) };
+    assert_eq!(indexed(&memory, "wait longer"), "wait longer retri budget retri budget");
+}
+
+#[test]
+fn spelling_that_does_not_matter_is_folded() {
+    assert_eq!(joined("Café ＡＢＣ Ünïcode"), joined("cafe abc unicode"));
+    assert_eq!(joined("Caroline's cat"), "carolin cat");
+    assert_eq!(joined("Caroline’s cat"), "carolin cat");
+}
+
+#[test]
+fn what_differs_from_run_to_run_is_dropped() {
+    assert_eq!(joined("segfault at 0x7f3a9c001000"), joined("segfault at 0x55d0aa12e4f0"));
+    assert_eq!(joined("thread panicked at src/main.rs:10:5"), joined("thread panicked at src/main.rs:99:1"));
+    assert_eq!(joined("File \"app.py\", line 42, in load"), joined("File \"app.py\", line 7, in load"));
+    assert_eq!(joined("E0382"), "e 0382 e0382");
+}
+
+#[test]
+fn scripts_without_spaces_are_cut_into_pairs() {
+    assert_eq!(joined("数据库错误"), "数据 据库 库错 错误");
+    assert_eq!(joined("用 git 提交"), "用 git 提交");
+}
+
+proptest! {
+    #[test]
+    fn terms_are_not_empty_hold_no_white_space_and_are_bounded(text in any::<String>()) {
+        for term in terms(&text) {
+            prop_assert!(!term.is_empty());
+            prop_assert!(!term.contains(char::is_whitespace));
+            prop_assert!(term.chars().count() <= LONGEST_CHARS);
+        }
+    }
+
+    #[test]
+    fn case_does_not_matter_within_a_plain_word(word in "[a-z]{1,20}") {
+        prop_assert_eq!(terms(&word), terms(&word.to_uppercase()));
+    }
+}

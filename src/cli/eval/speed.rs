@@ -1,0 +1,182 @@
+//! `eval speed`: one process that reports, and for each part of the measurement one that is started for it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reasoning_bank_actors::ports::Embedder;
+use serde::Serialize;
+use tokio::runtime::Builder;
+
+use crate::bootstrap::{Bank as System, ChosenModel};
+use crate::cli::args::SpeedArgs;
+use crate::cli::failure::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::{render, session};
+use crate::embed::Work;
+use crate::eval::Timed;
+use crate::eval::report::Percentiles;
+use crate::eval::speed::report::{Bank, Filled, FromTables, QueryTimes, Ratios, Report, Served, Texts};
+use crate::eval::speed::serve::{Bench, COMPARED, FEWER, NEAREST, QUERIES, WARMING};
+use crate::eval::speed::synthetic::{Asked, Synthetic};
+use crate::eval::speed::{Given, Order, Part, exact, fill, ms, process, texts};
+use crate::settings::Loaded;
+
+const GRACE: Duration = Duration::from_secs(5);
+/// The embedding model loads in well under a second.
+const MODEL_PATIENCE: Duration = Duration::from_secs(60);
+/// A bank of millions is read into memory in less.
+const RESIDENT_PATIENCE: Duration = Duration::from_secs(180);
+
+pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    if args.part {
+        return part(process::order()?, loaded, output);
+    }
+    let mut sizes = args.rows.clone();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let texts = texts(args.seed)?;
+    let mut banks = Vec::new();
+    for rows in sizes {
+        banks.push(measure(rows, args.seed, output)?);
+    }
+    output.answer(&Report::new(args.seed, texts, banks), render::eval_speed)
+}
+
+fn texts(seed: u64) -> Result<Texts, Failure> {
+    let place = tempfile::tempdir().map_err(Failure::temporary)?;
+    let order = Order { part: Part::Texts, rows: 0, seed, dir: place.path().to_owned(), started: process::now() };
+    Ok(process::run(&order)?)
+}
+
+/// One bank, part by part, nothing else beside it.
+fn measure(rows: u32, seed: u64, output: Output) -> Result<Bank, Failure> {
+    let place = tempfile::tempdir().map_err(Failure::temporary)?;
+    let order = |part| Order { part, rows, seed, dir: place.path().to_owned(), started: process::now() };
+    let filled: Filled = process::run(&order(Part::Fill))?;
+    let disk_bytes = process::disk_bytes(place.path()).map_err(Failure::temporary)?;
+    let exact = compared(rows, seed, output);
+    // Before new memories are stored, so that both ask the same bank.
+    let mut from_tables: FromTables = process::run(&order(Part::Tables))?;
+    let mut served: Served = process::run(&order(Part::Serve))?;
+    let exact_scan_ms = ms(exact.a_query);
+    Ok(Bank {
+        rows,
+        filled,
+        disk_bytes,
+        recall_at_10: exact::recall(&exact.numbers, &std::mem::take(&mut served.nearest)),
+        recall_at_10_from_tables: exact::recall(&exact.numbers, &std::mem::take(&mut from_tables.nearest)),
+        exact_scan_ms,
+        ratios: Ratios::of(&served, &from_tables, exact_scan_ms),
+        served,
+        from_tables,
+    })
+}
+
+fn compared(rows: u32, seed: u64, output: Output) -> exact::Nearest {
+    let bank = Synthetic::new(rows, seed);
+    let queries: Vec<Vec<f32>> = (0..COMPARED as u32).map(|number| bank.query(number).vector).collect();
+    let progress = output.progress("memories compared");
+    progress.most(u64::from(rows));
+    exact::nearest(&bank, &queries, NEAREST, |done| progress.done(done))
+}
+
+/// In the process that was started for it.
+fn part(order: Order, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    let mut loaded = loaded.clone();
+    loaded.settings.data_dir.clone_from(&order.dir);
+    let bank = Synthetic::new(order.rows, order.seed);
+    let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+    let done = match order.part {
+        Part::Fill => answer(&runtime.block_on(filled(bank, &loaded, output))?),
+        Part::Serve => answer(&runtime.block_on(served(&order, &bank, &loaded, output))?),
+        Part::Texts => answer(&runtime.block_on(texts_stored(order.seed, &loaded))?),
+        Part::Tables => answer(&runtime.block_on(from_tables(&bank, &mut loaded, output))?),
+    };
+    runtime.shutdown_background();
+    done
+}
+
+fn answer<T: Serialize>(measured: &T) -> Result<Exit, Failure> {
+    Output { json: true, quiet: true }.answer(measured, |_| String::new())
+}
+
+async fn start(loaded: &Loaded, embedder: Arc<dyn Embedder>) -> Result<System, Failure> {
+    Ok(System::start(&loaded.settings, None, ChosenModel::none().model, embedder, false).await?)
+}
+
+async fn filled(bank: Synthetic, loaded: &Loaded, output: Output) -> Result<Filled, Failure> {
+    let system = start(loaded, Arc::new(Given::of(&[]))).await?;
+    let progress = output.progress("memories stored");
+    progress.most(u64::from(bank.rows()));
+    let filled = fill::fill(bank, &system.handle(), |done| progress.done(done)).await;
+    system.stop(GRACE).await;
+    Ok(filled?)
+}
+
+async fn texts_stored(seed: u64, loaded: &Loaded) -> Result<Texts, Failure> {
+    let embedder = Arc::new(session::embedder(loaded, Work::Bulk)?);
+    let system = start(loaded, Arc::clone(&embedder) as Arc<dyn Embedder>).await?;
+    let measured = texts::measure(seed, embedder.as_ref(), &system.handle()).await;
+    system.stop(GRACE).await;
+    Ok(measured?)
+}
+
+async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output) -> Result<Served, Failure> {
+    let all = queries(bank);
+    let (queries, warming) = all.split_at(QUERIES as usize);
+    let embedder = Arc::new(Timed::new(Given::of(&all)));
+    let begun = Instant::now();
+    let system = start(loaded, Arc::clone(&embedder) as Arc<dyn Embedder>).await?;
+    let (handle, progress) = (system.handle(), output.progress("queries"));
+    progress.most(u64::from(QUERIES));
+    let bench = Bench { system: &handle, queries, warming };
+    bench.opened().await?;
+    let open_ms = ms(begun.elapsed());
+    bench.ask(&queries[0].text).await?;
+    let first_answer_ms = process::now() - order.started;
+    let resident = bench.until_resident(RESIDENT_PATIENCE, async || system.resident().await.answered > 0).await?;
+    bench.warm().await?;
+    let whole = bench.at_rest(|done| progress.done(done)).await?;
+    let parts_ms = bench.parts(&whole).await?;
+    let nearest = bench.nearest().await?;
+    embedder.inner().or_else(Arc::new(session::embedder(loaded, Work::Serving)?));
+    system.embedder_ready(MODEL_PATIENCE).await;
+    let (with_embedding, embedding) = bench.with_embedding(&embedder).await?;
+    let memory = process::memory();
+    let resident_bytes = system.resident().await.bytes as u64;
+    let upkeep = bench.during_upkeep(bank).await?;
+    system.stop(GRACE).await;
+    Ok(Served {
+        open_ms,
+        first_answer_ms,
+        resident_after_ms: resident.map(ms),
+        resident_bytes,
+        rss_bytes: memory.now,
+        rss_peak_bytes: process::memory().peak,
+        query_ms: QueryTimes { without_embedding: Percentiles::of(&whole), with_embedding, embedding },
+        parts_ms,
+        upkeep,
+        nearest,
+    })
+}
+
+async fn from_tables(bank: &Synthetic, loaded: &mut Loaded, output: Output) -> Result<FromTables, Failure> {
+    loaded.settings.retrieval.resident_mb = 0;
+    let all = queries(bank);
+    let (queries, warming) = all.split_at(QUERIES as usize);
+    let system = start(loaded, Arc::new(Given::of(&all))).await?;
+    let (handle, progress) = (system.handle(), output.progress("queries of the tables"));
+    progress.most(FEWER as u64);
+    let bench = Bench { system: &handle, queries: &queries[..FEWER], warming };
+    bench.warm().await?;
+    let whole = bench.at_rest(|done| progress.done(done)).await?;
+    let parts_ms = bench.parts(&whole).await?;
+    let nearest = bench.nearest().await?;
+    let rss_bytes = process::memory().now;
+    system.stop(GRACE).await;
+    Ok(FromTables { query_ms: Percentiles::of(&whole), parts_ms, rss_bytes, nearest })
+}
+
+fn queries(bank: &Synthetic) -> Vec<Asked> {
+    (0..QUERIES + WARMING).map(|number| bank.query(number)).collect()
+}

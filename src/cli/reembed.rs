@@ -1,0 +1,61 @@
+//! `reembed`: a data directory gets the vectors of the embedding model of the settings.
+
+use std::time::Instant;
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::Embedder;
+use serde::Serialize;
+
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::{render, session};
+use crate::embed::{LocalEmbedder, Work};
+use crate::settings::Loaded;
+use crate::store::{LanceStore, Options};
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Reembedded {
+    /// The embedder before; absent where there is no bank yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) from: Option<String>,
+    pub(super) to: String,
+    /// False: the vectors were those of this embedder already, or there are none.
+    pub(super) changed: bool,
+    /// Whose vectors were made again.
+    pub(super) passages: u64,
+    pub(super) seconds: f64,
+}
+
+pub(super) fn command(loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+    let embedder = session::embedder(loaded, Work::Bulk)?;
+    let done = runtime.block_on(reembed(loaded, &embedder, output));
+    // A read or write that hangs must not hold the process.
+    runtime.shutdown_background();
+    output.answer(&done?, render::reembedded)
+}
+
+async fn reembed(loaded: &Loaded, embedder: &LocalEmbedder, output: Output) -> Result<Reembedded, Failure> {
+    let (begun, dir) = (Instant::now(), &loaded.settings.data_dir);
+    let from = LanceStore::embedder_of(dir).await.map_err(Error::from)?;
+    let mut done = Reembedded {
+        from: from.as_ref().map(ToString::to_string),
+        to: embedder.fingerprint().to_string(),
+        changed: false,
+        passages: 0,
+        seconds: 0.0,
+    };
+    if let Some(from) = from.filter(|from| from != embedder.fingerprint()) {
+        let store = LanceStore::open(dir, &from, Options::default()).await.map_err(Error::from)?;
+        let progress = output.progress("passages");
+        let told = |passages, all| {
+            progress.most(all);
+            progress.done(passages);
+        };
+        done.passages = store.reembed(embedder, told).await?;
+        done.changed = true;
+        done.seconds = (begun.elapsed().as_secs_f64() * 1_000.0).round() / 1_000.0;
+    }
+    Ok(done)
+}

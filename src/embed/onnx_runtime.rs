@@ -1,0 +1,53 @@
+//! A sentence-transformer on ONNX Runtime, by way of fastembed. Only where [`super::runtime`] has loaded its library.
+
+use fastembed::{
+    InitOptionsUserDefined, Pooling, QuantizationMode, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel,
+};
+use serde_json::json;
+use tokenizers::Tokenizer;
+
+use super::chunking;
+use super::encoder::{Encoder, Piece};
+use super::model::{self, Model};
+
+pub(crate) struct OrtEncoder {
+    model: TextEmbedding,
+    /// Unlike that of the model it does not truncate.
+    tokenizer: Tokenizer,
+    window: usize,
+}
+
+impl OrtEncoder {
+    /// `threads` work on each text.
+    pub(crate) fn load(model: &Model, threads: usize) -> Result<Self, String> {
+        let file = |value: serde_json::Value| value.to_string().into_bytes();
+        let tokenizer_files = TokenizerFiles {
+            tokenizer_file: model.tokenizer.to_vec(),
+            config_file: file(json!({"pad_token_id": model.pad.id})),
+            // Special tokens are in tokenizer.json.
+            special_tokens_map_file: file(json!({})),
+            tokenizer_config_file: file(json!({"model_max_length": model.window, "pad_token": model.pad.token})),
+        };
+        let pooling = match model.pooling {
+            model::Pooling::Mean => Pooling::Mean,
+            model::Pooling::First => Pooling::Cls,
+        };
+        let user_defined = UserDefinedEmbeddingModel::new(model.onnx.to_vec(), tokenizer_files)
+            .with_pooling(pooling)
+            .with_quantization(QuantizationMode::None);
+        let options = InitOptionsUserDefined::new().with_max_length(model.window).with_intra_threads(threads);
+        let loaded = TextEmbedding::try_new_from_user_defined(user_defined, options);
+        let loaded = loaded.map_err(|error| error.to_string())?;
+        Ok(Self { model: loaded, tokenizer: chunking::tokenizer(&model.tokenizer)?, window: model.window })
+    }
+}
+
+impl Encoder for OrtEncoder {
+    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
+        chunking::cut(&self.tokenizer, text, self.window)
+    }
+
+    fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+        self.model.embed(texts, Some(texts.len().max(1))).map_err(|error| error.to_string())
+    }
+}

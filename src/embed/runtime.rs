@@ -1,0 +1,76 @@
+//! ONNX Runtime in place of tract, where `ORT_DYLIB_PATH` names its shared library: faster, and not in the binary. A
+//! library that cannot be used is said once, and tract is used.
+
+use std::error::Error;
+use std::ffi::{CStr, OsStr};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use libloading::{Library, Symbol};
+use ort::sys::{ORT_API_VERSION, OrtApiBase};
+
+/// The path of `libonnxruntime`.
+const VARIABLE: &str = "ORT_DYLIB_PATH";
+
+/// What runs the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Runtime {
+    Tract {
+        /// Why the library that was named is not used.
+        problem: Option<String>,
+    },
+    OnnxRuntime {
+        version: String,
+    },
+}
+
+/// The same for the life of the process: `ort` has one runtime.
+pub(crate) fn runtime() -> &'static Runtime {
+    static CHOSEN: OnceLock<Runtime> = OnceLock::new();
+    CHOSEN.get_or_init(|| {
+        let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) else {
+            return Runtime::Tract { problem: None };
+        };
+        match load(&path) {
+            Ok(version) => Runtime::OnnxRuntime { version },
+            Err(reason) => {
+                let problem =
+                    format!("{VARIABLE} names {}, which cannot be used: {reason}", Path::new(&path).display());
+                tracing::warn!("{problem}; tract runs the embedding model");
+                Runtime::Tract { problem: Some(problem) }
+            }
+        }
+    })
+}
+
+/// Makes the library the runtime behind `ort`, and says which version it is.
+fn load(path: &OsStr) -> Result<String, String> {
+    // SAFETY: the user names the library; what it does when it is loaded is what ONNX Runtime does.
+    let library = unsafe { Library::new(path) };
+    let reason = |error: libloading::Error| error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    let library = library.map_err(reason)?;
+    // SAFETY: this is the type of the function in every ONNX Runtime.
+    let base: Result<Symbol<unsafe extern "system" fn() -> *const OrtApiBase>, _> =
+        unsafe { library.get(b"OrtGetApiBase\0") };
+    let base = base.map_err(|_| "it is no ONNX Runtime: it has no OrtGetApiBase".to_owned())?;
+    // SAFETY: it takes nothing and returns a pointer to constant data of the library, or null.
+    let base = unsafe { base().as_ref() }.ok_or("it gives no interface")?;
+    // SAFETY: a constant C string of the library.
+    let version = unsafe { CStr::from_ptr((base.GetVersionString)()) }.to_string_lossy().into_owned();
+    // SAFETY: null where the version is not known to the library, else constant data of it.
+    let api = unsafe { (base.GetApi)(ORT_API_VERSION) };
+    if api.is_null() {
+        return Err(format!("it is version {version}; 1.{ORT_API_VERSION} or a later one is needed"));
+    }
+    // SAFETY: not null, and of the version that the type is of; the library stays loaded (below).
+    let api = unsafe { std::ptr::read(api) };
+    // The functions are used to the end of the process.
+    std::mem::forget(library);
+    match ort::set_api(api) {
+        true => Ok(version),
+        false => Err("another ONNX runtime was installed first".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! `eval embedding`: how fast the embedding model is, by the length of texts: one at a time, as a query is, and many at
+//! once on all threads, as an import's texts are. Neither the store nor the cache of embeddings takes part.
+
+use std::time::{Duration, Instant};
+
+use reasoning_bank_actors::ports::{EmbedError, Embedder};
+use reasoning_bank_actors::runtime::Deadline;
+use serde::Serialize;
+
+use super::report::{BUILD, Percentiles};
+use crate::embed::LocalEmbedder;
+
+/// Without the special tokens.
+const TOKENS: [usize; 5] = [4, 16, 64, 128, 254];
+const LEAST_SINGLES: usize = 20;
+const BULK_TEXTS: usize = 64;
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Each is one token of the built-in model, and of most others.
+pub(super) const WORDS: [&str; 16] = [
+    "write", "the", "version", "row", "last", "and", "check", "every", "lock", "before", "you", "open", "a", "file",
+    "for", "reading",
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Report {
+    pub(crate) embedder: String,
+    /// What runs the model.
+    pub(crate) runtime: String,
+    pub(crate) threads: usize,
+    pub(crate) lengths: Vec<Length>,
+    /// `debug` or `release`: times of a debug build say little.
+    pub(crate) build: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Length {
+    pub(crate) tokens: usize,
+    /// Of one text at a time, in milliseconds.
+    pub(crate) single_ms: Percentiles,
+    /// Of many texts at once, on all threads.
+    pub(crate) texts_per_second: f64,
+}
+
+/// Each length is measured for about this long, one at a time, and as long again with many; `done` is told of each.
+pub(crate) async fn measure(
+    embedder: &LocalEmbedder,
+    time: Duration,
+    done: impl Fn(u64),
+) -> Result<Report, EmbedError> {
+    // Waits for the model to load, and warms it.
+    embedder.embed_documents(vec![text(16); embedder.threads()], patience()).await?;
+    let mut lengths = Vec::new();
+    for tokens in TOKENS {
+        let (begun, mut singles) = (Instant::now(), Vec::new());
+        while singles.len() < LEAST_SINGLES || begun.elapsed() < time {
+            let asked = Instant::now();
+            embedder.embed_query(text(tokens), patience()).await?;
+            singles.push(asked.elapsed().as_secs_f64() * 1_000.0);
+        }
+        let (begun, mut texts) = (Instant::now(), 0);
+        while texts == 0 || begun.elapsed() < time {
+            let bulk = BULK_TEXTS * embedder.threads();
+            embedder.embed_documents(vec![text(tokens); bulk], patience()).await?;
+            texts += bulk;
+        }
+        let texts_per_second = texts as f64 / begun.elapsed().as_secs_f64();
+        lengths.push(Length { tokens, single_ms: Percentiles::of(&singles), texts_per_second });
+        done(lengths.len() as u64);
+    }
+    Ok(Report {
+        embedder: embedder.fingerprint().to_string(),
+        runtime: embedder.runtime(),
+        threads: embedder.threads(),
+        lengths,
+        build: BUILD,
+    })
+}
+
+pub(crate) const LENGTHS: u64 = TOKENS.len() as u64;
+
+fn patience() -> Deadline {
+    Deadline::after(PATIENCE)
+}
+
+fn text(tokens: usize) -> String {
+    WORDS.iter().cycle().take(tokens).copied().collect::<Vec<_>>().join(" ")
+}

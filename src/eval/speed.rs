@@ -1,0 +1,50 @@
+//! `eval speed`: how fast a bank of a size is, and what it takes of memory and disk. The bank is made up (`synthetic`),
+//! filled by the call that `memory import` uses, and asked by the call that every client's question takes.
+//!
+//! Each part of the measurement is a process of its own, started by the one that reports: what it takes of memory is its
+//! own, and it opens the bank as a new process does.
+
+pub(crate) mod exact;
+pub(crate) mod fill;
+mod given;
+pub(crate) mod process;
+pub(crate) mod report;
+pub(crate) mod serve;
+pub(crate) mod synthetic;
+pub(crate) mod texts;
+
+pub(crate) use given::Given;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// One part of the measurement of one bank.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) part: Part,
+    pub(crate) rows: u32,
+    pub(crate) seed: u64,
+    /// The data directory.
+    pub(crate) dir: PathBuf,
+    /// When the process was started, in milliseconds of Unix time.
+    pub(crate) started: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Part {
+    /// Stores the memories, and does what upkeep there is to be done.
+    Fill,
+    /// Asks, as a process that serves does.
+    Serve,
+    /// Asks where nothing is kept in memory to be searched there.
+    Tables,
+    /// Stores memories that are yet to be embedded, in a bank of their own.
+    Texts,
+}
+
+pub(crate) fn ms(took: Duration) -> f64 {
+    took.as_secs_f64() * 1_000.0
+}

@@ -1,0 +1,75 @@
+//! Storing a bank that is made up: in batches, as an import does, and with all upkeep that comes of it.
+
+use std::time::{Duration, Instant};
+
+use futures::{StreamExt, TryStreamExt, stream};
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::Restorable;
+use reasoning_bank_actors::ports::{Filter, Page, Scanned};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemHandle;
+use tokio::sync::mpsc;
+
+use super::process;
+use super::report::Filled;
+use super::synthetic::Synthetic;
+use crate::eval::report::Ingest;
+use crate::eval::{EvalError, retrieval};
+
+/// What an import writes at once.
+const BATCH: u32 = 8_192;
+/// While one batch is stored, another is prepared.
+const BATCHES_AT_ONCE: usize = 2;
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// `done` is told how many are stored. Making the memories up is part of the time: a small one, on another thread.
+pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u64)) -> Result<Filled, EvalError> {
+    let rows = bank.rows();
+    opened(system).await?;
+    let begun = Instant::now();
+    let (send, mut receive) = mpsc::channel::<Vec<Restorable>>(1);
+    let making = tokio::task::spawn_blocking(move || {
+        let embedder = Synthetic::fingerprint().to_string();
+        for first in (0..rows).step_by(BATCH as usize) {
+            let batch = (first..rows.min(first + BATCH)).map(|number| bank.memory(number, &embedder)).collect();
+            if send.blocking_send(batch).is_err() {
+                return;
+            }
+        }
+    });
+    let stored = stream::poll_fn(|context| receive.poll_recv(context))
+        .map(async |batch| {
+            let new = system.memories.restore(batch, Deadline::after(PATIENCE)).await?;
+            Ok::<_, Error>(new.into_iter().filter(|is_new| *is_new).count() as u64)
+        })
+        .buffered(BATCHES_AT_ONCE)
+        .try_fold(0, |sum, new| {
+            done(sum + new);
+            std::future::ready(Ok(sum + new))
+        })
+        .await?;
+    making.await.map_err(Error::internal)?;
+    let took = begun.elapsed();
+    let settling = Instant::now();
+    retrieval::settle(system).await?;
+    let upkeep_seconds = settling.elapsed().as_secs_f64();
+    let Scanned::Summary(summary) = system.store.scan(Filter::Summary, Page::first(1), patience()).await? else {
+        return Err(Error::internal("a summary gave something else").into());
+    };
+    let ingest = Ingest { seconds: took.as_secs_f64(), per_second: stored as f64 / took.as_secs_f64(), upkeep_seconds };
+    Ok(Filled {
+        ingest,
+        rss_peak_bytes: process::memory().peak,
+        fragments: summary.fragments,
+        index_lag_rows: summary.index_lag_rows,
+    })
+}
+
+/// Returns when the store answers.
+pub(super) async fn opened(system: &SystemHandle) -> Result<(), Error> {
+    system.store.scan(Filter::Backlog, Page::first(1), patience()).await.map(drop)
+}
+
+pub(super) fn patience() -> Deadline {
+    Deadline::after(PATIENCE)
+}

@@ -1,0 +1,53 @@
+//! An embedder that has the vectors of the queries already, so that searching is measured without embedding. Texts that it
+//! does not have go to a model, which is there from when it is needed: what is measured before does not share the
+//! processor with its loading.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+use reasoning_bank_actors::runtime::Deadline;
+
+use super::synthetic::{Asked, Synthetic};
+
+pub(crate) struct Given {
+    fingerprint: Fingerprint,
+    vectors: HashMap<String, Vec<f32>>,
+    model: OnceLock<Arc<dyn Embedder>>,
+}
+
+impl Given {
+    pub(crate) fn of(queries: &[Asked]) -> Self {
+        let vectors = queries.iter().map(|query| (query.text.clone(), query.vector.clone())).collect();
+        Self { fingerprint: Synthetic::fingerprint(), vectors, model: OnceLock::new() }
+    }
+
+    /// The first one stays.
+    pub(crate) fn or_else(&self, model: Arc<dyn Embedder>) {
+        let _ = self.model.set(model);
+    }
+}
+
+impl Embedder for Given {
+    fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    fn state(&self) -> EmbedderState {
+        self.model.get().map_or(EmbedderState::Ready, |model| model.state())
+    }
+
+    fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {
+        match (self.vectors.get(&text), self.model.get()) {
+            (Some(vector), _) => std::future::ready(Ok(vector.clone())).boxed(),
+            (None, Some(model)) => model.embed_query(text, deadline),
+            (None, None) => std::future::ready(Err(EmbedError::Loading)).boxed(),
+        }
+    }
+
+    fn embed_documents(&self, _: Vec<String>, _: Deadline) -> BoxFuture<'_, Result<Vec<Vec<Chunk>>, EmbedError>> {
+        std::future::ready(Err(EmbedError::Failed("memories that are made up have their vectors".into()))).boxed()
+    }
+}

@@ -1,0 +1,176 @@
+//! What `eval speed` answers with, and the ratios that its numbers are read for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::eval::report::{Ingest, Percentiles};
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Report {
+    pub(crate) seed: u64,
+    pub(crate) dims: usize,
+    pub(crate) cores: usize,
+    /// `debug` or `release`: times of a debug build say little.
+    pub(crate) build: &'static str,
+    pub(crate) texts: Texts,
+    pub(crate) banks: Vec<Bank>,
+    /// From each bank to the next larger one.
+    pub(crate) growth: Vec<Growth>,
+}
+
+/// Of memories that are yet to be embedded: texts of 35 to 75 words that were made up, whose tokens are many.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Texts {
+    pub(crate) texts: u32,
+    /// By the embedding model alone, on all threads.
+    pub(crate) embedded_per_second: f64,
+    pub(crate) stored_per_second: f64,
+    pub(crate) stored_to_embedded: f64,
+}
+
+/// How many times longer a query takes in the larger bank.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Growth {
+    pub(crate) from_rows: u32,
+    pub(crate) to_rows: u32,
+    pub(crate) p50: Option<f64>,
+    pub(crate) p99: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Bank {
+    /// Memories, of which nine of ten are in the workspace that is asked.
+    pub(crate) rows: u32,
+    pub(crate) filled: Filled,
+    pub(crate) disk_bytes: u64,
+    pub(crate) served: Served,
+    /// The first of the same queries where nothing is kept in memory to be searched there.
+    pub(crate) from_tables: FromTables,
+    /// The share of the ten nearest by exact search that the vector list of a query has.
+    pub(crate) recall_at_10: Option<f64>,
+    pub(crate) recall_at_10_from_tables: Option<f64>,
+    /// Comparing every vector of the workspace with the query, in memory, on one thread.
+    pub(crate) exact_scan_ms: f64,
+    pub(crate) ratios: Ratios,
+}
+
+/// Of storing all memories.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Filled {
+    #[serde(flatten)]
+    pub(crate) ingest: Ingest,
+    /// What the process took at most while it stored and while it did upkeep; none where the system does not say.
+    pub(crate) rss_peak_bytes: Option<u64>,
+    pub(crate) fragments: u64,
+    pub(crate) index_lag_rows: u64,
+}
+
+/// Of a process that opens the bank and is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Served {
+    /// From the start of the system to the first answer of the store.
+    pub(crate) open_ms: f64,
+    /// From the start of the process to the answer to the first query, which does not wait for the embedding model.
+    pub(crate) first_answer_ms: f64,
+    /// From then on, until queries are answered from memory; none where they are not.
+    pub(crate) resident_after_ms: Option<f64>,
+    pub(crate) resident_bytes: u64,
+    /// After all queries, the embedding model included.
+    pub(crate) rss_bytes: Option<u64>,
+    pub(crate) rss_peak_bytes: Option<u64>,
+    pub(crate) query_ms: QueryTimes,
+    pub(crate) parts_ms: Parts,
+    pub(crate) upkeep: DuringUpkeep,
+    /// Numbers of the nearest memories that were found for the first queries.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) nearest: Vec<Vec<u32>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct QueryTimes {
+    pub(crate) without_embedding: Percentiles,
+    /// Of other queries, of 16 tokens each.
+    pub(crate) with_embedding: Percentiles,
+    /// Of these, the embedding alone.
+    pub(crate) embedding: Percentiles,
+}
+
+/// What a query without embedding consists of. Both lists are looked for side by side; each was measured alone as well.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Parts {
+    pub(crate) candidates: Percentiles,
+    pub(crate) vector_list: Percentiles,
+    pub(crate) text_list: Percentiles,
+    pub(crate) bodies: Percentiles,
+    /// What is left of the whole: fusion, scores, messages between actors.
+    pub(crate) fusion_and_scores: Percentiles,
+}
+
+/// Queries while upkeep runs beside them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DuringUpkeep {
+    /// Memories that were stored before it, in commits of a few.
+    pub(crate) fresh_rows: u32,
+    pub(crate) commit_ms: Percentiles,
+    pub(crate) upkeep_ms: f64,
+    pub(crate) queries: usize,
+    pub(crate) query_ms: Percentiles,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FromTables {
+    pub(crate) query_ms: Percentiles,
+    pub(crate) parts_ms: Parts,
+    pub(crate) rss_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) nearest: Vec<Vec<u32>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Ratios {
+    pub(crate) p99_to_p50: Option<f64>,
+    pub(crate) p99_during_upkeep_to_at_rest: Option<f64>,
+    /// Medians: how many times longer it takes.
+    pub(crate) from_tables_to_resident: Option<f64>,
+    pub(crate) exact_scan_to_query: Option<f64>,
+    /// The share of a query with embedding that is embedding, of medians.
+    pub(crate) embedding_share: Option<f64>,
+}
+
+impl Ratios {
+    pub(crate) fn of(served: &Served, from_tables: &FromTables, exact_scan_ms: f64) -> Self {
+        let QueryTimes { without_embedding: rest, with_embedding, embedding } = served.query_ms;
+        Self {
+            p99_to_p50: ratio(rest.p99, rest.p50),
+            p99_during_upkeep_to_at_rest: ratio(served.upkeep.query_ms.p99, rest.p99),
+            from_tables_to_resident: ratio(from_tables.query_ms.p50, rest.p50),
+            exact_scan_to_query: ratio(Some(exact_scan_ms), rest.p50),
+            embedding_share: ratio(embedding.p50, with_embedding.p50),
+        }
+    }
+}
+
+impl Report {
+    pub(crate) fn new(seed: u64, texts: Texts, banks: Vec<Bank>) -> Self {
+        let times = |bank: &Bank| bank.served.query_ms.without_embedding;
+        let growth = banks.windows(2).map(|two| Growth {
+            from_rows: two[0].rows,
+            to_rows: two[1].rows,
+            p50: ratio(times(&two[1]).p50, times(&two[0]).p50),
+            p99: ratio(times(&two[1]).p99, times(&two[0]).p99),
+        });
+        Self {
+            seed,
+            dims: super::synthetic::DIMS,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            build: crate::eval::report::BUILD,
+            texts,
+            growth: growth.collect(),
+            banks,
+        }
+    }
+}
+
+fn ratio(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    let (a, b) = (a?, b?);
+    (b > 0.0).then(|| a / b)
+}

@@ -1,0 +1,209 @@
+//! Asking a bank that is made up, one query after another, by the call that every client's question takes; and each part
+//! of a query by itself.
+
+use std::time::{Duration, Instant};
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::RetrieveRequest;
+use reasoning_bank_actors::ports::{Conditions, Embedder, Recall, Visible};
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::retrieval::over_fetch;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::fill::{self, patience};
+use super::ms;
+use super::report::{DuringUpkeep, Parts};
+use super::synthetic::{Asked, Synthetic};
+use crate::eval::embedding::WORDS;
+use crate::eval::report::Percentiles;
+use crate::eval::{EvalError, Timed, retrieval};
+
+/// Queries that are measured.
+pub(crate) const QUERIES: u32 = 500;
+/// The first of them, which are asked of the tables as well.
+pub(crate) const FEWER: usize = 100;
+/// The first of them, which are taken apart.
+const TAKEN_APART: usize = 200;
+/// Of these, those whose nearest memories are held against exact search.
+pub(crate) const COMPARED: usize = 50;
+/// More of them, before what is measured.
+pub(crate) const WARMING: u32 = 50;
+pub(crate) const NEAREST: usize = 10;
+const RESULTS: usize = 10;
+const EMBEDDED: usize = 100;
+const FRESH: u32 = 5_000;
+const FRESH_AT_ONCE: usize = 10;
+/// No more queries than these are asked while upkeep runs.
+const MOST_DURING_UPKEEP: usize = 20_000;
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+pub(crate) struct Bench<'a> {
+    pub(crate) system: &'a SystemHandle,
+    pub(crate) queries: &'a [Asked],
+    /// Others.
+    pub(crate) warming: &'a [Asked],
+}
+
+impl Bench<'_> {
+    /// Returns when the store answers.
+    pub(crate) async fn opened(&self) -> Result<(), EvalError> {
+        Ok(fill::opened(self.system).await?)
+    }
+
+    pub(crate) async fn ask(&self, text: &str) -> Result<Duration, EvalError> {
+        let request = RetrieveRequest::new(text, Synthetic::workspace(), RESULTS);
+        let begun = Instant::now();
+        let found = self.system.memories.retrieve(request, patience()).await?;
+        let took = begun.elapsed();
+        if found.memories.is_empty() {
+            return Err(EvalError::Part(format!("nothing was found for {text:?}: {}", found.notes.join("; "))));
+        }
+        Ok(took)
+    }
+
+    pub(crate) async fn warm(&self) -> Result<(), EvalError> {
+        for query in self.warming {
+            self.ask(&query.text).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks from time to time until `is_resident`, for at most `limit`. How long it took, where it came to that.
+    pub(crate) async fn until_resident(
+        &self,
+        limit: Duration,
+        is_resident: impl AsyncFn() -> bool,
+    ) -> Result<Option<Duration>, EvalError> {
+        let begun = Instant::now();
+        for query in self.warming.iter().cycle() {
+            if is_resident().await {
+                return Ok(Some(begun.elapsed()));
+            }
+            if begun.elapsed() > limit {
+                break;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+            self.ask(&query.text).await?;
+        }
+        Ok(None)
+    }
+
+    /// All queries without embedding, in milliseconds.
+    pub(crate) async fn at_rest(&self, done: impl Fn(u64)) -> Result<Vec<f64>, EvalError> {
+        let mut times = Vec::new();
+        for query in self.queries {
+            times.push(ms(self.ask(&query.text).await?));
+            done(times.len() as u64);
+        }
+        Ok(times)
+    }
+
+    /// The same queries taken apart; `whole`: what they took as a whole.
+    pub(crate) async fn parts(&self, whole: &[f64]) -> Result<Parts, EvalError> {
+        let store = &self.system.store;
+        let (mut candidates, mut vector_list, mut text_list, mut bodies, mut rest) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (query, whole) in self.queries.iter().zip(whole).take(TAKEN_APART) {
+            let both = recall(query, over_fetch(RESULTS));
+            let (vector, text) = (Recall { text: None, ..both.clone() }, Recall { vector: None, ..both.clone() });
+            let (found, both_took) = timed(store.candidates(both, patience())).await?;
+            let (_, vector_took) = timed(store.candidates(vector, patience())).await?;
+            let (_, text_took) = timed(store.candidates(text, patience())).await?;
+            let ids = found.facts.iter().take(RESULTS).map(|(facts, _)| facts.id).collect();
+            let (_, bodies_took) = timed(store.get(ids, patience())).await?;
+            candidates.push(both_took);
+            vector_list.push(vector_took);
+            text_list.push(text_took);
+            bodies.push(bodies_took);
+            rest.push((whole - both_took - bodies_took).max(0.0));
+        }
+        Ok(Parts {
+            candidates: Percentiles::of(&candidates),
+            vector_list: Percentiles::of(&vector_list),
+            text_list: Percentiles::of(&text_list),
+            bodies: Percentiles::of(&bodies),
+            fusion_and_scores: Percentiles::of(&rest),
+        })
+    }
+
+    /// Numbers of the nearest memories of the first queries, by the vector list alone.
+    pub(crate) async fn nearest(&self) -> Result<Vec<Vec<u32>>, EvalError> {
+        let mut nearest = Vec::new();
+        for query in self.queries.iter().take(COMPARED) {
+            let recall = Recall { text: None, ..recall(query, over_fetch(NEAREST)) };
+            let list = self.system.store.candidates(recall, patience()).await?.vector.unwrap_or_default();
+            nearest.push(list.hits.into_iter().take(NEAREST).map(|(id, _)| Synthetic::number(id)).collect());
+        }
+        Ok(nearest)
+    }
+
+    /// Queries that are embedded first: all of it, and the embedding alone.
+    pub(crate) async fn with_embedding<E: Embedder>(
+        &self,
+        embedder: &Timed<E>,
+    ) -> Result<(Percentiles, Percentiles), EvalError> {
+        // The first one warms the model.
+        self.ask(&text(EMBEDDED)).await?;
+        let (mut whole, mut alone) = (Vec::new(), Vec::new());
+        for number in 0..EMBEDDED {
+            embedder.take_last();
+            whole.push(ms(self.ask(&text(number)).await?));
+            alone.push(ms(embedder.take_last()));
+        }
+        Ok((Percentiles::of(&whole), Percentiles::of(&alone)))
+    }
+
+    /// Stores memories, a few at a time, then asks while upkeep runs.
+    pub(crate) async fn during_upkeep(&self, bank: &Synthetic) -> Result<DuringUpkeep, EvalError> {
+        let embedder = Synthetic::fingerprint().to_string();
+        let fresh: Vec<u32> = (bank.rows()..bank.rows() + FRESH.min(bank.rows())).collect();
+        let mut commits = Vec::new();
+        for few in fresh.chunks(FRESH_AT_ONCE) {
+            let few = few.iter().map(|number| bank.memory(*number, &embedder)).collect();
+            let (_, took) = timed(self.system.memories.restore(few, patience())).await?;
+            commits.push(took);
+        }
+        let begun = Instant::now();
+        let system = self.system.clone();
+        let upkeep = AbortOnDropHandle::new(tokio::spawn(async move { retrieval::settle(&system).await }));
+        let mut times = Vec::new();
+        for query in self.queries.iter().cycle().take(MOST_DURING_UPKEEP) {
+            if upkeep.is_finished() {
+                break;
+            }
+            times.push(ms(self.ask(&query.text).await?));
+        }
+        upkeep.await.map_err(Error::internal)??;
+        Ok(DuringUpkeep {
+            fresh_rows: fresh.len() as u32,
+            commit_ms: Percentiles::of(&commits),
+            upkeep_ms: ms(begun.elapsed()),
+            queries: times.len(),
+            query_ms: Percentiles::of(&times),
+        })
+    }
+}
+
+/// 16 tokens, others for each number below 256: nothing is embedded twice.
+fn text(number: usize) -> String {
+    let count = WORDS.len();
+    let first = [number / count % count, number % count];
+    first.into_iter().chain(2..count).map(|n| WORDS[n]).collect::<Vec<_>>().join(" ")
+}
+
+fn recall(query: &Asked, limit: usize) -> Recall {
+    Recall {
+        visible: Visible { workspace: Some(Synthetic::workspace_id()), team: None, org: None },
+        conditions: Conditions::default(),
+        text: Some(query.text.clone()),
+        vector: Some(query.vector.clone()),
+        signature: None,
+        limit,
+    }
+}
+
+async fn timed<T>(work: impl Future<Output = Result<T, Error>>) -> Result<(T, f64), EvalError> {
+    let begun = Instant::now();
+    let done = work.await?;
+    Ok((done, ms(begun.elapsed())))
+}

@@ -1,0 +1,271 @@
+//! A bank that is made up: every memory and every query from its number and a seed alone, so that any part of a
+//! measurement makes the very same ones again, and none has to hold them all.
+//!
+//! Vectors lie around as many centres as is the root of the number of memories. What sets a vector apart from its centre
+//! is strong in few directions and weak in most, as with embeddings of texts, and all directions are turned, so that no
+//! coordinate says more than another. Words are as frequent as in texts: by Zipf's law, out of a vocabulary that grows as
+//! Heaps' law says (both in Manning, Raghavan, Schütze: Introduction to Information Retrieval, 2008, 5.1).
+
+use jiff::Timestamp;
+use reasoning_bank_actors::memories::{Restorable, WorkspaceRef};
+use reasoning_bank_actors::ports::{Fingerprint, Passage, PassageKind};
+use reasoning_bank_domain::confidence::prior;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use reasoning_bank_domain::workspace::WorkspaceId;
+use uuid::Uuid;
+
+pub(crate) const DIMS: usize = 384;
+/// As many directions as vectors have before they are turned: a power of two.
+const DIRECTIONS: usize = 512;
+/// How far a query is from the memory it is about, where 1 is how far that is from its centre.
+const DISTANCE_OF_QUERIES: f32 = 1.0;
+/// One of so many memories is in another workspace,
+const OTHERS: u32 = 10;
+/// of which there are so many.
+const OTHER_WORKSPACES: u32 = 10;
+/// Heaps' law: so many words a root of the number of words written.
+const WORDS_A_ROOT: f64 = 30.0;
+const WORDS_OF_A_MEMORY: f64 = 55.0;
+const QUERIED: &str = "/eval/queried";
+const FIRST_SECOND: i64 = 1_735_689_600;
+/// A million of them are a year.
+const SECONDS_BETWEEN: i64 = 31;
+
+/// What numbers are drawn for, so that none are drawn twice.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    Centre = 1,
+    Turn,
+    Vector,
+    Text,
+    Query,
+    QueryVector,
+}
+
+pub(crate) struct Synthetic {
+    rows: u32,
+    seed: u64,
+    /// How strong each direction is.
+    strengths: Vec<f32>,
+    signs: Vec<f32>,
+    centres: Vec<Vec<f32>>,
+    vocabulary: f64,
+}
+
+/// A query and its vector.
+pub(crate) struct Asked {
+    pub(crate) text: String,
+    pub(crate) vector: Vec<f32>,
+}
+
+impl Synthetic {
+    pub(crate) fn new(rows: u32, seed: u64) -> Self {
+        let total: f32 = (1..=DIRECTIONS).map(|n| 1.0 / n as f32).sum();
+        let strengths = (1..=DIRECTIONS).map(|n| (1.0 / (n as f32 * total)).sqrt()).collect();
+        let mut turn = Noise::of(seed, Purpose::Turn, 0);
+        let signs = (0..DIRECTIONS).map(|_| if turn.next() & 1 == 0 { 1.0 } else { -1.0 }).collect();
+        let even = (1.0 / DIRECTIONS as f32).sqrt();
+        let centre = |n| {
+            let mut noise = Noise::of(seed, Purpose::Centre, n);
+            (0..DIRECTIONS).map(|_| even * noise.normal()).collect()
+        };
+        let centres = (0..u64::from(rows.isqrt()).max(1)).map(centre).collect();
+        let vocabulary = WORDS_A_ROOT * (WORDS_OF_A_MEMORY * f64::from(rows)).sqrt();
+        Self { rows, seed, strengths, signs, centres, vocabulary }
+    }
+
+    pub(crate) fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// Vectors of another size, or of another bank, are not compared with these.
+    pub(crate) fn fingerprint() -> Fingerprint {
+        Fingerprint { name: "synthetic".into(), dims: DIMS, hash: String::new() }
+    }
+
+    /// The workspace that is asked, which has nine of ten memories.
+    pub(crate) fn workspace() -> WorkspaceRef {
+        WorkspaceRef::Root(QUERIED.into())
+    }
+
+    pub(crate) fn workspace_id() -> WorkspaceId {
+        WorkspaceId::of_root(QUERIED)
+    }
+
+    pub(crate) fn is_queried(number: u32) -> bool {
+        number % OTHERS != OTHERS - 1
+    }
+
+    pub(crate) fn id(number: u32) -> MemoryId {
+        Uuid::from_u128(u128::from(number) + 1).into()
+    }
+
+    pub(crate) fn number(id: MemoryId) -> u32 {
+        (id.uuid().as_u128() - 1) as u32
+    }
+
+    /// With its vector, as an import has it. Those from [`Self::rows`] on are of the same kind.
+    pub(crate) fn memory(&self, number: u32, embedder: &str) -> Restorable {
+        let root = if Self::is_queried(number) {
+            QUERIED.into()
+        } else {
+            format!("/eval/other/{}", number / OTHERS % OTHER_WORKSPACES)
+        };
+        let mut words = Noise::of(self.seed, Purpose::Text, u64::from(number));
+        let at = Timestamp::from_second(FIRST_SECOND + SECONDS_BETWEEN * i64::from(number)).unwrap_or_default();
+        let content_words = 20 + words.below(41) as usize;
+        let memory = Memory {
+            id: Self::id(number),
+            revision: 1,
+            content: self.words(content_words, &mut words),
+            title: self.words(5, &mut words),
+            description: self.words(10, &mut words),
+            outcome: MemoryOutcome::Success,
+            error_context: None,
+            task: String::new(),
+            workspace_id: WorkspaceId::of_root(&root),
+            scope: Scope::Project,
+            team: None,
+            org: None,
+            source_type: SourceType::Imported,
+            source_session: None,
+            trust: Trust::Tool,
+            parent_memory_id: None,
+            derived_from: Vec::new(),
+            evolution_stage: 0,
+            pattern_tags: Vec::new(),
+            difficulty_level: None,
+            domain_category: None,
+            prior: prior(SourceType::Imported, None),
+            created_at: at,
+            updated_at: at,
+            pinned: false,
+            status: Status::Active,
+            quarantined_for: Vec::new(),
+            trace_id: None,
+            trace_outcome: None,
+            embedder: Some(embedder.to_owned()),
+        };
+        let passage = Passage {
+            kind: PassageKind::Content,
+            n: 0,
+            text: memory.content_text(),
+            vector: Some(self.vector(number)),
+        };
+        Restorable::Memory { memory, passages: vec![passage] }
+    }
+
+    /// Of length 1.
+    pub(crate) fn vector(&self, number: u32) -> Vec<f32> {
+        self.turned(self.place(number))
+    }
+
+    /// About a memory of the workspace that is asked: near its vector, in some of its words.
+    pub(crate) fn query(&self, number: u32) -> Asked {
+        let mut noise = Noise::of(self.seed, Purpose::Query, u64::from(number));
+        let about = noise.below(u64::from(self.rows)) as u32;
+        let about = if Self::is_queried(about) { about } else { about - 1 };
+        let mut text = Noise::of(self.seed, Purpose::Text, u64::from(about));
+        let count = 20 + text.below(41) as usize;
+        let content = self.words(count, &mut text);
+        let content: Vec<&str> = content.split(' ').collect();
+        let words = 6 + noise.below(5);
+        let words: Vec<&str> = (0..words).map(|_| content[noise.below(content.len() as u64) as usize]).collect();
+        let mut vector = self.place(about);
+        let mut apart = Noise::of(self.seed, Purpose::QueryVector, u64::from(number));
+        for (x, strength) in vector.iter_mut().zip(&self.strengths) {
+            *x += DISTANCE_OF_QUERIES * strength * apart.normal();
+        }
+        Asked { text: words.join(" "), vector: self.turned(vector) }
+    }
+
+    /// Around its centre, before it is turned.
+    fn place(&self, number: u32) -> Vec<f32> {
+        let mut noise = Noise::of(self.seed, Purpose::Vector, u64::from(number));
+        let centre = &self.centres[noise.below(self.centres.len() as u64) as usize];
+        centre.iter().zip(&self.strengths).map(|(x, strength)| x + strength * noise.normal()).collect()
+    }
+
+    /// Turned by a Walsh-Hadamard transform with random signs, cut to [`DIMS`] and brought to length 1.
+    fn turned(&self, mut vector: Vec<f32>) -> Vec<f32> {
+        vector.iter_mut().zip(&self.signs).for_each(|(x, sign)| *x *= sign);
+        let mut half = 1;
+        while half < DIRECTIONS {
+            for pair in vector.chunks_exact_mut(2 * half) {
+                let (left, right) = pair.split_at_mut(half);
+                for (a, b) in left.iter_mut().zip(right) {
+                    (*a, *b) = (*a + *b, *a - *b);
+                }
+            }
+            half *= 2;
+        }
+        vector.truncate(DIMS);
+        let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        vector.iter_mut().for_each(|x| *x /= length);
+        vector
+    }
+
+    fn words(&self, count: usize, noise: &mut Noise) -> String {
+        let mut text = String::with_capacity(6 * count);
+        for n in 0..count {
+            if n > 0 {
+                text.push(' ');
+            }
+            push_word(&mut text, self.vocabulary.powf(noise.share()) as u64);
+        }
+        text
+    }
+}
+
+/// The word of a rank from 1 on, frequent ones short: syllables for the digits of its number.
+fn push_word(text: &mut String, mut rank: u64) {
+    const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
+    const VOWELS: &[u8; 5] = b"aeiou";
+    while rank > 0 {
+        let syllable = ((rank - 1) % 100) as usize;
+        text.push(char::from(CONSONANTS[syllable / VOWELS.len()]));
+        text.push(char::from(VOWELS[syllable % VOWELS.len()]));
+        rank = (rank - 1) / 100;
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+pub(super) struct Noise(u64);
+
+impl Noise {
+    fn of(seed: u64, purpose: Purpose, number: u64) -> Self {
+        let mut of_purpose = Self(seed ^ ((purpose as u64) << 56));
+        Self(of_purpose.next() ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// In 0..1.
+    fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// In 0..`end`.
+    fn below(&mut self, end: u64) -> u64 {
+        (self.share() * end as f64) as u64
+    }
+
+    /// About normal, with mean 0 and variance 1: the sum of four even numbers.
+    fn normal(&mut self) -> f32 {
+        const SCALE: f32 = 1.732_050_8 / 65_536.0;
+        let bits = self.next();
+        let sum = (0..4).map(|part| ((bits >> (16 * part)) & 0xffff) as f32).sum::<f32>();
+        (sum - 2.0 * 65_535.0) * SCALE
+    }
+}
+
+// benches/store.rs takes this file too, and would look for them beside it
+#[cfg(test)]
+#[path = "synthetic/tests.rs"]
+mod tests;

@@ -1,0 +1,196 @@
+//! The same on several threads: one cuts the source into chunks, others make things of them, and the caller takes what
+//! came of it, in the order of the source. Memory is bounded by a few chunks for each thread.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::num::NonZero;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{
+    FieldProblem, MOST_PROBLEMS, Problem, ReadError, Refusal, THING_MAX_BYTES, first_byte, parsed, thing_of, too_long,
+};
+
+/// Of one chunk, unless a single thing is longer.
+const CHUNK_BYTES: usize = 256 * 1024;
+const CHUNK_ITEMS: usize = 64;
+/// Chunks that wait for each thread, and that wait to be taken from it.
+const WAITING: usize = 2;
+
+enum Chunk {
+    /// Whole lines, with the number of the first.
+    Lines(u64, Vec<u8>),
+    /// Items of an array, with the number of the first.
+    Items(u64, Vec<Value>),
+    Problems(Vec<Problem>),
+    Failure(io::Error),
+}
+
+/// What came of one thing.
+enum Made<R> {
+    Done(R),
+    Problems(Vec<Problem>),
+    Failure(io::Error),
+}
+
+/// Makes something of every thing with `make`, on all cores, and hands it to `take`, in order. Blank lines are none.
+///
+/// # Errors
+/// As [`super::read`]; what comes after the first problem is not taken.
+pub(crate) fn read_on_all_cores<T: DeserializeOwned, R: Send>(
+    source: impl Read + Send,
+    make: impl Fn(T) -> Result<R, Vec<FieldProblem>> + Sync,
+    mut take: impl FnMut(R) -> io::Result<()>,
+) -> Result<(), ReadError> {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let make = &make;
+    thread::scope(|scope| {
+        let (chunks, made): (Vec<_>, Vec<_>) = (0..workers)
+            .map(|_| {
+                let (chunks, to_do) = sync_channel(WAITING);
+                let (done, made) = sync_channel(WAITING);
+                scope.spawn(move || work(&to_do, &done, make));
+                (chunks, made)
+            })
+            .unzip();
+        scope.spawn(move || cut(source, chunks));
+        let mut problems = Vec::new();
+        // every chunk of the source went to the next thread in turn
+        for made in made.iter().cycle() {
+            let Ok(made) = made.recv() else { break };
+            for made in made {
+                match made {
+                    Made::Done(result) if problems.is_empty() => take(result).map_err(ReadError::Io)?,
+                    Made::Done(_) => {}
+                    Made::Problems(more) => problems.extend(more),
+                    Made::Failure(error) => return Err(ReadError::Io(error)),
+                }
+            }
+            if problems.len() >= MOST_PROBLEMS {
+                break;
+            }
+        }
+        problems.truncate(MOST_PROBLEMS);
+        if problems.is_empty() { Ok(()) } else { Err(ReadError::Bad(problems)) }
+    })
+}
+
+fn work<T: DeserializeOwned, R>(
+    to_do: &Receiver<Chunk>,
+    done: &SyncSender<Vec<Made<R>>>,
+    make: &impl Fn(T) -> Result<R, Vec<FieldProblem>>,
+) {
+    for chunk in to_do {
+        let made = match chunk {
+            Chunk::Lines(first, text) => {
+                let lines = text.split_inclusive(|byte| *byte == b'\n').zip(first..);
+                let full = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
+                full.map(|(line, number)| made(&format!("line {number}"), thing_of(line), make)).collect()
+            }
+            Chunk::Items(first, items) => {
+                let items = items.into_iter().zip(first..);
+                items.map(|(item, number)| made(&format!("item {number}"), parsed(item), make)).collect()
+            }
+            Chunk::Problems(problems) => vec![Made::Problems(problems)],
+            Chunk::Failure(error) => vec![Made::Failure(error)],
+        };
+        if done.send(made).is_err() {
+            return;
+        }
+    }
+}
+
+fn made<T, R>(
+    place: &str,
+    thing: Result<T, FieldProblem>,
+    make: &impl Fn(T) -> Result<R, Vec<FieldProblem>>,
+) -> Made<R> {
+    match thing.map_err(|problem| vec![problem]).and_then(make) {
+        Ok(result) => Made::Done(result),
+        Err(problems) => {
+            let at = |what| Problem { place: place.to_owned(), what };
+            Made::Problems(problems.into_iter().map(at).collect())
+        }
+    }
+}
+
+/// Ends when nobody takes what it cuts.
+struct Cutter {
+    chunks: Vec<SyncSender<Chunk>>,
+    next: usize,
+}
+
+impl Cutter {
+    /// False when nobody takes it.
+    fn put(&mut self, chunk: Chunk) -> bool {
+        let sender = &self.chunks[self.next];
+        self.next = (self.next + 1) % self.chunks.len();
+        sender.send(chunk).is_ok()
+    }
+
+    /// Whole lines, to the first that is too long.
+    fn lines(&mut self, mut source: impl BufRead) -> io::Result<()> {
+        let (mut text, mut first, mut number) = (Vec::with_capacity(CHUNK_BYTES), 1, 0_u64);
+        loop {
+            let before = text.len();
+            let read = source.by_ref().take(THING_MAX_BYTES as u64 + 1).read_until(b'\n', &mut text)?;
+            number += u64::from(read > 0);
+            let is_too_long = read > THING_MAX_BYTES;
+            if is_too_long {
+                text.truncate(before);
+            }
+            if read == 0 || is_too_long || text.len() >= CHUNK_BYTES {
+                let whole = std::mem::replace(&mut text, Vec::with_capacity(CHUNK_BYTES));
+                if !self.put(Chunk::Lines(first, whole)) {
+                    return Ok(());
+                }
+                first = number + 1;
+            }
+            if is_too_long {
+                let problem = Problem { place: format!("line {number}"), what: too_long() };
+                self.put(Chunk::Problems(vec![problem]));
+            }
+            if read == 0 || is_too_long {
+                return Ok(());
+            }
+        }
+    }
+
+    fn array(&mut self, source: impl Read) {
+        let (mut items, mut first) = (Vec::with_capacity(CHUNK_ITEMS), 1);
+        let gone = || Refusal::Io(io::Error::from(io::ErrorKind::BrokenPipe));
+        let read = super::read(source, |_, item: Value| {
+            items.push(item);
+            if items.len() < CHUNK_ITEMS {
+                return Ok(());
+            }
+            let whole = std::mem::replace(&mut items, Vec::with_capacity(CHUNK_ITEMS));
+            first += whole.len() as u64;
+            self.put(Chunk::Items(first - whole.len() as u64, whole)).then_some(()).ok_or_else(gone)
+        });
+        self.put(Chunk::Items(first, items));
+        match read {
+            Ok(()) => {}
+            Err(ReadError::Bad(problems)) => drop(self.put(Chunk::Problems(problems))),
+            Err(ReadError::Io(error)) => drop(self.put(Chunk::Failure(error))),
+        }
+    }
+}
+
+fn cut(source: impl Read, chunks: Vec<SyncSender<Chunk>>) {
+    let mut cutter = Cutter { chunks, next: 0 };
+    let mut source = BufReader::with_capacity(CHUNK_BYTES, source);
+    let cut = match first_byte(&mut source) {
+        Ok(Some(b'[')) => {
+            cutter.array(source);
+            Ok(())
+        }
+        Ok(_) => cutter.lines(source),
+        Err(error) => Err(error),
+    };
+    if let Err(error) = cut {
+        cutter.put(Chunk::Failure(error));
+    }
+}

@@ -1,0 +1,92 @@
+//! Commits of many records: straight into the tables, not through the journal, which would write everything three times.
+//! Such a commit is whole because it can be taken back: before it begins, everything is synced and a marker file notes the
+//! version of each table; it is done when the tables are synced and the marker is gone. Whoever finds the marker puts the
+//! tables back to the versions noted: nobody was told that the commit is stored.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use lance::dataset::builder::DatasetBuilder;
+use reasoning_bank_actors::ports::{Record, StoreError};
+
+use super::apply::Plan;
+use super::format::Layout;
+use super::tables::TableName;
+use super::write_lock::WriteGuard;
+use super::{Shared, blocking, checkpoint, failed, indexes};
+use crate::store::files::write_synced;
+
+/// A batch of as many records goes straight into the tables: two syncs of the tables, some 20 ms, are worth less then than
+/// a frame of megabytes.
+const RECORDS_WORTH_IT: usize = 1_024;
+
+/// Versions by the name of their table.
+type Versions = BTreeMap<String, u64>;
+
+pub(super) fn is_worth_it(batch: &[Record]) -> bool {
+    batch.len() >= RECORDS_WORTH_IT
+}
+
+/// All of the plan is durable when it returns, or none of it is there once somebody has written again.
+pub(super) async fn apply(shared: &Shared, guard: &WriteGuard, plan: Plan) -> Result<(), StoreError> {
+    shared.upkeep.make_way();
+    // what comes before has to survive whatever becomes of this
+    checkpoint::checkpoint(shared, guard).await?;
+    let mut versions = Versions::new();
+    for (name, table) in shared.tables.each() {
+        versions.insert(name.as_str().to_owned(), indexes::snapshot(table).await?.version_id());
+    }
+    let (path, json) = (shared.layout.bulk(), serde_json::to_vec(&versions).map_err(failed)?);
+    blocking(move || write_synced(&path, &json)).await?.map_err(failed)?;
+    plan.apply(&shared.tables).await?;
+    checkpoint::sync_tables(shared).await?;
+    let path = shared.layout.bulk();
+    blocking(move || remove_synced(&path)).await?.map_err(failed)?;
+    shared.upkeep.make_way();
+    Ok(())
+}
+
+/// Takes back a commit that broke off. The write lock must be held, and nothing have been written since.
+pub(super) async fn take_back(layout: &Layout) -> Result<(), StoreError> {
+    let path = layout.bulk();
+    let Some(json) = blocking(move || read_if_there(&path)).await?.map_err(failed)? else { return Ok(()) };
+    let versions: Versions = serde_json::from_slice(&json).map_err(failed)?;
+    tracing::info!("taking back a commit of many records that broke off");
+    for name in TableName::ALL {
+        if let Some(version) = versions.get(name.as_str()) {
+            put_back(&layout.table(name.as_str()), *version).await?;
+        }
+    }
+    let layout = layout.clone();
+    blocking(move || {
+        checkpoint::sync_all(&layout.tables())?;
+        remove_synced(&layout.bulk())
+    })
+    .await?
+    .map_err(failed)
+}
+
+/// Damage may have thrown the table back behind that version already, or to it.
+async fn put_back(table: &Path, version: u64) -> Result<(), StoreError> {
+    let open = || DatasetBuilder::from_uri(table.to_string_lossy());
+    if open().load().await.map_err(failed)?.version_id() <= version {
+        return Ok(());
+    }
+    let mut then = open().with_version(version).load().await.map_err(failed)?;
+    then.restore().await.map_err(failed)
+}
+
+fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn remove_synced(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)?;
+    fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+}

@@ -1,0 +1,189 @@
+//! Searches answered from memory: shelves (`domain/src/resident.rs`) for the owners of memories that searches ask for, up
+//! to a budget of bytes over all of them. A shelf answers only when it stands for the newest version of every table it was
+//! filled from, so that what any process acknowledged is always seen: where few rows came since, the search adds them
+//! first. Where there is no such shelf the tables are searched (`search`), and a shelf is made in the background.
+
+mod changes;
+mod fill;
+mod keeping;
+mod owner;
+mod rows;
+mod search;
+mod versions;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use reasoning_bank_actors::ports::{Recall, StoreError, Visible};
+use reasoning_bank_domain::retrieval::Candidates;
+use tokio::sync::OwnedMutexGuard;
+
+pub(super) use self::keeping::Resident;
+pub use self::keeping::ResidentUse;
+
+use self::fill::Arrivals;
+use self::keeping::{Kept, Look, Pending};
+use self::owner::Owner;
+use self::rows::Snapshot;
+use self::versions::Versions;
+use super::failed;
+
+/// In a bank of so many passages a shelf is made before the search that wants it is answered.
+const PASSAGES_AT_ONCE: usize = 2_000;
+/// So many rows are added to a shelf before the search that finds it behind is answered.
+const ROWS_AT_ONCE: usize = 2_000;
+/// How long a search waits for another one that adds rows.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// So often shelves are brought up to date that were used within the other time. Upkeep prunes versions when they are some
+/// seconds old.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+const UNUSED_AFTER: Duration = Duration::from_secs(300);
+
+/// The candidates of a search, or `None` where not all that it reads is here: then the tables have to be searched.
+/// `terms`: those of the query's text; `None` when there is no text.
+pub(super) async fn candidates(
+    resident: &Arc<Resident>,
+    recall: &Recall,
+    terms: Option<&[String]>,
+) -> Option<Candidates> {
+    if !resident.is_on() {
+        return None;
+    }
+    let found = match shelves(resident, &recall.visible).await {
+        Ok(Some(shelves)) => search::search(shelves, recall, terms).await,
+        Ok(None) => return None,
+        Err(error) => Err(error),
+    };
+    match found {
+        Ok(found) => {
+            resident.answered.fetch_add(1, Ordering::Relaxed);
+            Some(found)
+        }
+        Err(error) => {
+            tracing::debug!(%error, "the tables are searched instead of memory");
+            None
+        }
+    }
+}
+
+/// The shelves of all owners whose memories are visible, at the newest version.
+async fn shelves(resident: &Arc<Resident>, visible: &Visible) -> Result<Option<Vec<Arc<Kept>>>, StoreError> {
+    let newest = resident.newest.read().map_err(failed)?;
+    let mut shelves = Vec::new();
+    let mut complete = true;
+    for owner in Owner::all(visible) {
+        match shelf(resident, owner, &newest).await? {
+            Some(kept) => shelves.push(kept),
+            None => complete = false,
+        }
+    }
+    Ok(complete.then_some(shelves))
+}
+
+async fn shelf(resident: &Arc<Resident>, owner: Owner, newest: &Versions) -> Result<Option<Arc<Kept>>, StoreError> {
+    let asked_before = match resident.look_up(&owner) {
+        Look::Shelf(kept) => return Ok(is_current(resident, &kept, newest).await?.then_some(kept)),
+        Look::NotNow => return Ok(None),
+        Look::Nothing { asked_before } => asked_before,
+    };
+    let at_once = resident.tables.passages.count_rows(None).await.map_err(failed)? <= PASSAGES_AT_ONCE;
+    if !at_once && !asked_before {
+        return Ok(None);
+    }
+    let Some(pending) = Pending::begin(resident, &owner) else { return Ok(None) };
+    // a task of its own: it is not in vain when the search is given up
+    let made = tokio::spawn(make(Arc::clone(resident), owner, pending));
+    if !at_once {
+        return Ok(None);
+    }
+    let kept = made.await.map_err(failed)?;
+    Ok(kept.filter(|kept| kept.is_at(newest)))
+}
+
+/// Brings the shelves that are in use up to date now and then, until the store is closed: a search finds them current, and
+/// the versions in between are looked at before they are pruned.
+fn watch(resident: &Arc<Resident>) {
+    if resident.watched.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let resident = Arc::downgrade(resident);
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let Some(resident) = resident.upgrade() else { return };
+            for kept in resident.in_use_since(UNUSED_AFTER) {
+                let refreshed = async { is_current(&resident, &kept, &resident.newest.read().map_err(failed)?).await };
+                if let Err(error) = refreshed.await {
+                    tracing::debug!(%error, "a shelf could not be brought up to date");
+                }
+            }
+        }
+    });
+}
+
+async fn make(resident: Arc<Resident>, owner: Owner, pending: Pending) -> Option<Arc<Kept>> {
+    let made = async {
+        let snapshot = Snapshot::take(&resident.tables).await?;
+        let fits = |bytes| resident.fits(&owner, bytes);
+        let shelf = fill::load(&snapshot, &owner, resident.dims, fits).await?;
+        Ok::<_, StoreError>(
+            shelf.map(|shelf| Arc::new(Kept::new(owner.clone(), shelf, (&snapshot).into(), resident.now()))),
+        )
+    };
+    match made.await {
+        Ok(Some(kept)) => {
+            watch(&resident);
+            pending.end_with(&kept).then_some(kept)
+        }
+        Ok(None) => {
+            pending.end_as_too_large();
+            None
+        }
+        Err(error) => {
+            tracing::warn!(%error, "memories could not be read into memory to be searched there");
+            None
+        }
+    }
+}
+
+/// Whether the shelf stands for the newest version, after what came since was added to it. If not, it is thrown away, or
+/// much has come and is added in the background.
+async fn is_current(resident: &Arc<Resident>, kept: &Arc<Kept>, newest: &Versions) -> Result<bool, StoreError> {
+    if kept.is_at(newest) {
+        return Ok(true);
+    }
+    // somebody adds much already: the tables answer sooner
+    let updating = tokio::time::timeout(PATIENCE, Arc::clone(&kept.updating).lock_owned());
+    let Ok(updating) = updating.await else { return Ok(false) };
+    if kept.is_at(newest) {
+        return Ok(true);
+    }
+    let pending = Pending::of(resident, &kept.owner);
+    let snapshot = Snapshot::take(&resident.tables).await?;
+    let standings = kept.placed().standings.clone();
+    let Some(arrivals) = fill::arrivals(&standings, &snapshot).await? else { return Ok(false) };
+    let at_once = arrivals.rows() <= ROWS_AT_ONCE;
+    if !at_once {
+        pending.mark();
+    }
+    // a task of its own: a search that is given up must not leave half of the rows added
+    let adding = tokio::spawn(add(Arc::clone(kept), snapshot, arrivals, pending, updating));
+    Ok(at_once && adding.await.map_err(failed)? && kept.is_at(newest))
+}
+
+async fn add(
+    kept: Arc<Kept>,
+    snapshot: Snapshot,
+    arrivals: Arrivals,
+    pending: Pending,
+    _updating: OwnedMutexGuard<()>,
+) -> bool {
+    match fill::catch_up(&kept, &snapshot, arrivals).await {
+        Ok(done) => done && pending.end_with(&kept),
+        Err(error) => {
+            tracing::warn!(%error, "memories that are searched in memory could not be brought up to date");
+            false
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What happened to a table between two of its versions, as its transactions say: which rows came. Rows that were only
+//! moved (compaction) did not. What went cannot be told from them, so a deletion that matters is no answer.
+
+use std::collections::HashSet;
+
+use lance::Dataset;
+use lance::dataset::transaction::{Operation, UpdateMode};
+use lance::table::format::Fragment;
+
+/// A version of a table, and the fragments that it consists of.
+#[derive(Debug, Clone)]
+pub(super) struct Standing {
+    pub(super) version: u64,
+    fragments: HashSet<u64>,
+}
+
+impl From<&Dataset> for Standing {
+    fn from(dataset: &Dataset) -> Self {
+        let fragments = dataset.fragments().iter().map(|fragment| fragment.id).collect();
+        Self { version: dataset.version_id(), fragments }
+    }
+}
+
+/// The fragments that hold all rows that are new or were changed, and maybe others.
+pub(super) struct Came {
+    pub(super) fragments: Vec<Fragment>,
+    /// Some of their rows may have been there before, and were only moved.
+    pub(super) with_moved: bool,
+    /// Some of their rows may be in the place of others.
+    pub(super) with_changed: bool,
+}
+
+impl Came {
+    pub(super) fn rows(&self) -> usize {
+        self.fragments.iter().map(|fragment| fragment.physical_rows.unwrap_or(usize::MAX / 4)).sum()
+    }
+}
+
+/// Every version is looked at; after so many it is cheaper to begin anew.
+const VERSIONS: u64 = 100;
+
+/// `None` where it cannot be told. `deletions`: whether rows that were deleted, and not replaced by others, matter.
+pub(super) async fn since(before: &Standing, now: &Dataset, deletions: bool) -> lance::Result<Option<Came>> {
+    let version = now.version_id();
+    if version < before.version || version - before.version > VERSIONS {
+        return Ok(None);
+    }
+    let mut known = before.fragments.clone();
+    let (mut with_moved, mut with_changed) = (false, false);
+    for version in before.version + 1..=version {
+        let Some(transaction) = now.read_version_transaction(version).await?.transaction else { return Ok(None) };
+        match transaction.operation {
+            Operation::Append { .. }
+            | Operation::CreateIndex { .. }
+            | Operation::ReserveFragments { .. }
+            | Operation::UpdateConfig { .. } => {}
+            Operation::Delete { .. } if !deletions => {}
+            Operation::Update { update_mode, .. } if update_mode != Some(UpdateMode::RewriteColumns) => {
+                with_changed = true
+            }
+            Operation::Rewrite { groups, .. } => {
+                for group in groups {
+                    if group.old_fragments.iter().all(|old| known.contains(&old.id)) {
+                        known.extend(group.new_fragments.iter().map(|new| new.id));
+                    } else {
+                        with_moved = true;
+                    }
+                }
+            }
+            _ => return Ok(None),
+        }
+    }
+    let fragments = now.fragments().iter().filter(|fragment| !known.contains(&fragment.id)).cloned().collect();
+    Ok(Some(Came { fragments, with_moved, with_changed }))
+}

@@ -1,0 +1,206 @@
+//! Filling a shelf from the tables, and bringing one up to a later version of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use futures::TryStreamExt;
+use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::resident::{Filed, Shelf};
+
+use super::super::{blocking, failed, rows as records};
+use super::Kept;
+use super::changes::{self, Came, Standing};
+use super::owner::Owner;
+use super::rows::{self, OF_MEMORIES, OF_PASSAGES, OF_SIGNALS, Snapshot};
+
+/// How often it is looked at how large a shelf has become: once in so many batches.
+const BATCHES_BETWEEN_LOOKS: usize = 16;
+/// More memories than these are not looked up one by one.
+const LOOKED_UP: usize = 500;
+
+/// Versions of the tables that a shelf stands for.
+#[derive(Debug, Clone)]
+pub(super) struct Standings {
+    pub(super) memories: Standing,
+    pub(super) passages: Standing,
+    pub(super) signals: Standing,
+}
+
+impl From<&Snapshot> for Standings {
+    fn from(snapshot: &Snapshot) -> Self {
+        Self {
+            memories: (&*snapshot.memories).into(),
+            passages: (&*snapshot.passages).into(),
+            signals: (&*snapshot.signals).into(),
+        }
+    }
+}
+
+/// A shelf with all that its owner has; `None` when it does not fit, as `fits` says of its bytes now and then.
+pub(super) async fn load(
+    snapshot: &Snapshot,
+    owner: &Owner,
+    dims: usize,
+    fits: impl Fn(usize) -> bool,
+) -> Result<Option<Shelf>, StoreError> {
+    let mut shelf = Shelf::new(dims);
+    let mut batches = rows::read(&snapshot.memories, OF_MEMORIES, owner.condition(), None).await?;
+    let mut count = 0;
+    while let Some(batch) = batches.try_next().await? {
+        let owner = owner.clone();
+        shelf = filled(shelf, move |shelf| {
+            let memories: Vec<Memory> = records::decode_bodies(&[batch])?;
+            memories.iter().filter(|memory| owner.holds(memory)).for_each(|memory| shelf.put(Filed::from(memory)));
+            Ok(())
+        })
+        .await?;
+        count += 1;
+        if count % BATCHES_BETWEEN_LOOKS == 0 && !fits(shelf.bytes()) {
+            return Ok(None);
+        }
+    }
+    let mut batches = rows::read(&snapshot.signals, OF_SIGNALS, None, None).await?;
+    while let Some(batch) = batches.try_next().await? {
+        shelf = filled(shelf, move |shelf| note(shelf, &[batch])).await?;
+    }
+    let mut batches = rows::read(&snapshot.passages, OF_PASSAGES, owner.condition(), None).await?;
+    while let Some(batch) = batches.try_next().await? {
+        shelf = filled(shelf, move |shelf| add_passages(shelf, &[batch], |_| true)).await?;
+        count += 1;
+        if count % BATCHES_BETWEEN_LOOKS == 0 && !fits(shelf.bytes()) {
+            return Ok(None);
+        }
+    }
+    let shelf = filled(shelf, |shelf| {
+        shelf.settle();
+        Ok(())
+    })
+    .await?;
+    Ok(fits(shelf.bytes()).then_some(shelf))
+}
+
+async fn filled(
+    mut shelf: Shelf,
+    fill: impl FnOnce(&mut Shelf) -> Result<(), StoreError> + Send + 'static,
+) -> Result<Shelf, StoreError> {
+    blocking(move || fill(&mut shelf).map(|()| shelf)).await?
+}
+
+fn note(shelf: &mut Shelf, signals: &[RecordBatch]) -> Result<(), StoreError> {
+    rows::signals(signals)?.into_iter().for_each(|(memory, kind, at)| shelf.note(memory, kind, at));
+    Ok(())
+}
+
+fn add_passages(
+    shelf: &mut Shelf,
+    batches: &[RecordBatch],
+    wanted: impl Fn(MemoryId) -> bool,
+) -> Result<(), StoreError> {
+    for batch in batches {
+        for passage in rows::passages(batch)?.into_iter().filter(|passage| wanted(passage.memory)) {
+            let added = shelf.add_passage(passage.memory, passage.revision, passage.terms, passage.vector);
+            added.map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// What came since a shelf was last filled.
+pub(super) struct Arrivals {
+    memories: Came,
+    passages: Came,
+    signals: Came,
+}
+
+impl Arrivals {
+    pub(super) fn rows(&self) -> usize {
+        self.memories.rows().saturating_add(self.passages.rows()).saturating_add(self.signals.rows())
+    }
+}
+
+/// `None` where the shelf has to be filled anew: memories or signals were erased, or nobody knows.
+pub(super) async fn arrivals(before: &Standings, now: &Snapshot) -> Result<Option<Arrivals>, StoreError> {
+    // passages are deleted with their memory, or when others take their place
+    let (memories, passages, signals) = tokio::try_join!(
+        changes::since(&before.memories, &now.memories, true),
+        changes::since(&before.passages, &now.passages, false),
+        changes::since(&before.signals, &now.signals, true),
+    )
+    .map_err(failed)?;
+    Ok((|| Some(Arrivals { memories: memories?, passages: passages?, signals: signals? }))())
+}
+
+/// Brings a shelf to the versions of `now`; whether that could be done. Nobody else may do so at the same time. After an
+/// error the shelf is of no use.
+pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrivals) -> Result<bool, StoreError> {
+    let Arrivals { memories, passages, signals } = arrivals;
+    let (known_signals, changed_passages) = (signals.with_moved || signals.with_changed, passages.with_changed);
+    let (memories, passages, signals) = tokio::try_join!(
+        rows::read_all(&now.memories, OF_MEMORIES, None, Some(memories.fragments)),
+        rows::read_all(&now.passages, OF_PASSAGES, None, Some(passages.fragments)),
+        rows::read_all(&now.signals, OF_SIGNALS, None, Some(signals.fragments)),
+    )?;
+    let memories: Vec<Memory> = records::decode_bodies(&memories)?;
+    // all passages of a revision come at once: where there are some, there are all
+    let here = passages_here(kept, &passages)?;
+    let changed: Vec<MemoryId> = if changed_passages { here.iter().copied().collect() } else { Vec::new() };
+    if changed.len() > LOOKED_UP {
+        return Ok(false);
+    }
+    // of these signals are counted that the shelf knows already, or that it forgot when the memory went
+    let mut recounted: BTreeSet<MemoryId> = returning(kept, &memories);
+    if known_signals {
+        recounted.extend(rows::signals(&signals)?.into_iter().map(|(memory, ..)| memory));
+    }
+    let recounted: Vec<MemoryId> = recounted.into_iter().collect();
+    let every_signal = async {
+        match recounted.len() > LOOKED_UP {
+            true => rows::read_all(&now.signals, OF_SIGNALS, None, None).await,
+            false => rows::about(&now.signals, OF_SIGNALS, &recounted).await,
+        }
+    };
+    let (changed_passages, every_signal) =
+        tokio::try_join!(rows::about(&now.passages, OF_PASSAGES, &changed), every_signal)?;
+    let mut evidence = rows::evidence(&every_signal)?;
+
+    let (kept, standings) = (Arc::clone(kept), Standings::from(now));
+    blocking(move || {
+        let mut placed = kept.placed_mut();
+        let shelf = &mut placed.shelf;
+        for memory in &memories {
+            if kept.owner.holds(memory) { shelf.put(Filed::from(memory)) } else { shelf.remove(memory.id) }
+        }
+        changed.iter().for_each(|id| shelf.clear_passages(*id));
+        add_passages(shelf, &changed_passages, |_| true)?;
+        add_passages(shelf, &passages, |id| !here.contains(&id))?;
+        note(shelf, &signals)?;
+        recounted.into_iter().for_each(|id| shelf.set_evidence(id, evidence.remove(&id).unwrap_or_default()));
+        placed.standings = standings;
+        Ok(true)
+    })
+    .await?
+}
+
+/// The memories with passages of which the shelf has those of the same revision.
+fn passages_here(kept: &Kept, passages: &[RecordBatch]) -> Result<BTreeSet<MemoryId>, StoreError> {
+    let mut revisions: BTreeMap<MemoryId, u32> = BTreeMap::new();
+    for batch in passages {
+        for passage in rows::passages(batch)? {
+            let newest = revisions.entry(passage.memory).or_default();
+            *newest = passage.revision.max(*newest);
+        }
+    }
+    let placed = kept.placed();
+    let here = |(id, revision)| (placed.shelf.passages_of(id) == Some(revision)).then_some(id);
+    Ok(revisions.into_iter().filter_map(here).collect())
+}
+
+/// Those that were stored before, and are not here.
+fn returning(kept: &Kept, memories: &[Memory]) -> BTreeSet<MemoryId> {
+    let placed = kept.placed();
+    let returning = |memory: &&Memory| memory.revision > 1 && !placed.shelf.contains(memory.id);
+    memories.iter().filter(returning).map(|memory| memory.id).collect()
+}

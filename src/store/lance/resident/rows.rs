@@ -1,0 +1,151 @@
+//! From rows of the tables to what a shelf takes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float32Type;
+use arrow_array::{Array, RecordBatch};
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use jiff::Timestamp;
+use lance::Dataset;
+use lance::table::format::Fragment;
+use lancedb::expr::DfExpr;
+use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_domain::confidence::{Evidence, SignalKind};
+use reasoning_bank_domain::ids::MemoryId;
+
+use super::super::tables::Tables;
+use super::super::{failed, filter, read, rows};
+
+pub(super) const OF_MEMORIES: &[&str] = &["body"];
+pub(super) const OF_PASSAGES: &[&str] = &["id", "memory_id", "terms", "vector"];
+pub(super) const OF_SIGNALS: &[&str] = &["memory_id", "kind", "at"];
+
+/// Rows that are in memory at once while a table is read.
+const BATCH_ROWS: usize = 1_024;
+const BATCHES_AHEAD: usize = 2;
+/// What is read before it is looked at; LanceDB's own bound is 2 GiB.
+const READ_AHEAD_BYTES: u64 = 64 << 20;
+
+/// The tables that shelves are filled from, each at one version.
+#[derive(Clone)]
+pub(super) struct Snapshot {
+    pub(super) memories: Arc<Dataset>,
+    pub(super) passages: Arc<Dataset>,
+    pub(super) signals: Arc<Dataset>,
+}
+
+impl Snapshot {
+    /// In the order against that of a commit, so that what refers to a memory never comes without it.
+    pub(super) async fn take(tables: &Tables) -> Result<Self, StoreError> {
+        let signals = dataset(&tables.signals).await?;
+        let passages = dataset(&tables.passages).await?;
+        Ok(Self { memories: dataset(&tables.memories).await?, passages, signals })
+    }
+}
+
+async fn dataset(table: &lancedb::Table) -> Result<Arc<Dataset>, StoreError> {
+    let missing = || StoreError::Failed(format!("the table {} is not on this machine", table.name()));
+    table.dataset().ok_or_else(missing)?.get().await.map_err(failed)
+}
+
+/// The columns of the rows for which the condition holds, of these fragments or of all.
+pub(super) async fn read(
+    dataset: &Dataset,
+    columns: &[&str],
+    condition: Option<DfExpr>,
+    fragments: Option<Vec<Fragment>>,
+) -> Result<BoxStream<'static, Result<RecordBatch, StoreError>>, StoreError> {
+    let mut scanner = dataset.scan();
+    scanner.project(columns).map_err(failed)?;
+    scanner
+        .batch_size(BATCH_ROWS)
+        .batch_readahead(BATCHES_AHEAD)
+        .fragment_readahead(1)
+        .io_buffer_size(READ_AHEAD_BYTES);
+    if let Some(condition) = condition {
+        scanner.filter_expr(condition);
+    }
+    if let Some(fragments) = fragments {
+        scanner.with_fragments(fragments);
+    }
+    Ok(scanner.try_into_stream().await.map_err(failed)?.map_err(failed).boxed())
+}
+
+/// The same, all at once.
+pub(super) async fn read_all(
+    dataset: &Dataset,
+    columns: &[&str],
+    condition: Option<DfExpr>,
+    fragments: Option<Vec<Fragment>>,
+) -> Result<Vec<RecordBatch>, StoreError> {
+    if fragments.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(Vec::new());
+    }
+    read(dataset, columns, condition, fragments).await?.try_collect().await
+}
+
+/// The rows about these memories.
+pub(super) async fn about(
+    dataset: &Dataset,
+    columns: &[&str],
+    ids: &[MemoryId],
+) -> Result<Vec<RecordBatch>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let these = filter::one_of("memory_id", read::texts(ids));
+    read_all(dataset, columns, Some(these), None).await
+}
+
+/// What a passage is found by.
+pub(super) struct Searched<'a> {
+    pub(super) memory: MemoryId,
+    pub(super) revision: u32,
+    pub(super) terms: &'a str,
+    pub(super) vector: Option<&'a [f32]>,
+}
+
+/// The passages of a batch, which has [`OF_PASSAGES`].
+pub(super) fn passages(batch: &RecordBatch) -> Result<Vec<Searched<'_>>, StoreError> {
+    let missing = || StoreError::Failed("the passages table lacks a column".into());
+    let text = |name| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing);
+    let (ids, memories, terms) = (text("id")?, text("memory_id")?, text("terms")?);
+    let vectors = batch.column_by_name("vector").and_then(|c| c.as_fixed_size_list_opt()).ok_or_else(missing)?;
+    let numbers = vectors.values().as_primitive_opt::<Float32Type>().ok_or_else(missing)?.values();
+    let dims = vectors.value_length() as usize;
+    (0..batch.num_rows())
+        .map(|row| {
+            Ok(Searched {
+                memory: memories.value(row).parse().map_err(failed)?,
+                revision: rows::revision_of(ids.value(row)),
+                terms: if terms.is_valid(row) { terms.value(row) } else { "" },
+                vector: vectors.is_valid(row).then(|| numbers.get(row * dims..(row + 1) * dims)).flatten(),
+            })
+        })
+        .collect()
+}
+
+/// The signals of batches, which have [`OF_SIGNALS`].
+pub(super) fn signals(batches: &[RecordBatch]) -> Result<Vec<(MemoryId, SignalKind, Timestamp)>, StoreError> {
+    let kinds = rows::text_column(batches, "kind").zip(rows::time_column(batches, "at"));
+    let signals = rows::text_column(batches, "memory_id").zip(kinds);
+    signals
+        .map(|(memory, (kind, at))| {
+            let kind = SignalKind::ALL.into_iter().find(|known| known.as_str() == kind);
+            let kind = kind.ok_or_else(|| StoreError::Failed("a signal is of an unknown kind".into()))?;
+            Ok((memory.parse().map_err(failed)?, kind, Timestamp::from_microsecond(at).map_err(failed)?))
+        })
+        .collect()
+}
+
+/// What signals add up to, by memory.
+pub(super) fn evidence(batches: &[RecordBatch]) -> Result<HashMap<MemoryId, Evidence>, StoreError> {
+    let mut evidence: HashMap<MemoryId, Evidence> = HashMap::new();
+    for (memory, kind, at) in signals(batches)? {
+        evidence.entry(memory).or_default().add(kind, at);
+    }
+    Ok(evidence)
+}

@@ -1,0 +1,85 @@
+//! A search of shelves that are up to date: words and vectors side by side, off the threads that serve requests.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, RwLockReadGuard};
+
+use reasoning_bank_actors::ports::{Recall, StoreError};
+use reasoning_bank_domain::fusion::RankedList;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::resident::{Collection, Query, merge};
+use reasoning_bank_domain::retrieval::Candidates;
+
+use super::super::blocking;
+use super::keeping::{Kept, Placed};
+
+/// Searching fewer passages takes less than handing the work to another thread is worth.
+const PASSAGES_IN_PLACE: usize = 2_000;
+
+pub(super) async fn search(
+    shelves: Vec<Arc<Kept>>,
+    recall: &Recall,
+    terms: Option<&[String]>,
+) -> Result<Candidates, StoreError> {
+    let query = terms.map(|terms| Query::new(terms.iter().map(String::as_str)));
+    let search = Arc::new(Search { shelves, recall: recall.clone(), query });
+    let passages: usize = search.shelves().iter().map(|placed| placed.shelf.passages()).sum();
+    let (vector, text) = if passages <= PASSAGES_IN_PLACE {
+        (search.by_vector(), search.by_words())
+    } else {
+        let (vectors, words) = (Arc::clone(&search), Arc::clone(&search));
+        tokio::try_join!(blocking(move || vectors.by_vector()), blocking(move || words.by_words()))?
+    };
+    Ok(search.complete(vector, text))
+}
+
+struct Search {
+    shelves: Vec<Arc<Kept>>,
+    recall: Recall,
+    query: Option<Query>,
+}
+
+impl Search {
+    fn shelves(&self) -> Vec<RwLockReadGuard<'_, Placed>> {
+        self.shelves.iter().map(|kept| kept.placed()).collect()
+    }
+
+    fn by_vector(&self) -> Option<RankedList> {
+        let Recall { conditions, limit, .. } = &self.recall;
+        let vector = self.recall.vector.as_deref()?;
+        let shelves = self.shelves();
+        Some(merge(shelves.iter().map(|placed| placed.shelf.by_vector(vector, conditions, *limit)), *limit))
+    }
+
+    fn by_words(&self) -> Option<RankedList> {
+        let Recall { conditions, limit, .. } = &self.recall;
+        let query = self.query.as_ref()?;
+        let shelves = self.shelves();
+        let mut collection = Collection::default();
+        shelves.iter().for_each(|placed| placed.shelf.count(query, &mut collection));
+        let lists = shelves.iter().map(|placed| placed.shelf.by_words(query, &collection, conditions, *limit));
+        Some(merge(lists, *limit))
+    }
+
+    /// With the newest memories that warn of the error that is asked for, and with what scoring needs of all that was
+    /// found. What was taken off a shelf since is in neither list.
+    fn complete(&self, mut vector: Option<RankedList>, mut text: Option<RankedList>) -> Candidates {
+        let Recall { conditions, limit, .. } = &self.recall;
+        let shelves = self.shelves();
+        let warning = self.recall.signature.iter().flat_map(|error| {
+            let of = |placed: &RwLockReadGuard<'_, Placed>| placed.shelf.by_signature(error, conditions, *limit);
+            let mut warning: Vec<MemoryId> = shelves.iter().flat_map(of).collect();
+            warning.sort_unstable_by(|a, b| b.cmp(a));
+            warning.truncate(*limit);
+            warning
+        });
+        let listed = [&vector, &text].into_iter().flatten().flat_map(|list| list.hits.iter().map(|(id, _)| *id));
+        let found: BTreeSet<MemoryId> = listed.chain(warning).collect();
+        let facts: Vec<_> =
+            found.into_iter().filter_map(|id| shelves.iter().find_map(|placed| placed.shelf.facts(id))).collect();
+        let known: BTreeSet<MemoryId> = facts.iter().map(|(facts, _)| facts.id).collect();
+        for list in [&mut vector, &mut text].into_iter().flatten() {
+            list.hits.retain(|(id, _)| known.contains(id));
+        }
+        Candidates { vector, text, facts }
+    }
+}

@@ -1,0 +1,111 @@
+//! Which version a table has, asked so cheaply that every search can: by the names and the time of its directory of
+//! manifests, which LanceDB adds one file to for every commit. No manifest is opened.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use super::super::format::Layout;
+use super::super::recovery;
+use super::super::tables::TableName;
+
+/// Versions of the tables that shelves are filled from.
+pub(super) struct Versions {
+    pub(super) memories: u64,
+    pub(super) passages: u64,
+    pub(super) signals: u64,
+}
+
+pub(super) struct NewestVersions {
+    memories: Newest,
+    passages: Newest,
+    signals: Newest,
+}
+
+impl NewestVersions {
+    pub(super) fn of(layout: &Layout) -> Self {
+        let newest = |table: TableName| Newest::of(layout.table(table.as_str()));
+        Self {
+            memories: newest(TableName::Memories),
+            passages: newest(TableName::Passages),
+            signals: newest(TableName::Signals),
+        }
+    }
+
+    /// Of the last commits that any process has made.
+    pub(super) fn read(&self) -> io::Result<Versions> {
+        Ok(Versions {
+            memories: self.memories.version()?,
+            passages: self.passages.version()?,
+            signals: self.signals.version()?,
+        })
+    }
+}
+
+/// The newest version of one table.
+struct Newest {
+    table: PathBuf,
+    manifests: PathBuf,
+    seen: Mutex<Option<Seen>>,
+}
+
+/// What was found when the directory was last read, and when it had changed last before.
+#[derive(Clone, Copy)]
+struct Seen {
+    version: u64,
+    changed: SystemTime,
+}
+
+impl Newest {
+    fn of(table: PathBuf) -> Self {
+        let manifests = table.join("_versions");
+        Self { table, manifests, seen: Mutex::default() }
+    }
+
+    /// The version of the last commit that any process has made.
+    fn version(&self) -> io::Result<u64> {
+        let changed = fs::metadata(&self.manifests)?.modified()?;
+        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        // two commits within one tick of the clock leave the same time, so the next manifest is looked for as well
+        match seen {
+            Some(seen) if seen.changed == changed && !manifest(&self.manifests, seen.version + 1).try_exists()? => {
+                return Ok(seen.version);
+            }
+            _ => {}
+        }
+        let version = recovery::newest_version(&self.table)?;
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Seen { version, changed });
+        Ok(version)
+    }
+}
+
+/// The names count down, so that newer versions sort first.
+fn manifest(manifests: &Path, version: u64) -> PathBuf {
+    manifests.join(format!("{:020}.manifest", u64::MAX - version))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_commit_is_seen_and_so_is_a_version_that_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let newest = Newest::of(dir.path().to_owned());
+        assert!(newest.version().is_err());
+        let manifests = dir.path().join("_versions");
+        fs::create_dir(&manifests).unwrap();
+        assert!(newest.version().is_err());
+        for version in [1, 2, 3, 4, 9, 10] {
+            fs::write(manifest(&manifests, version), "").unwrap();
+            assert_eq!((newest.version().unwrap(), newest.version().unwrap()), (version, version));
+        }
+        fs::write(manifests.join("latest_version_hint.json"), "").unwrap();
+        fs::remove_file(manifest(&manifests, 2)).unwrap();
+        assert_eq!(newest.version().unwrap(), 10);
+        fs::remove_file(manifest(&manifests, 10)).unwrap();
+        assert_eq!(newest.version().unwrap(), 9);
+    }
+}

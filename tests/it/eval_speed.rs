@@ -1,0 +1,64 @@
+//! `eval speed` through the real binary, on banks so small that its answers can be known: no index is approximate.
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+fn number(value: &Value, path: &str) -> f64 {
+    value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} of {value}"))
+}
+
+#[test]
+fn a_small_bank_is_filled_asked_and_kept_in_shape() {
+    let place = Place::new();
+    let report = place.run(&["eval", "speed", "--rows", "200,100", "--json"]).ok().json();
+
+    let banks = report["banks"].as_array().unwrap();
+    assert_eq!(banks.iter().map(|bank| bank["rows"].as_u64().unwrap()).collect::<Vec<_>>(), [100, 200]);
+    for bank in banks {
+        let rows = number(bank, "/rows");
+        // In memory vectors have eight bits a number, which may turn round the tenth and the eleventh.
+        assert!(number(bank, "/recall_at_10") > 0.98, "{bank}");
+        assert_eq!(number(bank, "/recall_at_10_from_tables"), 1.0, "{bank}");
+        let stored = number(bank, "/filled/per_second") * number(bank, "/filled/seconds");
+        assert!((stored - rows).abs() < 1e-6 * rows, "{bank}");
+        // A vector alone is four bytes a dimension.
+        assert!(number(bank, "/disk_bytes") > rows * 384.0 * 4.0, "{bank}");
+        assert_eq!(number(bank, "/served/upkeep/fresh_rows"), rows);
+        for times in [
+            "/served/query_ms/without_embedding",
+            "/served/query_ms/with_embedding",
+            "/served/query_ms/embedding",
+            "/served/parts_ms/candidates",
+            "/served/parts_ms/vector_list",
+            "/served/parts_ms/text_list",
+            "/served/parts_ms/bodies",
+            "/served/upkeep/commit_ms",
+            "/from_tables/query_ms",
+        ] {
+            let at = |percentile: &str| number(bank, &format!("{times}/{percentile}"));
+            assert!(0.0 < at("p50") && at("p50") <= at("p95") && at("p95") <= at("p99"), "{times} of {bank}");
+        }
+        let (open, first) = (number(bank, "/served/open_ms"), number(bank, "/served/first_answer_ms"));
+        assert!(0.0 < open && open < first, "{bank}");
+        assert!(number(bank, "/served/resident_bytes") > 0.0, "{bank}");
+        let query = number(bank, "/served/query_ms/with_embedding/p50");
+        assert!(number(bank, "/served/query_ms/embedding/p50") <= query, "{bank}");
+        assert!(number(bank, "/ratios/p99_to_p50") >= 1.0, "{bank}");
+        if cfg!(target_os = "linux") {
+            let (now, peak) = (number(bank, "/served/rss_bytes"), number(bank, "/served/rss_peak_bytes"));
+            assert!(10e6 < now && now <= peak, "{bank}");
+        }
+    }
+    let (stored, embedded) =
+        (number(&report, "/texts/stored_per_second"), number(&report, "/texts/embedded_per_second"));
+    assert!((number(&report, "/texts/stored_to_embedded") - stored / embedded).abs() < 1e-6, "{report}");
+    assert_eq!(report["growth"][0]["from_rows"], 100);
+    assert_eq!(report["growth"][0]["to_rows"], 200);
+    assert!(!place.path("data").exists(), "the bank of the user was touched");
+}
+
+#[test]
+fn sizes_out_of_range_are_refused() {
+    Place::new().run(&["eval", "speed", "--rows", "99"]).exits(2);
+}
