@@ -69,7 +69,8 @@ pub(super) fn with_solving_bank<T>(
     run(loaded, ChosenModel::of(loaded)?, MODEL_PATIENCE, work)
 }
 
-/// The same for a server: it starts at once, works without a language model too, and works in the background.
+/// The same for a server: it starts at once, or, with a model from a directory, when that is loaded; it works without a
+/// language model too, and works in the background.
 pub(super) fn with_serving_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,

@@ -51,19 +51,25 @@ pub(crate) fn cut(tokenizer: &Tokenizer, text: &str, window: usize) -> Result<Ve
     Ok(pieces)
 }
 
-/// Bytes and tokens before the best place to cut, which is never inside a word: the last of the best kind in the second
-/// half. A view that is one word is taken whole.
+/// Bytes and tokens before the best place to cut: the last of the best kind in the second half. It is inside a word
+/// only where that word does not fit, such as a paragraph without spaces, which is one word to SentencePiece: then it
+/// is between two tokens. A view that is one word and fits is taken whole.
 fn best_cut(view: &str, encoding: &Encoding, most: usize) -> (usize, usize) {
     let (offsets, words) = (encoding.get_offsets(), encoding.get_word_ids());
     let last = most.min(offsets.len().saturating_sub(1));
+    let start = |token: usize| view.floor_char_boundary(offsets[token].0);
     let boundary = |token: usize| {
         let inside_word = words[token].is_some() && words[token] == words[token - 1];
-        let at = view.floor_char_boundary(offsets[token].0);
+        let at = start(token);
         (!inside_word && at > 0).then(|| (boundary_before(view, offsets[token - 1].1, at), at, token))
     };
     let latter_half = (last / 2 + 1..=last).filter_map(boundary).max_by_key(|(kind, at, _)| (*kind, *at));
     let earlier = || (1..=last / 2).rev().find_map(boundary);
-    latter_half.or_else(earlier).map_or((view.len(), offsets.len()), |(_, at, token)| (at, token))
+    if let Some((_, at, token)) = latter_half.or_else(earlier) {
+        return (at, token);
+    }
+    let inside = (1..=last).rev().map(|token| (start(token), token)).find(|(at, _)| *at > 0);
+    inside.filter(|_| offsets.len() > most).unwrap_or((view.len(), offsets.len()))
 }
 
 fn boundary_before(view: &str, previous_end: usize, at: usize) -> Boundary {

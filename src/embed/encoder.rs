@@ -17,7 +17,7 @@ pub(crate) trait Encoder: Send + 'static {
     fn cut(&self, text: &str) -> Result<Vec<Piece>, String>;
 
     /// One L2-normalised vector for each text, in order. Texts are at most [`super::job::BATCH_TEXTS`] and fit the
-    /// window.
+    /// window; several have at most [`super::job::SHORT_TOKENS`] each.
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String>;
 }
 

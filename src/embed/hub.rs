@@ -9,34 +9,49 @@ use super::model::ModelError;
 pub(crate) const PREFIX: &str = "hub:";
 
 /// The directory that the files are in.
+///
+/// # Errors
+/// They are not there yet and cannot be downloaded, or the model has no ONNX form.
 #[cfg(feature = "hub")]
 pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelError> {
-    use hf_hub::Cache;
+    use super::model::{MODULES, TOKENIZER, WEIGHTS};
+
+    let kept = hf_hub::Cache::from_env().model(name.to_owned());
+    let is_kept = |file: &str| kept.get(file).is_some();
+    // Another tool may have kept the weights and the tokenizer alone. A repository without modules.json is therefore
+    // asked at each start what else it has.
+    let is_complete = is_kept(MODULES);
+    let tokenizer = match kept.get(TOKENIZER).filter(|_| WEIGHTS.into_iter().any(is_kept)) {
+        Some(tokenizer) if is_complete => tokenizer,
+        // Without a network there is what was downloaded before.
+        Some(tokenizer) => download(name).unwrap_or(tokenizer),
+        None => download(name)?,
+    };
+    tokenizer.parent().map(PathBuf::from).ok_or_else(|| failed(name, "its files have no directory"))
+}
+
+/// Where `tokenizer.json` is, which is fetched last: then all others are there.
+#[cfg(feature = "hub")]
+fn download(name: &str) -> Result<PathBuf, ModelError> {
     use hf_hub::api::sync::ApiBuilder;
 
-    use super::model::{CONFIG, POOLING, TOKENIZER, TOKENIZER_CONFIG, TRANSFORMER, WEIGHTS};
+    use super::model::{CONFIG, MODULES, POOLING, TOKENIZER, TOKENIZER_CONFIG, TRANSFORMER, WEIGHTS};
 
-    let failed = |reason: String| ModelError::Hub { name: name.to_owned(), reason };
-    let api = ApiBuilder::from_env().with_progress(false).build().map_err(|error| failed(error.to_string()))?;
+    let api = ApiBuilder::from_env().with_progress(false).build().map_err(|error| failed(name, error))?;
     let files = api.model(name.to_owned());
-    let tokenizer = match files.info() {
-        Ok(info) => {
-            let is_there = |file: &&str| info.siblings.iter().any(|sibling| sibling.rfilename == *file);
-            let missing = || failed(format!("it has no {}", WEIGHTS.join(" or ")));
-            let weights = WEIGHTS.into_iter().find(is_there).ok_or_else(missing)?;
-            let others = [CONFIG, POOLING, TOKENIZER_CONFIG, TRANSFORMER].into_iter().filter(is_there);
-            let get = |file: &str| files.get(file).map_err(|error| failed(format!("{file}: {error}")));
-            others.chain([weights]).try_for_each(|file| get(file).map(drop))?;
-            // The last one: where it is, all others are.
-            get(TOKENIZER)?
-        }
-        // Without a network there is what was downloaded before.
-        Err(error) => {
-            let kept = Cache::from_env().model(name.to_owned()).get(TOKENIZER);
-            kept.ok_or_else(|| failed(error.to_string()))?
-        }
-    };
-    tokenizer.parent().map(PathBuf::from).ok_or_else(|| failed("its files have no directory".into()))
+    let info = files.info().map_err(|error| failed(name, error))?;
+    let is_there = |file: &&str| info.siblings.iter().any(|sibling| sibling.rfilename == *file);
+    let missing = || failed(name, format!("it has no {}", WEIGHTS.join(" or ")));
+    let weights = WEIGHTS.into_iter().find(is_there).ok_or_else(missing)?;
+    let others = [CONFIG, MODULES, POOLING, TOKENIZER_CONFIG, TRANSFORMER].into_iter().filter(is_there);
+    let get = |file: &str| files.get(file).map_err(|error| failed(name, format!("{file}: {error}")));
+    others.chain([weights]).try_for_each(|file| get(file).map(drop))?;
+    get(TOKENIZER)
+}
+
+#[cfg(feature = "hub")]
+fn failed(name: &str, reason: impl ToString) -> ModelError {
+    ModelError::Hub { name: name.to_owned(), reason: reason.to_string() }
 }
 
 #[cfg(not(feature = "hub"))]

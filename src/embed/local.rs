@@ -62,8 +62,8 @@ impl LocalEmbedder {
         Self::with_encoders(builtin_fingerprint(), threads, move || encoders(&builtin::model(), threads, work))
     }
 
-    /// The model of the settings. That of a directory is loaded here, because only then it is known what its vectors
-    /// are.
+    /// The model of the settings. That of a directory is loaded here, in up to some seconds, because only its graph
+    /// says for sure what its vectors are.
     ///
     /// # Errors
     /// The directory holds no model that can be used; the message names the file.

@@ -9,6 +9,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokenizers::Tokenizer;
 
+use super::tract;
+
 /// Tokens that a model of a directory reads at once, at most: attention takes time with their square.
 const MOST_WINDOW_TOKENS: usize = 512;
 /// With less there is no room for words beside the special tokens.
@@ -22,6 +24,7 @@ pub(crate) const CONFIG: &str = "config.json";
 pub(crate) const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 pub(crate) const TRANSFORMER: &str = "sentence_bert_config.json";
 pub(crate) const POOLING: &str = "1_Pooling/config.json";
+pub(crate) const MODULES: &str = "modules.json";
 
 /// A directory that is no embedding model that can be used; the message names the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,9 +57,19 @@ pub(crate) enum Pooling {
     First,
 }
 
+impl Pooling {
+    /// Goes into the hash of a model.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::First => "first",
+        }
+    }
+}
+
 pub(crate) struct Model {
     pub(crate) name: String,
-    /// SHA-256 of `onnx`, hex.
+    /// SHA-256 in hex of all fields below; for the built-in model of `onnx` alone.
     pub(crate) hash: String,
     pub(crate) onnx: Cow<'static, [u8]>,
     /// `tokenizer.json`.
@@ -80,7 +93,8 @@ pub(crate) mod builtin {
 
     pub(crate) const NAME: &str = "all-MiniLM-L6-v2-int8";
     pub(crate) const DIMS: usize = 384;
-    /// Of `model.onnx`; a test compares it with the file, so that start-up need not hash 23 MB.
+    /// Of `model.onnx`; a test compares it with the file, so that start-up need not hash 23 MB. The
+    /// tokenizer and the window are not in it, so they stay as they are.
     pub(crate) const HASH: &str = "4e9da7c1c53618a4b6ec92ea6fae126f645bd12b3ad2a782598a5374243c0811";
     /// What it was trained to read at once.
     const WINDOW_TOKENS: usize = 256;
@@ -105,6 +119,10 @@ impl Model {
     /// Reads a sentence-transformer: `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; pooling, window and
     /// padding from `1_Pooling/config.json`, `sentence_bert_config.json`, `tokenizer_config.json` and `config.json`
     /// where they are there.
+    ///
+    /// # Errors
+    /// A file is missing, cannot be read or says what cannot be, or `modules.json` names a module that would be left
+    /// out; the message names the file.
     pub(crate) fn read(dir: &Path) -> Result<Self, ModelError> {
         let missing = |file| ModelError::Missing { dir: dir.to_owned(), file };
         let [first, second] = WEIGHTS;
@@ -115,6 +133,16 @@ impl Model {
         let tokenizer = bytes(&dir.join(TOKENIZER))?.ok_or(missing(TOKENIZER))?;
         let words = Tokenizer::from_bytes(&tokenizer);
         let words = words.map_err(|error| ModelError::unfit(&dir.join(TOKENIZER), error))?;
+        if let Some(module) = unknown_module(&dir.join(MODULES))?
+            && !tract::gives_sentences(&onnx).map_err(|error| ModelError::unfit(dir, error))?
+        {
+            let reason = format!(
+                "it names the module {module}; only Transformer, Pooling and Normalize are understood, unless the \
+                 graph has the output {}",
+                tract::SENTENCE
+            );
+            return Err(ModelError::unfit(&dir.join(MODULES), reason));
+        }
         let [config, tokenizer_config, transformer] =
             [CONFIG, TOKENIZER_CONFIG, TRANSFORMER].map(|file| json(&dir.join(file)));
         let (config, tokenizer_config, transformer) = (config?, tokenizer_config?, transformer?);
@@ -130,27 +158,61 @@ impl Model {
         let token = named(&tokenizer_config["pad_token"]).unwrap_or_else(|| "[PAD]".into());
         let id = config["pad_token_id"].as_u64().and_then(|id| u32::try_from(id).ok());
         let id = id.or_else(|| words.token_to_id(&token)).unwrap_or_default();
+        let (pooling, window) = (pooling(&dir.join(POOLING))?, limit as usize);
+        let settings = format!("pooling={} window={window} pad={id} {token}", pooling.as_str());
         Ok(Self {
             name: dir.file_name().map_or_else(|| "local".into(), |name| name.to_string_lossy().into_owned()),
-            hash: Sha256::digest(&onnx).iter().map(|byte| format!("{byte:02x}")).collect(),
+            hash: hash([&onnx, &tokenizer, settings.as_bytes()]),
             onnx: Cow::Owned(onnx),
             tokenizer: Cow::Owned(tokenizer),
-            pooling: pooling(&dir.join(POOLING))?,
-            window: limit as usize,
+            pooling,
+            window,
             pad: Pad { id, token },
         })
     }
 }
 
-/// Mean where the file says nothing.
+/// SHA-256 of the parts, each behind its length, hex.
+fn hash(parts: [&[u8]; 3]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The type of the first module, if any, that is more than what is done here.
+fn unknown_module(file: &Path) -> Result<Option<String>, ModelError> {
+    let is_known = |kind: &str| {
+        let (path, name) = kind.rsplit_once('.').unwrap_or_default();
+        path.starts_with("sentence_transformers.") && ["Transformer", "Pooling", "Normalize"].contains(&name)
+    };
+    let modules = json(file)?;
+    let mut kinds = modules.as_array().into_iter().flatten().map(|module| &module["type"]);
+    let unknown = kinds.find(|kind| !kind.as_str().is_some_and(is_known));
+    Ok(unknown.map(ToString::to_string))
+}
+
+/// Mean where nothing is said.
 fn pooling(file: &Path) -> Result<Pooling, ModelError> {
     let config = json(file)?;
-    let Value::Object(modes) = &config else { return Ok(Pooling::Mean) };
-    let on = |(mode, value): (&String, &Value)| (*value == Value::Bool(true)).then(|| mode.clone());
-    let modes: Vec<String> = modes.iter().filter_map(on).filter(|mode| mode.starts_with("pooling_mode")).collect();
-    match modes.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] | ["pooling_mode_mean_tokens"] => Ok(Pooling::Mean),
-        ["pooling_mode_cls_token"] => Ok(Pooling::First),
+    let Value::Object(keys) = &config else {
+        tracing::warn!("there is no {}: the vector of a text is the mean of its tokens' vectors", file.display());
+        return Ok(Pooling::Mean);
+    };
+    let modes: Vec<&str> = match &config["pooling_mode"] {
+        Value::String(mode) => vec![mode.as_str()],
+        Value::Array(modes) => modes.iter().filter_map(Value::as_str).collect(),
+        // Formerly each mode was a key of its own.
+        _ => {
+            let on = keys.iter().filter(|(_, value)| **value == Value::Bool(true));
+            on.filter_map(|(key, _)| key.strip_prefix("pooling_mode_")).collect()
+        }
+    };
+    match modes.as_slice() {
+        [] | ["mean" | "mean_tokens"] => Ok(Pooling::Mean),
+        ["cls" | "cls_token"] => Ok(Pooling::First),
         other => {
             let reason = format!("it asks for {}; the mean and the first token are known", other.join(" and "));
             Err(ModelError::unfit(file, reason))

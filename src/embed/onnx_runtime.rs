@@ -1,7 +1,8 @@
 //! A sentence-transformer on ONNX Runtime, by way of fastembed. Only where [`super::runtime`] has loaded its library.
 
 use fastembed::{
-    InitOptionsUserDefined, Pooling, QuantizationMode, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel,
+    InitOptionsUserDefined, OutputKey, Pooling, QuantizationMode, TextEmbedding, TokenizerFiles,
+    UserDefinedEmbeddingModel,
 };
 use serde_json::json;
 use tokenizers::Tokenizer;
@@ -9,6 +10,7 @@ use tokenizers::Tokenizer;
 use super::chunking;
 use super::encoder::{Encoder, Piece};
 use super::model::{self, Model};
+use super::tract;
 
 pub(crate) struct OrtEncoder {
     model: TextEmbedding,
@@ -32,9 +34,11 @@ impl OrtEncoder {
             model::Pooling::Mean => Pooling::Mean,
             model::Pooling::First => Pooling::Cls,
         };
-        let user_defined = UserDefinedEmbeddingModel::new(model.onnx.to_vec(), tokenizer_files)
+        let mut user_defined = UserDefinedEmbeddingModel::new(model.onnx.to_vec(), tokenizer_files)
             .with_pooling(pooling)
             .with_quantization(QuantizationMode::None);
+        // Left to itself, fastembed prefers the vectors of tokens.
+        user_defined.output_key = tract::gives_sentences(&model.onnx)?.then_some(OutputKey::ByName(tract::SENTENCE));
         let options = InitOptionsUserDefined::new().with_max_length(model.window).with_intra_threads(threads);
         let loaded = TextEmbedding::try_new_from_user_defined(user_defined, options);
         let loaded = loaded.map_err(|error| error.to_string())?;

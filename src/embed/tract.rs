@@ -8,11 +8,12 @@ use tract_onnx::tract_hir::internal::*;
 
 use super::chunking;
 use super::encoder::{Encoder, Piece};
-use super::job::SHORT_TOKENS;
 use super::model::{Model, Pooling};
 
-/// Outputs that hold what is wanted of a model with several, in the order in which fastembed prefers them.
-const OUTPUTS: [&str; 3] = ["text_embeds", "last_hidden_state", "sentence_embedding"];
+/// The output that holds the vector of a text as all modules of the model make it.
+pub(crate) const SENTENCE: &str = "sentence_embedding";
+/// Outputs that hold what is wanted of a model with several, best first; but for [`SENTENCE`] as fastembed has it.
+const OUTPUTS: [&str; 3] = [SENTENCE, "text_embeds", "last_hidden_state"];
 
 /// What an input of the model holds.
 #[derive(Debug, Clone, Copy)]
@@ -50,8 +51,9 @@ impl TractModel {
         })
     }
 
-    /// One vector for each row of token ids; shorter rows are filled up to `width`.
-    fn run(&self, state: &mut TypedSimpleState, rows: &[Vec<u32>], width: usize) -> TractResult<Vec<Vec<f32>>> {
+    /// One vector for each row of token ids; shorter rows are filled up.
+    fn run(&self, state: &mut TypedSimpleState, rows: &[Vec<u32>]) -> TractResult<Vec<Vec<f32>>> {
+        let width = rows.iter().map(Vec::len).max().unwrap_or_default();
         let shape = [rows.len(), width];
         let filled = |value: &dyn Fn(&Vec<u32>, usize) -> i64| -> TractResult<TValue> {
             let all: Vec<i64> = rows.iter().flat_map(|row| (0..width).map(|at| value(row, at))).collect();
@@ -72,10 +74,17 @@ impl TractModel {
         let output = outputs.first().context("the model has no output")?;
         let (shape, values) = (output.shape(), output.view().as_slice::<f32>()?.to_vec());
         let dims = shape.last().copied().unwrap_or_default();
-        ensure!(dims > 0 && shape.len() <= 3 && shape.first() == Some(&rows.len()), "the model's output is {shape:?}");
+        let fits = matches!(shape.len(), 2 | 3) && shape.first() == Some(&rows.len()) && !values.is_empty();
+        ensure!(fits, "the model's output has the shape {shape:?} for {} texts", rows.len());
         let of_text = values.chunks(values.len() / rows.len());
         Ok(of_text.zip(rows).map(|(tokens, row)| pooled(tokens, dims, row.len(), self.pooling)).collect())
     }
+}
+
+/// Whether the graph has the output [`SENTENCE`].
+pub(crate) fn gives_sentences(onnx: &[u8]) -> Result<bool, String> {
+    let read = tract_onnx::onnx().proto_model_for_read(&mut &*onnx).map_err(|error| format!("{error:#}"))?;
+    Ok(read.graph.is_some_and(|graph| graph.output.iter().any(|output| output.name == SENTENCE)))
 }
 
 /// The plan, and what its inputs are, in order.
@@ -137,11 +146,15 @@ impl TractEncoder {
         Ok(Self { model: Arc::clone(model), one, many })
     }
 
+    /// At least one: a text without tokens, for a tokenizer that adds none, is what fills up a batch.
     fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
         let encoding: Encoding = self.model.tokenizer.encode(text, true).map_err(|error| error.to_string())?;
         let mut ids = encoding.get_ids().to_vec();
-        // A single word may be longer than the window; its beginning stands for it.
+        // Cut out of its text, a piece may have a token more.
         ids.truncate(self.model.window);
+        if ids.is_empty() {
+            ids.push(self.model.pad);
+        }
         Ok(ids)
     }
 }
@@ -153,14 +166,16 @@ impl Encoder for TractEncoder {
 
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
         let rows = texts.iter().map(|text| self.ids(text)).collect::<Result<Vec<_>, String>>()?;
-        let width = rows.iter().map(Vec::len).max().unwrap_or_default();
         let vectors = match &mut self.many {
-            Some(many) if rows.len() > 1 && width <= 2 * SHORT_TOKENS => self.model.run(many, &rows, width),
+            Some(many) if rows.len() > 1 => self.model.run(many, &rows),
             _ => {
-                let each = rows.chunks(1).map(|row| self.model.run(&mut self.one, row, row[0].len()));
+                let each = rows.chunks(1).map(|row| self.model.run(&mut self.one, row));
                 each.collect::<TractResult<Vec<_>>>().map(|each| each.concat())
             }
         };
         vectors.map_err(|error| format!("{error:#}"))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -76,8 +76,9 @@ async fn a_model_of_a_directory_makes_the_vectors_it_makes_built_in_one_by_one_a
     let settings = ModelSettings { dir: Some(dir.path().to_owned()), threads: 2 };
     let (builtin, opened) = (loaded().await, LocalEmbedder::open(&settings, Work::Bulk).unwrap());
     assert_eq!(opened.state(), EmbedderState::Ready);
-    assert_eq!((opened.fingerprint().dims, &opened.fingerprint().hash), (384, &builtin.fingerprint().hash));
+    assert_eq!(opened.fingerprint().dims, 384);
     assert_eq!(opened.fingerprint().name, dir.path().file_name().unwrap().to_str().unwrap());
+    assert_ne!(opened.fingerprint(), builtin.fingerprint(), "its window is another");
     let texts: Vec<String> = references().into_iter().map(|reference| reference.text).collect();
     let [batched, single] = [
         opened.embed_documents(texts.clone(), soon()).await.unwrap(),
@@ -87,6 +88,21 @@ async fn a_model_of_a_directory_makes_the_vectors_it_makes_built_in_one_by_one_a
         let (Some(a), Some(b)) = (&one.vector, &other.vector) else { panic!("{} has no vector", one.text) };
         assert!(cosine(a, b) > 0.9999, "{}", one.text);
     }
+}
+
+#[test]
+fn a_model_is_the_same_in_another_directory_and_another_with_another_pooling() {
+    let (here, moved) = (model_dir(), model_dir());
+    let open = |dir: &tempfile::TempDir| {
+        let settings = ModelSettings { dir: Some(dir.path().to_owned()), threads: 1 };
+        LocalEmbedder::open(&settings, Work::Serving).unwrap().fingerprint().clone()
+    };
+    let before = open(&here);
+    assert_ne!(open(&moved).name, before.name);
+    assert_eq!(open(&moved), before);
+    std::fs::create_dir(moved.path().join("1_Pooling")).unwrap();
+    std::fs::write(moved.path().join("1_Pooling/config.json"), r#"{"pooling_mode_cls_token": true}"#).unwrap();
+    assert_ne!(open(&moved), before);
 }
 
 #[cfg(not(feature = "hub"))]

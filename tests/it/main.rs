@@ -1,5 +1,6 @@
 //! One binary for everything that is tested from outside.
 
+#![recursion_limit = "256"]
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on has failed
 
 mod cli_config;
@@ -32,6 +33,7 @@ mod secrets;
 mod signals;
 mod store_bulk;
 mod store_contract;
+mod store_erase;
 mod store_fixtures;
 mod store_formats;
 mod store_jobs;

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
@@ -13,6 +14,7 @@ use reasoning_bank_actors::ports::{
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::testkit::HashEmbedder;
+use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 use rstest::rstest;
 
@@ -65,6 +67,41 @@ impl Embedder for BreaksOff {
     }
 }
 
+/// The new embedder, while whose first texts are embedded somebody erases a memory.
+struct Erases {
+    inner: HashEmbedder,
+    store: LanceStore,
+    memory: Mutex<Option<MemoryId>>,
+}
+
+impl Embedder for Erases {
+    fn fingerprint(&self) -> &Fingerprint {
+        self.inner.fingerprint()
+    }
+
+    fn state(&self) -> EmbedderState {
+        self.inner.state()
+    }
+
+    fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {
+        self.inner.embed_query(text, deadline)
+    }
+
+    fn embed_documents(
+        &self,
+        texts: Vec<String>,
+        deadline: Deadline,
+    ) -> BoxFuture<'_, Result<Vec<Vec<Chunk>>, EmbedError>> {
+        let doomed = self.memory.lock().unwrap().take();
+        Box::pin(async move {
+            if let Some(memory) = doomed {
+                self.store.erase(EraseScope::Memory(memory), soon()).await.unwrap();
+            }
+            self.inner.embed_documents(texts, deadline).await
+        })
+    }
+}
+
 fn lessons(count: usize) -> Vec<Memory> {
     (0..count).map(|n| memory(&workspace("/here"), &format!("Title {n}"), &format!("common words {n}"))).collect()
 }
@@ -112,7 +149,7 @@ async fn all_vectors_are_made_again_and_processes_of_the_old_embedder_are_told()
     let (store, other) = (open(dir.path()).await, open(dir.path()).await);
     let memories = lessons(100);
     commit(&other, &memories).await;
-    let told = std::sync::Mutex::new(Vec::new());
+    let told = Mutex::new(Vec::new());
     let done = store.reembed(&HashEmbedder::new(), |done, all| told.lock().unwrap().push((done, all))).await.unwrap();
     let told = told.into_inner().unwrap();
     assert_eq!((done, told.first(), told.last()), (100, Some(&(0, 100)), Some(&(100, 100))));
@@ -188,6 +225,21 @@ async fn an_erasure_leaves_nothing_among_the_vectors_that_are_being_made() {
 }
 
 #[tokio::test]
+async fn what_is_erased_while_its_new_vector_is_made_is_not_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).await;
+    let mut memories = lessons(MANY);
+    commit(&store, &memories).await;
+    // They are made in the order of ids.
+    memories.sort_by_key(|memory| memory.id);
+    let erased = memories.remove(0);
+    let (inner, memory) = (HashEmbedder::new(), Mutex::new(Some(erased.id)));
+    let erases = Erases { inner, store: open(dir.path()).await, memory };
+    assert_eq!(store.reembed(&erases, |_, _| ()).await.unwrap(), memories.len() as u64);
+    assert_made(&open_new(dir.path()).await, &memories).await;
+}
+
+#[tokio::test]
 async fn another_embedder_than_the_one_that_was_begun_with_begins_anew() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).await;
@@ -195,8 +247,8 @@ async fn another_embedder_than_the_one_that_was_begun_with_begins_anew() {
     commit(&store, &memories).await;
     store.reembed(&BreaksOff::after(600), |_, _| ()).await.unwrap_err();
     let begun = dir.path().join("lance/reembed.json");
-    let state = fs::read_to_string(&begun).unwrap().replace("\"name\":\"hash\"", "\"name\":\"other\"");
-    fs::write(&begun, state).unwrap();
+    let state = fs::read_to_string(&begun).unwrap();
+    fs::write(&begun, state.replace(&HashEmbedder::new().fingerprint().hash, "ffff")).unwrap();
     let all = BreaksOff::after(10_000);
     store.reembed(&all, |_, _| ()).await.unwrap();
     assert_eq!(all.embedded(10_000), MANY);
@@ -264,10 +316,11 @@ fn the_command_changes_the_embedder_of_a_bank() {
     let place = Place::new();
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/all-MiniLM-L6-v2-int8");
     copy(&assets, &place.path("project/mini"));
-    let run = |arguments: &[&str]| {
+    let run_with = |model: &str, arguments: &[&str]| {
         let mut command = place.command(arguments);
-        Ran::of(command.env("REASONING_BANK__EMBEDDING__MODEL_DIR", "mini").output().unwrap())
+        Ran::of(command.env("REASONING_BANK__EMBEDDING__MODEL_DIR", model).output().unwrap())
     };
+    let run = |arguments: &[&str]| run_with("mini", arguments);
     let empty = run(&["--json", "reembed"]).ok().json();
     assert_eq!((&empty["changed"], empty.get("from")), (&false.into(), None));
     let lesson = ["memory", "record", "--title", "Bound retries", "--description", "d", "--content", "with backoff"];
@@ -283,6 +336,13 @@ fn the_command_changes_the_embedder_of_a_bank() {
     let exported = run(&["memory", "export", "--vectors"]).ok().stdout;
     assert!(exported.contains("mini/384/") && !exported.contains("all-MiniLM"), "{exported}");
     assert!(run(&["reembed"]).ok().stdout.contains("nothing to do"));
+
+    let search = ["--json", "memory", "search", "retries"];
+    fs::rename(place.path("project/mini"), place.path("project/moved")).unwrap();
+    assert_eq!(run_with("moved", &search).ok().json()["mode"], "hybrid", "a model that was moved is the same");
+    place.write("project/moved/sentence_bert_config.json", r#"{"max_seq_length": 128}"#);
+    let other_window = run_with("moved", &search).exits(2).json();
+    assert_eq!(other_window["error"]["code"], "embedder_mismatch");
     assert_eq!(
         place.run(&["--json", "memory", "search", "retries"]).exits(2).json()["error"]["code"],
         "embedder_mismatch"

@@ -5,13 +5,24 @@ use futures::future::BoxFuture;
 use crate::runtime::Deadline;
 
 /// Identifies the embedding space: vectors of different fingerprints are never compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Fingerprint {
+    /// For people to read.
     pub name: String,
+    /// Numbers of a vector.
     pub dims: usize,
-    /// SHA-256 of the model file, hex.
+    /// Hex; another one for every model that makes other vectors.
     pub hash: String,
 }
+
+/// The name does not count: a model that was moved or renamed makes the same vectors as before.
+impl PartialEq for Fingerprint {
+    fn eq(&self, other: &Self) -> bool {
+        (self.dims, &self.hash) == (other.dims, &other.hash)
+    }
+}
+
+impl Eq for Fingerprint {}
 
 impl std::fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

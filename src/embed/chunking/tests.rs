@@ -1,5 +1,7 @@
 use rstest::rstest;
 use tokenizers::Tokenizer;
+use tokenizers::models::unigram::Unigram;
+use tokenizers::pre_tokenizers::metaspace::Metaspace;
 
 use super::*;
 
@@ -7,6 +9,14 @@ const WINDOW: usize = 256;
 
 fn tokenizer() -> Tokenizer {
     super::tokenizer(include_bytes!("../../../assets/all-MiniLM-L6-v2-int8/tokenizer.json")).unwrap()
+}
+
+/// A SentencePiece tokenizer: each of these signs is a token, and a word goes from one space to the next.
+fn sentence_piece() -> Tokenizer {
+    let vocabulary = ["<unk>", "▁", "検", "索", "上", "限"].map(|token| (token.to_owned(), -1.0)).to_vec();
+    let mut tokenizer = Tokenizer::new(Unigram::from(vocabulary, Some(0), false).unwrap());
+    tokenizer.with_pre_tokenizer(Some(Metaspace::default()));
+    tokenizer
 }
 
 fn without_white_space(text: &str) -> String {
@@ -95,6 +105,20 @@ fn cuts_are_where_a_reader_would_cut(#[case] unit: &str, #[case] end: &str) {
         assert!(text[piece.range.clone()].ends_with(end));
         assert!(text[piece.range.end..].starts_with([' ', '\n']));
     }
+}
+
+#[rstest]
+#[case::one_word("検索上限".repeat(3_000))]
+#[case::behind_a_short_one(format!("検索 {}", "上限".repeat(3_000)))]
+fn a_word_that_does_not_fit_is_cut_between_its_tokens(#[case] text: String) {
+    let tokenizer = sentence_piece();
+    let pieces = cut(&tokenizer, &text, WINDOW).unwrap();
+    let piece_texts: Vec<&str> = pieces.iter().map(|piece| &text[piece.range.clone()]).collect();
+    for (piece, piece_text) in pieces.iter().zip(&piece_texts) {
+        assert_eq!(tokenizer.encode(*piece_text, true).unwrap().len(), piece.tokens, "{piece_text:?}");
+        assert!(piece.tokens <= WINDOW, "{} tokens in {piece_text:?}", piece.tokens);
+    }
+    assert_eq!(piece_texts.concat(), without_white_space(&text));
 }
 
 #[test]

@@ -180,8 +180,11 @@ async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> 
         let plan = blocking(move || Plan::new(&batch, dims)).await??;
         return bulk::apply(shared, guard, plan).await.map(|()| answers);
     }
-    let plan = Plan::new(&batch, dims)?;
-    let frame = Frame { erasures: erasures.count, batch }.encode()?;
+    let (plan, frame) = blocking(move || -> Result<_, StoreError> {
+        let plan = Plan::new(&batch, dims)?;
+        Ok((plan, Frame { erasures: erasures.count, batch }.encode()?))
+    })
+    .await??;
     guard.begin(&shared.journal.name(&shared.layout).await?)?;
     shared.journal.append(frame).await?;
     plan.apply(&shared.tables).await?;

@@ -120,11 +120,11 @@ pub(super) async fn finish(
     let concerned = || shared.tables.each().filter(|(name, _)| condition(scope, *name).is_some());
     for (name, table) in concerned() {
         upkeep::drop_deleted_rows(table).await?;
-        if name == TableName::Passages {
-            indexes::rebuild(name, table).await?;
-            if let Some(condition) = condition(scope, name) {
-                reembed::erase(&shared.layout, &condition).await?;
-            }
+        indexes::forget_removed_rows(name, table).await?;
+        if name == TableName::Passages
+            && let Some(condition) = condition(scope, name)
+        {
+            reembed::erase(&shared.layout, &condition).await?;
         }
     }
     checkpoint::sync_tables(shared).await?;

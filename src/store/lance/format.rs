@@ -101,11 +101,18 @@ pub(super) fn unusable(path: &Path, error: &io::Error) -> StoreError {
 }
 
 /// The embedder whose vectors a directory holds.
-#[derive(PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Stamp {
     name: String,
     dims: usize,
     hash: String,
+}
+
+/// As with [`Fingerprint`], the name does not count.
+impl PartialEq for Stamp {
+    fn eq(&self, other: &Self) -> bool {
+        (self.dims, &self.hash) == (other.dims, &other.hash)
+    }
 }
 
 impl From<&Fingerprint> for Stamp {

@@ -32,10 +32,14 @@ use crate::store::files::write_synced;
 
 const NEXT: &str = "passages-next";
 const FORMER: &str = "passages-former";
-/// Passages that are embedded before they are written.
+/// Passages that are embedded at once.
 const SLICE: usize = 512;
-/// So few are made while the lock is held: a second or two.
+/// Passages that are written at once: a fragment that is full from the start, and few versions.
+const WRITTEN_AT_ONCE: usize = 8_192;
+/// So few are made while the lock is held, a second or two as a rule,
 const AT_THE_SWITCH: usize = 64;
+/// and for no longer than this: others wait.
+const PATIENCE_AT_THE_SWITCH: Duration = Duration::from_secs(30);
 const ROWS_COMPARED: usize = 1_000;
 const EMBEDDING_PATIENCE: Duration = Duration::from_secs(600);
 /// Others write for milliseconds; who writes for longer is doing upkeep.
@@ -57,34 +61,69 @@ pub(super) async fn reembed(
     let _alone = alone(&shared.layout)?;
     let to = embedder.fingerprint();
     let next = open_next(shared, to).await?;
+    let mut left_for_the_switch = AT_THE_SWITCH;
     loop {
         let (missing, all) = missing(shared, &next).await?;
-        let done = all - missing.len();
+        let mut done = all - missing.len();
         progress(done as u64, all as u64);
-        if missing.len() <= AT_THE_SWITCH {
-            while let Some(index) = indexes::prepare(TableName::Passages, &next).await? {
-                index.publish().await?;
-            }
+        if missing.len() <= left_for_the_switch {
+            index(shared, &next).await?;
             if let Some(passages) = finish(shared, &next, embedder).await? {
                 return Ok(passages);
             }
+            // However few they are: they may have taken too long.
+            left_for_the_switch = 0;
             continue;
         }
-        for (n, ids) in missing.chunks(SLICE).enumerate() {
-            let made = made_again(shared, ids, embedder).await?;
-            let mut guard = shared.lock.acquire(Deadline::after(LOCK_PATIENCE)).await?;
-            commit::settle(shared, &mut guard).await?;
-            // Nothing that was changed or erased meanwhile is written; what is left of it comes in the next round.
-            if stored(&shared.tables.passages, ids).await? == ids.len() {
-                next.add(made).execute().await.map_err(failed)?;
+        for ids in missing.chunks(WRITTEN_AT_ONCE) {
+            let (mut made, mut broke_off) = (Vec::new(), None);
+            for ids in ids.chunks(SLICE) {
+                match made_again(shared, ids, embedder).await {
+                    Ok(batches) => made.extend(batches),
+                    Err(error) => {
+                        broke_off = Some(error);
+                        break;
+                    }
+                }
+                done += ids.len();
+                progress(done as u64, all as u64);
             }
-            drop(guard);
-            progress((done + (n + 1) * SLICE).min(all) as u64, all as u64);
+            add(shared, &next, made).await?;
+            if let Some(error) = broke_off {
+                return Err(error);
+            }
+        }
+        left_for_the_switch = AT_THE_SWITCH;
+    }
+}
+
+/// Leaves out batches with a passage that was changed or erased meanwhile: the rest of them comes in the next round.
+async fn add(shared: &Shared, next: &Table, mut made: Vec<RecordBatch>) -> Result<(), StoreError> {
+    let mut guard = shared.lock.acquire(Deadline::after(LOCK_PATIENCE)).await?;
+    commit::settle(shared, &mut guard).await?;
+    let ids = rows::text_column(&made, "id").map(str::to_owned).collect();
+    let stored = read::present(&shared.tables.passages, ids).await?;
+    made.retain(|batch| rows::text_column(std::slice::from_ref(batch), "id").all(|id| stored.contains(id)));
+    if made.is_empty() {
+        return Ok(());
+    }
+    next.add(made).execute().await.map_err(failed)?;
+    upkeep::prune_all(next).await
+}
+
+/// Makes the indexes of the new table, each piece without the lock. What an erasure comes between is made again.
+async fn index(shared: &Shared, next: &Table) -> Result<(), StoreError> {
+    loop {
+        let erasures = journal::Erasures::read(&shared.layout).await?;
+        let Some(prepared) = indexes::prepare(TableName::Passages, next).await.transpose() else { return Ok(()) };
+        if let Some(_guard) = upkeep::lock_to_publish(shared, next, &erasures).await? {
+            prepared?.publish().await?;
         }
     }
 }
 
-/// The last passages and the switch, under the lock. None where more were written meanwhile than can be made there.
+/// The last passages and the switch, under the lock. None where there are more than can be made there, or where making
+/// them takes too long.
 async fn finish(shared: &Shared, next: &Table, embedder: &dyn Embedder) -> Result<Option<u64>, Error> {
     let mut guard = shared.lock.acquire(Deadline::after(LOCK_PATIENCE)).await?;
     commit::settle(shared, &mut guard).await?;
@@ -93,7 +132,9 @@ async fn finish(shared: &Shared, next: &Table, embedder: &dyn Embedder) -> Resul
         return Ok(None);
     }
     if !missing.is_empty() {
-        next.add(made_again(shared, &missing, embedder).await?).execute().await.map_err(failed)?;
+        let made = tokio::time::timeout(PATIENCE_AT_THE_SWITCH, made_again(shared, &missing, embedder));
+        let Ok(made) = made.await else { return Ok(None) };
+        next.add(made?).execute().await.map_err(failed)?;
     }
     let (present, stored) = (ids(next).await?, ids(&shared.tables.passages).await?);
     let stale: Vec<String> = present.difference(&stored).cloned().collect();
@@ -147,7 +188,7 @@ pub(super) async fn erase(layout: &Layout, condition: &DfExpr) -> Result<(), Sto
     };
     next.delete(condition).await.map_err(failed)?;
     upkeep::drop_deleted_rows(&next).await?;
-    indexes::rebuild(TableName::Passages, &next).await?;
+    indexes::forget_removed_rows(TableName::Passages, &next).await?;
     upkeep::prune_all(&next).await
 }
 
@@ -204,12 +245,6 @@ async fn missing(shared: &Shared, next: &Table) -> Result<(Vec<String>, usize), 
 async fn ids(table: &Table) -> Result<HashSet<String>, StoreError> {
     let found = read::select(table, None, &["id"]).await?;
     Ok(rows::text_column(&found, "id").map(str::to_owned).collect())
-}
-
-/// How many of them there are.
-async fn stored(table: &Table, ids: &[String]) -> Result<usize, StoreError> {
-    let found = read::select_these(table, "id", ids.to_vec(), &["id"]).await?;
-    Ok(found.iter().map(RecordBatch::num_rows).sum())
 }
 
 /// These passages as they are, with new vectors.

@@ -1,14 +1,15 @@
 //! Upkeep in bounded slices: few fragments, indexes that cover nearly all rows, no old versions. One process does it at a
 //! time. What takes long is done on a snapshot beside the writers; the write lock is held to publish what came of it, and
 //! a slice gives up when somebody else writes all the while, or erased meanwhile what it was made of. Versions are pruned
-//! only after a checkpoint: until then an old one may be all that a power loss leaves.
+//! only after a checkpoint: until then an old one may be all that a power loss leaves. With them go the files that no
+//! version has: while both locks are held nobody is about to publish them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use lance::dataset::index::DatasetIndexRemapperOptions;
-use lance::dataset::optimize::{commit_compaction, plan_compaction};
+use lance::dataset::optimize::{RewriteResult, commit_compaction, plan_compaction};
 use lancedb::Table;
 use lancedb::table::{CompactionOptions, OptimizeAction};
 use reasoning_bank_actors::ports::{Maintained, StoreError};
@@ -29,8 +30,9 @@ const FRAGMENTS_WORTH_A_FULL_ONE: usize = 24;
 const SLICE_BYTES: u64 = 128 << 20;
 /// Fewer are not worth a rewrite.
 const FRAGMENTS_WORTH_COMPACTING: usize = 8;
-/// Readers that began on a version have long finished when it is this old; those that have not try again.
-const KEEP_VERSIONS: Duration = Duration::from_secs(5);
+/// Readers that began on a version have finished when it is this old, those too that read all of a large bank into memory
+/// and then look at what came since.
+const KEEP_VERSIONS: Duration = Duration::from_secs(120);
 /// Others write for milliseconds; who writes for longer writes in bulk.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 /// What took long to prepare is worth waiting for longer.
@@ -141,7 +143,7 @@ async fn slice(shared: &Shared, deadline: Deadline) -> Result<Maintained, StoreE
     let Some((guard, _)) = lock(shared, deadline.at_most(LOCK_PATIENCE)).await? else { return Ok(busy(done)) };
     checkpoint::checkpoint(shared, &guard).await?;
     for (_, table) in shared.tables.each() {
-        done.versions_removed += prune(table, KEEP_VERSIONS, false).await?;
+        done.versions_removed += prune(table, KEEP_VERSIONS).await?;
     }
     Ok(done)
 }
@@ -161,11 +163,21 @@ async fn lock(shared: &Shared, deadline: Deadline) -> Result<Option<(WriteGuard,
     }
 }
 
-/// To publish what was made since `then`; none where something was erased since: it may hold what is to be gone, and its
-/// files may have been removed.
-async fn lock_to_publish(shared: &Shared, then: &Erasures) -> Result<Option<WriteGuard>, StoreError> {
-    let locked = lock(shared, Deadline::after(PUBLISH_PATIENCE)).await?;
-    Ok(locked.filter(|(_, now)| now.count == then.count).map(|(guard, _)| guard))
+/// To publish what was made of this table since `then`. None where something was erased since, or was still to be: what
+/// was made may hold what is to be gone, and its files go. What failed comes here before it is told: it may have failed
+/// because rows were erased beneath it, and leaves files all the same.
+pub(super) async fn lock_to_publish(
+    shared: &Shared,
+    table: &Table,
+    then: &Erasures,
+) -> Result<Option<WriteGuard>, StoreError> {
+    let Some((guard, now)) = lock(shared, Deadline::after(PUBLISH_PATIENCE)).await? else { return Ok(None) };
+    if then.pending.is_none() && then.count == now.count {
+        return Ok(Some(guard));
+    }
+    checkpoint::sync_tables(shared).await?;
+    prune_all(table).await?;
+    Ok(None)
 }
 
 /// Piece by piece. False when it could not be published.
@@ -178,9 +190,9 @@ async fn refresh_indexes(
 ) -> Result<bool, StoreError> {
     while !deadline.passed() {
         let erasures = Erasures::read(&shared.layout).await?;
-        let Some(prepared) = indexes::prepare(name, table).await? else { return Ok(true) };
-        let Some(_guard) = lock_to_publish(shared, &erasures).await? else { return Ok(false) };
-        if !prepared.publish().await? {
+        let Some(prepared) = indexes::prepare(name, table).await.transpose() else { return Ok(true) };
+        let Some(_guard) = lock_to_publish(shared, table, &erasures).await? else { return Ok(false) };
+        if !prepared?.publish().await? {
             return Ok(false);
         }
     }
@@ -203,8 +215,25 @@ async fn compact(shared: &Shared, table: &Table, deadline: Deadline) -> Result<O
     let rows = if medium >= FRAGMENTS_WORTH_A_FULL_ONE { FULL_FRAGMENT_ROWS } else { FRAGMENT_ROWS };
     let options = CompactionOptions { max_source_bytes: Some(SLICE_BYTES), ..compaction(rows) };
     let erasures = Erasures::read(&shared.layout).await?;
+    let rewritten = rewrite(table, &options, deadline).await;
+    let Some(_guard) = lock_to_publish(shared, table, &erasures).await? else { return Ok(None) };
+    let mut newest = indexes::snapshot(table).await?;
+    let remap = Arc::new(DatasetIndexRemapperOptions::default());
+    match commit_compaction(&mut newest, rewritten?, remap, &options).await {
+        Ok(metrics) => Ok(Some(metrics.fragments_removed.saturating_sub(metrics.fragments_added) as u64)),
+        Err(error) if indexes::is_conflict(&error) => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Makes fragments that are in no version of the table yet, until there are no more to be made or the deadline passes.
+async fn rewrite(
+    table: &Table,
+    options: &CompactionOptions,
+    deadline: Deadline,
+) -> Result<Vec<RewriteResult>, StoreError> {
     let dataset = indexes::snapshot(table).await?;
-    let plan = plan_compaction(&dataset, &options).await.map_err(failed)?;
+    let plan = plan_compaction(&dataset, options).await.map_err(failed)?;
     let mut rewritten = Vec::new();
     for task in plan.compaction_tasks() {
         rewritten.push(task.execute(&dataset).await.map_err(failed)?);
@@ -212,14 +241,7 @@ async fn compact(shared: &Shared, table: &Table, deadline: Deadline) -> Result<O
             break;
         }
     }
-    let Some(_guard) = lock_to_publish(shared, &erasures).await? else { return Ok(None) };
-    let mut newest = indexes::snapshot(table).await?;
-    let remap = Arc::new(DatasetIndexRemapperOptions::default());
-    match commit_compaction(&mut newest, rewritten, remap, &options).await {
-        Ok(metrics) => Ok(Some(metrics.fragments_removed.saturating_sub(metrics.fragments_added) as u64)),
-        Err(error) if indexes::is_conflict(&error) => Ok(None),
-        Err(error) => Err(failed(error)),
-    }
+    Ok(rewritten)
 }
 
 /// Rewrites every fragment that has deleted rows, without them. The write lock must be held.
@@ -234,16 +256,66 @@ fn compaction(rows: usize) -> CompactionOptions {
 
 /// Removes everything that the newest version does not need. Nobody else may be writing.
 pub(super) async fn prune_all(table: &Table) -> Result<(), StoreError> {
-    prune(table, Duration::ZERO, true).await.map(drop)
+    prune(table, Duration::ZERO).await.map(drop)
 }
 
-async fn prune(table: &Table, older_than: Duration, leftovers: bool) -> Result<u64, StoreError> {
+/// Removes versions that are older, and files that no version has, however young: what was never published holds rows
+/// as well. Nobody else may be writing, or be making what is to be published.
+async fn prune(table: &Table, older_than: Duration) -> Result<u64, StoreError> {
     let older_than = lancedb::table::Duration::from_std(older_than).map_err(failed)?;
     let prune = OptimizeAction::Prune {
         older_than: Some(older_than),
-        delete_unverified: Some(leftovers),
+        delete_unverified: Some(true),
         error_if_tagged_old_versions: None,
     };
     let stats = table.optimize(prune).await.map_err(failed)?;
     Ok(stats.prune.map_or(0, |removed| removed.old_versions))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use reasoning_bank_actors::ports::{EraseScope, Fingerprint, MemoryStore};
+    use uuid::Uuid;
+
+    use super::super::{LanceStore, Options};
+    use super::*;
+
+    /// A file of memories that is in no version of the table.
+    fn unpublished(shared: &Shared) -> PathBuf {
+        let data = shared.layout.table(TableName::Memories.as_str()).join("data");
+        fs::create_dir_all(&data).unwrap();
+        let file = data.join(format!("{}.lance", Uuid::now_v7()));
+        fs::write(&file, "rows").unwrap();
+        file
+    }
+
+    #[tokio::test]
+    async fn what_was_made_before_an_erasure_ended_is_not_published_and_its_files_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let fingerprint = Fingerprint { name: "test".into(), dims: 4, hash: "0123456789abcdef0123".into() };
+        let store = LanceStore::open(dir.path(), &fingerprint, Options::default()).await.unwrap();
+        let (shared, table) = (&store.shared, &store.shared.tables.memories);
+        let scope = || EraseScope::Memory(Uuid::now_v7().into());
+
+        let before = Erasures::read(&shared.layout).await.unwrap();
+        let piece = unpublished(shared);
+        assert!(lock_to_publish(shared, table, &before).await.unwrap().is_some());
+        assert!(piece.exists());
+
+        store.erase(scope(), Deadline::after(Duration::from_secs(60))).await.unwrap();
+        let piece = unpublished(shared);
+        assert!(lock_to_publish(shared, table, &before).await.unwrap().is_none());
+        assert!(!piece.exists());
+
+        // One that broke off, and that upkeep itself finishes, is counted already.
+        let mut pending = Erasures::read(&shared.layout).await.unwrap();
+        pending.pending = Some(scope());
+        pending.write(&shared.layout).await.unwrap();
+        assert!(lock_to_publish(shared, table, &pending).await.unwrap().is_none());
+        let finished = Erasures::read(&shared.layout).await.unwrap();
+        assert_eq!((finished.count, finished.pending), (pending.count, None));
+    }
 }

@@ -1,0 +1,26 @@
+use tokenizers::PostProcessorWrapper;
+
+use super::super::model::builtin;
+use super::*;
+
+#[test]
+fn a_text_without_tokens_has_a_vector_alone_and_in_a_batch() {
+    let mut tokenizer = Tokenizer::from_bytes(&builtin::model().tokenizer).unwrap();
+    tokenizer.with_post_processor(None::<PostProcessorWrapper>);
+    let tokenizer = tokenizer.to_string(false).unwrap().into_bytes();
+    let model = Model { tokenizer: tokenizer.into(), ..builtin::model() };
+    let mut encoder = TractEncoder::new(&Arc::new(TractModel::load(&model, true).unwrap())).unwrap();
+    for texts in [&[""][..], &["", "retry"]] {
+        assert_eq!(encoder.ids(texts[0]).unwrap(), [0]);
+        let vectors = encoder.vectors(texts).unwrap();
+        let lengths: Vec<f32> = vectors.iter().map(|vector| vector.iter().map(|x| x * x).sum::<f32>().sqrt()).collect();
+        assert_eq!(lengths.len(), texts.len());
+        assert!(lengths.iter().all(|length| (length - 1.0).abs() < 1e-4), "{lengths:?}");
+    }
+}
+
+#[test]
+fn the_graph_is_asked_for_its_outputs() {
+    assert_eq!(gives_sentences(builtin::ONNX), Ok(false));
+    assert!(gives_sentences(b"no graph").is_err());
+}
