@@ -15,7 +15,7 @@ use criterion::{BenchmarkId, Criterion};
 use reasoning_bank_domain::conditions::Conditions;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, MemoryOutcome, Scope, SourceType};
-use reasoning_bank_domain::resident::{Collection, Filed, Query, Shelf};
+use reasoning_bank_domain::resident::{Body, Collection, Filed, Query, Shelf};
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const DIMS: usize = 384;
@@ -99,7 +99,8 @@ fn shelf(size: usize) -> Shelf {
             trace_id: None,
             text_key: format!("{n:064x}"),
         };
-        shelf.put(Filed { facts, tags: Vec::new(), difficulty: None, source_type: SourceType::Imported });
+        let body = Body { at: n, revision: 1 };
+        shelf.put(Filed { facts, tags: Vec::new(), difficulty: None, source_type: SourceType::Imported, body });
         shelf.add_passage(id(n), 1, &text(n), Some(&vector(n))).expect("room");
     }
     shelf.settle();

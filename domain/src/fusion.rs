@@ -71,7 +71,7 @@ pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<
     let text = text.map(best_scores);
     let vector_share = match (&vector, &text) {
         (Some(vector), Some(text)) => {
-            let surer = decisiveness(&vector.scores) - decisiveness(&text.scores);
+            let surer = vector.decisiveness() - text.decisiveness();
             (VECTOR_SHARE + SHARE_SLOPE * surer).clamp(SHARE_RANGE.0, SHARE_RANGE.1)
         }
         (Some(_), None) => 1.0,
@@ -93,47 +93,44 @@ pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<
 
 /// A list in which a memory with several passages counts by its best one.
 struct BestScores {
-    scores: BTreeMap<MemoryId, f64>,
+    /// Best first, equal scores by id.
+    scores: Vec<(MemoryId, f64)>,
     truncated: bool,
 }
 
 fn best_scores(list: &RankedList) -> BestScores {
-    let mut scores: BTreeMap<MemoryId, f64> = BTreeMap::new();
+    let mut best: BTreeMap<MemoryId, f64> = BTreeMap::new();
     for (id, score) in &list.hits {
         let score = if score.is_finite() { score.max(0.0) } else { 0.0 };
-        let entry = scores.entry(*id).or_insert(score);
+        let entry = best.entry(*id).or_insert(score);
         *entry = entry.max(score);
     }
+    let mut scores: Vec<(MemoryId, f64)> = best.into_iter().collect();
+    scores.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     BestScores { scores, truncated: list.truncated }
 }
 
 impl BestScores {
-    /// Every memory, best first.
-    fn listed(&self, good: f64, share: f64) -> Vec<(MemoryId, Listed)> {
-        let scores = || self.scores.values().copied();
-        let top = scores().fold(good, f64::max);
-        let floor = if self.truncated { scores().fold(f64::INFINITY, f64::min).min(good) } else { 0.0 };
+    fn listed(&self, good: f64, share: f64) -> impl Iterator<Item = (MemoryId, Listed)> {
+        let top = self.scores.first().map_or(good, |(_, best)| best.max(good));
+        let worst = self.scores.last().filter(|_| self.truncated);
+        let floor = worst.map_or(0.0, |(_, worst)| worst.min(good));
         let span = (top - floor).max(f64::EPSILON);
-        let mut sorted: Vec<(MemoryId, f64)> = self.scores.iter().map(|(id, score)| (*id, *score)).collect();
-        sorted.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
-        let place = |(rank, (id, score)): (usize, (MemoryId, f64))| {
+        (1..).zip(&self.scores).map(move |(rank, (id, score))| {
             let relative = (score - floor).max(0.0) / span;
-            (id, Listed { rank, score, relative, share })
-        };
-        (1..).zip(sorted).map(place).collect()
+            (*id, Listed { rank, score: *score, relative, share })
+        })
     }
-}
 
-/// How far the scores fall from the best to the tenth (the last, where there are fewer), in 0..1; 1 for a single hit,
-/// 0 where nothing was hit.
-fn decisiveness(scores: &BTreeMap<MemoryId, f64>) -> f64 {
-    let mut sorted: Vec<f64> = scores.values().copied().collect();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    match sorted[..sorted.len().min(DECISIVE_RANK)] {
-        [] => 0.0,
-        [top] => f64::from(u8::from(top > 0.0)),
-        [top, .., tenth] if top > 0.0 => 1.0 - tenth / top,
-        _ => 0.0,
+    /// How far the scores fall from the best to the tenth (the last, where there are fewer), in 0..1; 1 for a single
+    /// hit, 0 where nothing was hit.
+    fn decisiveness(&self) -> f64 {
+        match self.scores[..self.scores.len().min(DECISIVE_RANK)] {
+            [] => 0.0,
+            [(_, top)] => f64::from(u8::from(top > 0.0)),
+            [(_, top), .., (_, tenth)] if top > 0.0 => 1.0 - tenth / top,
+            _ => 0.0,
+        }
     }
 }
 

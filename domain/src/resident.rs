@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
-pub use cards::Filed;
+pub use cards::{Body, Filed};
 pub use words::{BM25, Bm25, Collection, Query};
 
 use self::cards::Cards;
@@ -195,6 +195,16 @@ impl Shelf {
     /// What scoring needs of a memory of this shelf.
     pub fn facts(&self, id: MemoryId) -> Option<(Facts, Evidence)> {
         Some((self.cards.facts(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
+    }
+
+    /// Which body a memory of this shelf has, and what is known of the memory beside.
+    pub fn body(&self, id: MemoryId) -> Option<(Body, Evidence)> {
+        Some((self.cards.body(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
+    }
+
+    /// The store has the body of a memory elsewhere now; of one that is not here nothing is noted.
+    pub fn move_body(&mut self, id: MemoryId, at: u64) {
+        self.cards.move_body(id, at);
     }
 
     fn list(&self, found: Found) -> RankedList {

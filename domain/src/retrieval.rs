@@ -9,9 +9,10 @@ use crate::ids::MemoryId;
 use crate::memory::{Facts, Memory};
 use crate::score::Score;
 
-/// How many candidates each list fetches for an answer of `n`.
+/// How many candidates each list fetches for an answer of `n`. At least as many as what was measured with: where a list is
+/// cut off moves what its scores are worth.
 pub fn over_fetch(n: usize) -> usize {
-    (4 * n).max(50)
+    (4 * n).max(80)
 }
 
 /// How often a search is done again, wider, where conditions that the store does not know leave fewer than were asked for.

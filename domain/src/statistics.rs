@@ -12,7 +12,7 @@ use crate::memory::{MemoryOutcome, Scope, Status};
 use crate::solve::add_cost;
 
 /// `traces`, `memories` and `store` are read from the store and cover everything in it. The rest belongs to this
-/// process and counts from `since`.
+/// process and counts from `since`, `resident` from when the process opened the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     pub traces: TraceStatistics,
@@ -22,6 +22,7 @@ pub struct Statistics {
     pub latency_ms: Latencies,
     pub actors: Vec<ActorStatistics>,
     pub store: StoreStatistics,
+    pub resident: ResidentStatistics,
     pub embedder: EmbedderStatistics,
     /// The start of the process, or the last reset.
     pub since: Timestamp,
@@ -160,6 +161,16 @@ pub struct StoreStatistics {
     pub bytes: u64,
     /// Rows that are searched one by one because no index has them yet.
     pub index_lag_rows: u64,
+}
+
+/// What is kept in memory to answer searches from, within `retrieval.resident_mb`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ResidentStatistics {
+    /// Workspaces, teams and organisations whose memories are kept.
+    pub shelves: u64,
+    pub bytes: u64,
+    /// Searches that were answered from there alone.
+    pub searches: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -458,7 +458,7 @@ fn list(hits: impl Iterator<Item = (MemoryId, f64)>, limit: usize) -> RankedList
 fn by_words(searched: &[&Stored], text: &str, limit: usize) -> RankedList {
     let mut shelf = Shelf::new(0);
     for stored in searched {
-        shelf.put(Filed::from(&stored.memory));
+        shelf.put(Filed::new(&stored.memory, 0));
         for terms in &stored.terms {
             // a test has not nearly as many passages as a shelf has room for
             let _ = shelf.add_passage(stored.memory.id, stored.memory.revision, terms, None);

@@ -22,17 +22,28 @@ pub struct Filed {
     pub tags: Vec<String>,
     pub difficulty: Option<String>,
     pub source_type: SourceType,
+    pub body: Body,
 }
 
-impl From<&Memory> for Filed {
-    fn from(memory: &Memory) -> Self {
+impl Filed {
+    /// `at`: [`Body::at`].
+    pub fn new(memory: &Memory, at: u64) -> Self {
         Self {
             facts: Facts::from(memory),
             tags: memory.pattern_tags.clone(),
             difficulty: memory.difficulty_level.clone(),
             source_type: memory.source_type,
+            body: Body { at, revision: memory.revision },
         }
     }
+}
+
+/// Which body of a memory a shelf stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Body {
+    /// Where the store has it, in the store's own terms. It may have been moved since.
+    pub at: u64,
+    pub revision: u32,
 }
 
 /// What is needed of a memory that is found.
@@ -43,6 +54,7 @@ struct Card {
     trace_id: Option<TraceId>,
     prior: f64,
     tags: Box<[u32]>,
+    body: Body,
     /// The revision whose passages are here, or [`NO_PASSAGES`].
     passages_of: u32,
     scope: Scope,
@@ -84,7 +96,7 @@ pub(super) struct Cards {
 
 impl Cards {
     pub(super) fn put(&mut self, filed: Filed) {
-        let Filed { facts, tags, difficulty, source_type } = filed;
+        let Filed { facts, tags, difficulty, source_type, body } = filed;
         let id = facts.id;
         let card = Card {
             id,
@@ -92,6 +104,7 @@ impl Cards {
             trace_id: facts.trace_id,
             prior: facts.prior,
             tags: tags.into_iter().map(|tag| self.tags.number(tag)).collect(),
+            body,
             passages_of: NO_PASSAGES,
             scope: facts.scope,
             pinned: facts.pinned,
@@ -180,6 +193,16 @@ impl Cards {
     /// How many numbers were given, and how many of them given up.
     pub(super) fn numbered(&self) -> (usize, usize) {
         (self.cards.len(), self.cards.len() - self.numbers.len())
+    }
+
+    pub(super) fn body(&self, id: MemoryId) -> Option<Body> {
+        Some(self.cards[self.number(id)?].body)
+    }
+
+    pub(super) fn move_body(&mut self, id: MemoryId, at: u64) {
+        if let Some(number) = self.number(id) {
+            self.cards[number].body.at = at;
+        }
     }
 
     pub(super) fn facts(&self, id: MemoryId) -> Option<Facts> {

@@ -9,7 +9,7 @@ fn everything() -> Conditions {
 }
 
 fn put(shelf: &mut Shelf, memory: &Memory, terms: &str, vector: [f32; 2]) {
-    shelf.put(Filed::from(memory));
+    shelf.put(Filed::new(memory, u64::from(memory.revision)));
     shelf.clear_passages(memory.id);
     shelf.add_passage(memory.id, memory.revision, terms, Some(&vector)).unwrap();
 }
@@ -53,7 +53,13 @@ fn a_memory_that_changes_is_found_by_what_it_says_now() {
     put(&mut shelf, &strategy(2), "other", [0.0, 1.0]);
     // its card alone
     let pinned = Memory { pinned: true, revision: 2, ..memory.clone() };
-    shelf.put(Filed::from(&pinned));
+    shelf.put(Filed::new(&pinned, 7));
+    let (body, _) = shelf.body(memory.id).unwrap();
+    assert_eq!(body, Body { at: 7, revision: 2 });
+    shelf.move_body(memory.id, 8);
+    shelf.move_body(strategy(9).id, 8);
+    assert_eq!(shelf.body(memory.id).unwrap().0.at, 8);
+    assert_eq!(shelf.body(strategy(9).id), None);
     assert_eq!(by_words(&shelf, &["old"], &everything()), [memory.id]);
     assert!(shelf.facts(memory.id).unwrap().0.pinned);
     // its passages
@@ -77,7 +83,7 @@ fn passages_of_several_revisions_leave_those_of_the_highest() {
     for order in [[1, 2], [2, 1]] {
         let mut shelf = Shelf::new(2);
         let memory = strategy(1);
-        shelf.put(Filed::from(&memory));
+        shelf.put(Filed::new(&memory, 0));
         for revision in order {
             for n in 0..2 {
                 shelf.add_passage(memory.id, revision, &format!("of{revision} n{n}"), None).unwrap();
@@ -181,7 +187,7 @@ fn a_million_memories_would_fit_into_900_megabytes() {
     let mut shelf = Shelf::new(384);
     for n in 0..COUNT {
         let terms: Vec<String> = (0..25).map(|word| format!("w{}", (n * 31 + word * word * 17) % 4_000)).collect();
-        shelf.put(Filed::from(&strategy(n)));
+        shelf.put(Filed::new(&strategy(n), 0));
         let vector: Vec<f32> = (0..384u128).map(|at| ((n * 7 + at * 13) % 101) as f32 - 50.0).collect();
         shelf.add_passage(strategy(n).id, 1, &terms.join(" "), Some(&vector)).unwrap();
     }

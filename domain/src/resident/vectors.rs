@@ -11,6 +11,8 @@ const ROW_MAX: f32 = 127.0;
 const QUERY_MAX: f32 = 2_047.0;
 /// From so many rows on there is a sieve: below, comparing all takes a few milliseconds.
 const ROWS_WORTH_A_SIEVE: usize = 40_000;
+/// A sieve is built anew when there are so many times more rows than it was built for.
+const SIEVE_GROWTH: usize = 2;
 /// One in so many rows passes the sieve, but never fewer than so many, and so many for each memory that is wanted.
 const SIEVE_SHARE: usize = 100;
 const SIEVE_LEAST: usize = 2_000;
@@ -23,6 +25,8 @@ pub(super) struct Vectors {
     memories: Vec<u32>,
     /// The mean of the rows there were when the sieve was built. Rows have signs exactly when there is one.
     mean: Option<Vec<f32>>,
+    /// With so many rows the sieve is built the next time.
+    sieve_at: usize,
 }
 
 #[derive(Debug, Default)]
@@ -34,7 +38,8 @@ struct Block {
 
 impl Vectors {
     pub(super) fn new(dims: usize) -> Self {
-        Self { dims, blocks: Vec::new(), memories: Vec::new(), mean: None }
+        let sieve_at = ROWS_WORTH_A_SIEVE * SIEVE_GROWTH;
+        Self { dims, blocks: Vec::new(), memories: Vec::new(), mean: None, sieve_at }
     }
 
     /// A vector of another length than the others is left out.
@@ -55,6 +60,9 @@ impl Vectors {
             signs(&unit, mean, &mut block.signs);
         }
         push(&mut self.memories, memory);
+        if self.memories.len() >= self.sieve_at {
+            self.build_sieve();
+        }
     }
 
     /// Builds the sieve where there are enough rows to need one.
@@ -78,6 +86,7 @@ impl Vectors {
             block.signs = all;
         }
         self.mean = Some(mean);
+        self.sieve_at = self.memories.len() * SIEVE_GROWTH;
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -126,11 +126,14 @@ pub(super) async fn with_evidence(tables: &Tables, memories: Vec<Memory>) -> Res
     Ok(memories.into_iter().map(row).collect())
 }
 
-pub(super) async fn get(tables: &Tables, ids: Vec<MemoryId>) -> Result<Vec<MemoryRow>, StoreError> {
+/// In no order; unknown ids are left out.
+pub(super) async fn get(
+    tables: &Tables,
+    ids: Vec<MemoryId>,
+) -> Result<impl Iterator<Item = (MemoryId, MemoryRow)>, StoreError> {
     let (memories, mut evidence) = tokio::try_join!(memories(tables, &ids), evidence(tables, &ids))?;
-    let mut found: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
-    let row = |id: &MemoryId| {
-        Some(MemoryRow { memory: found.remove(id)?, evidence: evidence.remove(id).unwrap_or_default() })
-    };
-    Ok(ids.iter().filter_map(row).collect())
+    Ok(memories.into_iter().map(move |memory| {
+        let evidence = evidence.remove(&memory.id).unwrap_or_default();
+        (memory.id, MemoryRow { memory, evidence })
+    }))
 }

@@ -3,6 +3,7 @@
 //! filled from, so that what any process acknowledged is always seen: where few rows came since, the search adds them
 //! first. Where there is no such shelf the tables are searched (`search`), and a shelf is made in the background.
 
+mod bodies;
 mod changes;
 mod fill;
 mod keeping;
@@ -11,11 +12,13 @@ mod rows;
 mod search;
 mod versions;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use reasoning_bank_actors::ports::{Recall, StoreError, Visible};
+use reasoning_bank_actors::ports::{MemoryRow, Recall, StoreError, Visible};
+use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::retrieval::Candidates;
 use tokio::sync::OwnedMutexGuard;
 
@@ -27,7 +30,8 @@ use self::keeping::{Kept, Look, Pending};
 use self::owner::Owner;
 use self::rows::Snapshot;
 use self::versions::Versions;
-use super::failed;
+use super::{blocking, failed};
+use crate::heap;
 
 /// In a bank of so many passages a shelf is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;
@@ -67,6 +71,16 @@ pub(super) async fn candidates(
     }
 }
 
+/// Those of these memories whose places are known here, as they are now.
+pub(super) async fn rows(resident: &Resident, ids: &[MemoryId]) -> HashMap<MemoryId, MemoryRow> {
+    let found = bodies::get(resident, ids).await.unwrap_or_else(|error| {
+        tracing::debug!(%error, "memories are looked up instead of being read where they were");
+        HashMap::new()
+    });
+    resident.read.fetch_add(found.len() as u64, Ordering::Relaxed);
+    found
+}
+
 /// The shelves of all owners whose memories are visible, at the newest version.
 async fn shelves(resident: &Arc<Resident>, visible: &Visible) -> Result<Option<Vec<Arc<Kept>>>, StoreError> {
     let newest = resident.newest.read().map_err(failed)?;
@@ -93,7 +107,7 @@ async fn shelf(resident: &Arc<Resident>, owner: Owner, newest: &Versions) -> Res
     }
     let Some(pending) = Pending::begin(resident, &owner) else { return Ok(None) };
     // a task of its own: it is not in vain when the search is given up
-    let made = tokio::spawn(make(Arc::clone(resident), owner, pending));
+    let made = tokio::spawn(make(Arc::clone(resident), owner, pending, at_once));
     if !at_once {
         return Ok(None);
     }
@@ -122,22 +136,25 @@ fn watch(resident: &Arc<Resident>) {
     });
 }
 
-async fn make(resident: Arc<Resident>, owner: Owner, pending: Pending) -> Option<Arc<Kept>> {
+async fn make(resident: Arc<Resident>, owner: Owner, pending: Pending, at_once: bool) -> Option<Arc<Kept>> {
     let made = async {
+        let _alone = resident.reading.lock().await;
         let snapshot = Snapshot::take(&resident.tables).await?;
-        let fits = |bytes| resident.fits(&owner, bytes);
-        let shelf = fill::load(&snapshot, &owner, resident.dims, fits).await?;
-        Ok::<_, StoreError>(
-            shelf.map(|shelf| Arc::new(Kept::new(owner.clone(), shelf, (&snapshot).into(), resident.now()))),
-        )
+        let room = |bytes| pending.make_room(bytes, at_once);
+        let shelf = fill::load(&snapshot, &owner, resident.dims, room).await?;
+        if !at_once {
+            blocking(heap::give_back).await?;
+        }
+        Ok::<_, StoreError>(shelf.map(|shelf| Kept::new(owner.clone(), shelf, (&snapshot).into(), resident.now())))
     };
     match made.await {
-        Ok(Some(kept)) => {
+        Ok(Ok(kept)) => {
             watch(&resident);
+            let kept = Arc::new(kept);
             pending.end_with(&kept).then_some(kept)
         }
-        Ok(None) => {
-            pending.end_as_too_large();
+        Ok(Err(why)) => {
+            pending.end_without(why);
             None
         }
         Err(error) => {

@@ -24,6 +24,8 @@ impl From<&Dataset> for Standing {
 /// The fragments that hold all rows that are new or were changed, and maybe others.
 pub(super) struct Came {
     pub(super) fragments: Vec<Fragment>,
+    /// The fragments that hold nothing else but rows that were only moved.
+    pub(super) moved: Vec<Fragment>,
     /// Some of their rows may have been there before, and were only moved.
     pub(super) with_moved: bool,
     /// Some of their rows may be in the place of others.
@@ -37,7 +39,7 @@ impl Came {
 }
 
 /// Every version is looked at; after so many it is cheaper to begin anew.
-const VERSIONS: u64 = 100;
+const VERSIONS: u64 = 1_000;
 
 /// `None` where it cannot be told. `deletions`: whether rows that were deleted, and not replaced by others, matter.
 pub(super) async fn since(before: &Standing, now: &Dataset, deletions: bool) -> lance::Result<Option<Came>> {
@@ -46,6 +48,7 @@ pub(super) async fn since(before: &Standing, now: &Dataset, deletions: bool) -> 
         return Ok(None);
     }
     let mut known = before.fragments.clone();
+    let mut moved: HashSet<u64> = HashSet::new();
     let (mut with_moved, mut with_changed) = (false, false);
     for version in before.version + 1..=version {
         let Some(transaction) = now.read_version_transaction(version).await?.transaction else { return Ok(None) };
@@ -61,7 +64,8 @@ pub(super) async fn since(before: &Standing, now: &Dataset, deletions: bool) -> 
             Operation::Rewrite { groups, .. } => {
                 for group in groups {
                     if group.old_fragments.iter().all(|old| known.contains(&old.id)) {
-                        known.extend(group.new_fragments.iter().map(|new| new.id));
+                        moved.extend(group.new_fragments.iter().map(|new| new.id));
+                        known.extend(&moved);
                     } else {
                         with_moved = true;
                     }
@@ -70,6 +74,10 @@ pub(super) async fn since(before: &Standing, now: &Dataset, deletions: bool) -> 
             _ => return Ok(None),
         }
     }
-    let fragments = now.fragments().iter().filter(|fragment| !known.contains(&fragment.id)).cloned().collect();
-    Ok(Some(Came { fragments, with_moved, with_changed }))
+    let those = |wanted: &dyn Fn(&u64) -> bool| {
+        now.fragments().iter().filter(|fragment| wanted(&fragment.id)).cloned().collect::<Vec<_>>()
+    };
+    let fragments = those(&|id| !known.contains(id));
+    let moved = those(&|id| moved.contains(id));
+    Ok(Some(Came { fragments, moved, with_moved, with_changed }))
 }

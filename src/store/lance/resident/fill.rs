@@ -10,14 +10,18 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::resident::{Filed, Shelf};
 
-use super::super::{blocking, failed, rows as records};
-use super::Kept;
+use super::super::{blocking, failed};
 use super::changes::{self, Came, Standing};
+use super::keeping::Unkept;
 use super::owner::Owner;
 use super::rows::{self, OF_MEMORIES, OF_PASSAGES, OF_SIGNALS, Snapshot};
+use super::versions::Versions;
+use super::{Kept, bodies};
 
 /// How often it is looked at how large a shelf has become: once in so many batches.
 const BATCHES_BETWEEN_LOOKS: usize = 16;
+/// Where more rows came, which are all in memory at once, the shelf is filled anew.
+const MOST_ARRIVALS: usize = 50_000;
 /// More memories than these are not looked up one by one.
 const LOOKED_UP: usize = 500;
 
@@ -39,27 +43,37 @@ impl From<&Snapshot> for Standings {
     }
 }
 
-/// A shelf with all that its owner has; `None` when it does not fit, as `fits` says of its bytes now and then.
+impl Standings {
+    pub(super) fn are_at(&self, newest: &Versions) -> bool {
+        let Self { memories, passages, signals } = self;
+        memories.version >= newest.memories && passages.version >= newest.passages && signals.version >= newest.signals
+    }
+}
+
+/// A shelf with all that its owner has; none where `room` says so of its bytes, now and then.
 pub(super) async fn load(
     snapshot: &Snapshot,
     owner: &Owner,
     dims: usize,
-    fits: impl Fn(usize) -> bool,
-) -> Result<Option<Shelf>, StoreError> {
+    room: impl Fn(usize) -> Result<(), Unkept>,
+) -> Result<Result<Shelf, Unkept>, StoreError> {
     let mut shelf = Shelf::new(dims);
     let mut batches = rows::read(&snapshot.memories, OF_MEMORIES, owner.condition(), None).await?;
     let mut count = 0;
     while let Some(batch) = batches.try_next().await? {
         let owner = owner.clone();
         shelf = filled(shelf, move |shelf| {
-            let memories: Vec<Memory> = records::decode_bodies(&[batch])?;
-            memories.iter().filter(|memory| owner.holds(memory)).for_each(|memory| shelf.put(Filed::from(memory)));
+            let memories = rows::memories(&[batch])?;
+            let own = memories.iter().filter(|(memory, _)| owner.holds(memory));
+            own.for_each(|(memory, at)| shelf.put(Filed::new(memory, *at)));
             Ok(())
         })
         .await?;
         count += 1;
-        if count % BATCHES_BETWEEN_LOOKS == 0 && !fits(shelf.bytes()) {
-            return Ok(None);
+        if count % BATCHES_BETWEEN_LOOKS == 0
+            && let Err(why) = room(shelf.bytes())
+        {
+            return Ok(Err(why));
         }
     }
     let mut batches = rows::read(&snapshot.signals, OF_SIGNALS, None, None).await?;
@@ -70,8 +84,10 @@ pub(super) async fn load(
     while let Some(batch) = batches.try_next().await? {
         shelf = filled(shelf, move |shelf| add_passages(shelf, &[batch], |_| true)).await?;
         count += 1;
-        if count % BATCHES_BETWEEN_LOOKS == 0 && !fits(shelf.bytes()) {
-            return Ok(None);
+        if count % BATCHES_BETWEEN_LOOKS == 0
+            && let Err(why) = room(shelf.bytes())
+        {
+            return Ok(Err(why));
         }
     }
     let shelf = filled(shelf, |shelf| {
@@ -79,7 +95,7 @@ pub(super) async fn load(
         Ok(())
     })
     .await?;
-    Ok(fits(shelf.bytes()).then_some(shelf))
+    Ok(room(shelf.bytes()).map(|()| shelf))
 }
 
 async fn filled(
@@ -121,7 +137,7 @@ impl Arrivals {
     }
 }
 
-/// `None` where the shelf has to be filled anew: memories or signals were erased, or nobody knows.
+/// `None` where the shelf has to be filled anew: memories or signals were erased, too much came, or nobody knows.
 pub(super) async fn arrivals(before: &Standings, now: &Snapshot) -> Result<Option<Arrivals>, StoreError> {
     // passages are deleted with their memory, or when others take their place
     let (memories, passages, signals) = tokio::try_join!(
@@ -130,28 +146,33 @@ pub(super) async fn arrivals(before: &Standings, now: &Snapshot) -> Result<Optio
         changes::since(&before.signals, &now.signals, true),
     )
     .map_err(failed)?;
-    Ok((|| Some(Arrivals { memories: memories?, passages: passages?, signals: signals? }))())
+    let arrivals = (|| Some(Arrivals { memories: memories?, passages: passages?, signals: signals? }))();
+    Ok(arrivals.filter(|arrivals| arrivals.rows() <= MOST_ARRIVALS))
 }
 
 /// Brings a shelf to the versions of `now`; whether that could be done. Nobody else may do so at the same time. After an
 /// error the shelf is of no use.
 pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrivals) -> Result<bool, StoreError> {
     let Arrivals { memories, passages, signals } = arrivals;
+    let moved = memories.moved;
     let (known_signals, changed_passages) = (signals.with_moved || signals.with_changed, passages.with_changed);
     let (memories, passages, signals) = tokio::try_join!(
         rows::read_all(&now.memories, OF_MEMORIES, None, Some(memories.fragments)),
         rows::read_all(&now.passages, OF_PASSAGES, None, Some(passages.fragments)),
         rows::read_all(&now.signals, OF_SIGNALS, None, Some(signals.fragments)),
     )?;
-    let memories: Vec<Memory> = records::decode_bodies(&memories)?;
-    // all passages of a revision come at once: where there are some, there are all
-    let here = passages_here(kept, &passages)?;
+    let (memories, here) = {
+        let (kept, passages) = (Arc::clone(kept), passages.clone());
+        // all passages of a revision come at once: where there are some, there are all
+        let read = move || Ok::<_, StoreError>((rows::memories(&memories)?, passages_here(&kept, &passages)?));
+        blocking(read).await??
+    };
     let changed: Vec<MemoryId> = if changed_passages { here.iter().copied().collect() } else { Vec::new() };
     if changed.len() > LOOKED_UP {
         return Ok(false);
     }
-    // of these signals are counted that the shelf knows already, or that it forgot when the memory went
-    let mut recounted: BTreeSet<MemoryId> = returning(kept, &memories);
+    // of these signals are counted that the shelf knows already, or that it forgot as it had not the memory
+    let mut recounted: BTreeSet<MemoryId> = newcomers(kept, &memories);
     if known_signals {
         recounted.extend(rows::signals(&signals)?.into_iter().map(|(memory, ..)| memory));
     }
@@ -166,12 +187,13 @@ pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrival
         tokio::try_join!(rows::about(&now.passages, OF_PASSAGES, &changed), every_signal)?;
     let mut evidence = rows::evidence(&every_signal)?;
 
-    let (kept, standings) = (Arc::clone(kept), Standings::from(now));
+    let standings = Standings::from(now);
+    let filled = Arc::clone(kept);
     blocking(move || {
-        let mut placed = kept.placed_mut();
+        let mut placed = filled.placed_mut();
         let shelf = &mut placed.shelf;
-        for memory in &memories {
-            if kept.owner.holds(memory) { shelf.put(Filed::from(memory)) } else { shelf.remove(memory.id) }
+        for (memory, at) in &memories {
+            if filled.owner.holds(memory) { shelf.put(Filed::new(memory, *at)) } else { shelf.remove(memory.id) }
         }
         changed.iter().for_each(|id| shelf.clear_passages(*id));
         add_passages(shelf, &changed_passages, |_| true)?;
@@ -179,9 +201,14 @@ pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrival
         note(shelf, &signals)?;
         recounted.into_iter().for_each(|id| shelf.set_evidence(id, evidence.remove(&id).unwrap_or_default()));
         placed.standings = standings;
-        Ok(true)
+        Ok::<_, StoreError>(())
     })
-    .await?
+    .await??;
+    if !moved.is_empty() {
+        // searches need not wait for it: until then these bodies are looked for
+        tokio::spawn(bodies::moved(Arc::clone(kept), Arc::clone(&now.memories), moved));
+    }
+    Ok(true)
 }
 
 /// The memories with passages of which the shelf has those of the same revision.
@@ -198,9 +225,8 @@ fn passages_here(kept: &Kept, passages: &[RecordBatch]) -> Result<BTreeSet<Memor
     Ok(revisions.into_iter().filter_map(here).collect())
 }
 
-/// Those that were stored before, and are not here.
-fn returning(kept: &Kept, memories: &[Memory]) -> BTreeSet<MemoryId> {
+/// Those that are not here.
+fn newcomers(kept: &Kept, memories: &[(Memory, u64)]) -> BTreeSet<MemoryId> {
     let placed = kept.placed();
-    let returning = |memory: &&Memory| memory.revision > 1 && !placed.shelf.contains(memory.id);
-    memories.iter().filter(returning).map(|memory| memory.id).collect()
+    memories.iter().map(|(memory, _)| memory.id).filter(|id| !placed.shelf.contains(*id)).collect()
 }

@@ -13,14 +13,25 @@ use super::fill::Standings;
 use super::owner::Owner;
 use super::versions::{NewestVersions, Versions};
 
+/// A large shelf, which takes long to be made, takes the place of another one only when that was not used for so long:
+/// who asks for both in turn would wait for one of them for ever.
+const HELD_FOR: Duration = Duration::from_secs(60);
+/// It is tried again after this time.
+const ROOM_AGAIN_AFTER: Duration = Duration::from_secs(300);
+/// Owners that are remembered for having asked; beyond that all but those with a shelf are forgotten.
+const MOST_PLACES: usize = 10_000;
+
 pub(in super::super) struct Resident {
     pub(super) tables: Tables,
     pub(super) dims: usize,
     /// Bytes of all shelves; none are kept when it is 0.
     budget: usize,
     pub(super) newest: NewestVersions,
+    /// Held by whoever reads a shelf, so that no more than one at a time is beyond the budget.
+    pub(super) reading: tokio::sync::Mutex<()>,
     state: Mutex<State>,
     pub(super) answered: AtomicU64,
+    pub(super) read: AtomicU64,
     /// Somebody brings the shelves up to date now and then.
     pub(super) watched: AtomicBool,
     opened: Instant,
@@ -40,7 +51,21 @@ enum Place {
     /// A shelf is being made, or much is being added to one.
     UnderWay,
     TooLarge,
+    /// Others that are in use left no room when it was tried, at this time by [`Resident::now`].
+    NoRoom {
+        since: u64,
+    },
     Shelf(Arc<Kept>),
+}
+
+/// Why there is no shelf.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unkept {
+    TooLarge,
+    /// Others are in use.
+    NoRoom,
+    /// What was read for it may have been erased.
+    Outdated,
 }
 
 /// A shelf, and the versions of the tables that it stands for.
@@ -79,8 +104,7 @@ impl Kept {
     }
 
     pub(super) fn is_at(&self, newest: &Versions) -> bool {
-        let Standings { memories, passages, signals } = &self.placed().standings;
-        memories.version >= newest.memories && passages.version >= newest.passages && signals.version >= newest.signals
+        self.placed().standings.are_at(newest)
     }
 }
 
@@ -91,6 +115,8 @@ pub struct ResidentUse {
     pub bytes: usize,
     /// Searches that were answered from shelves alone.
     pub answered: u64,
+    /// Memories that were read where a shelf said that they are.
+    pub read: u64,
 }
 
 pub(super) enum Look {
@@ -109,8 +135,10 @@ impl Resident {
             dims,
             budget,
             newest: NewestVersions::of(layout),
+            reading: tokio::sync::Mutex::default(),
             state: Mutex::default(),
             answered: AtomicU64::default(),
+            read: AtomicU64::default(),
             watched: AtomicBool::default(),
             opened: Instant::now(),
         }
@@ -127,7 +155,8 @@ impl Resident {
     pub(in super::super) fn in_use(&self) -> ResidentUse {
         let state = self.state();
         let bytes = state.shelves().map(|kept| kept.bytes.load(Ordering::Relaxed)).sum();
-        ResidentUse { shelves: state.shelves().count(), bytes, answered: self.answered.load(Ordering::Relaxed) }
+        let [answered, read] = [&self.answered, &self.read].map(|count| count.load(Ordering::Relaxed));
+        ResidentUse { shelves: state.shelves().count(), bytes, answered, read }
     }
 
     /// Throws away all shelves, and what is being read for new ones. To be called when rows were erased, before anybody
@@ -141,6 +170,10 @@ impl Resident {
     /// Microseconds since it was made.
     pub(super) fn now(&self) -> u64 {
         self.opened.elapsed().as_micros() as u64
+    }
+
+    pub(super) fn shelves(&self) -> Vec<Arc<Kept>> {
+        self.state().shelves().cloned().collect()
     }
 
     /// The shelves that were searched within this time.
@@ -158,28 +191,38 @@ impl Resident {
                 Look::Shelf(Arc::clone(kept))
             }
             Some(Place::Asked) => Look::Nothing { asked_before: true },
-            Some(Place::UnderWay | Place::TooLarge) => Look::NotNow,
+            Some(Place::NoRoom { since }) if self.now() - since >= ROOM_AGAIN_AFTER.as_micros() as u64 => {
+                Look::Nothing { asked_before: true }
+            }
+            Some(Place::UnderWay | Place::TooLarge | Place::NoRoom { .. }) => Look::NotNow,
             None => {
+                if state.places.len() >= MOST_PLACES {
+                    state.places.retain(|_, place| matches!(place, Place::Shelf(_) | Place::UnderWay));
+                }
                 state.places.insert(owner.clone(), Place::Asked);
                 Look::Nothing { asked_before: false }
             }
         }
     }
 
-    /// Whether a shelf of so many bytes can be kept; others make room for it, first those that were not used for longest.
-    pub(super) fn fits(&self, owner: &Owner, bytes: usize) -> bool {
+    /// Makes room for a shelf of so many bytes: others go that were not used for this long, first those that were not for
+    /// longest.
+    fn make_room(&self, owner: &Owner, bytes: usize, unused_for: Duration) -> Result<(), Unkept> {
         if bytes > self.budget {
-            return false;
+            return Err(Unkept::TooLarge);
         }
+        let unused_since = self.now().saturating_sub(unused_for.as_micros() as u64);
         let mut state = self.state();
         loop {
             let others = || state.shelves().filter(|kept| kept.owner != *owner);
             let taken: usize = others().map(|kept| kept.bytes.load(Ordering::Relaxed)).sum();
-            let longest_unused = others().min_by_key(|kept| kept.used.load(Ordering::Relaxed));
-            match longest_unused.map(|kept| kept.owner.clone()) {
-                Some(other) if taken + bytes > self.budget => state.places.remove(&other),
-                _ => return true,
-            };
+            if taken + bytes <= self.budget {
+                return Ok(());
+            }
+            let used = |kept: &Arc<Kept>| kept.used.load(Ordering::Relaxed);
+            let longest_unused = others().filter(|kept| used(kept) <= unused_since).min_by_key(|kept| used(kept));
+            let Some(other) = longest_unused.map(|kept| kept.owner.clone()) else { return Err(Unkept::NoRoom) };
+            state.places.remove(&other);
         }
     }
 }
@@ -229,6 +272,15 @@ impl Pending {
         }
     }
 
+    /// Whether a shelf that has so many bytes by now will be kept. `at_once`: it takes little to make it again.
+    pub(super) fn make_room(&self, bytes: usize, at_once: bool) -> Result<(), Unkept> {
+        if self.resident.state().erasures != self.erasures {
+            return Err(Unkept::Outdated);
+        }
+        let unused_for = if at_once { Duration::ZERO } else { HELD_FOR };
+        self.resident.make_room(&self.owner, bytes, unused_for)
+    }
+
     /// The shelf is up to date; whether it is kept.
     pub(super) fn end_with(mut self, kept: &Arc<Kept>) -> bool {
         let (bytes, worn) = {
@@ -236,17 +288,29 @@ impl Pending {
             (shelf.bytes(), shelf.is_worn())
         };
         kept.bytes.store(bytes, Ordering::Relaxed);
-        let resident = &self.resident;
-        self.end = match resident.fits(&self.owner, bytes) {
-            false => Some(Place::TooLarge),
-            true if worn => Some(Place::Asked),
-            true => Some(Place::Shelf(Arc::clone(kept))),
-        };
-        matches!(self.end, Some(Place::Shelf(_))) && resident.state().erasures == self.erasures
+        match self.make_room(bytes, true) {
+            Ok(()) if worn => return false,
+            Ok(()) => self.end = Some(Place::Shelf(Arc::clone(kept))),
+            Err(why) => {
+                self.end_without(why);
+                return false;
+            }
+        }
+        self.resident.state().erasures == self.erasures
     }
 
-    pub(super) fn end_as_too_large(mut self) {
-        self.end = Some(Place::TooLarge);
+    pub(super) fn end_without(mut self, why: Unkept) {
+        self.end = Some(match why {
+            Unkept::TooLarge => {
+                let megabytes = self.resident.budget >> 20;
+                tracing::warn!(
+                    "retrieval.resident_mb: the memories of one reader take more than {megabytes} MB and are searched on disk"
+                );
+                Place::TooLarge
+            }
+            Unkept::NoRoom => Place::NoRoom { since: self.resident.now() },
+            Unkept::Outdated => Place::Asked,
+        });
     }
 }
 

@@ -1,10 +1,10 @@
 //! From rows of the tables to what a shelf takes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float32Type;
+use arrow_array::types::{Float32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
@@ -15,11 +15,15 @@ use lancedb::expr::DfExpr;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_domain::confidence::{Evidence, SignalKind};
 use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::Memory;
 
 use super::super::tables::Tables;
 use super::super::{failed, filter, read, rows};
 
-pub(super) const OF_MEMORIES: &[&str] = &["body"];
+/// Where a row is, as LanceDB names that column.
+const PLACE: &str = "_rowaddr";
+pub(super) const OF_MEMORIES: &[&str] = &["body", PLACE];
+pub(super) const PLACES_OF_MEMORIES: &[&str] = &["id", PLACE];
 pub(super) const OF_PASSAGES: &[&str] = &["id", "memory_id", "terms", "vector"];
 pub(super) const OF_SIGNALS: &[&str] = &["memory_id", "kind", "at"];
 
@@ -46,7 +50,7 @@ impl Snapshot {
     }
 }
 
-async fn dataset(table: &lancedb::Table) -> Result<Arc<Dataset>, StoreError> {
+pub(super) async fn dataset(table: &lancedb::Table) -> Result<Arc<Dataset>, StoreError> {
     let missing = || StoreError::Failed(format!("the table {} is not on this machine", table.name()));
     table.dataset().ok_or_else(missing)?.get().await.map_err(failed)
 }
@@ -98,6 +102,27 @@ pub(super) async fn about(
     }
     let these = filter::one_of("memory_id", read::texts(ids));
     read_all(dataset, columns, Some(these), None).await
+}
+
+/// The memories of batches, which have [`OF_MEMORIES`], and where they are.
+pub(super) fn memories(batches: &[RecordBatch]) -> Result<Vec<(Memory, u64)>, StoreError> {
+    let bodies = rows::decode_bodies(batches)?;
+    let mut places = Vec::with_capacity(bodies.len());
+    for batch in batches {
+        places.extend_from_slice(column_of_places(batch)?);
+    }
+    Ok(bodies.into_iter().zip(places).collect())
+}
+
+/// Where the memories of a batch, which has [`PLACES_OF_MEMORIES`], are.
+pub(super) fn places(batch: &RecordBatch) -> Result<BTreeMap<MemoryId, u64>, StoreError> {
+    let ids = rows::text_column(std::slice::from_ref(batch), "id");
+    ids.zip(column_of_places(batch)?).map(|(id, at)| Ok((id.parse().map_err(failed)?, *at))).collect()
+}
+
+fn column_of_places(batch: &RecordBatch) -> Result<&[u64], StoreError> {
+    let places = batch.column_by_name(PLACE).and_then(|column| column.as_primitive_opt::<UInt64Type>());
+    Ok(places.ok_or_else(|| StoreError::Failed("a row does not say where it is".into()))?.values())
 }
 
 /// What a passage is found by.

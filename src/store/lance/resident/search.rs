@@ -9,7 +9,7 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::resident::{Collection, Query, merge};
 use reasoning_bank_domain::retrieval::Candidates;
 
-use super::super::blocking;
+use super::super::{blocking, failed};
 use super::keeping::{Kept, Placed};
 
 /// Searching fewer passages takes less than handing the work to another thread is worth.
@@ -23,13 +23,14 @@ pub(super) async fn search(
     let query = terms.map(|terms| Query::new(terms.iter().map(String::as_str)));
     let search = Arc::new(Search { shelves, recall: recall.clone(), query });
     let passages: usize = search.shelves().iter().map(|placed| placed.shelf.passages()).sum();
-    let (vector, text) = if passages <= PASSAGES_IN_PLACE {
-        (search.by_vector(), search.by_words())
-    } else {
-        let (vectors, words) = (Arc::clone(&search), Arc::clone(&search));
-        tokio::try_join!(blocking(move || vectors.by_vector()), blocking(move || words.by_words()))?
-    };
-    Ok(search.complete(vector, text))
+    if passages <= PASSAGES_IN_PLACE {
+        return Ok(search.complete(search.by_vector(), search.by_words()));
+    }
+    let vectors = Arc::clone(&search);
+    let vectors = tokio::task::spawn_blocking(move || vectors.by_vector());
+    let (text, search) = blocking(move || (search.by_words(), search)).await?;
+    let vector = vectors.await.map_err(failed)?;
+    blocking(move || search.complete(vector, text)).await
 }
 
 struct Search {
