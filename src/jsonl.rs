@@ -52,6 +52,8 @@ impl fmt::Display for Problem {
 #[derive(Debug)]
 pub(crate) enum ReadError {
     Io(io::Error),
+    /// It was read, and could not be taken.
+    NotTaken(io::Error),
     /// At most 20, in order.
     Bad(Vec<Problem>),
 }
@@ -60,7 +62,7 @@ impl fmt::Display for ReadError {
     /// A problem a line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(error) => write!(f, "{error}"),
+            Self::Io(error) | Self::NotTaken(error) => write!(f, "{error}"),
             Self::Bad(problems) => {
                 let lines: Vec<String> = problems.iter().map(|problem| format!("\n  {problem}")).collect();
                 let rest = if problems.len() == MOST_PROBLEMS { "\n  what comes after was not checked" } else { "" };

@@ -112,6 +112,7 @@ impl SystemHandle {
                 bytes: summary.bytes,
                 index_lag_rows: summary.index_lag_rows,
             },
+            resident: summary.resident,
             memories: MemoryStatistics {
                 total: summary.memories_by_status.values().sum(),
                 by_outcome: summary.memories_by_outcome,

@@ -20,7 +20,7 @@ use crate::learner::{LearnerHandle, LearnerSettings};
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{Breaker, Cached, Metered, Retried, RetrySettings, Scrubbed, Timed, Turns};
-use crate::ports::{Clock, Embedder, Exclusive, LanguageModel};
+use crate::ports::{Clock, Embedder, Exclusive, Fingerprint, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
@@ -99,6 +99,11 @@ pub struct SystemHandle {
 }
 
 impl SystemHandle {
+    /// What is restored with vectors of another embedder is embedded anew.
+    pub fn embedder_fingerprint(&self) -> &Fingerprint {
+        self.embedder.fingerprint()
+    }
+
     /// Every actor with its state and restarts.
     pub async fn actors(&self, deadline: Deadline) -> Result<Vec<ChildStatus>, Error> {
         Ok(self.supervisor.observe(deadline).await?)

@@ -16,7 +16,7 @@ use super::render;
 use super::session::{self, with_embedder};
 use crate::embed::Work;
 use crate::eval::dataset::{self, Corpus};
-use crate::eval::report::{BUILD, CorpusCount, Ingest, Report};
+use crate::eval::report::{BUILD, ByList, CorpusCount, Ingest, Report};
 use crate::eval::{EvalError, Timed, capture, embedding, retrieval};
 use crate::settings::Loaded;
 
@@ -59,29 +59,33 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Repo
     loaded.settings.data_dir = place.path().to_owned();
     let embedder = Arc::new(Timed::new(session::embedder(&loaded, Work::Bulk)?));
     with_embedder(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>, async |system| {
-        let progress = output.progress("documents");
-        progress.most(corpus.len() as u64);
-        let stored = retrieval::ingest(Arc::clone(&corpus), &queries, &system, |done| progress.done(done)).await?;
-        drop(progress);
-        let progress = output.progress("queries");
-        progress.most(queries.len() as u64);
-        let done = |done| progress.done(done);
-        let asked = retrieval::ask(&stored, &queries, &ks, &system, &embedder, run, done).await?;
-        let seconds = |took: Duration| (took.as_secs_f64() * 1_000.0).round() / 1_000.0;
-        Ok(Report {
-            corpus: CorpusCount { lines: corpus.len(), workspaces: corpus.workspaces() },
-            queries: asked.counts,
-            metrics: asked.measures.means(),
-            latency_ms: asked.latency,
-            ingest: Ingest {
-                seconds: seconds(stored.took),
-                per_second: corpus.len() as f64 / stored.took.as_secs_f64(),
-                upkeep_seconds: seconds(stored.upkeep_took),
-            },
-            profile: loaded.settings.retrieval.profile,
-            embedder: embedder.fingerprint().to_string(),
-            build: BUILD,
+        speed::unless_asked_to_end(async {
+            let progress = output.progress("documents");
+            progress.most(corpus.len() as u64);
+            let stored = retrieval::ingest(Arc::clone(&corpus), &queries, &system, |done| progress.done(done)).await?;
+            drop(progress);
+            let progress = output.progress("queries");
+            progress.most(queries.len() as u64);
+            let done = |done| progress.done(done);
+            let asked = retrieval::ask(&stored, &queries, &ks, &system, &embedder, run, done).await?;
+            let seconds = |took: Duration| (took.as_secs_f64() * 1_000.0).round() / 1_000.0;
+            Ok(Report {
+                corpus: CorpusCount { lines: corpus.len(), workspaces: corpus.workspaces() },
+                queries: asked.counts,
+                metrics: asked.measures.means(),
+                by_list: ByList { keyword: asked.by_list.keyword.means(), vector: asked.by_list.vector.means() },
+                latency_ms: asked.latency,
+                ingest: Ingest {
+                    seconds: seconds(stored.took),
+                    per_second: corpus.len() as f64 / stored.took.as_secs_f64(),
+                    upkeep_seconds: seconds(stored.upkeep_took),
+                },
+                profile: loaded.settings.retrieval.profile,
+                embedder: embedder.fingerprint().to_string(),
+                build: BUILD,
+            })
         })
+        .await
     })
 }
 

@@ -68,6 +68,11 @@ impl Failure {
         Self::new(Exit::Failed, "cancelled", "nothing was changed")
     }
 
+    /// The process was asked to end.
+    pub(super) fn ended_by(signal: &str) -> Self {
+        Self::new(Exit::Failed, "cancelled", format!("ended by {signal}"))
+    }
+
     /// The answer could not be written out.
     pub(super) fn output(error: std::io::Error) -> Self {
         Self::new(Exit::Failed, "internal", format!("the answer cannot be written: {error}"))
@@ -84,6 +89,12 @@ impl Failure {
     pub(super) fn temporary(error: std::io::Error) -> Self {
         Self::new(Exit::Failed, "store_unavailable", format!("no temporary directory can be made: {error}"))
             .hint("name a directory with --data-dir, or a place for temporary files with TMPDIR")
+    }
+
+    /// An import puts what it has checked into a file of the data directory.
+    pub(super) fn put_aside(error: std::io::Error) -> Self {
+        Self::new(Exit::Failed, "store_unavailable", format!("what was checked cannot be put aside: {error}"))
+            .hint("free as much space in the data directory as the file has, or name another one with --data-dir")
     }
 
     pub(super) fn not_stored(error: std::io::Error) -> Self {

@@ -88,10 +88,7 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
             .map(|()| Exit::Ok)
         }
         MemoryCommand::Import { file } => {
-            let progress = output.progress("lines");
-            let imported =
-                with_bulk_bank(loaded, async |bank| import(&file, &loaded.workspace, &bank, &progress).await)?;
-            drop(progress);
+            let imported = with_bulk_bank(loaded, async |bank| import(&file, loaded, output, &bank).await)?;
             output.answer(&imported, render::imported)
         }
     }

@@ -11,6 +11,8 @@ pub(crate) struct Report {
     pub(crate) queries: QueryCount,
     /// `recall@k` for every k, `MRR@10` and `nDCG@10`: means over the scored queries, null where there are none.
     pub(crate) metrics: Map<String, Value>,
+    /// The same measures of what either list alone would have answered.
+    pub(crate) by_list: ByList<Map<String, Value>>,
     /// Of all queries, one after another.
     pub(crate) latency_ms: Latency,
     pub(crate) ingest: Ingest,
@@ -18,6 +20,13 @@ pub(crate) struct Report {
     pub(crate) embedder: String,
     /// `debug` or `release`: times of a debug build say little.
     pub(crate) build: &'static str,
+}
+
+/// Of the list by words, and of the one by vectors.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct ByList<T> {
+    pub(crate) keyword: T,
+    pub(crate) vector: T,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -70,7 +79,7 @@ pub(crate) struct Ingest {
 pub(crate) const BUILD: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
 
 /// The measures of the queries so far, each a list of values.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Measures {
     by_name: Vec<(String, Vec<f64>)>,
 }

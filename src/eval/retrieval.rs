@@ -12,12 +12,14 @@ use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{Restorable, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::Embedder;
+use reasoning_bank_actors::ports::{Conditions, Embedder, Recall, Visible};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::confidence::prior;
+use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{DESCRIPTION_MAX_CHARS, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use reasoning_bank_domain::retrieval::over_fetch;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::view::SearchMode;
 use reasoning_bank_domain::workspace::WorkspaceId;
@@ -26,7 +28,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::dataset::{Corpus, Document, Query};
-use super::report::{Latency, Measures, Percentiles, QueryCount};
+use super::report::{ByList, Latency, Measures, Percentiles, QueryCount};
 use super::{EvalError, Timed};
 
 /// Hits of a query that a run lists.
@@ -238,7 +240,10 @@ fn first_sentence(text: &str) -> String {
 /// What the queries came to.
 pub(crate) struct Asked {
     pub(crate) counts: QueryCount,
+    /// Of the answers.
     pub(crate) measures: Measures,
+    /// Of what either list alone would have answered.
+    pub(crate) by_list: ByList<Measures>,
     pub(crate) latency: Latency,
 }
 
@@ -254,6 +259,7 @@ pub(crate) async fn ask<E: Embedder>(
 ) -> Result<Asked, EvalError> {
     let names = ks.iter().map(|k| format!("recall@{k}"));
     let mut measures = Measures::of(names.chain(["MRR", "nDCG"].map(|name| format!("{name}@{RANKED}"))));
+    let mut by_list = ByList { keyword: measures.clone(), vector: measures.clone() };
     let mut counts = QueryCount { lines: queries.len(), ..QueryCount::default() };
     let (mut with, mut without) = (Vec::new(), Vec::new());
     let n = ks.iter().copied().fold(RUN_HITS, usize::max);
@@ -274,9 +280,17 @@ pub(crate) async fn ask<E: Embedder>(
         if !query.gold.is_empty() {
             counts.scored += 1;
             counts.gold_not_in_corpus += query.gold.ids().filter(|id| stored.corpus.number(id).is_none()).count();
-            let recall = ks.iter().map(|k| query.gold.recall_at(*k, &hits));
-            let ranked = [query.gold.reciprocal_rank_at(RANKED, &hits), query.gold.ndcg_at(RANKED, &hits)];
-            measures.add(recall.chain(ranked));
+            let add = |measures: &mut Measures, hits: &[&str]| {
+                let recall = ks.iter().map(|k| query.gold.recall_at(*k, hits));
+                let ranked = [query.gold.reciprocal_rank_at(RANKED, hits), query.gold.ndcg_at(RANKED, hits)];
+                measures.add(recall.chain(ranked));
+            };
+            add(&mut measures, &hits);
+            let lists = stored.lists(query, &except, n, system, embedder).await?;
+            add(&mut by_list.keyword, &lists.keyword);
+            add(&mut by_list.vector, &lists.vector);
+            // Embedded once more, which is nobody's time.
+            embedder.take_last();
         }
         if let Some(run) = &mut run {
             let hits = &hits[..hits.len().min(RUN_HITS)];
@@ -289,7 +303,7 @@ pub(crate) async fn ask<E: Embedder>(
         run.flush().map_err(EvalError::Run)?;
     }
     let latency = Latency { with_embedding: Percentiles::of(&with), without_embedding: Percentiles::of(&without) };
-    Ok(Asked { counts, measures, latency })
+    Ok(Asked { counts, measures, by_list, latency })
 }
 
 impl Stored {
@@ -300,6 +314,32 @@ impl Stored {
     fn excluded(&self, query: &Query) -> HashSet<MemoryId> {
         let numbers = query.exclude.iter().filter_map(|id| self.corpus.number(id));
         numbers.map(|number| self.place(query).memory_id(number)).collect()
+    }
+
+    /// The ids of documents that either list alone has, best first; none in a list that could not be made.
+    async fn lists(
+        &self,
+        query: &Query,
+        except: &HashSet<MemoryId>,
+        n: usize,
+        system: &SystemHandle,
+        embedder: &impl Embedder,
+    ) -> Result<ByList<Vec<&str>>, EvalError> {
+        let root = self.place(query).root(query.workspace.as_deref());
+        let recall = Recall {
+            visible: Visible { workspace: Some(WorkspaceId::of_root(&root)), team: None, org: None },
+            conditions: Conditions::default(),
+            text: Some(query.text.clone()),
+            vector: embedder.embed_query(query.text.clone(), Deadline::after(QUERY_PATIENCE)).await.ok(),
+            signature: None,
+            limit: over_fetch(n) + except.len(),
+        };
+        let found = system.store.candidates(recall, Deadline::after(QUERY_PATIENCE)).await?.without(except);
+        let ids = |list: Option<RankedList>| {
+            let hits = list.unwrap_or_default().hits.into_iter().take(n);
+            hits.map(|(id, _)| self.corpus.id(Place::number(id))).collect()
+        };
+        Ok(ByList { keyword: ids(found.text), vector: ids(found.vector) })
     }
 
     /// Ids of documents, best first; after each those with the same words, as an answer names only one of them.

@@ -38,7 +38,7 @@ enum Made<R> {
 /// Makes something of every thing with `make`, on all cores, and hands it to `take`, in order. Blank lines are none.
 ///
 /// # Errors
-/// As [`super::read`]; what comes after the first problem is not taken.
+/// As [`super::read`], or that `take` failed; what comes after the first problem is not taken.
 pub(crate) fn read_on_all_cores<T: DeserializeOwned, R: Send>(
     source: impl Read + Send,
     make: impl Fn(T) -> Result<R, Vec<FieldProblem>> + Sync,
@@ -62,7 +62,7 @@ pub(crate) fn read_on_all_cores<T: DeserializeOwned, R: Send>(
             let Ok(made) = made.recv() else { break };
             for made in made {
                 match made {
-                    Made::Done(result) if problems.is_empty() => take(result).map_err(ReadError::Io)?,
+                    Made::Done(result) if problems.is_empty() => take(result).map_err(ReadError::NotTaken)?,
                     Made::Done(_) => {}
                     Made::Problems(more) => problems.extend(more),
                     Made::Failure(error) => return Err(ReadError::Io(error)),
@@ -174,7 +174,7 @@ impl Cutter {
         match read {
             Ok(()) => {}
             Err(ReadError::Bad(problems)) => drop(self.put(Chunk::Problems(problems))),
-            Err(ReadError::Io(error)) => drop(self.put(Chunk::Failure(error))),
+            Err(ReadError::Io(error) | ReadError::NotTaken(error)) => drop(self.put(Chunk::Failure(error))),
         }
     }
 }

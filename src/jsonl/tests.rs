@@ -93,3 +93,13 @@ fn who_takes_the_things_may_refuse_them() {
     assert_eq!(bad.iter().map(Problem::to_string).collect::<Vec<_>>(), ["line 2, id: is 2", "line 2: is all wrong"]);
     assert!(matches!(read(&b"[{\"id\":2},{\"id\":3}]"[..], refuse), Err(ReadError::Io(_))));
 }
+
+#[test]
+fn that_a_thing_could_not_be_taken_is_told_apart_from_that_it_could_not_be_read() {
+    let no_room = |_: Thing| Err(io::Error::other("no room"));
+    let not_taken = read_on_all_cores(&b"{\"id\":1}\n"[..], Ok, no_room);
+    assert!(matches!(not_taken, Err(ReadError::NotTaken(_))), "{not_taken:?}");
+    let directory = std::fs::File::open("/").unwrap();
+    let not_read = read_on_all_cores(directory, Ok, no_room);
+    assert!(matches!(not_read, Err(ReadError::Io(_))), "{not_read:?}");
+}

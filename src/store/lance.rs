@@ -218,8 +218,11 @@ impl MemoryStore for LanceStore {
     }
 
     fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
-        let named = async {
-            let mut rows = read::get(&self.shared.tables, ids).await?;
+        let named = async move {
+            let mut found = resident::rows(&self.shared.resident, &ids).await;
+            let others = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
+            found.extend(read::get(&self.shared.tables, others).await?);
+            let mut rows: Vec<MemoryRow> = ids.iter().filter_map(|id| found.remove(id)).collect();
             self.name_embedder(&mut rows);
             Ok(rows)
         };

@@ -1,8 +1,12 @@
 //! `eval speed` through the real binary, on banks so small that its answers can be known: no index is approximate.
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{Place, Ran};
 
 fn number(value: &Value, path: &str) -> f64 {
     value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} of {value}"))
@@ -56,6 +60,27 @@ fn a_small_bank_is_filled_asked_and_kept_in_shape() {
     assert_eq!(report["growth"][0]["from_rows"], 100);
     assert_eq!(report["growth"][0]["to_rows"], 200);
     assert!(!place.path("data").exists(), "the bank of the user was touched");
+}
+
+#[test]
+fn where_it_is_asked_to_end_nothing_of_it_is_left() {
+    let place = Place::new();
+    let temporary = place.path("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let entries = |directory: &Path| std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut command = place.command(&["eval", "speed", "--rows", "100000"]);
+    command.env("TMPDIR", &temporary).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    // A part is at work when its bank is there.
+    while !entries(&temporary).any(|bank| bank.join("lance").exists()) {
+        assert!(process.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let sent = Command::new("kill").args(["-s", "TERM", &process.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let ended = Ran::of(process.wait_with_output().unwrap()).exits(1);
+    assert!(ended.stderr.contains("ended by SIGTERM"), "{ended:?}");
+    assert_eq!(entries(&temporary).count(), 0, "{ended:?}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use reasoning_bank_domain::job::{Job, JobState};
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::retrieval::Candidates;
 use reasoning_bank_domain::signature::Signature;
+use reasoning_bank_domain::statistics::ResidentStatistics;
 use reasoning_bank_domain::trace::{Outcome, Trace};
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -231,6 +232,8 @@ pub struct Summary {
     pub bytes: u64,
     /// Rows that are searched one by one because no index has them yet.
     pub index_lag_rows: u64,
+    /// Of this process.
+    pub resident: ResidentStatistics,
 }
 
 /// How much is a workspace's own: memories of every scope and status, jobs of every state.

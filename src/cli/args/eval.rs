@@ -8,7 +8,8 @@ use clap::{Args, Subcommand};
 pub(in crate::cli) enum EvalCommand {
     /// Measure how well and how fast documents of a set are found
     #[command(
-        long_about = "Measure retrieval on a set of documents and queries: recall@k, MRR@10, nDCG@10, the time of a \
+        long_about = "Measure retrieval on a set of documents and queries: recall@k, MRR@10, nDCG@10, of the answers and \
+            of what the words or the vectors alone would have found, the time of a \
             query with and without embedding, documents stored per second. Everything goes through the store and the \
             retrieval that all commands use, with the retrieval settings in force, in a temporary directory.",
         after_help = "Example:\n  \

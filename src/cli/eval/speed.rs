@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::Embedder;
 use serde::Serialize;
 use tokio::runtime::Builder;
@@ -11,13 +12,13 @@ use crate::bootstrap::{Bank as System, ChosenModel};
 use crate::cli::args::SpeedArgs;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
-use crate::cli::{render, session};
+use crate::cli::{render, session, signals};
 use crate::embed::Work;
 use crate::eval::Timed;
 use crate::eval::report::Percentiles;
 use crate::eval::speed::report::{Bank, Filled, FromTables, QueryTimes, Ratios, Report, Served, Texts};
 use crate::eval::speed::serve::{Bench, COMPARED, FEWER, NEAREST, QUERIES, WARMING};
-use crate::eval::speed::synthetic::{Asked, Synthetic};
+use crate::eval::speed::synthetic::{Asked, DIMS, Synthetic};
 use crate::eval::speed::{Given, Order, Part, exact, fill, ms, process, texts};
 use crate::settings::Loaded;
 
@@ -31,33 +32,61 @@ pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Resu
     if args.part {
         return part(process::order()?, loaded, output);
     }
+    check_dims(session::embedder(loaded, Work::Serving)?.fingerprint().dims)?;
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(Failure::runtime)?;
+    let report = runtime.block_on(unless_asked_to_end(report(args, output)));
+    // Vectors may still be compared, which nobody waits for.
+    runtime.shutdown_background();
+    output.answer(&report?, render::eval_speed)
+}
+
+/// Queries that are embedded are asked of the same banks.
+fn check_dims(dims: usize) -> Result<(), Failure> {
+    if dims == DIMS {
+        return Ok(());
+    }
+    let message = format!("embedding.model_dir: `eval speed` needs a model of {DIMS} dimensions; this one has {dims}");
+    Err(Failure::usage(message).hint("leave embedding.model_dir empty for the built-in model, or name another"))
+}
+
+/// What comes of the work. When the process is asked to end, the work is dropped, with the directories that it made.
+pub(super) async fn unless_asked_to_end<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let asked_to_end = signals::asked_to_end().map_err(Failure::signals)?;
+    tokio::select! {
+        done = work => done,
+        signal = asked_to_end => Err(Failure::ended_by(signal)),
+    }
+}
+
+async fn report(args: &SpeedArgs, output: Output) -> Result<Report, Failure> {
     let mut sizes = args.rows.clone();
     sizes.sort_unstable();
     sizes.dedup();
-    let texts = texts(args.seed)?;
+    let texts = texts(args.seed).await?;
     let mut banks = Vec::new();
     for rows in sizes {
-        banks.push(measure(rows, args.seed, output)?);
+        banks.push(measure(rows, args.seed, output).await?);
     }
-    output.answer(&Report::new(args.seed, texts, banks), render::eval_speed)
+    Ok(Report::new(args.seed, texts, banks))
 }
 
-fn texts(seed: u64) -> Result<Texts, Failure> {
+async fn texts(seed: u64) -> Result<Texts, Failure> {
     let place = tempfile::tempdir().map_err(Failure::temporary)?;
     let order = Order { part: Part::Texts, rows: 0, seed, dir: place.path().to_owned(), started: process::now() };
-    Ok(process::run(&order)?)
+    Ok(process::run(&order).await?)
 }
 
 /// One bank, part by part, nothing else beside it.
-fn measure(rows: u32, seed: u64, output: Output) -> Result<Bank, Failure> {
+async fn measure(rows: u32, seed: u64, output: Output) -> Result<Bank, Failure> {
     let place = tempfile::tempdir().map_err(Failure::temporary)?;
     let order = |part| Order { part, rows, seed, dir: place.path().to_owned(), started: process::now() };
-    let filled: Filled = process::run(&order(Part::Fill))?;
+    let filled: Filled = process::run(&order(Part::Fill)).await?;
     let disk_bytes = process::disk_bytes(place.path()).map_err(Failure::temporary)?;
-    let exact = compared(rows, seed, output);
+    let comparing = tokio::task::spawn_blocking(move || compared(rows, seed, output));
+    let exact = comparing.await.map_err(Error::internal)?;
     // Before new memories are stored, so that both ask the same bank.
-    let mut from_tables: FromTables = process::run(&order(Part::Tables))?;
-    let mut served: Served = process::run(&order(Part::Serve))?;
+    let mut from_tables: FromTables = process::run(&order(Part::Tables)).await?;
+    let mut served: Served = process::run(&order(Part::Serve)).await?;
     let exact_scan_ms = ms(exact.a_query);
     Ok(Bank {
         rows,
@@ -179,4 +208,17 @@ async fn from_tables(bank: &Synthetic, loaded: &mut Loaded, output: Output) -> R
 
 fn queries(bank: &Synthetic) -> Vec<Asked> {
     (0..QUERIES + WARMING).map(|number| bank.query(number)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_of_other_dimensions_than_the_banks_is_refused() {
+        assert!(check_dims(DIMS).is_ok());
+        let refused = check_dims(768).unwrap_err();
+        assert_eq!(refused.exit, Exit::Usage);
+        assert!(refused.message.contains("embedding.model_dir") && refused.message.contains("384"), "{refused:?}");
+    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::{Restorable, WorkspaceRef};
+use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::genealogy::circles;
@@ -22,8 +22,10 @@ use self::aside::Entry;
 use self::line::{Defaults, Line, Raw};
 use crate::cli::failure::Failure;
 use crate::cli::maintain::upkeep;
+use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::jsonl::{FieldProblem, ReadError, read_on_all_cores};
+use crate::settings::Loaded;
 
 mod aside;
 mod line;
@@ -32,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What is written at once. The store takes batches of this size without writing them twice.
 const BATCH_THINGS: usize = 8_192;
 const BATCH_BYTES: usize = 32 * 1024 * 1024;
-/// Of what has no vectors yet.
+/// Of what has no vectors yet, or those of another embedder.
 const BATCH_UNEMBEDDED: usize = 256;
 const BATCH_UNEMBEDDED_BYTES: usize = 1024 * 1024;
 /// While one batch is embedded or stored, another is read and prepared.
@@ -89,24 +91,27 @@ impl Counts {
     }
 }
 
-/// `here` is whose a memory is that names no workspace.
+/// A memory that names no workspace goes to the one in use.
 ///
 /// # Errors
 /// Where a line is wrong, all that is wrong (up to a bound), and nothing is written. Where writing fails, a part is
 /// written, and the same import again does the rest.
 pub(in crate::cli) async fn import(
     path: &Path,
-    here: &WorkspaceRef,
+    loaded: &Loaded,
+    output: Output,
     system: &SystemHandle,
-    progress: &Progress,
 ) -> Result<Imported, Failure> {
-    let resolved = system.workspaces.resolve(here, Deadline::after(PATIENCE)).await?;
+    let resolved = system.workspaces.resolve(&loaded.workspace, Deadline::after(PATIENCE)).await?;
     let defaults = Defaults { here: resolved.workspace, now: Timestamp::now() };
-    let path = path.to_owned();
-    let checking = tokio::task::spawn_blocking(move || check(&path, &defaults));
+    let aside = tempfile::tempfile_in(&loaded.settings.data_dir).map_err(Failure::put_aside)?;
+    let (path, progress) = (path.to_owned(), output.progress("lines checked"));
+    let checking = tokio::task::spawn_blocking(move || check(&path, aside, &defaults, &progress));
     let checked = checking.await.map_err(Error::internal)??;
+    let progress = output.progress("lines imported");
     progress.most(checked.things);
-    let imported = write(checked, system, progress).await?;
+    let imported = write(checked, system, &progress).await?;
+    drop(progress);
     if imported.imported.sum() > 0 {
         // what was written is stored and found whatever becomes of this, only more slowly
         if let Err(failure) = upkeep(system).await {
@@ -166,18 +171,20 @@ impl Made {
     }
 }
 
-fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
+/// `aside` is an empty file, which what is checked is written to.
+fn check(path: &Path, aside: File, defaults: &Defaults, progress: &Progress) -> Result<Checked, Failure> {
     let (source, name) = open(path)?;
-    let aside = tempfile::tempfile().map_err(Failure::temporary)?;
     let mut checked = Checked { file: aside, things: 0, untrusted: false, circles: BTreeSet::new() };
     let mut out = BufWriter::with_capacity(1 << 20, &checked.file);
     let mut sources: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
-    let mut untrusted = false;
+    let (mut lines, mut untrusted) = (0, false);
     let make = |raw: Raw| {
         let line = line::parse(raw, defaults)?;
         Made::of(line).map_err(|error| vec![FieldProblem::new("", error.to_string())])
     };
     let read = read_on_all_cores(source, make, |made: Made| {
+        lines += 1;
+        progress.done(lines);
         checked.things += made.things;
         untrusted |= made.untrusted;
         if let Some((id, from)) = made.sources {
@@ -188,16 +195,17 @@ fn check(path: &Path, defaults: &Defaults) -> Result<Checked, Failure> {
     match read {
         Ok(()) => {}
         Err(ReadError::Io(error)) => return Err(Failure::usage(format!("{name} cannot be read")).caused_by(error)),
+        Err(ReadError::NotTaken(error)) => return Err(Failure::put_aside(error)),
         Err(bad @ ReadError::Bad(_)) => {
             let hint = "correct or remove what each line names, and import the whole file again";
             return Err(Failure::usage(format!("{name}: nothing was imported{bad}")).hint(hint));
         }
     }
-    out.flush().map_err(Failure::temporary)?;
+    out.flush().map_err(Failure::put_aside)?;
     drop(out);
     checked.untrusted = untrusted;
     checked.circles = circles(&sources);
-    checked.file.rewind().map_err(Failure::temporary)?;
+    checked.file.rewind().map_err(Failure::put_aside)?;
     Ok(checked)
 }
 
@@ -215,7 +223,8 @@ fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), Failure> {
 async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> Result<Imported, Failure> {
     let mut done = Imported { notes: checked.notes(), ..Imported::default() };
     let (send, mut receive) = mpsc::channel(1);
-    let reading = tokio::task::spawn_blocking(move || read_batches(checked, &send));
+    let embedder = system.embedder_fingerprint().to_string();
+    let reading = tokio::task::spawn_blocking(move || read_batches(checked, &embedder, &send));
     let mut restored = stream::poll_fn(|context| receive.poll_recv(context))
         .map(async |batch: Batch| {
             let Batch { things, redactions } = batch;
@@ -239,7 +248,7 @@ async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> 
         progress.done(read);
     }
     drop(restored);
-    reading.await.map_err(Error::internal)?.map_err(Failure::temporary)?;
+    reading.await.map_err(Error::internal)?.map_err(Failure::put_aside)?;
     Ok(done)
 }
 
@@ -251,10 +260,10 @@ struct Batch {
 }
 
 /// Until nobody takes them.
-fn read_batches(checked: Checked, send: &mpsc::Sender<Batch>) -> io::Result<()> {
+fn read_batches(checked: Checked, embedder: &str, send: &mpsc::Sender<Batch>) -> io::Result<()> {
     let mut entries = BufReader::with_capacity(1 << 20, checked.file);
     loop {
-        let batch = next_batch(&mut entries, &checked.circles)?;
+        let batch = next_batch(&mut entries, &checked.circles, embedder)?;
         if batch.things.is_empty() || send.blocking_send(batch).is_err() {
             return Ok(());
         }
@@ -269,7 +278,17 @@ fn without_circles(thing: &mut Restorable, circles: &BTreeSet<(MemoryId, MemoryI
     memory.parent_memory_id = memory.parent_memory_id.filter(is_open);
 }
 
-fn next_batch(entries: &mut impl BufRead, circles: &BTreeSet<(MemoryId, MemoryId)>) -> io::Result<Batch> {
+/// Whether its vectors are still to be made: it has none, or those of another embedder.
+fn is_unembedded(thing: &Restorable, embedder: &str) -> bool {
+    let Restorable::Memory { memory, passages } = thing else { return false };
+    passages.is_empty() || memory.embedder.as_deref() != Some(embedder)
+}
+
+fn next_batch(
+    entries: &mut impl BufRead,
+    circles: &BTreeSet<(MemoryId, MemoryId)>,
+    embedder: &str,
+) -> io::Result<Batch> {
     let (mut batch, mut bytes) = (Batch::default(), 0);
     let (mut unembedded, mut unembedded_bytes) = (0, 0);
     while batch.things.len() < BATCH_THINGS
@@ -279,7 +298,7 @@ fn next_batch(entries: &mut impl BufRead, circles: &BTreeSet<(MemoryId, MemoryId
     {
         let Some((Entry { redactions, mut thing }, size)) = Entry::read(entries)? else { break };
         without_circles(&mut thing, circles);
-        if matches!(&thing, Restorable::Memory { passages, .. } if passages.is_empty()) {
+        if is_unembedded(&thing, embedder) {
             unembedded += 1;
             unembedded_bytes += size;
         }

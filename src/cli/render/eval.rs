@@ -4,6 +4,8 @@ mod speed;
 
 use std::fmt::Write;
 
+use serde_json::Value;
+
 pub(in crate::cli) use speed::eval_speed;
 
 use super::style::{bold, doubtful};
@@ -20,9 +22,14 @@ pub(in crate::cli) fn eval_retrieval(report: &Report) -> String {
         counted(queries.lines, "query", "queries"),
         queries.scored,
     );
-    for (name, value) in &report.metrics {
-        let value = value.as_f64().map_or_else(|| "none".into(), |value| format!("{value:.4}"));
-        let _ = writeln!(out, "{name:<12} {}", bold(value));
+    let _ = writeln!(out, "{:<12} {:>8} {:>14} {:>13}", "", "answers", "keyword alone", "vector alone");
+    for (name, answers) in &report.metrics {
+        let shown = |value: Option<&Value>| {
+            value.and_then(Value::as_f64).map_or_else(|| "none".into(), |value| format!("{value:.4}"))
+        };
+        let [keyword, vector] = [&report.by_list.keyword, &report.by_list.vector].map(|list| shown(list.get(name)));
+        let answers = bold(format!("{:>8}", shown(Some(answers))));
+        let _ = writeln!(out, "{name:<12} {answers} {keyword:>14} {vector:>13}");
     }
     let _ = writeln!(out, "\n{:<22} {:>9} {:>9} {:>9}", "ms a query", "p50", "p95", "p99");
     let mut row = |name: &str, Percentiles { p50, p95, p99 }: Percentiles| {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
-use reasoning_bank_domain::statistics::{ActorStatus, Percentiles, Statistics};
+use reasoning_bank_domain::statistics::{ActorStatus, Percentiles, ResidentStatistics, Statistics};
 
 use super::{clean, counted};
 
 pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
-    let Statistics { traces, memories, cache, llm, latency_ms, store, embedder, .. } = statistics;
+    let Statistics { traces, memories, cache, llm, latency_ms, store, resident, embedder, .. } = statistics;
     let mut out = String::new();
     let mut field = |name: &str, text: String| {
         let _ = writeln!(out, "{name:<10} {}", clean(&text));
@@ -38,6 +38,17 @@ pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
             store.index_lag_rows
         ),
     );
+    if *resident != ResidentStatistics::default() {
+        field(
+            "resident",
+            format!(
+                "{} in {}; {} answered from memory",
+                counted(resident.shelves, "shelf", "shelves"),
+                bytes(resident.bytes),
+                counted(resident.searches, "search", "searches")
+            ),
+        );
+    }
     let ready = if embedder.ready { "ready" } else { "not ready" };
     let kept = format!("hits: {}, misses: {}", embedder.cache_hits, embedder.cache_misses);
     field("embedder", format!("{}, {} dimensions, {ready}; {kept}", embedder.name, embedder.dims));

@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
@@ -15,30 +15,45 @@ use crate::eval::EvalError;
 /// The argument by which a process knows that it is to do a part.
 pub(crate) const PART: &str = "--part";
 
-/// Starts a process for the part and waits for what it measured.
-pub(crate) fn run<T: DeserializeOwned>(order: &Order) -> Result<T, EvalError> {
+/// Starts a process for the part and waits for what it measured. The process ends when nobody waits for it any more.
+pub(crate) async fn run<T: DeserializeOwned>(order: &Order) -> Result<T, EvalError> {
     let failed = |error: &dyn std::fmt::Display| EvalError::Part(format!("{:?}: {error}", order.part));
     let binary = std::env::current_exe().map_err(|error| failed(&error))?;
-    let mut child = Command::new(binary)
+    let child = Command::new(binary)
         .args(std::env::args_os().skip(1))
         .arg(PART)
+        // What it leaves there is removed with everything else.
+        .env("TMPDIR", &order.dir)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| failed(&error))?;
-    // Open to the end: a part whose stdin ends has nobody who waits for it.
-    let mut orders = child.stdin.take();
-    if let Some(orders) = &mut orders {
+    let mut running = Running(child);
+    // Stays open: a part whose stdin ends has nobody who waits for it.
+    if let Some(orders) = &mut running.0.stdin {
         let order = serde_json::to_string(order).map_err(|error| failed(&error))?;
         // Where the process is gone already, its exit says why.
         let _ = writeln!(orders, "{order}").and_then(|()| orders.flush());
     }
-    let output = child.wait_with_output().map_err(|error| failed(&error))?;
-    drop(orders);
-    if !output.status.success() {
-        return Err(failed(&output.status));
+    let stdout = running.0.stdout.take();
+    let reading = tokio::task::spawn_blocking(|| stdout.map_or(Ok(String::new()), io::read_to_string));
+    let measured = reading.await.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
+    // Its output ends with it.
+    let status = running.0.wait().map_err(|error| failed(&error))?;
+    if !status.success() {
+        return Err(failed(&status));
     }
-    serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
+    serde_json::from_str(&measured).map_err(|error| failed(&error))
+}
+
+/// Is over when this is dropped: nothing is written any more.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Where it is over already both do nothing.
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
 }
 
 /// The order of this process, which ends with the one that gave it.

@@ -1,13 +1,15 @@
 //! Asking a bank that is made up, one query after another, by the call that every client's question takes; and each part
 //! of a query by itself.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::ports::{Conditions, Embedder, Recall, Visible};
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::retrieval::over_fetch;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::retrieval::{Candidates, over_fetch};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::fill::{self, patience};
@@ -109,8 +111,7 @@ impl Bench<'_> {
             let (found, both_took) = timed(store.candidates(both, patience())).await?;
             let (_, vector_took) = timed(store.candidates(vector, patience())).await?;
             let (_, text_took) = timed(store.candidates(text, patience())).await?;
-            let ids = found.facts.iter().take(RESULTS).map(|(facts, _)| facts.id).collect();
-            let (_, bodies_took) = timed(store.get(ids, patience())).await?;
+            let (_, bodies_took) = timed(store.get(heads(&found), patience())).await?;
             candidates.push(both_took);
             vector_list.push(vector_took);
             text_list.push(text_took);
@@ -182,6 +183,14 @@ impl Bench<'_> {
             query_ms: Percentiles::of(&times),
         })
     }
+}
+
+/// As many memories as an answer has, from the heads of both lists.
+fn heads(found: &Candidates) -> Vec<MemoryId> {
+    let heads = [&found.vector, &found.text].into_iter().flatten().flat_map(|list| list.hits.iter().take(RESULTS));
+    let distinct: BTreeSet<MemoryId> = heads.map(|(id, _)| *id).collect();
+    let every = distinct.len().div_ceil(RESULTS).max(1);
+    distinct.into_iter().step_by(every).collect()
 }
 
 /// 16 tokens, others for each number below 256: nothing is embedded twice.

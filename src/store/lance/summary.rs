@@ -8,14 +8,16 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use reasoning_bank_actors::ports::{StoreError, Summary};
 use reasoning_bank_domain::job::JobState;
+use reasoning_bank_domain::statistics::ResidentStatistics;
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 
 use super::tables::{TableName, Tables};
-use super::{Shared, blocking, failed, indexes, read, rows};
+use super::{ResidentUse, Shared, blocking, failed, indexes, read, rows};
 
 pub(super) async fn summary(shared: &Shared) -> Result<Summary, StoreError> {
     let (tables, dir) = (&shared.tables, shared.layout.tables());
+    let ResidentUse { shelves, bytes, answered, .. } = shared.resident.in_use();
     let (traces, memories, jobs) = tokio::try_join!(
         read::select(&tables.traces, None, &["outcome"]),
         read::select(&tables.memories, None, &["outcome", "scope", "status"]),
@@ -29,6 +31,7 @@ pub(super) async fn summary(shared: &Shared) -> Result<Summary, StoreError> {
         jobs,
         index_lag_rows: indexes::lag(TableName::Passages, &tables.passages).await?,
         bytes: blocking(move || size_of(&dir)).await?.map_err(failed)?,
+        resident: ResidentStatistics { shelves: shelves as u64, bytes: bytes as u64, searches: answered },
         ..Summary::default()
     };
     for (_, table) in tables.each() {

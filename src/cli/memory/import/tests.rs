@@ -3,13 +3,21 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{Filter, Page, Passage, PassageKind, Record, Scanned};
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
+use reasoning_bank_domain::memory::{Memory, MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::workspace::Workspace;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cli::output::Output;
-use crate::cli::testing::{a_minute, loaded, system};
+use crate::cli::testing::{self, a_minute, system};
+
+const QUIET: Output = Output { json: true, quiet: true };
+
+/// The built-in settings, with a data directory that is there.
+fn loaded(data_dir: &tempfile::TempDir) -> Loaded {
+    let mut loaded = testing::loaded();
+    loaded.settings.data_dir = data_dir.path().to_owned();
+    loaded
+}
 
 fn defaults() -> Defaults {
     Defaults { here: Workspace::of_root("/here", Timestamp::UNIX_EPOCH), now: "2026-03-01T12:00:00Z".parse().unwrap() }
@@ -31,7 +39,8 @@ fn parsed(line: Value) -> Line {
 fn problems(lines: &[Value]) -> String {
     let place = tempfile::tempdir().unwrap();
     let file = file(&place, lines);
-    match check(&file, &defaults()) {
+    let aside = tempfile::tempfile().unwrap();
+    match check(&file, aside, &defaults(), &QUIET.progress("lines")) {
         Err(failure) => failure.message.split_once("nothing was imported").unwrap().1.trim().to_owned(),
         Ok(_) => "none".into(),
     }
@@ -89,8 +98,8 @@ fn every_line_that_is_wrong_is_named_with_its_field() {
 
 #[tokio::test]
 async fn of_a_circle_one_relation_is_left_out_and_said_and_everything_else_is_imported() {
-    let (system, loaded) = (system().await, loaded());
     let place = tempfile::tempdir().unwrap();
+    let (system, loaded) = (system().await, loaded(&place));
     let from = |n: u128, sources: Value| with(lesson(n), "derived_from", sources);
     let lines = [
         from(1, json!([id(2), id(5)])),
@@ -100,8 +109,7 @@ async fn of_a_circle_one_relation_is_left_out_and_said_and_everything_else_is_im
         lesson(5),
     ];
     let file = file(&place, &lines);
-    let progress = Output { json: true, quiet: true }.progress("lines");
-    let imported = import(&file, &loaded.workspace, &system.handle(), &progress).await.unwrap();
+    let imported = import(&file, &loaded, QUIET, &system.handle()).await.unwrap();
     assert_eq!(imported.imported.memories, 5);
     let note = |id: String, source: String| format!("{id} was not linked to its source {source}, which comes from it");
     assert_eq!(imported.notes, [note(id(2), id(1)), note(id(4), id(3))]);
@@ -142,13 +150,12 @@ fn what_a_memory_of_another_program_lacks_is_filled_in() {
 
 #[tokio::test]
 async fn secrets_are_replaced_and_counted_before_anything_is_written() {
-    let (system, loaded) = (system().await, loaded());
     let place = tempfile::tempdir().unwrap();
+    let (system, loaded) = (system().await, loaded(&place));
     let secret = format!("ghp_{}", "a1B2".repeat(9));
     let leaky = with(lesson(1), "content", json!(format!("Use {secret} and {secret}")));
     let file = file(&place, &[leaky, lesson(2)]);
-    let progress = Output { json: true, quiet: true }.progress("lines");
-    let import = async || import(&file, &loaded.workspace, &system.handle(), &progress).await.unwrap();
+    let import = async || import(&file, &loaded, QUIET, &system.handle()).await.unwrap();
 
     let first = import().await;
     assert_eq!((first.imported.memories, first.skipped, first.redactions), (2, 0, 2));
@@ -168,28 +175,46 @@ async fn secrets_are_replaced_and_counted_before_anything_is_written() {
 }
 
 #[test]
-fn a_batch_is_bounded_by_its_bytes_too() {
-    let entry = |chars: usize, embedded: bool| {
+fn what_cannot_be_put_aside_is_not_said_to_be_unreadable() {
+    let place = tempfile::tempdir().unwrap();
+    // one goes out at the end alone, all of these before
+    for lines in [1, 4_000] {
+        let file = file(&place, &(1..=lines).map(lesson).collect::<Vec<_>>());
+        let not_writable = File::open(&file).unwrap();
+        let failure = check(&file, not_writable, &defaults(), &QUIET.progress("lines")).err().unwrap();
+        assert!(failure.message.starts_with("what was checked cannot be put aside"), "{}", failure.message);
+        assert!(failure.hint.unwrap().contains("data directory"));
+    }
+}
+
+#[test]
+fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
+    const OWN: &str = "model/384/0123456789abcdef";
+    const OTHER: &str = "other/384/0123456789abcdef";
+    let entry = |chars: usize, embedder: Option<&str>| {
         let memory = match parsed(lesson(1)).thing {
             Restorable::Memory { memory, .. } => memory,
             other => panic!("{other:?}"),
         };
-        let memory = reasoning_bank_domain::memory::Memory { content: "x".repeat(chars), ..memory };
+        let memory = Memory { content: "x".repeat(chars), embedder: embedder.map(str::to_owned), ..memory };
         let passage = Passage { kind: PassageKind::Content, n: 0, text: "x".into(), vector: Some(vec![0.5, -1e-30]) };
-        let passages = if embedded { vec![passage.clone(), Passage { vector: None, ..passage }] } else { Vec::new() };
+        let two = vec![passage.clone(), Passage { vector: None, ..passage }];
+        let passages = if embedder.is_some() { two } else { Vec::new() };
         let mut bytes = Vec::new();
         Entry { redactions: 3, thing: Restorable::Memory { memory, passages } }.write(&mut bytes).unwrap();
         bytes
     };
     let sizes = |bytes: Vec<u8>| {
         let mut entries = &bytes[..];
-        let mut next = || next_batch(&mut entries, &BTreeSet::new()).unwrap();
+        let mut next = || next_batch(&mut entries, &BTreeSet::new(), OWN).unwrap();
         std::iter::from_fn(|| Some(next().things.len()).filter(|n| *n > 0)).collect::<Vec<_>>()
     };
-    assert_eq!(sizes(entry(10, false).repeat(600)), [256, 256, 88]);
-    assert_eq!(sizes(entry(400_000, false).repeat(7)), [3, 3, 1]);
-    assert_eq!(sizes(entry(10, true).repeat(9_000)), [8_192, 808]);
-    assert_eq!(sizes(entry(12_000_000, true).repeat(4)), [3, 1]);
+    for embedder in [None, Some(OTHER)] {
+        assert_eq!(sizes(entry(10, embedder).repeat(600)), [256, 256, 88]);
+        assert_eq!(sizes(entry(400_000, embedder).repeat(7)), [3, 3, 1]);
+    }
+    assert_eq!(sizes(entry(10, Some(OWN)).repeat(9_000)), [8_192, 808]);
+    assert_eq!(sizes(entry(12_000_000, Some(OWN)).repeat(4)), [3, 1]);
     assert_eq!(sizes(Vec::new()), [0; 0]);
 }
 
@@ -276,7 +301,8 @@ fn untrusted(export: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn an_export_that_is_imported_is_exported_the_same_but_for_whom_workspaces_trust() {
-    let (old, loaded) = (system().await, loaded());
+    let place = tempfile::tempdir().unwrap();
+    let (old, loaded) = (system().await, loaded(&place));
     let things: Vec<Restorable> = (0..60).flat_map(unusual).collect();
     let mut team = Workspace::of_root("/moved", "2026-03-01T12:00:00.123456789Z".parse().unwrap());
     (team.id, team.team, team.revision) = ("00000000000000aa".parse().unwrap(), Some("platform".into()), 3);
@@ -291,12 +317,10 @@ async fn an_export_that_is_imported_is_exported_the_same_but_for_whom_workspaces
         let before = exported(&old.handle()).await;
         assert_eq!(before.lines().count(), 180);
         assert_eq!(before.matches("\"root\":\"/moved\"").count(), 1);
-        let place = tempfile::tempdir().unwrap();
         let file = place.path().join("bank.jsonl");
         std::fs::write(&file, &before).unwrap();
         let new = system().await;
-        let progress = Output { json: true, quiet: true }.progress("lines");
-        let imported = import(&file, &loaded.workspace, &new.handle(), &progress).await.unwrap();
+        let imported = import(&file, &loaded, QUIET, &new.handle()).await.unwrap();
         assert_eq!(imported.imported, Counts { memories: 60, traces: 60, signals: 60 });
         assert_eq!(imported.notes, [UNTRUSTED]);
         let after = exported(&new.handle()).await;
@@ -305,7 +329,7 @@ async fn an_export_that_is_imported_is_exported_the_same_but_for_whom_workspaces
         assert!(list.iter().all(|workspace| workspace.team.is_none()), "{list:?}");
         let again = system().await;
         std::fs::write(&file, &after).unwrap();
-        let imported = import(&file, &loaded.workspace, &again.handle(), &progress).await.unwrap();
+        let imported = import(&file, &loaded, QUIET, &again.handle()).await.unwrap();
         assert_eq!(imported.notes, [""; 0]);
         assert_eq!(exported(&again.handle()).await, after);
         again.stop(Duration::from_secs(5)).await;

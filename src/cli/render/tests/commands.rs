@@ -11,7 +11,7 @@ use reasoning_bank_domain::promotion::{Promoted, Proposal, Proposals};
 use reasoning_bank_domain::stability::{CommitName, Judged, JudgedMemory, Stability, Standing};
 use reasoning_bank_domain::statistics::{
     ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, Latencies, LlmCounts, LlmStatistics,
-    MemoryStatistics, Percentiles, Statistics, StoreStatistics, TraceStatistics,
+    MemoryStatistics, Percentiles, ResidentStatistics, Statistics, StoreStatistics, TraceStatistics,
 };
 use reasoning_bank_domain::trace::{Action, Outcome, Step, Trace, TraceMetadata, TraceSummary, Traces, VerdictSource};
 use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
@@ -173,6 +173,7 @@ fn statistics_have_a_line_a_subject() {
         latency_ms: Latencies { retrieval: times, ..Latencies::default() },
         actors: vec![actor("store", 1), actor("cache", 0)],
         store: StoreStatistics { rows: 20, fragments: 1, bytes: 3 << 20, index_lag_rows: 20 },
+        resident: ResidentStatistics { shelves: 1, bytes: 3 << 20, searches: 12 },
         embedder: EmbedderStatistics {
             name: "all-MiniLM-L6-v2-int8".into(),
             dims: 384,
