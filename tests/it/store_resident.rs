@@ -145,6 +145,46 @@ async fn compaction_and_new_indexes_leave_the_shelf_as_it_is() {
     assert_eq!(own.resident().bytes, bytes);
 }
 
+#[tokio::test]
+async fn memories_are_read_where_they_are_also_when_they_were_moved_or_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).await;
+    let mut memories = numbered(12);
+    for memory in &memories {
+        commit(&store, vec![record(memory, Some(AXIS))]).await;
+    }
+    commit(&store, vec![Record::Signal(signal(&memories[0], SignalKind::Helpful, now()))]).await;
+    // how many of them a shelf knew the place of
+    let read = async |memories: &[Memory]| {
+        let before = store.resident().read;
+        let rows = store.get(ids_of(memories), soon()).await.unwrap();
+        assert_eq!(rows.len(), memories.len());
+        for row in rows {
+            let expected = memories.iter().find(|memory| memory.id == row.memory.id).unwrap();
+            assert_eq!((row.memory.revision, &row.memory.content), (expected.revision, &expected.content));
+            let helped = u64::from(row.memory.id == memories[0].id);
+            assert_eq!(row.evidence.count(SignalKind::Helpful), helped);
+        }
+        store.resident().read - before
+    };
+    assert_eq!(read(&memories).await, 0);
+    assert_eq!(found_in_memory(&store).await, ids_of(&memories));
+    assert_eq!(read(&memories).await, 12);
+
+    store.maintain(soon()).await.unwrap();
+    assert_eq!(found_in_memory(&store).await, ids_of(&memories));
+    let deadline = soon();
+    while read(&memories).await < 12 {
+        assert!(!deadline.passed(), "the shelf does not look where they went");
+    }
+
+    memories[1] = next(&memories[1], |memory| memory.content = "other words".into());
+    commit(&store, vec![change(&memories[1], Some(AXIS))]).await;
+    assert_eq!(read(&memories).await, 0, "the shelf is behind");
+    assert_eq!(found_in_memory(&store).await.len(), 12);
+    assert_eq!(read(&memories).await, 12);
+}
+
 /// The same numbers in every run.
 struct Dice(u64);
 
