@@ -1,5 +1,5 @@
-//! Conditions that a caller sets on memories, and whether a memory meets them: one rule for every store, whether it reads
-//! rows, columns or what it holds in memory. Who may read a memory is no condition; that is the store port's matter.
+//! Conditions that a caller sets on memories, and whether a memory meets them. Stores that look at columns, or at what
+//! they hold in memory, keep to this rule. Who may read a memory is no condition; that is the store port's matter.
 
 mod time_range;
 
@@ -28,45 +28,18 @@ pub struct Conditions {
     pub until: Option<Timestamp>,
 }
 
-/// What conditions look at of a memory, borrowed from wherever it is kept.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Traits<'a> {
-    pub domain: Option<&'a str>,
-    pub difficulty: Option<&'a str>,
-    pub tags: &'a [String],
-    pub is_warning: bool,
-    pub outcome: MemoryOutcome,
-    pub source_type: SourceType,
-    pub created_at: Timestamp,
-}
-
-impl<'a> From<&'a Memory> for Traits<'a> {
-    fn from(memory: &'a Memory) -> Self {
-        Self {
-            domain: memory.domain_category.as_deref(),
-            difficulty: memory.difficulty_level.as_deref(),
-            tags: &memory.pattern_tags,
-            is_warning: memory.is_warning(),
-            outcome: memory.outcome,
-            source_type: memory.source_type,
-            created_at: memory.created_at,
-        }
-    }
-}
-
 impl Conditions {
-    pub fn hold<'a>(&self, memory: impl Into<Traits<'a>>) -> bool {
-        let memory: Traits<'a> = memory.into();
-        let made = memory.created_at.as_microsecond();
-        (memory.is_warning || !self.warnings_only)
-            && (!memory.is_warning || !self.without_warnings)
+    pub fn hold(&self, memory: &Memory) -> bool {
+        let (warning, made) = (memory.is_warning(), memory.created_at.as_microsecond());
+        (warning || !self.warnings_only)
+            && (!warning || !self.without_warnings)
             && self.outcome.is_none_or(|outcome| memory.outcome == outcome)
             && self.source_type.is_none_or(|source| memory.source_type == source)
             && self.since.is_none_or(|since| made >= since.as_microsecond())
             && self.until.is_none_or(|until| made < until.as_microsecond())
-            && same(self.domain.as_deref(), memory.domain)
-            && same(self.difficulty.as_deref(), memory.difficulty)
-            && self.tags.iter().all(|tag| memory.tags.contains(tag))
+            && same(self.domain.as_deref(), memory.domain_category.as_deref())
+            && same(self.difficulty.as_deref(), memory.difficulty_level.as_deref())
+            && self.tags.iter().all(|tag| memory.pattern_tags.contains(tag))
     }
 }
 

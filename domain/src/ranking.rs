@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::conditions::label_key;
 use crate::confidence::Evidence;
 use crate::fusion::{Fused, fuse};
 use crate::ids::{MemoryId, TraceId};
@@ -196,7 +197,7 @@ fn majority_domain(candidates: &Candidates, fused: &BTreeMap<MemoryId, Fused>) -
         .into_iter()
         .take(TOP)
         .filter_map(|(_, facts)| facts.domain.as_deref())
-        .map(|domain| domain.trim().to_lowercase())
+        .map(label_key)
         .filter(|domain| !domain.is_empty())
         .collect();
     let count = |domain: &String| domains.iter().filter(|other| *other == domain).count();

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 
 pub use cards::{Body, Filed};
-pub use words::{BM25, Bm25, Collection, Query};
+pub use words::{Collection, Query};
 
 use self::cards::Cards;
 use self::vectors::Vectors;

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::conditions::label_key;
 use crate::confidence::{Evidence, confidence, days_between};
 use crate::fusion::{Fused, Listed};
 use crate::memory::{Facts, MemoryOutcome, Scope};
@@ -225,7 +226,7 @@ fn scope_weight(scope: Scope) -> f64 {
 /// By its category or, of a warning, by the domain of its error.
 fn is_of(domain: &str, facts: &Facts) -> bool {
     let own = [facts.domain.as_deref(), facts.signature.as_ref().and_then(Signature::domain)];
-    own.into_iter().flatten().any(|own| own.trim().to_lowercase() == domain.trim().to_lowercase())
+    own.into_iter().flatten().any(|own| label_key(own) == label_key(domain))
 }
 
 fn same_domain(asked: &Asked, facts: &Facts) -> bool {

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 pub use mentioned::mentioned;
 
+use crate::conditions::label_key;
+
 /// Lowercase last path segment of the error type, `|`, lowercase domain or nothing: `valueerror|parsing`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -26,7 +28,7 @@ impl Signature {
             _ => (raw, None),
         };
         let domain = domain.map(str::trim).filter(|d| !d.is_empty()).or(own_domain).unwrap_or_default();
-        Self(format!("{}|{}", message::name(error), domain.trim().to_lowercase()))
+        Self(format!("{}|{}", message::name(error), label_key(domain)))
     }
 
     pub fn as_str(&self) -> &str {

@@ -133,7 +133,7 @@ fn conditions_hold_of_what_is_found_as_they_hold_of_the_memory() {
         Conditions { until: Some(made), ..everything() },
     ] {
         let expected: BTreeSet<MemoryId> =
-            memories.iter().filter(|memory| conditions.hold(*memory)).map(|memory| memory.id).collect();
+            memories.iter().filter(|memory| conditions.hold(memory)).map(|memory| memory.id).collect();
         assert_eq!(by_words(&shelf, &["common"], &conditions).into_iter().collect::<BTreeSet<_>>(), expected);
         let vector = shelf.by_vector(&[1.0, 0.0], &conditions, 10);
         assert_eq!(vector.hits.into_iter().map(|(id, _)| id).collect::<BTreeSet<_>>(), expected, "{conditions:?}");

@@ -16,7 +16,7 @@ use crate::terms::QUERY_TERMS;
 /// Parameters of BM25 (Robertson and Zaragoza, 2009), with Lucene's form of the rarity:
 /// `ln(1 + (N - df + 0.5) / (df + 0.5))`.
 #[derive(Debug, Clone, Copy)]
-pub struct Bm25 {
+pub(super) struct Bm25 {
     /// How slowly a term that is repeated saturates.
     pub k1: f32,
     /// How much the length of a passage counts, in 0..1.
@@ -24,7 +24,7 @@ pub struct Bm25 {
 }
 
 /// Measured: docs/RETRIEVAL.md.
-pub const BM25: Bm25 = Bm25 { k1: 0.9, b: 0.6 };
+pub(super) const BM25: Bm25 = Bm25 { k1: 0.9, b: 0.6 };
 
 const FREQUENCY_BITS: u32 = 8;
 const FREQUENCY_MAX: u32 = (1 << FREQUENCY_BITS) - 1;

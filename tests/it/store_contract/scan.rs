@@ -103,7 +103,7 @@ async fn memories_are_found_by_conditions_alone_page_by_page(#[values(InMemory, 
         Conditions { outcome: Some(MemoryOutcome::Mixed), tags: vec!["tag2".into()], ..Conditions::default() };
     let filter = |status| Filter::Matching { workspace: here.clone(), status, conditions: conditions.clone() };
     let expected = |active: bool| {
-        let wanted = stored.iter().filter(|m| m.workspace_id == here && conditions.hold(*m));
+        let wanted = stored.iter().filter(|m| m.workspace_id == here && conditions.hold(m));
         let wanted = wanted.filter(|m| !active || m.id != archived.id);
         wanted.rev().map(|memory| memory.id).collect::<Vec<_>>()
     };
