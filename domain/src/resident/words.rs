@@ -51,10 +51,6 @@ impl Query {
         let mut seen = HashSet::new();
         Self { terms: terms.into_iter().map(hash).filter(|term| seen.insert(*term)).take(QUERY_TERMS).collect() }
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
-    }
 }
 
 /// Statistics of all the passages that a query is asked of, as far as the query needs them.
@@ -74,12 +70,6 @@ impl Collection {
 
     fn average_length(&self) -> f32 {
         (self.length as f64 / self.passages.max(1) as f64).max(1.0) as f32
-    }
-
-    /// The score of a passage that had all the terms of the query, each as often as can be. Above 0 unless the query is
-    /// empty.
-    pub fn ideal(&self, query: &Query) -> f64 {
-        (0..query.terms.len()).map(|term| f64::from(self.rarity(term) * (BM25.k1 + 1.0))).sum()
     }
 }
 

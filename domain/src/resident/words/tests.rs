@@ -48,6 +48,11 @@ fn term() -> impl Strategy<Value = String> {
     prop_oneof![3 => 0..2u32, 2 => 2..6u32, 1 => 6..40u32].prop_map(|n| format!("t{n}"))
 }
 
+/// The score of a passage that had all the terms of the query, each as often as can be.
+fn ideal(statistics: &Collection, query: &Query) -> f64 {
+    (0..query.terms.len()).map(|term| f64::from(statistics.rarity(term) * (BM25.k1 + 1.0))).sum()
+}
+
 proptest! {
     #[test]
     fn the_best_are_those_of_an_exhaustive_search(
@@ -94,7 +99,7 @@ proptest! {
         prop_assert_eq!(all.len(), best.len());
         for (memory, score) in all {
             prop_assert!(close(f64::from(score), f64::from(best[&memory])));
-            prop_assert!(f64::from(score) <= statistics.ideal(&asked));
+            prop_assert!(f64::from(score) <= ideal(&statistics, &asked));
         }
     }
 }
@@ -122,7 +127,6 @@ fn what_is_not_in_the_query_or_the_index_finds_nothing() {
     for terms in [&[][..], &["b"]] {
         let query = Query::new(terms.iter().copied());
         assert_eq!(words.search(&query, &collection(&[&words], &query), 5, |_| true), Found::default());
-        assert_eq!(query.is_empty(), terms.is_empty());
     }
     assert_eq!(Words::default().search(&Query::new(["a"]), &Collection::default(), 5, |_| true), Found::default());
 }
