@@ -19,6 +19,11 @@ pub(crate) trait Encoder: Send + 'static {
     /// One L2-normalised vector for each text, in order. Texts are at most [`super::job::BATCH_TEXTS`] and fit the
     /// window; several have at most [`super::job::SHORT_TOKENS`] each.
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String>;
+
+    /// The same, sooner where other threads are idle: somebody waits for an answer.
+    fn vectors_of_query(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+        self.vectors(texts)
+    }
 }
 
 impl Encoder for Box<dyn Encoder> {
@@ -28,5 +33,9 @@ impl Encoder for Box<dyn Encoder> {
 
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
         (**self).vectors(texts)
+    }
+
+    fn vectors_of_query(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+        (**self).vectors_of_query(texts)
     }
 }

@@ -63,7 +63,7 @@ impl Query {
         let mut vectors = Vec::with_capacity(pieces.len());
         for batch in batches(pieces, |piece| piece.tokens) {
             let texts: Vec<&str> = batch.iter().map(|piece| &self.text[piece.range.clone()]).collect();
-            vectors.extend(encode(encoder, &texts)?);
+            vectors.extend(one_each(&texts, encoder.vectors_of_query(&texts)?)?);
         }
         Ok(normalised_mean(vectors))
     }
@@ -111,7 +111,7 @@ impl Documents {
         } else if let Some(batch) = self.batches.pop() {
             let texts: Vec<&str> =
                 batch.iter().map(|place| self.chunks[place.document][place.chunk].text.as_str()).collect();
-            let vectors = encode(encoder, &texts)?;
+            let vectors = one_each(&texts, encoder.vectors(&texts)?)?;
             for (place, vector) in batch.into_iter().zip(vectors) {
                 self.chunks[place.document][place.chunk].vector = Some(vector);
             }
@@ -140,8 +140,7 @@ impl Documents {
 }
 
 /// As many vectors as texts, or an error.
-fn encode(encoder: &mut impl Encoder, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
-    let vectors = encoder.vectors(texts)?;
+fn one_each(texts: &[&str], vectors: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>, String> {
     if vectors.len() != texts.len() {
         return Err(format!("the model made {} vectors of {} texts", vectors.len(), texts.len()));
     }

@@ -21,6 +21,7 @@ use super::onnx_runtime::OrtEncoder;
 use super::runtime::{Runtime, runtime};
 use super::tract::{TractEncoder, TractModel};
 use super::worker;
+use crate::heap;
 
 /// Which model, and how many threads run it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,7 +60,11 @@ impl LocalEmbedder {
     }
 
     fn builtin_with(threads: usize, work: Work) -> Self {
-        Self::with_encoders(builtin_fingerprint(), threads, move || encoders(&builtin::model(), threads, work))
+        Self::with_encoders(builtin_fingerprint(), threads, move || {
+            let encoders = encoders(&builtin::model(), threads, work);
+            heap::forget(builtin::ONNX);
+            encoders
+        })
     }
 
     /// The model of the settings. That of a directory is loaded here, in up to some seconds, because only its graph
@@ -137,7 +142,7 @@ fn encoders(model: &Model, threads: usize, work: Work) -> Result<Encoders, Strin
     if let Runtime::OnnxRuntime { .. } = runtime() {
         return Ok(vec![Box::new(OrtEncoder::load(model, threads)?)]);
     }
-    let model = Arc::new(TractModel::load(model, work == Work::Bulk)?);
+    let model = Arc::new(TractModel::load(model, threads, work == Work::Bulk)?);
     let encoder = |_| Ok(Box::new(TractEncoder::new(&model)?) as Box<dyn Encoder>);
     (0..threads).map(encoder).collect()
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokenizers::{Encoding, Tokenizer};
+use tract_linalg::multithread::{self, Executor};
 use tract_onnx::prelude::*;
 use tract_onnx::tract_hir::internal::*;
 
@@ -14,6 +16,10 @@ use super::model::{Model, Pooling};
 pub(crate) const SENTENCE: &str = "sentence_embedding";
 /// Outputs that hold what is wanted of a model with several, best first; but for [`SENTENCE`] as fastembed has it.
 const OUTPUTS: [&str; 3] = [SENTENCE, "text_embeds", "last_hidden_state"];
+
+/// A product of matrices of as many panels (some 16 rows by some 12 columns of it) is computed on several threads, where
+/// there are: a layer of a query of ten words has some 50 of them.
+const PANELS_WORTH_THREADS: usize = 16;
 
 /// What an input of the model holds.
 #[derive(Debug, Clone, Copy)]
@@ -30,14 +36,19 @@ pub(crate) struct TractModel {
     one: Arc<TypedSimplePlan>,
     /// For several short texts at once. It has weights of its own.
     many: Option<Arc<TypedSimplePlan>>,
+    /// For queries.
+    threads: Arc<ThreadPool>,
     pooling: Pooling,
     window: usize,
     pad: u32,
 }
 
 impl TractModel {
-    /// `batches`: many short texts are faster, for a second copy of the weights (43 MB of the built-in model).
-    pub(crate) fn load(model: &Model, batches: bool) -> Result<Self, String> {
+    /// `threads`: those that a query has. `batches`: many short texts are faster, for a second copy of the weights (43 MB
+    /// of the built-in model).
+    pub(crate) fn load(model: &Model, threads: usize, batches: bool) -> Result<Self, String> {
+        multithread::set_threading_panel_threshold(PANELS_WORTH_THREADS);
+        let threads = ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "embedder".into());
         let (one, inputs) = plan(&model.onnx, false).map_err(|error| format!("{error:#}"))?;
         let many = batches.then(|| plan(&model.onnx, true)).transpose().map_err(|error| format!("{error:#}"))?;
         Ok(Self {
@@ -45,6 +56,7 @@ impl TractModel {
             inputs,
             one,
             many: many.map(|(plan, _)| plan),
+            threads: Arc::new(threads.build().map_err(|error| error.to_string())?),
             pooling: model.pooling,
             window: model.window,
             pad: model.pad.id,
@@ -174,6 +186,12 @@ impl Encoder for TractEncoder {
             }
         };
         vectors.map_err(|error| format!("{error:#}"))
+    }
+
+    fn vectors_of_query(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+        let threads = Arc::clone(&self.model.threads);
+        let executor = Executor::MultiThread(Arc::clone(&threads));
+        threads.install(|| multithread::multithread_tract_scope(executor, || self.vectors(texts)))
     }
 }
 

@@ -17,6 +17,7 @@
 //! ```
 
 mod apply;
+mod background;
 mod bulk;
 mod checkpoint;
 mod commit;

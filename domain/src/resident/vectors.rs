@@ -2,6 +2,8 @@
 //! vector. Few vectors are all compared. Of many first the signs are, one bit a number, after the mean of all has been
 //! taken off; the nearest by signs are then compared by their numbers.
 
+use rayon::prelude::*;
+
 use super::{Found, kernels, push};
 
 /// Rows are kept in blocks of so many, so that growing never copies all of them.
@@ -17,6 +19,9 @@ const SIEVE_GROWTH: usize = 2;
 const SIEVE_SHARE: usize = 100;
 const SIEVE_LEAST: usize = 2_000;
 const SIEVE_A_MEMORY: usize = 20;
+/// Blocks that are sieved, and rows that are compared, by one thread at least: with fewer it takes longer to hand them over.
+const BLOCKS_A_THREAD: usize = 8;
+const ROWS_A_THREAD: usize = 1_000;
 
 #[derive(Debug)]
 pub(super) struct Vectors {
@@ -95,7 +100,7 @@ impl Vectors {
     }
 
     /// The memories with the nearest vectors; of vectors of opposite directions the cosine is negative.
-    pub(super) fn search(&self, query: &[f32], limit: usize, allowed: impl Fn(u32) -> bool) -> Found {
+    pub(super) fn search(&self, query: &[f32], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Found {
         if query.len() != self.dims || self.memories.is_empty() {
             return Found::default();
         }
@@ -127,47 +132,29 @@ impl Vectors {
     }
 
     fn compare(&self, query: &Query, rows: &[u32]) -> Vec<(u32, f32)> {
-        let mut dot = Vec::with_capacity(1);
-        let mut cosine = |row: usize| {
+        let cosine = |dot: &mut Vec<i32>, row: usize| {
             let (block, at) = (&self.blocks[row / BLOCK_ROWS], row % BLOCK_ROWS);
             dot.clear();
-            kernels::dots(&query.numbers, &block.numbers[at * self.dims..][..self.dims], &mut dot);
+            kernels::dots(&query.numbers, &block.numbers[at * self.dims..][..self.dims], dot);
             query.cosine(dot[0], block.scales[at])
         };
-        rows.iter().map(|row| (self.memories[*row as usize], cosine(*row as usize))).collect()
+        let scored = rows
+            .par_iter()
+            .with_min_len(ROWS_A_THREAD)
+            .map_init(|| Vec::with_capacity(1), |dot, row| (self.memories[*row as usize], cosine(dot, *row as usize)));
+        scored.collect()
     }
 
     /// The allowed rows whose signs differ least from the query's.
-    fn sieve(&self, query: &[u64], limit: usize, allowed: impl Fn(u32) -> bool) -> Passing {
-        let mut near: Vec<(u16, u32)> = Vec::new();
-        let mut at_distance = vec![0usize; self.dims + 1];
+    fn sieve(&self, query: &[u64], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Passing {
         let wanted = (self.memories.len() / SIEVE_SHARE).max(SIEVE_LEAST).max(limit.saturating_mul(SIEVE_A_MEMORY));
-        let (mut farthest, mut left_out) = (self.dims, false);
-        let mut distances = Vec::with_capacity(BLOCK_ROWS);
-        for (number, (block, memories)) in self.blocks.iter().zip(self.memories.chunks(BLOCK_ROWS)).enumerate() {
-            distances.clear();
-            kernels::distances(query, &block.signs, &mut distances);
-            for (at, distance) in
-                distances.iter().enumerate().filter(|(_, distance)| usize::from(**distance) <= farthest)
-            {
-                if allowed(memories[at]) {
-                    near.push((*distance, (number * BLOCK_ROWS + at) as u32));
-                    at_distance[usize::from(*distance)] += 1;
-                }
-            }
-            // what is farther than so many others need not be kept
-            if near.len() > 2 * wanted {
-                farthest = nearest(&at_distance, wanted);
-                let before = near.len();
-                near.retain(|(distance, _)| usize::from(*distance) <= farthest);
-                at_distance[farthest + 1..].fill(0);
-                left_out |= near.len() < before;
-            }
-        }
-        farthest = nearest(&at_distance, wanted);
-        let rows: Vec<u32> =
-            near.iter().filter(|(distance, _)| usize::from(*distance) <= farthest).map(|(_, row)| *row).collect();
-        Passing { left_out: left_out || rows.len() < near.len(), rows }
+        let none = || Near::none(self.dims, wanted);
+        let blocks = self.blocks.par_iter().zip(self.memories.par_chunks(BLOCK_ROWS)).enumerate();
+        let some = blocks.with_min_len(BLOCKS_A_THREAD).fold(none, |mut near, (number, (block, memories))| {
+            near.add(query, block, number * BLOCK_ROWS, |at| allowed(memories[at]));
+            near
+        });
+        some.reduce(none, Near::and).passing()
     }
 }
 
@@ -175,6 +162,61 @@ impl Vectors {
 struct Passing {
     rows: Vec<u32>,
     left_out: bool,
+}
+
+/// The rows that differ least, of those that were looked at: so many as are wanted, and some more.
+struct Near {
+    wanted: usize,
+    rows: Vec<(u16, u32)>,
+    at_distance: Vec<usize>,
+    /// Rows that are farther are left out.
+    farthest: usize,
+    left_out: bool,
+    distances: Vec<u16>,
+}
+
+impl Near {
+    fn none(dims: usize, wanted: usize) -> Self {
+        let (rows, at_distance, distances) = (Vec::new(), vec![0; dims + 1], Vec::new());
+        Self { wanted, rows, at_distance, farthest: dims, left_out: false, distances }
+    }
+
+    /// `first`: the number of the block's first row.
+    fn add(&mut self, query: &[u64], block: &Block, first: usize, allowed: impl Fn(usize) -> bool) {
+        self.distances.clear();
+        kernels::distances(query, &block.signs, &mut self.distances);
+        for (at, distance) in self.distances.iter().enumerate() {
+            if usize::from(*distance) <= self.farthest && allowed(at) {
+                self.rows.push((*distance, (first + at) as u32));
+                self.at_distance[usize::from(*distance)] += 1;
+            }
+        }
+        if self.rows.len() > 2 * self.wanted {
+            self.leave_out();
+        }
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.rows.extend(other.rows);
+        self.at_distance.iter_mut().zip(other.at_distance).for_each(|(own, others)| *own += others);
+        self.farthest = self.farthest.min(other.farthest);
+        self.left_out |= other.left_out;
+        self
+    }
+
+    /// What is farther than as many others as are wanted.
+    fn leave_out(&mut self) {
+        self.farthest = nearest(&self.at_distance, self.wanted);
+        let before = self.rows.len();
+        self.rows.retain(|(distance, _)| usize::from(*distance) <= self.farthest);
+        self.at_distance[self.farthest + 1..].fill(0);
+        self.left_out |= self.rows.len() < before;
+    }
+
+    fn passing(mut self) -> Passing {
+        self.leave_out();
+        Passing { rows: self.rows.into_iter().map(|(_, row)| row).collect(), left_out: self.left_out }
+    }
 }
 
 /// The least distance within which there are so many, or the greatest.

@@ -27,7 +27,7 @@ fn both_runtimes_make_the_same_vectors() {
     assert!(version.starts_with("1."), "{version}");
     let model = builtin::model();
     let mut ort = OrtEncoder::load(&model, 2).unwrap();
-    let mut tract = TractEncoder::new(&Arc::new(TractModel::load(&model, true).unwrap())).unwrap();
+    let mut tract = TractEncoder::new(&Arc::new(TractModel::load(&model, 1, true).unwrap())).unwrap();
     let long = "A lock that is held across an await point blocks every other task of the thread. ".repeat(12);
     let texts = ["yes", "Größe der Datei prüfen", "fn main() { println!(\"hi\"); }", "検索の上限", &long, ""];
     let cosine = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();

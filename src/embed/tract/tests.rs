@@ -9,7 +9,7 @@ fn a_text_without_tokens_has_a_vector_alone_and_in_a_batch() {
     tokenizer.with_post_processor(None::<PostProcessorWrapper>);
     let tokenizer = tokenizer.to_string(false).unwrap().into_bytes();
     let model = Model { tokenizer: tokenizer.into(), ..builtin::model() };
-    let mut encoder = TractEncoder::new(&Arc::new(TractModel::load(&model, true).unwrap())).unwrap();
+    let mut encoder = TractEncoder::new(&Arc::new(TractModel::load(&model, 1, true).unwrap())).unwrap();
     for texts in [&[""][..], &["", "retry"]] {
         assert_eq!(encoder.ids(texts[0]).unwrap(), [0]);
         let vectors = encoder.vectors(texts).unwrap();
@@ -17,6 +17,14 @@ fn a_text_without_tokens_has_a_vector_alone_and_in_a_batch() {
         assert_eq!(lengths.len(), texts.len());
         assert!(lengths.iter().all(|length| (length - 1.0).abs() < 1e-4), "{lengths:?}");
     }
+}
+
+#[test]
+fn a_query_has_the_vector_that_it_has_as_a_document() {
+    let model = Arc::new(TractModel::load(&builtin::model(), 2, false).unwrap());
+    let mut encoder = TractEncoder::new(&model).unwrap();
+    let texts = ["the tests of the parser fail after the tokenizer was changed to keep white space"];
+    assert_eq!(encoder.vectors_of_query(&texts).unwrap(), encoder.vectors(&texts).unwrap());
 }
 
 #[test]

@@ -94,7 +94,7 @@ pub(super) async fn present(table: &Table, ids: Vec<String>) -> Result<HashSet<S
     .await
 }
 
-pub(super) async fn records<T: DeserializeOwned>(
+pub(super) async fn records<T: DeserializeOwned + Send>(
     table: &Table,
     condition: Option<DfExpr>,
 ) -> Result<Vec<T>, StoreError> {

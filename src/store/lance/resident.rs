@@ -21,6 +21,7 @@ use reasoning_bank_actors::ports::{MemoryRow, Recall, StoreError, Visible};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::retrieval::Candidates;
 use tokio::sync::OwnedMutexGuard;
+use tokio::task::JoinHandle;
 
 pub(super) use self::keeping::Resident;
 pub use self::keeping::ResidentUse;
@@ -30,7 +31,7 @@ use self::keeping::{Kept, Look, Pending};
 use self::owner::Owner;
 use self::rows::Snapshot;
 use self::versions::Versions;
-use super::{blocking, failed};
+use super::{background, blocking, failed};
 use crate::heap;
 
 /// In a bank of so many passages a shelf is made before the search that wants it is answered.
@@ -107,12 +108,17 @@ async fn shelf(resident: &Arc<Resident>, owner: Owner, newest: &Versions) -> Res
     }
     let Some(pending) = Pending::begin(resident, &owner) else { return Ok(None) };
     // a task of its own: it is not in vain when the search is given up
-    let made = tokio::spawn(make(Arc::clone(resident), owner, pending, at_once));
+    let made = start(at_once, make(Arc::clone(resident), owner, pending, at_once));
     if !at_once {
         return Ok(None);
     }
     let kept = made.await.map_err(failed)?;
     Ok(kept.filter(|kept| kept.is_at(newest)))
+}
+
+/// `at_once`: a search waits for it.
+fn start<T: Send + 'static>(at_once: bool, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+    if at_once { tokio::spawn(work) } else { background::spawn(work) }
 }
 
 /// Brings the shelves that are in use up to date now and then, until the store is closed: a search finds them current, and
@@ -185,7 +191,7 @@ async fn is_current(resident: &Arc<Resident>, kept: &Arc<Kept>, newest: &Version
         pending.mark();
     }
     // a task of its own: a search that is given up must not leave half of the rows added
-    let adding = tokio::spawn(add(Arc::clone(kept), snapshot, arrivals, pending, updating));
+    let adding = start(at_once, add(Arc::clone(kept), snapshot, arrivals, pending, updating));
     Ok(at_once && adding.await.map_err(failed)? && kept.is_at(newest))
 }
 

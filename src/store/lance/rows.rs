@@ -1,10 +1,7 @@
 //! Records as rows of the tables, and back.
 
 use std::collections::BTreeMap;
-use std::num::NonZero;
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread;
 
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
 use arrow_array::types::Float32Type;
@@ -13,6 +10,7 @@ use arrow_array::{
 };
 use arrow_schema::SchemaRef;
 use jiff::Timestamp;
+use rayon::prelude::*;
 use reasoning_bank_actors::ports::{Passage, PassageKind, Record, StoreError};
 use reasoning_bank_domain::conditions::label_key;
 use reasoning_bank_domain::ids::MemoryId;
@@ -50,8 +48,8 @@ pub(super) fn signature_text(error: Option<&ErrorContext>) -> String {
     error.map(|error| error.signature().to_string()).unwrap_or_default()
 }
 
-/// A thread begins in the time in which a few texts are analysed.
-const ITEMS_WORTH_THREADS: usize = 512;
+/// Fewer are not worth being handed to another thread.
+const ITEMS_A_THREAD: usize = 256;
 
 /// The rows of one table to be inserted.
 pub(super) struct Rows {
@@ -92,18 +90,11 @@ pub(super) fn stored_memory(record: &Record) -> Option<(&Memory, &[Passage])> {
 }
 
 /// What `make` makes of each, in their order.
-fn on_all_cores<T: Sync, R: Send>(items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    if cores == 1 || items.len() < ITEMS_WORTH_THREADS {
+pub(super) fn on_all_cores<T: Sync, R: Send>(items: &[T], make: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    if items.len() <= ITEMS_A_THREAD {
         return items.iter().map(make).collect();
     }
-    let make = &make;
-    thread::scope(|scope| {
-        let parts = items.chunks(items.len().div_ceil(cores));
-        let parts: Vec<_> = parts.map(|part| scope.spawn(move || part.iter().map(make).collect::<Vec<R>>())).collect();
-        let made = parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        made.flatten().collect()
-    })
+    items.par_iter().with_min_len(ITEMS_A_THREAD).map(make).collect()
 }
 
 fn record_batch(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch, StoreError> {
@@ -299,8 +290,9 @@ pub(super) fn float_column<'a>(batches: &'a [RecordBatch], name: &'static str) -
         .flat_map(|column| column.values().iter().map(|value| f64::from(*value)))
 }
 
-pub(super) fn decode_bodies<T: DeserializeOwned>(batches: &[RecordBatch]) -> Result<Vec<T>, StoreError> {
-    text_column(batches, "body").map(|body| serde_json::from_str(body).map_err(failed)).collect()
+pub(super) fn decode_bodies<T: DeserializeOwned + Send>(batches: &[RecordBatch]) -> Result<Vec<T>, StoreError> {
+    let bodies: Vec<&str> = text_column(batches, "body").collect();
+    on_all_cores(&bodies, |body| serde_json::from_str(body).map_err(failed)).into_iter().collect()
 }
 
 /// By memory the passages of its newest revision: earlier ones may not have been removed yet.

@@ -12,8 +12,8 @@ use super::format::Layout;
 use super::{failed, indexes};
 
 /// LanceDB's own defaults are 6 GiB and 1 GiB a connection. What is searched often is searched in memory (`resident`).
-const INDEX_CACHE_BYTES: usize = 40 << 20;
-const METADATA_CACHE_BYTES: usize = 32 << 20;
+const INDEX_CACHE_BYTES: usize = 24 << 20;
+const METADATA_CACHE_BYTES: usize = 16 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum TableName {

@@ -10,7 +10,8 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::resident::{Filed, Shelf};
 
-use super::super::{blocking, failed};
+use super::super::rows::on_all_cores;
+use super::super::{background, blocking, failed};
 use super::changes::{self, Came, Standing};
 use super::keeping::Unkept;
 use super::owner::Owner;
@@ -64,8 +65,8 @@ pub(super) async fn load(
         let owner = owner.clone();
         shelf = filled(shelf, move |shelf| {
             let memories = rows::memories(&[batch])?;
-            let own = memories.iter().filter(|(memory, _)| owner.holds(memory));
-            own.for_each(|(memory, at)| shelf.put(Filed::new(memory, *at)));
+            let own = |(memory, at): &(Memory, u64)| owner.holds(memory).then(|| Filed::new(memory, *at));
+            on_all_cores(&memories, own).into_iter().flatten().for_each(|filed| shelf.put(filed));
             Ok(())
         })
         .await?;
@@ -206,7 +207,7 @@ pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrival
     .await??;
     if !moved.is_empty() {
         // searches need not wait for it: until then these bodies are looked for
-        tokio::spawn(bodies::moved(Arc::clone(kept), Arc::clone(&now.memories), moved));
+        background::spawn(bodies::moved(Arc::clone(kept), Arc::clone(&now.memories), moved));
     }
     Ok(true)
 }
