@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
-use reasoning_bank::store::{LanceStore, Options};
+use reasoning_bank::store::{LanceStore, Options, use_all_cores};
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::{Batch, Conditions, MemoryStore, Recall, Record, Visible};
 use reasoning_bank_actors::runtime::Deadline;
@@ -33,6 +33,8 @@ const RESIDENT_BYTES: usize = 256 << 20;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn main() {
+    // SAFETY: nothing has started a thread yet.
+    unsafe { use_all_cores() };
     let mut criterion = Criterion::default().measurement_time(Duration::from_secs(5)).configure_from_args();
     let runtime = Runtime::new().expect("a runtime");
     for rows in SIZES {

@@ -7,5 +7,5 @@ mod lance;
 mod trace_files;
 
 pub use background::BackgroundLock;
-pub use lance::{LanceStore, Options, ResidentUse};
+pub use lance::{LanceStore, Options, ResidentUse, use_all_cores};
 pub use trace_files::{TraceFileOptions, TraceFiles};

@@ -55,60 +55,71 @@ pub fn query(text: &str) -> Vec<String> {
 
 /// The terms of a text in their order, with repeats. None contains white space.
 pub fn terms(text: &str) -> Vec<String> {
-    let text = noise::without(text);
     let mut terms = Vec::with_capacity(text.len() / 5);
-    for piece in words::pieces(&text) {
-        match piece {
-            Piece::Word(word) => of_word(word, &mut terms),
-            Piece::Signs(signs) => of_signs(signs, &mut terms),
-        }
-    }
+    each_term(text, &mut |term| terms.push(term.to_owned()));
     terms
 }
 
 /// The terms of a passage of `memory`, separated by single spaces: the column that text indexes are built over. Those of
 /// the title are in every passage, repeated, because a term counts by how often it is there.
 pub fn indexed(memory: &Memory, passage: &str) -> String {
-    let title = terms(&memory.title);
-    let mut all = terms(passage);
+    let (mut all, mut title) = (String::with_capacity(passage.len()), String::new());
+    each_term(passage, &mut |term| append(&mut all, term));
+    each_term(&memory.title, &mut |term| append(&mut title, term));
     for _ in 0..TITLE_REPEATS {
-        all.extend_from_slice(&title);
+        append(&mut all, &title);
     }
-    all.join(" ")
+    all
+}
+
+fn append(terms: &mut String, more: &str) {
+    if !terms.is_empty() && !more.is_empty() {
+        terms.push(' ');
+    }
+    terms.push_str(more);
+}
+
+fn each_term(text: &str, take: &mut impl FnMut(&str)) {
+    for piece in words::pieces(&noise::without(text)) {
+        match piece {
+            Piece::Word(word) => of_word(word, take),
+            Piece::Signs(signs) => of_signs(signs, take),
+        }
+    }
 }
 
 /// The terms of a word, which most texts have said before.
-fn of_word(word: &str, terms: &mut Vec<String>) {
+fn of_word(word: &str, take: &mut impl FnMut(&str)) {
     if word.len() > LONGEST_KNOWN_BYTES {
-        return of_new_word(word, terms);
+        return of_new_word(word).iter().for_each(|term| take(term));
     }
     KNOWN.with_borrow_mut(|known| {
-        if let Some(known) = known.get(word) {
-            return terms.extend(known.iter().cloned());
+        if let Some(terms) = known.get(word) {
+            return terms.iter().for_each(|term| take(term));
         }
         if known.len() >= KNOWN_WORDS {
             known.clear();
         }
-        let before = terms.len();
-        of_new_word(word, terms);
-        known.insert(word.into(), terms[before..].into());
+        let terms = of_new_word(word);
+        terms.iter().for_each(|term| take(term));
+        known.insert(word.into(), terms.into());
     });
 }
 
 /// Its parts, and the whole where it has several.
-fn of_new_word(word: &str, terms: &mut Vec<String>) {
+fn of_new_word(word: &str) -> Vec<String> {
     let parts = words::parts(word);
     let parts = if parts.len() > 1 { parts } else { Vec::new() };
-    terms.extend(parts.into_iter().chain([word]).map(term).filter(|term| !term.is_empty()));
+    parts.into_iter().chain([word]).map(term).filter(|term| !term.is_empty()).collect()
 }
 
 /// Overlapping pairs; a single sign by itself.
-fn of_signs(signs: &str, terms: &mut Vec<String>) {
+fn of_signs(signs: &str, take: &mut impl FnMut(&str)) {
     let starts: Vec<usize> = signs.char_indices().map(|(at, _)| at).chain([signs.len()]).collect();
     match starts.len() {
         0 | 1 => {}
-        2 => terms.push(signs.to_owned()),
-        _ => terms.extend(starts.windows(3).map(|pair| signs[pair[0]..pair[2]].to_owned())),
+        2 => take(signs),
+        _ => starts.windows(3).for_each(|pair| take(&signs[pair[0]..pair[2]])),
     }
 }
 

@@ -17,7 +17,6 @@
 //! ```
 
 mod apply;
-mod background;
 mod bulk;
 mod checkpoint;
 mod commit;
@@ -39,6 +38,7 @@ mod search;
 mod set_aside;
 mod summary;
 mod tables;
+mod threads;
 mod upgrade;
 mod upkeep;
 mod write_lock;
@@ -65,6 +65,7 @@ use self::journal::JournalSlot;
 use self::resident::Resident;
 pub use self::resident::ResidentUse;
 use self::tables::Tables;
+pub use self::threads::use_all_cores;
 use self::upkeep::Upkeep;
 use self::write_lock::WriteLock;
 

@@ -31,7 +31,7 @@ use self::keeping::{Kept, Look, Pending};
 use self::owner::Owner;
 use self::rows::Snapshot;
 use self::versions::Versions;
-use super::{background, blocking, failed};
+use super::{blocking, failed, threads};
 use crate::heap;
 
 /// In a bank of so many passages a shelf is made before the search that wants it is answered.
@@ -118,7 +118,7 @@ async fn shelf(resident: &Arc<Resident>, owner: Owner, newest: &Versions) -> Res
 
 /// `at_once`: a search waits for it.
 fn start<T: Send + 'static>(at_once: bool, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
-    if at_once { tokio::spawn(work) } else { background::spawn(work) }
+    if at_once { tokio::spawn(work) } else { threads::spawn_aside(work) }
 }
 
 /// Brings the shelves that are in use up to date now and then, until the store is closed: a search finds them current, and

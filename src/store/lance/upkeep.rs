@@ -20,7 +20,7 @@ use super::format::Layout;
 use super::journal::Erasures;
 use super::tables::TableName;
 use super::write_lock::{FileLock, WriteGuard};
-use super::{Shared, background, checkpoint, commit, failed, indexes, within};
+use super::{Shared, checkpoint, commit, failed, indexes, threads, within};
 
 /// Small fragments are merged into ones of this many rows, many of those into full ones, which are never rewritten: a row
 /// is rewritten few times, however large the bank becomes.
@@ -82,7 +82,7 @@ pub(super) fn after_commit(shared: &Arc<Shared>) {
         return;
     }
     let shared = Arc::clone(shared);
-    background::spawn(async move {
+    threads::spawn_aside(async move {
         let running = Running(&shared.upkeep.running);
         if let Err(error) = slice_if_needed(&shared).await {
             tracing::warn!(%error, "upkeep of the store failed");
@@ -114,7 +114,7 @@ async fn slice_if_needed(shared: &Shared) -> Result<(), StoreError> {
 /// Goes on to the end of its slice by itself when the deadline passes.
 pub(super) async fn maintain(shared: &Arc<Shared>, deadline: Deadline) -> Result<Maintained, StoreError> {
     let shared = Arc::clone(shared);
-    let work = background::spawn(async move { slice(&shared, deadline).await });
+    let work = threads::spawn_aside(async move { slice(&shared, deadline).await });
     within(deadline, async { work.await.map_err(failed)? }).await
 }
 

@@ -11,7 +11,7 @@ use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::resident::{Filed, Shelf};
 
 use super::super::rows::on_all_cores;
-use super::super::{background, blocking, failed};
+use super::super::{blocking, failed, threads};
 use super::changes::{self, Came, Standing};
 use super::keeping::Unkept;
 use super::owner::Owner;
@@ -207,7 +207,7 @@ pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrival
     .await??;
     if !moved.is_empty() {
         // searches need not wait for it: until then these bodies are looked for
-        background::spawn(bodies::moved(Arc::clone(kept), Arc::clone(&now.memories), moved));
+        threads::spawn_aside(bodies::moved(Arc::clone(kept), Arc::clone(&now.memories), moved));
     }
     Ok(true)
 }

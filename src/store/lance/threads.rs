@@ -1,0 +1,36 @@
+//! Who computes where. Work that no caller waits for, upkeep and filling shelves, has a runtime of its own: a piece of it
+//! computes for tens of milliseconds without a pause, and on the threads that serve searches would wait behind it.
+
+use std::num::NonZero;
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+
+static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
+    let half_of_the_cores = (available_parallelism().map_or(1, NonZero::get) / 2).max(1);
+    let runtime =
+        Builder::new_multi_thread().worker_threads(half_of_the_cores).thread_name("upkeep").enable_all().build();
+    runtime.inspect_err(|error| tracing::warn!(%error, "upkeep has no threads of its own")).ok()
+});
+
+/// LanceDB leaves two cores idle when it encodes rows and builds indexes; where there are two, one thread does all of it.
+/// What the environment says counts.
+///
+/// # Safety
+/// No other thread may be there: this changes the environment.
+pub unsafe fn use_all_cores() {
+    const IDLE_CORES: &str = "LANCE_IO_CORE_RESERVATION";
+    if std::env::var_os(IDLE_CORES).is_none() {
+        // SAFETY: no other thread is there, as the caller says.
+        unsafe { std::env::set_var(IDLE_CORES, "0") };
+    }
+}
+
+pub(super) fn spawn_aside<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+    match &*RUNTIME {
+        Some(runtime) => runtime.spawn(work),
+        None => tokio::spawn(work),
+    }
+}
