@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 use crate::heap;
 use crate::llm;
 use crate::settings::{self, Loaded, LogLevel, Provider, SettingsError, Sources};
-use crate::store;
 use crate::telemetry;
 
 mod args;
@@ -50,8 +49,6 @@ use session::{with_serving_bank, with_solving_bank};
 /// or configuration.
 pub fn run() -> i32 {
     heap::limit();
-    // SAFETY: nothing has started a thread yet.
-    unsafe { store::use_all_cores() };
     llm::use_ring();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -14,7 +14,8 @@ pub(crate) fn limit() {
 /// the system reads it from the file again.
 #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "the call is Linux's"))]
 pub(crate) fn forget(part: &'static [u8]) {
-    // SAFETY: takes no pointer. Then: whole pages of constant data that is never written to, which come back as they were.
+    // SAFETY: the first takes no pointer. The second is given whole pages of constant data, which are mapped from the file
+    // of the binary and never written to, so they come back as they were.
     #[cfg(target_os = "linux")]
     unsafe {
         let Ok(page) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) else { return };

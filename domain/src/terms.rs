@@ -30,7 +30,7 @@ const TITLE_REPEATS: usize = 2;
 /// The endings of shorter words are left on.
 const SHORTEST_STEMMED: usize = 3;
 
-/// Words whose terms each thread remembers, some 3 MB: a text is analysed in a third of the time then.
+/// Words whose terms each thread that analyses texts remembers, some 3 MB: it takes a third of the time then.
 const KNOWN_WORDS: usize = 16_384;
 const LONGEST_KNOWN_BYTES: usize = 32;
 

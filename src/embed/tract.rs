@@ -1,6 +1,6 @@
 //! A sentence-transformer in ONNX form on tract, in pure Rust. Encoders of one model share its weights.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokenizers::{Encoding, Tokenizer};
@@ -36,8 +36,9 @@ pub(crate) struct TractModel {
     one: Arc<TypedSimplePlan>,
     /// For several short texts at once. It has weights of its own.
     many: Option<Arc<TypedSimplePlan>>,
-    /// For queries.
-    threads: Arc<ThreadPool>,
+    /// For one query at a time: a thread that waits for its part of a query would begin with another one, and tract
+    /// cannot run two on one thread. None where there is one thread.
+    threads: Option<Mutex<Arc<ThreadPool>>>,
     pooling: Pooling,
     window: usize,
     pad: u32,
@@ -48,7 +49,8 @@ impl TractModel {
     /// of the built-in model).
     pub(crate) fn load(model: &Model, threads: usize, batches: bool) -> Result<Self, String> {
         multithread::set_threading_panel_threshold(PANELS_WORTH_THREADS);
-        let threads = ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "embedder".into());
+        let pool = || ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "embedder".into()).build();
+        let threads = (threads > 1).then(pool).transpose().map_err(|error| error.to_string())?;
         let (one, inputs) = plan(&model.onnx, false).map_err(|error| format!("{error:#}"))?;
         let many = batches.then(|| plan(&model.onnx, true)).transpose().map_err(|error| format!("{error:#}"))?;
         Ok(Self {
@@ -56,7 +58,7 @@ impl TractModel {
             inputs,
             one,
             many: many.map(|(plan, _)| plan),
-            threads: Arc::new(threads.build().map_err(|error| error.to_string())?),
+            threads: threads.map(|threads| Mutex::new(Arc::new(threads))),
             pooling: model.pooling,
             window: model.window,
             pad: model.pad.id,
@@ -189,7 +191,8 @@ impl Encoder for TractEncoder {
     }
 
     fn vectors_of_query(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
-        let threads = Arc::clone(&self.model.threads);
+        let model = Arc::clone(&self.model);
+        let Some(Ok(threads)) = model.threads.as_ref().map(Mutex::try_lock) else { return self.vectors(texts) };
         let executor = Executor::MultiThread(Arc::clone(&threads));
         threads.install(|| multithread::multithread_tract_scope(executor, || self.vectors(texts)))
     }

@@ -28,6 +28,24 @@ fn a_query_has_the_vector_that_it_has_as_a_document() {
 }
 
 #[test]
+fn queries_at_the_same_time_have_the_vectors_that_they_have_alone() {
+    let model = Arc::new(TractModel::load(&builtin::model(), 2, false).unwrap());
+    let texts = ["retry with backoff", "the build of the parser fails when white space is kept at the end of a line"];
+    let model = &model;
+    std::thread::scope(|scope| {
+        for text in texts.into_iter().cycle().take(4) {
+            scope.spawn(move || {
+                let mut encoder = TractEncoder::new(model).unwrap();
+                let alone = encoder.vectors(&[text]).unwrap();
+                for _ in 0..30 {
+                    assert_eq!(encoder.vectors_of_query(&[text]).unwrap(), alone);
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn the_graph_is_asked_for_its_outputs() {
     assert_eq!(gives_sentences(builtin::ONNX), Ok(false));
     assert!(gives_sentences(b"no graph").is_err());

@@ -4,7 +4,6 @@
 use arrow_array::RecordBatchIterator;
 use lancedb::expr::DfExpr;
 use lancedb::table::merge::MergeInsertBuilder;
-use rayon::prelude::*;
 use reasoning_bank_actors::ports::{Passage, Record, StoreError};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
@@ -45,7 +44,7 @@ impl Plan {
         let all: Vec<&Record> = batch.iter().collect();
         let (changed, new): (Vec<&Record>, Vec<&Record>) = batch.iter().partition(|record| may_be_stored(record));
         let encode = |parts: &[(TableName, &[&Record])]| -> Result<Vec<Rows>, StoreError> {
-            let rows = parts.par_iter().map(|(table, records)| rows::encode(*table, records, dims));
+            let rows = parts.iter().map(|(table, records)| rows::encode(*table, records, dims));
             rows.filter_map(Result::transpose).collect()
         };
         Ok(Self {

@@ -39,8 +39,8 @@ const TEXT_INDEX_BUILD_MB: u64 = 128;
 const ROWS_WORTH_A_KEY: usize = 10_000;
 /// Below, comparing with every vector takes a few milliseconds.
 const ROWS_WORTH_A_VECTOR_INDEX: usize = 5_000;
-/// From here on whole vectors of 384 numbers, 77 MB, do not fit the cache of indexes (40 MiB). Measured at 100,000: the
-/// quantised index answers in 5 ms and finds 0.99 of the ten best, the exact one in 33 ms.
+/// From here on whole vectors of 384 numbers, 77 MB, do not fit the cache of indexes. Measured at 100,000 with a cache of
+/// 40 MiB: the quantised index answers in 5 ms and finds 0.99 of the ten best, the exact one in 33 ms.
 const ROWS_WORTH_QUANTISING: usize = 50_000;
 /// The centre of a partition is the mean of vectors that were in it: with fewer left, it tells what the others were.
 const ROWS_THAT_HIDE_ONE: usize = 16;

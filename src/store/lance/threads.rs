@@ -1,10 +1,14 @@
 //! Who computes where. Work that no caller waits for, upkeep and filling shelves, has a runtime of its own: a piece of it
-//! computes for tens of milliseconds without a pause, and on the threads that serve searches would wait behind it.
+//! computes for tens of milliseconds without a pause, and on the threads that serve searches would wait behind it. The
+//! parts of a search have a pool of their own: LanceDB trains indexes in rayon's, and commits encode there.
+//!
+//! What is opened by one runtime and used by another lives as long as the first: both last as long as the process.
 
 use std::num::NonZero;
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
@@ -14,6 +18,19 @@ static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
         Builder::new_multi_thread().worker_threads(half_of_the_cores).thread_name("upkeep").enable_all().build();
     runtime.inspect_err(|error| tracing::warn!(%error, "upkeep has no threads of its own")).ok()
 });
+
+static SEARCHES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+    let pool = ThreadPoolBuilder::new().thread_name(|_| "search".into()).build();
+    pool.inspect_err(|error| tracing::warn!(%error, "searches have no threads of their own")).ok()
+});
+
+/// With all threads for searches. `part` must not wait for a lock: another one may be begun while it waits for its parts.
+pub(super) fn search<T: Send>(part: impl FnOnce() -> T + Send) -> T {
+    match &*SEARCHES {
+        Some(pool) => pool.install(part),
+        None => part(),
+    }
+}
 
 /// LanceDB leaves two cores idle when it encodes rows and builds indexes; where there are two, one thread does all of it.
 /// What the environment says counts.

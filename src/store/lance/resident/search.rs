@@ -6,10 +6,10 @@ use std::sync::{Arc, RwLockReadGuard};
 use reasoning_bank_actors::ports::{Recall, StoreError};
 use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::resident::{Collection, Query, merge};
+use reasoning_bank_domain::resident::{Collection, Query, Shelf, merge};
 use reasoning_bank_domain::retrieval::Candidates;
 
-use super::super::{blocking, failed};
+use super::super::{blocking, failed, threads};
 use super::keeping::{Kept, Placed};
 
 /// Searching fewer passages takes less than handing the work to another thread is worth.
@@ -47,8 +47,12 @@ impl Search {
     fn by_vector(&self) -> Option<RankedList> {
         let Recall { conditions, limit, .. } = &self.recall;
         let vector = self.recall.vector.as_deref()?;
-        let shelves = self.shelves();
-        Some(merge(shelves.iter().map(|placed| placed.shelf.by_vector(vector, conditions, *limit)), *limit))
+        let placed = self.shelves();
+        let shelves: Vec<&Shelf> = placed.iter().map(|placed| &placed.shelf).collect();
+        let list = || merge(shelves.iter().map(|shelf| shelf.by_vector(vector, conditions, *limit)), *limit);
+        let passages: usize = shelves.iter().map(|shelf| shelf.passages()).sum();
+        // the locks are held out here
+        Some(if passages <= PASSAGES_IN_PLACE { list() } else { threads::search(list) })
     }
 
     fn by_words(&self) -> Option<RankedList> {
