@@ -12,6 +12,7 @@ mod lanes;
 mod local;
 mod model;
 mod onnx_runtime;
+mod prompts;
 mod runtime;
 mod tract;
 mod worker;

@@ -35,7 +35,7 @@ pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelError> {
 fn download(name: &str) -> Result<PathBuf, ModelError> {
     use hf_hub::api::sync::ApiBuilder;
 
-    use super::model::{CONFIG, MODULES, POOLING, TOKENIZER, TOKENIZER_CONFIG, TRANSFORMER, WEIGHTS};
+    use super::model::{CONFIG, MODULES, POOLING, PROMPTS, TOKENIZER, TOKENIZER_CONFIG, TRANSFORMER, WEIGHTS};
 
     let api = ApiBuilder::from_env().with_progress(false).build().map_err(|error| failed(name, error))?;
     let files = api.model(name.to_owned());
@@ -43,7 +43,7 @@ fn download(name: &str) -> Result<PathBuf, ModelError> {
     let is_there = |file: &&str| info.siblings.iter().any(|sibling| sibling.rfilename == *file);
     let missing = || failed(name, format!("it has no {}", WEIGHTS.join(" or ")));
     let weights = WEIGHTS.into_iter().find(is_there).ok_or_else(missing)?;
-    let others = [CONFIG, MODULES, POOLING, TOKENIZER_CONFIG, TRANSFORMER].into_iter().filter(is_there);
+    let others = [CONFIG, MODULES, POOLING, PROMPTS, TOKENIZER_CONFIG, TRANSFORMER].into_iter().filter(is_there);
     let get = |file: &str| files.get(file).map_err(|error| failed(name, format!("{file}: {error}")));
     others.chain([weights]).try_for_each(|file| get(file).map(drop))?;
     get(TOKENIZER)

@@ -18,6 +18,7 @@ use super::job::{Documents, Query};
 use super::lanes::Lanes;
 use super::model::{Model, ModelError, builtin};
 use super::onnx_runtime::OrtEncoder;
+use super::prompts::Prompted;
 use super::runtime::{Runtime, runtime};
 use super::tract::{TractEncoder, TractModel};
 use super::worker;
@@ -139,6 +140,15 @@ fn cores() -> usize {
 
 /// One for each thread. On ONNX Runtime a single one, whose runtime uses the threads.
 fn encoders(model: &Model, threads: usize, work: Work) -> Result<Encoders, String> {
+    let encoders = without_prompts(model, threads, work)?;
+    if model.prompts.is_empty() {
+        return Ok(encoders);
+    }
+    let prompted = |encoder| Box::new(Prompted { encoder, prompts: model.prompts.clone() }) as Box<dyn Encoder>;
+    Ok(encoders.into_iter().map(prompted).collect())
+}
+
+fn without_prompts(model: &Model, threads: usize, work: Work) -> Result<Encoders, String> {
     if let Runtime::OnnxRuntime { .. } = runtime() {
         return Ok(vec![Box::new(OrtEncoder::load(model, threads)?)]);
     }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use tokenizers::Tokenizer;
 
+use super::chunking;
+use super::prompts::Prompts;
 use super::tract;
 
 /// Tokens that a model of a directory reads at once, at most: attention takes time with their square.
@@ -25,6 +26,7 @@ pub(crate) const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 pub(crate) const TRANSFORMER: &str = "sentence_bert_config.json";
 pub(crate) const POOLING: &str = "1_Pooling/config.json";
 pub(crate) const MODULES: &str = "modules.json";
+pub(crate) const PROMPTS: &str = "config_sentence_transformers.json";
 
 /// A directory that is no embedding model that can be used; the message names the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +79,9 @@ pub(crate) struct Model {
     pub(crate) pooling: Pooling,
     /// Tokens that it reads at once, its special tokens included.
     pub(crate) window: usize,
+    /// The same without the tokens of prompts.
+    pub(crate) room: usize,
+    pub(crate) prompts: Prompts,
     /// What fills shorter texts of a batch.
     pub(crate) pad: Pad,
 }
@@ -89,7 +94,7 @@ pub(crate) struct Pad {
 
 /// all-MiniLM-L6-v2 with int8 weights: nothing is read from disk or downloaded.
 pub(crate) mod builtin {
-    use super::{Cow, Model, Pad, Pooling};
+    use super::{Cow, Model, Pad, Pooling, Prompts};
 
     pub(crate) const NAME: &str = "all-MiniLM-L6-v2-int8";
     pub(crate) const DIMS: usize = 384;
@@ -110,15 +115,17 @@ pub(crate) mod builtin {
             tokenizer: Cow::Borrowed(TOKENIZER),
             pooling: Pooling::Mean,
             window: WINDOW_TOKENS,
+            room: WINDOW_TOKENS,
+            prompts: Prompts::default(),
             pad: Pad { id: 0, token: "[PAD]".into() },
         }
     }
 }
 
 impl Model {
-    /// Reads a sentence-transformer: `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; pooling, window and
-    /// padding from `1_Pooling/config.json`, `sentence_bert_config.json`, `tokenizer_config.json` and `config.json`
-    /// where they are there.
+    /// Reads a sentence-transformer: `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; pooling, window, padding and
+    /// prompts from `1_Pooling/config.json`, `sentence_bert_config.json`, `tokenizer_config.json`, `config.json` and
+    /// `config_sentence_transformers.json` where they are there.
     ///
     /// # Errors
     /// A file is missing, cannot be read or says what cannot be, or `modules.json` names a module that would be left
@@ -131,7 +138,7 @@ impl Model {
             None => bytes(&dir.join(second))?.ok_or(missing("model.onnx or onnx/model.onnx"))?,
         };
         let tokenizer = bytes(&dir.join(TOKENIZER))?.ok_or(missing(TOKENIZER))?;
-        let words = Tokenizer::from_bytes(&tokenizer);
+        let words = chunking::tokenizer(&tokenizer);
         let words = words.map_err(|error| ModelError::unfit(&dir.join(TOKENIZER), error))?;
         if let Some(module) = unknown_module(&dir.join(MODULES))?
             && !tract::gives_sentences(&onnx).map_err(|error| ModelError::unfit(dir, error))?
@@ -150,16 +157,23 @@ impl Model {
             [&config["max_position_embeddings"], &tokenizer_config["model_max_length"], &transformer["max_seq_length"]];
         // Some say 10^30 where there is no limit.
         let limit = limits.into_iter().filter_map(Value::as_f64).fold(MOST_WINDOW_TOKENS as f64, f64::min);
-        if limit < LEAST_WINDOW_TOKENS as f64 {
-            let reason = format!("its model reads {limit} tokens at once; at least {LEAST_WINDOW_TOKENS} are needed");
+        let prompts = Prompts::of(&json(&dir.join(PROMPTS))?);
+        let of_prompts = prompts.tokens(&words).map_err(|error| ModelError::unfit(&dir.join(PROMPTS), error))?;
+        let window = limit as usize;
+        let room = window.saturating_sub(of_prompts);
+        if room < LEAST_WINDOW_TOKENS {
+            let reason = format!(
+                "its model reads {limit} tokens at once, {of_prompts} of them of prompts; at least {LEAST_WINDOW_TOKENS} \
+                 are needed"
+            );
             return Err(ModelError::unfit(dir, reason));
         }
         let named = |value: &Value| Some(value.as_str().or(value["content"].as_str())?.to_owned());
         let token = named(&tokenizer_config["pad_token"]).unwrap_or_else(|| "[PAD]".into());
         let id = config["pad_token_id"].as_u64().and_then(|id| u32::try_from(id).ok());
         let id = id.or_else(|| words.token_to_id(&token)).unwrap_or_default();
-        let (pooling, window) = (pooling(&dir.join(POOLING))?, limit as usize);
-        let settings = format!("pooling={} window={window} pad={id} {token}", pooling.as_str());
+        let pooling = pooling(&dir.join(POOLING))?;
+        let settings = format!("pooling={} window={window} pad={id} {token}{}", pooling.as_str(), prompts.describe());
         Ok(Self {
             name: dir.file_name().map_or_else(|| "local".into(), |name| name.to_string_lossy().into_owned()),
             hash: hash([&onnx, &tokenizer, settings.as_bytes()]),
@@ -167,6 +181,8 @@ impl Model {
             tokenizer: Cow::Owned(tokenizer),
             pooling,
             window,
+            room,
+            prompts,
             pad: Pad { id, token },
         })
     }

@@ -16,7 +16,7 @@ pub(crate) struct OrtEncoder {
     model: TextEmbedding,
     /// Unlike that of the model it does not truncate.
     tokenizer: Tokenizer,
-    window: usize,
+    room: usize,
 }
 
 impl OrtEncoder {
@@ -42,13 +42,13 @@ impl OrtEncoder {
         let options = InitOptionsUserDefined::new().with_max_length(model.window).with_intra_threads(threads);
         let loaded = TextEmbedding::try_new_from_user_defined(user_defined, options);
         let loaded = loaded.map_err(|error| error.to_string())?;
-        Ok(Self { model: loaded, tokenizer: chunking::tokenizer(&model.tokenizer)?, window: model.window })
+        Ok(Self { model: loaded, tokenizer: chunking::tokenizer(&model.tokenizer)?, room: model.room })
     }
 }
 
 impl Encoder for OrtEncoder {
     fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
-        chunking::cut(&self.tokenizer, text, self.window)
+        chunking::cut(&self.tokenizer, text, self.room)
     }
 
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {

@@ -41,6 +41,7 @@ pub(crate) struct TractModel {
     threads: Option<Mutex<Arc<ThreadPool>>>,
     pooling: Pooling,
     window: usize,
+    room: usize,
     pad: u32,
 }
 
@@ -61,6 +62,7 @@ impl TractModel {
             threads: threads.map(|threads| Mutex::new(Arc::new(threads))),
             pooling: model.pooling,
             window: model.window,
+            room: model.room,
             pad: model.pad.id,
         })
     }
@@ -175,7 +177,7 @@ impl TractEncoder {
 
 impl Encoder for TractEncoder {
     fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
-        chunking::cut(&self.model.tokenizer, text, self.model.window)
+        chunking::cut(&self.model.tokenizer, text, self.model.room)
     }
 
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {

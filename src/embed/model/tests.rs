@@ -77,6 +77,7 @@ fn a_model_is_another_when_a_part_of_it_changes_and_not_when_it_is_moved() {
         ("1_Pooling/config.json", r#"{"pooling_mode": "cls"}"#),
         ("sentence_bert_config.json", r#"{"max_seq_length": 128}"#),
         ("config.json", r#"{"pad_token_id": 7}"#),
+        ("config_sentence_transformers.json", r#"{"prompts": {"query": "query: "}}"#),
     ] {
         assert_ne!(hash(file, text), same, "{file}");
     }
@@ -126,10 +127,23 @@ fn a_file_that_is_missing_or_bad_is_named(#[case] files: &[(&str, &str)], #[case
 #[case::pooling("1_Pooling/config.json", r#"{"pooling_mode_max_tokens": true}"#, "max_tokens")]
 #[case::several_poolings("1_Pooling/config.json", r#"{"pooling_mode": ["cls", "mean"]}"#, "cls and mean")]
 #[case::window("tokenizer_config.json", r#"{"model_max_length": 2}"#, "2 tokens")]
+#[case::prompts("config_sentence_transformers.json", &long_prompt(), "510 of them of prompts")]
 fn a_file_that_says_what_cannot_be_is_named(#[case] file: &str, #[case] text: &str, #[case] message: &str) {
     let dir = with_tokenizer(&[("model.onnx", "graph"), (file, text)]);
     let error = Model::read(dir.path()).err().unwrap().to_string();
     assert!(error.contains(message), "{error}");
+}
+
+fn long_prompt() -> String {
+    json!({"prompts": {"query": "word ".repeat(510)}}).to_string()
+}
+
+#[test]
+fn prompts_take_room_from_texts() {
+    let config = r#"{"prompts": {"query": "query: ", "passage": "a passage: "}}"#;
+    let dir = with_tokenizer(&[("model.onnx", "graph"), ("config_sentence_transformers.json", config)]);
+    let model = Model::read(dir.path()).unwrap();
+    assert_eq!((model.window, model.room, model.prompts.is_empty()), (512, 509, false));
 }
 
 #[test]

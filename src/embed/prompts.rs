@@ -1,0 +1,75 @@
+//! Prompts: what some models were trained to have before a text, another one before a query than before a document.
+
+use serde_json::Value;
+use tokenizers::Tokenizer;
+
+use super::encoder::{Encoder, Piece};
+
+/// The names under which sentence-transformers looks for that of a document, first come first.
+const DOCUMENT: [&str; 3] = ["document", "passage", "corpus"];
+const QUERY: [&str; 1] = ["query"];
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Prompts {
+    query: String,
+    document: String,
+}
+
+impl Prompts {
+    /// Those of a `config_sentence_transformers.json`. Where there is none for a kind of text, the one that is named as
+    /// the default holds, if any.
+    pub(crate) fn of(config: &Value) -> Self {
+        let prompt = |name: &str| config["prompts"][name].as_str();
+        let default = || config["default_prompt_name"].as_str().and_then(prompt);
+        let first = |names: &[&str]| names.iter().copied().find_map(prompt).or_else(default).unwrap_or_default();
+        Self { query: first(&QUERY).to_owned(), document: first(&DOCUMENT).to_owned() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.query.is_empty() && self.document.is_empty()
+    }
+
+    /// Of the longer one.
+    pub(crate) fn tokens(&self, tokenizer: &Tokenizer) -> Result<usize, String> {
+        let tokens = |prompt: &str| tokenizer.encode(prompt, false).map(|encoding| encoding.len());
+        let tokens = [&self.query, &self.document].map(|prompt| tokens(prompt).map_err(|error| error.to_string()));
+        let [query, document] = tokens;
+        Ok(query?.max(document?))
+    }
+
+    /// For the hash of a model.
+    pub(crate) fn describe(&self) -> String {
+        if self.is_empty() { String::new() } else { format!(" prompts={:?} {:?}", self.query, self.document) }
+    }
+}
+
+/// An encoder that is given the prompts before the texts. It must leave room for them where it cuts.
+pub(crate) struct Prompted {
+    pub(crate) encoder: Box<dyn Encoder>,
+    pub(crate) prompts: Prompts,
+}
+
+impl Encoder for Prompted {
+    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
+        self.encoder.cut(text)
+    }
+
+    fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+        with(&self.prompts.document, texts, |texts| self.encoder.vectors(texts))
+    }
+
+    fn vectors_of_query(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+        with(&self.prompts.query, texts, |texts| self.encoder.vectors_of_query(texts))
+    }
+}
+
+fn with<T>(prompt: &str, texts: &[&str], run: impl FnOnce(&[&str]) -> T) -> T {
+    if prompt.is_empty() {
+        return run(texts);
+    }
+    let prompted: Vec<String> = texts.iter().map(|text| format!("{prompt}{text}")).collect();
+    run(&prompted.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests;
