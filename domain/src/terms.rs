@@ -108,6 +108,9 @@ fn of_word(word: &str, take: &mut impl FnMut(&str)) {
 
 /// Its parts, and the whole where it has several.
 fn of_new_word(word: &str) -> Vec<String> {
+    if is_plain(word) {
+        return vec![term(word)];
+    }
     let parts = words::parts(word);
     let parts = if parts.len() > 1 { parts } else { Vec::new() };
     parts.into_iter().chain([word]).map(term).filter(|term| !term.is_empty()).collect()
@@ -123,9 +126,15 @@ fn of_signs(signs: &str, take: &mut impl FnMut(&str)) {
     }
 }
 
+/// Has one part, and nothing in it is folded.
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.len() <= LONGEST_CHARS && word.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
 fn term(word: &str) -> String {
-    let folded: String = words::folded(word).take(LONGEST_CHARS).collect();
-    if folded.len() < SHORTEST_STEMMED || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
+    let folded: String =
+        if is_plain(word) { word.to_owned() } else { words::folded(word).take(LONGEST_CHARS).collect() };
+    if folded.len() < SHORTEST_STEMMED || !is_plain(&folded) {
         return folded;
     }
     ENGLISH.with_borrow(|stemmer| stemmer.stem(&folded).into_owned())

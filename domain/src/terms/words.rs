@@ -34,7 +34,10 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 }
 
 fn is_of_word(c: char) -> bool {
-    c == '_' || c.is_alphanumeric() || is_combining_mark(c)
+    if c.is_ascii() {
+        return c == '_' || c.is_ascii_alphanumeric();
+    }
+    c.is_alphanumeric() || is_combining_mark(c)
 }
 
 /// Chinese characters, kana, Hangul is spaced; Thai, Lao, Khmer and Burmese are not.
