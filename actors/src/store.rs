@@ -60,9 +60,11 @@ impl StoreHandle {
 
     /// Durable when it returns.
     pub async fn commit(&self, batch: Batch, deadline: Deadline) -> Result<Committed, Error> {
+        // kept for a second try; one may have thousands of vectors
+        let batch = Arc::new(batch);
         self.ask("commit", deadline, move |store| {
-            let batch = batch.clone();
-            async move { store.commit(batch, deadline).await }.boxed()
+            let batch = Arc::clone(&batch);
+            async move { store.commit(Arc::unwrap_or_clone(batch), deadline).await }.boxed()
         })
         .await
     }
@@ -314,6 +316,7 @@ impl Actor for StoreActor {
                 let upkeep = async move {
                     match store.maintain(Deadline::after(MAINTENANCE_LIMIT)).await {
                         Ok(done) => tracing::debug!(?done, "upkeep of the store"),
+                        Err(StoreError::TimedOut) => tracing::debug!("upkeep of the store goes on"),
                         Err(error) => tracing::warn!(%error, "upkeep of the store failed"),
                     }
                 };
