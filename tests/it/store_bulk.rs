@@ -94,6 +94,19 @@ async fn many_records_at_once_are_whole_durable_and_stored_once() {
     );
 }
 
+#[tokio::test]
+async fn what_is_stored_is_not_stored_again_among_many_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let (known, new) = (numbered("Known", 3), numbered("Many", MANY));
+    let store = open(dir.path()).await;
+    commit_each(&store, &known).await;
+    let all = [known, new].concat();
+    let committed = store.commit(imported(&all), soon()).await.unwrap();
+    assert_eq!(committed.memories, all.iter().map(|memory| MemoryCommit::Created(memory.id)).collect::<Vec<_>>());
+    assert_eq!(stored(&store).await, ids_of(&all));
+    assert_eq!(passages_of(&store, &all).await, all.len());
+}
+
 /// What a kill leaves: the marker, and the tables as far as they came.
 #[rstest]
 #[tokio::test]

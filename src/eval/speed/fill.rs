@@ -22,11 +22,11 @@ const BATCH: u32 = 8_192;
 const BATCHES_AT_ONCE: usize = 2;
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// `done` is told how many are stored. Making the memories up is part of the time: a small one, on another thread.
+/// `done` is told how many are stored. The time begins when the first batch is made up; making the others is part of it: a
+/// small one, on another thread.
 pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u64)) -> Result<Filled, EvalError> {
     let rows = bank.rows();
     opened(system).await?;
-    let begun = Instant::now();
     let (send, mut receive) = mpsc::channel::<Vec<Restorable>>(1);
     let making = tokio::task::spawn_blocking(move || {
         let embedder = Synthetic::fingerprint().to_string();
@@ -37,7 +37,10 @@ pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u
             }
         }
     });
-    let stored = stream::poll_fn(|context| receive.poll_recv(context))
+    let first = receive.recv().await;
+    let begun = Instant::now();
+    let stored = stream::iter(first)
+        .chain(stream::poll_fn(|context| receive.poll_recv(context)))
         .map(async |batch| {
             let new = system.memories.restore(batch, Deadline::after(PATIENCE)).await?;
             Ok::<_, Error>(new.into_iter().filter(|is_new| *is_new).count() as u64)

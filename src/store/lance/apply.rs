@@ -1,7 +1,13 @@
 //! Applying records to the tables: once when they are new, or again when journals are replayed (`replay`). The order of
 //! the tables is such that a reader never meets a passage without its memory.
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatchIterator;
+use futures::future::try_join_all;
+use lance::Dataset;
+use lance::dataset::transaction::Transaction;
+use lance::dataset::{CommitBuilder, InsertBuilder, WriteMode, WriteParams};
 use lancedb::expr::DfExpr;
 use lancedb::table::merge::MergeInsertBuilder;
 use reasoning_bank_actors::ports::{Passage, Record, StoreError};
@@ -11,7 +17,7 @@ use reasoning_bank_domain::memory::Memory;
 use super::revisions::{Standing, Stored};
 use super::rows::{self, Rows};
 use super::tables::{TableName, Tables};
-use super::{failed, filter};
+use super::{failed, filter, indexes};
 
 /// Memories whose passages are looked through at once.
 const REVISED_AT_ONCE: usize = 256;
@@ -24,6 +30,20 @@ pub(super) struct Plan {
     replaced: Vec<Rows>,
     appended: Vec<Rows>,
     revised: Vec<Revised>,
+}
+
+/// A plan whose new rows are in files that no version of a table has yet.
+pub(super) struct Written {
+    replaced: Vec<Rows>,
+    appended: Vec<Appended>,
+    revised: Vec<Revised>,
+}
+
+/// What makes the next version of a table.
+struct Appended {
+    table: TableName,
+    dataset: Arc<Dataset>,
+    transaction: Transaction,
 }
 
 /// A memory and the passages it has now.
@@ -66,6 +86,29 @@ impl Plan {
     }
 
     pub(super) async fn apply(self, tables: &Tables) -> Result<(), StoreError> {
+        self.write(tables).await?.publish(tables).await
+    }
+
+    /// Writes the new rows of all tables at the same time: most of the work, of which no reader sees anything.
+    pub(super) async fn write(self, tables: &Tables) -> Result<Written, StoreError> {
+        let appended = self.appended.into_iter().map(|rows| Appended::write(tables, rows));
+        let (replaced, revised) = (self.replaced, self.revised);
+        Ok(Written { replaced, appended: try_join_all(appended).await?, revised })
+    }
+}
+
+impl Appended {
+    async fn write(tables: &Tables, rows: Rows) -> Result<Self, StoreError> {
+        let dataset = Arc::new(indexes::snapshot(tables.get(rows.table)).await?);
+        let append = WriteParams { mode: WriteMode::Append, ..WriteParams::default() };
+        let insert = InsertBuilder::new(Arc::clone(&dataset)).with_params(&append);
+        let transaction = insert.execute_uncommitted(vec![rows.batch]).await.map_err(failed)?;
+        Ok(Self { table: rows.table, dataset, transaction })
+    }
+}
+
+impl Written {
+    pub(super) async fn publish(self, tables: &Tables) -> Result<(), StoreError> {
         for rows in self.replaced {
             match rows.table {
                 // may be new
@@ -73,8 +116,12 @@ impl Plan {
                 _ => replace_stored(tables, rows).await?,
             }
         }
-        for rows in self.appended {
-            tables.get(rows.table).add(rows.batch).execute().await.map_err(failed)?;
+        for Appended { table, dataset, transaction } in self.appended {
+            let newest = CommitBuilder::new(dataset).execute(transaction).await.map_err(failed)?;
+            // saves the next read a look at the disk
+            if let Some(known) = tables.get(table).dataset() {
+                known.update(newest);
+            }
         }
         remove_stale_passages(tables, &self.revised).await
     }

@@ -1,6 +1,6 @@
 //! Commits of many records: straight into the tables, not through the journal, which would write everything three times.
-//! Such a commit is whole because it can be taken back: before it begins, everything is synced and a marker file notes the
-//! version of each table; it is done when the tables are synced and the marker is gone. Whoever finds the marker puts the
+//! Such a commit is whole because it can be taken back: before a table changes, everything is synced and a marker file notes
+//! the version of each; it is done when the tables are synced and the marker is gone. Whoever finds the marker puts the
 //! tables back to the versions noted: nobody was told that the commit is stored.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 use lance::dataset::builder::DatasetBuilder;
-use reasoning_bank_actors::ports::{Record, StoreError};
+use reasoning_bank_actors::ports::{Batch, Record, StoreError};
 
 use super::apply::Plan;
 use super::format::Layout;
@@ -29,23 +29,37 @@ pub(super) fn is_worth_it(batch: &[Record]) -> bool {
     batch.len() >= RECORDS_WORTH_IT
 }
 
+/// A batch that goes straight into the tables, with the plan for the case that all of it is to be written: that much is
+/// not known before the write lock is had. None where a record may come to be another one.
+pub(super) async fn planned(batch: Batch, dims: usize) -> Result<(Batch, Option<Plan>), StoreError> {
+    let confirms = |record: &Record| matches!(record, Record::Memory { confirm: Some(_), .. });
+    if !is_worth_it(&batch) || batch.iter().any(confirms) {
+        return Ok((batch, None));
+    }
+    blocking(move || Plan::new(&batch, dims).map(|plan| (batch, Some(plan)))).await?
+}
+
 /// All of the plan is durable when it returns, or none of it is there once somebody has written again.
 pub(super) async fn apply(shared: &Shared, guard: &WriteGuard, plan: Plan) -> Result<(), StoreError> {
     shared.upkeep.make_way();
-    // what comes before has to survive whatever becomes of this
+    let ((), written) = tokio::try_join!(mark(shared, guard), plan.write(&shared.tables))?;
+    written.publish(&shared.tables).await?;
+    checkpoint::sync_tables(shared).await?;
+    let path = shared.layout.bulk();
+    blocking(move || remove_synced(&path)).await?.map_err(failed)?;
+    shared.upkeep.make_way();
+    Ok(())
+}
+
+/// From now on the commit can be taken back. What comes before it survives whatever becomes of it.
+async fn mark(shared: &Shared, guard: &WriteGuard) -> Result<(), StoreError> {
     checkpoint::checkpoint(shared, guard).await?;
     let mut versions = Versions::new();
     for (name, table) in shared.tables.each() {
         versions.insert(name.as_str().to_owned(), indexes::snapshot(table).await?.version_id());
     }
     let (path, json) = (shared.layout.bulk(), serde_json::to_vec(&versions).map_err(failed)?);
-    blocking(move || write_synced(&path, &json)).await?.map_err(failed)?;
-    plan.apply(&shared.tables).await?;
-    checkpoint::sync_tables(shared).await?;
-    let path = shared.layout.bulk();
-    blocking(move || remove_synced(&path)).await?.map_err(failed)?;
-    shared.upkeep.make_way();
-    Ok(())
+    blocking(move || write_synced(&path, &json)).await?.map_err(failed)
 }
 
 /// Takes back a commit that broke off. The write lock must be held, and nothing have been written since.

@@ -36,6 +36,8 @@ struct State {
 
 struct Waiting {
     batch: Batch,
+    /// Of all of the batch, where it is large: made while others write.
+    plan: Option<Plan>,
     deadline: Deadline,
     reply: oneshot::Sender<Result<Committed, StoreError>>,
     _place: OwnedSemaphorePermit,
@@ -119,8 +121,9 @@ pub(super) async fn commit(shared: &Arc<Shared>, batch: Batch, deadline: Deadlin
     rows::check(&batch, shared.dims)?;
     within(deadline, async {
         let place = Arc::clone(&shared.queue.places).acquire_owned().await.map_err(failed)?;
+        let (batch, plan) = bulk::planned(batch, shared.dims).await?;
         let (reply, answer) = oneshot::channel();
-        if shared.queue.push(Waiting { batch, deadline, reply, _place: place }) {
+        if shared.queue.push(Waiting { batch, plan, deadline, reply, _place: place }) {
             tokio::spawn(serve(Arc::clone(shared)));
         }
         answer.await.unwrap_or(Err(StoreError::TimedOut))
@@ -150,7 +153,8 @@ async fn serve(shared: Arc<Shared>) {
 async fn commit_waiting(shared: Arc<Shared>, mut guard: WriteGuard) {
     let mut waiting = shared.queue.take();
     let batches: Vec<Batch> = waiting.iter_mut().map(|waiting| std::mem::take(&mut waiting.batch)).collect();
-    match write(&shared, &mut guard, batches).await {
+    let plan = if let [alone] = &mut *waiting { alone.plan.take() } else { None };
+    match write(&shared, &mut guard, batches, plan).await {
         Ok(answers) => {
             for (waiting, answer) in waiting.into_iter().zip(answers) {
                 let _ = waiting.reply.send(answer);
@@ -169,15 +173,25 @@ async fn commit_waiting(shared: Arc<Shared>, mut guard: WriteGuard) {
     }
 }
 
-async fn write(shared: &Shared, guard: &mut WriteGuard, batches: Vec<Batch>) -> Result<Vec<Answer>, StoreError> {
+/// `plan`: for all of the batches.
+async fn write(
+    shared: &Shared,
+    guard: &mut WriteGuard,
+    batches: Vec<Batch>,
+    plan: Option<Plan>,
+) -> Result<Vec<Answer>, StoreError> {
     let erasures = settle(shared, guard).await?;
+    let asked: usize = batches.iter().map(Vec::len).sum();
     let (answers, batch) = resolve::resolve(&shared.tables, batches).await?;
     if batch.is_empty() {
         return Ok(answers);
     }
     let dims = shared.dims;
     if bulk::is_worth_it(&batch) {
-        let plan = blocking(move || Plan::new(&batch, dims)).await??;
+        let plan = match plan.filter(|_| batch.len() == asked) {
+            Some(plan) => plan,
+            None => blocking(move || Plan::new(&batch, dims)).await??,
+        };
         return bulk::apply(shared, guard, plan).await.map(|()| answers);
     }
     let (plan, frame) = blocking(move || -> Result<_, StoreError> {
@@ -215,7 +229,8 @@ mod tests {
         let push = |patience| {
             let (reply, answer) = oneshot::channel();
             let place = Arc::clone(&queue.places).try_acquire_owned().unwrap();
-            queue.push(Waiting { batch: Batch::new(), deadline: Deadline::after(patience), reply, _place: place });
+            let (batch, plan) = (Batch::new(), None);
+            queue.push(Waiting { batch, plan, deadline: Deadline::after(patience), reply, _place: place });
             answer
         };
         let (mut late, mut in_time) = (push(Duration::ZERO), push(Duration::from_secs(60)));

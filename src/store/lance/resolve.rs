@@ -99,6 +99,8 @@ struct Known {
     memories: HashMap<MemoryId, Option<String>>,
     /// Active memories by what they say.
     by_duplicate_key: HashMap<String, BTreeSet<MemoryId>>,
+    /// Whether one of the batches may confirm what is stored: otherwise nobody asks what memories say.
+    is_compared: bool,
     /// Ids that a revision is asked for, and the whole of those that there are.
     revised: HashMap<MemoryId, Option<Memory>>,
 }
@@ -113,11 +115,15 @@ impl Known {
             _ => None,
         });
         let (revised, new): (HashSet<MemoryId>, Vec<(&Memory, bool)>) = (revised.collect(), new.collect());
-        let mut known = Self { revised: revised.iter().map(|id| (*id, None)).collect(), ..Self::default() };
+        let mut known = Self {
+            is_compared: new.iter().any(|(_, may_confirm)| *may_confirm),
+            revised: revised.iter().map(|id| (*id, None)).collect(),
+            ..Self::default()
+        };
         let revised: Vec<MemoryId> = revised.into_iter().collect();
         let (revised, similar) = tokio::try_join!(read::memories(tables, &revised), similar(tables, &new))?;
         for memory in revised {
-            known.add(&memory);
+            known.add(&memory, known.key(&memory));
         }
         for (id, key) in similar {
             known.insert(id, key);
@@ -136,8 +142,12 @@ impl Known {
         }
     }
 
-    fn add(&mut self, memory: &Memory) {
-        self.insert(memory.id, (memory.status == Status::Active).then(|| memory.duplicate_key()));
+    fn key(&self, memory: &Memory) -> Option<String> {
+        (self.is_compared && memory.status == Status::Active).then(|| memory.duplicate_key())
+    }
+
+    fn add(&mut self, memory: &Memory, key: Option<String>) {
+        self.insert(memory.id, key);
         if let Some(whole) = self.revised.get_mut(&memory.id) {
             *whole = Some(memory.clone());
         }
@@ -148,13 +158,13 @@ impl Known {
         if self.memories.contains_key(&memory.id) {
             return (MemoryCommit::Created(memory.id), false);
         }
-        if may_confirm && memory.status == Status::Active {
-            let same = self.by_duplicate_key.get(&memory.duplicate_key());
-            if let Some(existing) = same.and_then(|same| same.first()) {
-                return (MemoryCommit::Reinforced(*existing), false);
-            }
+        let key = self.key(memory);
+        if let Some(key) = key.as_ref().filter(|_| may_confirm)
+            && let Some(existing) = self.by_duplicate_key.get(key).and_then(BTreeSet::first)
+        {
+            return (MemoryCommit::Reinforced(*existing), false);
         }
-        self.add(memory);
+        self.add(memory, key);
         (MemoryCommit::Created(memory.id), true)
     }
 
@@ -179,7 +189,7 @@ impl Known {
     fn revise(&mut self, memory: &Memory) -> bool {
         let is_new = self.whole(memory.id) != Some(memory);
         if is_new {
-            self.add(memory);
+            self.add(memory, self.key(memory));
         }
         is_new
     }

@@ -192,7 +192,9 @@ pub(super) fn vectors<'a>(
     dims: usize,
 ) -> Result<ArrayRef, StoreError> {
     let zeros = vec![0.0; dims];
-    let mut rows = FixedSizeListBuilder::new(Float32Builder::new(), i32::try_from(dims).map_err(failed)?);
+    let (at_least, _) = vectors.size_hint();
+    let numbers = Float32Builder::with_capacity(at_least * dims);
+    let mut rows = FixedSizeListBuilder::with_capacity(numbers, i32::try_from(dims).map_err(failed)?, at_least);
     for vector in vectors {
         if let Some(vector) = vector {
             check_vector(vector, dims)?;
