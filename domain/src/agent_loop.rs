@@ -239,9 +239,11 @@ impl AgentLoop {
     ) -> Vec<Effect> {
         self.progress.completed = (self.progress.completed + 1).min(self.progress.total);
         self.usage += spent;
-        // Calls end with the run, so this and `DeadlinePassed` come together, in either order.
-        if result.as_ref().is_err_and(|failure| failure.code == "deadline_exceeded") {
-            return self.cut_short(now);
+        // Calls end with the run, so these and `DeadlinePassed` or `Cancelled` come together, in either order.
+        match result.as_ref().map_err(|failure| failure.code) {
+            Err("deadline_exceeded") => return self.cut_short(now),
+            Err("cancelled") => return self.fail(Failure::Cancelled, now),
+            _ => {}
         }
         let index = attempt.map_or(0, |number| number as usize - 1);
         let effects = match (self.phase, purpose) {

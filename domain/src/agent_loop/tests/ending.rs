@@ -99,3 +99,11 @@ fn a_call_that_ran_out_of_time_ends_the_run_with_what_there_is() {
     let (conclusion, _) = player.play(job(2), Limits::default());
     assert_eq!(conclusion.end, Err(Failure::DeadlinePassed));
 }
+
+#[test]
+fn calls_that_end_with_a_cancelled_run_may_say_so_first() {
+    let mut player = Player::new(|_: &Call| broken("cancelled"));
+    let (conclusion, mut run) = player.play(job(3), Limits::default());
+    assert_eq!(conclusion.end, Err(Failure::Cancelled));
+    assert!(conclusion.keep.is_none() && run.on(Input::Cancelled, NOW).is_empty());
+}
