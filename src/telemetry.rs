@@ -65,6 +65,9 @@ pub fn flush() {
     stderr::flush(FLUSH_LIMIT);
 }
 
+/// Warns of every partition of an index that none of some new rows is in, as it is with few.
+const CHATTY: &str = "lance::index::vector::builder";
+
 /// Libraries speak from warnings on: rmcp logs whole messages, with the text of memories, and the database logs much.
 fn targets(level: LogLevel) -> Targets {
     let level = match level {
@@ -76,7 +79,8 @@ fn targets(level: LogLevel) -> Targets {
         LogLevel::Trace => LevelFilter::TRACE,
     };
     let library = level.min(LevelFilter::WARN);
-    Targets::new().with_default(library).with_target("reasoning_bank", level)
+    let chatty = level.min(LevelFilter::ERROR);
+    Targets::new().with_default(library).with_target(CHATTY, chatty).with_target("reasoning_bank", level)
 }
 
 /// Its directory is made where it is missing. Logs can hold what users work on: only the owner may read them.
@@ -109,6 +113,7 @@ mod tests {
             assert!(debug.would_enable(library, &Level::WARN), "{library}");
             assert!(!debug.would_enable(library, &Level::INFO), "{library}");
         }
+        assert!(debug.would_enable(CHATTY, &Level::ERROR) && !debug.would_enable(CHATTY, &Level::WARN));
         assert!(!targets(LogLevel::Error).would_enable("rmcp::service", &Level::WARN));
         assert!(!targets(LogLevel::Off).would_enable("reasoning_bank", &Level::ERROR));
     }
