@@ -355,20 +355,7 @@ fn list(problems: &[FieldProblem]) -> String {
 
 /// Lower case, white space collapsed: what two writings of the same sentence have in common.
 pub fn normalised(text: &str) -> String {
-    let mut all = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !all.is_empty() {
-            all.push(' ');
-        }
-        let start = all.len();
-        if word.is_ascii() {
-            all.push_str(word);
-            all[start..].make_ascii_lowercase();
-        } else {
-            all.push_str(&word.to_lowercase());
-        }
-    }
-    all
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Length-prefixed, so that no two lists of parts share a hash by moving a boundary.

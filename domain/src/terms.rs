@@ -109,7 +109,7 @@ fn of_word(word: &str, take: &mut impl FnMut(&str)) {
 /// Its parts, and the whole where it has several.
 fn of_new_word(word: &str) -> Vec<String> {
     if is_plain(word) {
-        return vec![term(word)];
+        return vec![stem(word)];
     }
     let parts = words::parts(word);
     let parts = if parts.len() > 1 { parts } else { Vec::new() };
@@ -131,13 +131,20 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.len() <= LONGEST_CHARS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-fn term(word: &str) -> String {
-    let folded: String =
-        if is_plain(word) { word.to_owned() } else { words::folded(word).take(LONGEST_CHARS).collect() };
-    if folded.len() < SHORTEST_STEMMED || !is_plain(&folded) {
-        return folded;
+fn term(part: &str) -> String {
+    if is_plain(part) {
+        return stem(part);
     }
-    ENGLISH.with_borrow(|stemmer| stemmer.stem(&folded).into_owned())
+    let folded: String = words::folded(part).take(LONGEST_CHARS).collect();
+    if is_plain(&folded) { stem(&folded) } else { folded }
+}
+
+/// Of a plain word.
+fn stem(word: &str) -> String {
+    if word.len() < SHORTEST_STEMMED {
+        return word.to_owned();
+    }
+    ENGLISH.with_borrow(|stemmer| stemmer.stem(word).into_owned())
 }
 
 #[cfg(test)]

@@ -181,6 +181,13 @@ fn trust_grows_from_models_to_users_and_scopes_from_projects_to_organisations() 
 }
 
 proptest! {
+    /// Keys that are stored were made so.
+    #[test]
+    fn a_text_is_normalised_as_its_words_are(text in r"([\sa-zA-ZΣσİßǅ.'\u{301}]|\PC){0,40}") {
+        let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+        prop_assert_eq!(normalised(&text), words.join(" "));
+    }
+
     #[test]
     fn a_memory_survives_json(title in "\\PC{1,40}", content in "\\PC{1,80}", prior in 0.001..0.999f64, is_warning: bool) {
         let base = if is_warning { warning(3) } else { strategy(3) };
