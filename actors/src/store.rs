@@ -60,11 +60,9 @@ impl StoreHandle {
 
     /// Durable when it returns.
     pub async fn commit(&self, batch: Batch, deadline: Deadline) -> Result<Committed, Error> {
-        // kept for a second try; one may have thousands of vectors
-        let batch = Arc::new(batch);
         self.ask("commit", deadline, move |store| {
-            let batch = Arc::clone(&batch);
-            async move { store.commit(Arc::unwrap_or_clone(batch), deadline).await }.boxed()
+            let batch = batch.clone();
+            async move { store.commit(batch, deadline).await }.boxed()
         })
         .await
     }
@@ -112,16 +110,17 @@ impl StoreHandle {
         self.ask("maintain", deadline, move |store| async move { store.maintain(deadline).await }.boxed()).await
     }
 
+    /// `work` is kept for a second try, with all that is asked: a batch may have thousands of vectors.
     async fn ask<T: Rows + Send + 'static>(
         &self,
         op: &'static str,
         deadline: Deadline,
-        work: impl Fn(Arc<dyn MemoryStore>) -> BoxFuture<'static, Result<T, StoreError>> + Clone + Send + Sync + 'static,
+        work: impl Fn(Arc<dyn MemoryStore>) -> BoxFuture<'static, Result<T, StoreError>> + Send + Sync + 'static,
     ) -> Result<T, Error> {
-        let inside = Arc::new(self.gate.enter()?);
+        let (work, inside) = (Arc::new(work), Arc::new(self.gate.enter()?));
         let (span, begun) = (spans::store(op), Instant::now());
         let once = || {
-            let (work, inside, span) = (work.clone(), Arc::clone(&inside), span.clone());
+            let (work, inside, span) = (Arc::clone(&work), Arc::clone(&inside), span.clone());
             self.slot.call(
                 move |reply| {
                     let request: Request = Box::new(move |store| {
