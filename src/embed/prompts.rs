@@ -32,9 +32,8 @@ impl Prompts {
     /// Of the longer one.
     pub(crate) fn tokens(&self, tokenizer: &Tokenizer) -> Result<usize, String> {
         let tokens = |prompt: &str| tokenizer.encode(prompt, false).map(|encoding| encoding.len());
-        let tokens = [&self.query, &self.document].map(|prompt| tokens(prompt).map_err(|error| error.to_string()));
-        let [query, document] = tokens;
-        Ok(query?.max(document?))
+        let (query, document) = (tokens(&self.query), tokens(&self.document));
+        query.and_then(|query| Ok(query.max(document?))).map_err(|error| error.to_string())
     }
 
     /// For the hash of a model.
