@@ -7,7 +7,7 @@ mod kernels;
 mod vectors;
 mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 
@@ -27,6 +27,8 @@ use crate::signature::Signature;
 /// A shelf with more than one in this many of its entries removed is worth making anew.
 const REMOVED_SHARE: usize = 4;
 const WORTH_MAKING_ANEW: usize = 1_000;
+/// How many passages are looked at first for one memory among the best; a memory usually has two or three.
+const PASSAGES_A_MEMORY: usize = 4;
 
 /// The best memories of a search, each once, by their number on the shelf.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,16 +42,22 @@ struct Found {
 impl Found {
     /// Of the scores of passages the best of each memory, at most `limit` memories, ties by their number.
     fn best(mut scored: Vec<(u32, f32)>, limit: usize) -> Self {
-        scored.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then_with(|| y.total_cmp(x)));
-        scored.dedup_by_key(|(memory, _)| *memory);
         let better = |(a, x): &(u32, f32), (b, y): &(u32, f32)| y.total_cmp(x).then_with(|| a.cmp(b));
-        let truncated = scored.len() > limit;
-        if truncated && limit > 0 {
-            scored.select_nth_unstable_by(limit - 1, better);
+        let mut looked_at = limit.saturating_mul(PASSAGES_A_MEMORY).saturating_add(1);
+        loop {
+            let all = looked_at >= scored.len();
+            let first = if all { &mut scored[..] } else { scored.select_nth_unstable_by(looked_at, better).0 };
+            first.sort_unstable_by(better);
+            let mut seen = HashSet::with_capacity(first.len());
+            let each_once = first.iter().copied().filter(|(memory, _)| seen.insert(*memory));
+            let mut hits: Vec<(u32, f32)> = each_once.take(limit.saturating_add(1)).collect();
+            if all || hits.len() > limit {
+                let truncated = hits.len() > limit;
+                hits.truncate(limit);
+                return Self { hits, truncated };
+            }
+            looked_at = looked_at.saturating_mul(PASSAGES_A_MEMORY);
         }
-        scored.truncate(limit);
-        scored.sort_unstable_by(better);
-        Self { hits: scored, truncated }
     }
 }
 

@@ -2,6 +2,11 @@
 //! for processors with AVX2, where they are several times as fast: chosen when the program runs, because it is built for
 //! any processor of its kind.
 
+/// The planes of so many rows are gone through together, and those of rows so far ahead asked for: memory is slower than
+/// the processor, and faster when several of its pages are read at once.
+const ROWS_AT_ONCE: usize = 64;
+const ROWS_AHEAD: usize = 128;
+
 /// Of every row the dot product with the query, in whole numbers. `rows` holds whole rows of as many numbers as the query
 /// has. No overflow as long as a query's numbers stay below 2^11 and there are fewer than 8,000.
 pub(super) fn dots(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
@@ -13,14 +18,28 @@ pub(super) fn dots(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
     dots_anywhere(query, rows, dots);
 }
 
-/// Of every row the number of bits in which it differs from the query.
-pub(super) fn distances(query: &[u64], rows: &[u64], distances: &mut Vec<u16>) {
+/// Of every row the number of bits in which it differs from the query. `planes` holds of every row the first word of its
+/// bits, then of every row the second, and so on: as many words of a row as the query has. It may hold more rows than
+/// distances are asked for.
+pub(super) fn distances(query: &[u64], planes: &[u64], distances: &mut [u16]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
         // SAFETY: the processor has both
-        return unsafe { distances_avx2(query, rows, distances) };
+        return unsafe { distances_avx2(query, planes, distances) };
     }
-    distances_anywhere(query, rows, distances);
+    distances_anywhere(query, planes, distances);
+}
+
+/// Tells the processor that these numbers will be needed, where it can be told.
+#[inline(always)]
+pub(super) fn read_soon<T>(numbers: &[T]) {
+    const LINE: usize = 64;
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..size_of_val(numbers)).step_by(LINE) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: no more than a hint, to an address within the slice
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().cast::<i8>().wrapping_add(at)) };
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -31,8 +50,8 @@ fn dots_avx2(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn distances_avx2(query: &[u64], rows: &[u64], distances: &mut Vec<u16>) {
-    distances_anywhere(query, rows, distances);
+fn distances_avx2(query: &[u64], planes: &[u64], distances: &mut [u16]) {
+    distances_anywhere(query, planes, distances);
 }
 
 #[inline(always)]
@@ -42,9 +61,18 @@ fn dots_anywhere(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
 }
 
 #[inline(always)]
-fn distances_anywhere(query: &[u64], rows: &[u64], distances: &mut Vec<u16>) {
-    let distance = |row: &[u64]| query.iter().zip(row).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>() as u16;
-    distances.extend(rows.chunks_exact(query.len()).map(distance));
+fn distances_anywhere(query: &[u64], planes: &[u64], distances: &mut [u16]) {
+    distances.fill(0);
+    let rows = planes.len() / query.len();
+    for (first, distances) in (0..).step_by(ROWS_AT_ONCE).zip(distances.chunks_mut(ROWS_AT_ONCE)) {
+        for (own, plane) in query.iter().zip(planes.chunks_exact(rows)) {
+            let words = &plane[first..][..distances.len()];
+            read_soon(&plane[(first + ROWS_AHEAD).min(rows)..(first + ROWS_AHEAD + ROWS_AT_ONCE).min(rows)]);
+            for (distance, word) in distances.iter_mut().zip(words) {
+                *distance += (own ^ word).count_ones() as u16;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -63,11 +91,13 @@ mod tests {
         let naive: i32 = query.iter().zip(&rows[37..74]).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
         assert_eq!((fast.len(), fast[1]), (5, naive));
 
-        let bits: Vec<u64> = (0..18u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-        let (mut fast, mut plain) = (Vec::new(), Vec::new());
-        distances(&bits[..6], &bits, &mut fast);
-        distances_anywhere(&bits[..6], &bits, &mut plain);
-        assert_eq!((fast.len(), fast[0]), (3, 0));
+        let bits: Vec<u64> = (0..6 * 210u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let (mut fast, mut plain) = ([0; 200], [7; 200]);
+        let query: Vec<u64> = (0..6).map(|plane| bits[plane * 210]).collect();
+        distances(&query, &bits, &mut fast);
+        distances_anywhere(&query, &bits, &mut plain);
         assert_eq!(fast, plain);
+        let naive: u32 = (0..6).map(|plane| (query[plane] ^ bits[plane * 210 + 150]).count_ones()).sum();
+        assert_eq!((fast[0], u32::from(fast[150])), (0, naive));
     }
 }

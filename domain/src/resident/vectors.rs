@@ -2,6 +2,8 @@
 //! vector. Few vectors are all compared. Of many first the signs are, one bit a number, after the mean of all has been
 //! taken off; the nearest by signs are then compared by their numbers.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 
 use super::{Found, kernels, push};
@@ -20,8 +22,12 @@ const SIEVE_SHARE: usize = 100;
 const SIEVE_LEAST: usize = 2_000;
 const SIEVE_A_MEMORY: usize = 20;
 /// Blocks that are sieved, and rows that are compared, by one thread at least: with fewer it takes longer to hand them over.
-const BLOCKS_A_THREAD: usize = 8;
-const ROWS_A_THREAD: usize = 1_000;
+const BLOCKS_A_PIECE: usize = 8;
+const ROWS_A_PIECE: usize = 1_000;
+/// In fewer, larger pieces more rows are left out early; with one for each thread a thread may wait for another.
+const PIECES_A_THREAD: usize = 2;
+/// Rows lie far apart: so many before its turn the processor is told which one it will need.
+const ROWS_AHEAD: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Vectors {
@@ -38,6 +44,7 @@ pub(super) struct Vectors {
 struct Block {
     numbers: Vec<i8>,
     scales: Vec<f32>,
+    /// Where there is a sieve: 64 signs of each row, row after row for all that a block has room for, then the next 64.
     signs: Vec<u64>,
 }
 
@@ -62,7 +69,7 @@ impl Vectors {
         block.numbers.extend(unit.iter().map(|number| (number / scale).round() as i8));
         block.scales.push(scale);
         if let Some(mean) = &self.mean {
-            signs(&unit, mean, &mut block.signs);
+            block.note_signs(block.scales.len() - 1, signs(&unit, mean));
         }
         push(&mut self.memories, memory);
         if self.memories.len() >= self.sieve_at {
@@ -76,19 +83,21 @@ impl Vectors {
             return;
         }
         let mut sum = vec![0.0f64; self.dims];
-        for (row, scale) in self.blocks.iter().flat_map(|block| block.rows(self.dims)) {
-            sum.iter_mut().zip(row).for_each(|(sum, number)| *sum += f64::from(f32::from(*number) * scale));
+        for block in &self.blocks {
+            for row in 0..block.scales.len() {
+                let (numbers, scale) = block.row(row, self.dims);
+                sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += f64::from(f32::from(*number) * scale));
+            }
         }
         let count = self.memories.len() as f64;
         let mean: Vec<f32> = sum.into_iter().map(|sum| (sum / count) as f32).collect();
         let mut vector = vec![0.0; self.dims];
         for block in &mut self.blocks {
-            let mut all = Vec::with_capacity(block.scales.len() * self.dims.div_ceil(64));
-            for (row, scale) in block.rows(self.dims) {
-                vector.iter_mut().zip(row).for_each(|(to, number)| *to = f32::from(*number) * scale);
-                signs(&vector, &mean, &mut all);
+            for row in 0..block.scales.len() {
+                let (numbers, scale) = block.row(row, self.dims);
+                vector.iter_mut().zip(numbers).for_each(|(to, number)| *to = f32::from(*number) * scale);
+                block.note_signs(row, signs(&vector, &mean));
             }
-            block.signs = all;
         }
         self.mean = Some(mean);
         self.sieve_at = self.memories.len() * SIEVE_GROWTH;
@@ -109,11 +118,9 @@ impl Vectors {
         match &self.mean {
             None => Found::best(self.compare_all(&finely, allowed), limit),
             Some(mean) => {
-                let mut own = Vec::new();
-                signs(&unit, mean, &mut own);
-                let passing = self.sieve(&own, limit, allowed);
+                let passing = self.sieve(&signs(&unit, mean).collect::<Vec<u64>>(), limit, allowed);
                 let found = Found::best(self.compare(&finely, &passing.rows), limit);
-                Found { truncated: found.truncated || passing.left_out, ..found }
+                Found { truncated: found.truncated || passing.full, ..found }
             }
         }
     }
@@ -132,61 +139,71 @@ impl Vectors {
     }
 
     fn compare(&self, query: &Query, rows: &[u32]) -> Vec<(u32, f32)> {
-        let cosine = |dot: &mut Vec<i32>, row: usize| {
-            let (block, at) = (&self.blocks[row / BLOCK_ROWS], row % BLOCK_ROWS);
-            dot.clear();
-            kernels::dots(&query.numbers, &block.numbers[at * self.dims..][..self.dims], dot);
-            query.cosine(dot[0], block.scales[at])
+        let numbers = |row: &u32| self.blocks[*row as usize / BLOCK_ROWS].row(*row as usize % BLOCK_ROWS, self.dims);
+        let some = |rows: &[u32]| {
+            let mut dot = Vec::with_capacity(1);
+            let scored = rows.iter().enumerate().map(|(at, row)| {
+                if let Some(ahead) = rows.get(at + ROWS_AHEAD) {
+                    kernels::read_soon(numbers(ahead).0);
+                }
+                let (numbers, scale) = numbers(row);
+                dot.clear();
+                kernels::dots(&query.numbers, numbers, &mut dot);
+                (self.memories[*row as usize], query.cosine(dot[0], scale))
+            });
+            scored.collect::<Vec<(u32, f32)>>()
         };
-        let scored = rows
-            .par_iter()
-            .with_min_len(ROWS_A_THREAD)
-            .map_init(|| Vec::with_capacity(1), |dot, row| (self.memories[*row as usize], cosine(dot, *row as usize)));
-        scored.collect()
+        rows.par_chunks(ROWS_A_PIECE).flat_map_iter(some).collect()
     }
 
     /// The allowed rows whose signs differ least from the query's.
     fn sieve(&self, query: &[u64], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Passing {
         let wanted = (self.memories.len() / SIEVE_SHARE).max(SIEVE_LEAST).max(limit.saturating_mul(SIEVE_A_MEMORY));
-        let none = || Near::none(self.dims, wanted);
-        let blocks = self.blocks.par_iter().zip(self.memories.par_chunks(BLOCK_ROWS)).enumerate();
-        let some = blocks.with_min_len(BLOCKS_A_THREAD).fold(none, |mut near, (number, (block, memories))| {
-            near.add(query, block, number * BLOCK_ROWS, |at| allowed(memories[at]));
+        let farthest = AtomicUsize::new(self.dims);
+        let pieces = PIECES_A_THREAD * rayon::current_num_threads();
+        let piece = self.blocks.len().div_ceil(pieces).max(BLOCKS_A_PIECE);
+        let blocks = self.blocks.par_chunks(piece).zip(self.memories.par_chunks(piece * BLOCK_ROWS));
+        let some = blocks.enumerate().map(|(number, (blocks, memories))| {
+            let mut near = Near::none(self.dims, wanted, &farthest);
+            let mut distances = [0; BLOCK_ROWS];
+            for (at, (block, memories)) in blocks.iter().zip(memories.chunks(BLOCK_ROWS)).enumerate() {
+                let distances = &mut distances[..memories.len()];
+                kernels::distances(query, &block.signs, distances);
+                let first = (number * piece + at) * BLOCK_ROWS;
+                near.add(distances, first, |row| allowed(memories[row]));
+            }
             near
         });
-        some.reduce(none, Near::and).passing()
+        some.reduce(|| Near::none(self.dims, wanted, &farthest), Near::and).passing()
     }
 }
 
 /// Rows that passed the sieve.
 struct Passing {
     rows: Vec<u32>,
-    left_out: bool,
+    /// As many as are wanted: others may have been left out.
+    full: bool,
 }
 
 /// The rows that differ least, of those that were looked at: so many as are wanted, and some more.
-struct Near {
+struct Near<'a> {
     wanted: usize,
     rows: Vec<(u16, u32)>,
     at_distance: Vec<usize>,
-    /// Rows that are farther are left out.
-    farthest: usize,
-    left_out: bool,
-    distances: Vec<u16>,
+    /// Rows that are farther are left out. All who look for the nearest of one query lower it for each other.
+    farthest: &'a AtomicUsize,
 }
 
-impl Near {
-    fn none(dims: usize, wanted: usize) -> Self {
-        let (rows, at_distance, distances) = (Vec::new(), vec![0; dims + 1], Vec::new());
-        Self { wanted, rows, at_distance, farthest: dims, left_out: false, distances }
+impl<'a> Near<'a> {
+    fn none(dims: usize, wanted: usize, farthest: &'a AtomicUsize) -> Self {
+        Self { wanted, rows: Vec::new(), at_distance: vec![0; dims + 1], farthest }
     }
 
-    /// `first`: the number of the block's first row.
-    fn add(&mut self, query: &[u64], block: &Block, first: usize, allowed: impl Fn(usize) -> bool) {
-        self.distances.clear();
-        kernels::distances(query, &block.signs, &mut self.distances);
-        for (at, distance) in self.distances.iter().enumerate() {
-            if usize::from(*distance) <= self.farthest && allowed(at) {
+    /// `first`: the number of the first row.
+    fn add(&mut self, distances: &[u16], first: usize, allowed: impl Fn(usize) -> bool) {
+        let farthest = self.farthest.load(Ordering::Relaxed);
+        for (at, distance) in distances.iter().enumerate() {
+            if usize::from(*distance) <= farthest && allowed(at) {
                 self.rows.push((*distance, (first + at) as u32));
                 self.at_distance[usize::from(*distance)] += 1;
             }
@@ -199,23 +216,21 @@ impl Near {
     fn and(mut self, other: Self) -> Self {
         self.rows.extend(other.rows);
         self.at_distance.iter_mut().zip(other.at_distance).for_each(|(own, others)| *own += others);
-        self.farthest = self.farthest.min(other.farthest);
-        self.left_out |= other.left_out;
         self
     }
 
     /// What is farther than as many others as are wanted.
     fn leave_out(&mut self) {
-        self.farthest = nearest(&self.at_distance, self.wanted);
-        let before = self.rows.len();
-        self.rows.retain(|(distance, _)| usize::from(*distance) <= self.farthest);
-        self.at_distance[self.farthest + 1..].fill(0);
-        self.left_out |= self.rows.len() < before;
+        let enough = nearest(&self.at_distance, self.wanted);
+        let farthest = self.farthest.fetch_min(enough, Ordering::Relaxed).min(enough);
+        self.rows.retain(|(distance, _)| usize::from(*distance) <= farthest);
+        self.at_distance[farthest + 1..].fill(0);
     }
 
     fn passing(mut self) -> Passing {
         self.leave_out();
-        Passing { rows: self.rows.into_iter().map(|(_, row)| row).collect(), left_out: self.left_out }
+        let full = self.rows.len() >= self.wanted;
+        Passing { rows: self.rows.into_iter().map(|(_, row)| row).collect(), full }
     }
 }
 
@@ -230,8 +245,13 @@ fn nearest(at_distance: &[usize], wanted: usize) -> usize {
 }
 
 impl Block {
-    fn rows(&self, dims: usize) -> impl Iterator<Item = (&[i8], f32)> {
-        self.numbers.chunks_exact(dims).zip(self.scales.iter().copied())
+    fn row(&self, row: usize, dims: usize) -> (&[i8], f32) {
+        (&self.numbers[row * dims..][..dims], self.scales[row])
+    }
+
+    fn note_signs(&mut self, row: usize, signs: impl ExactSizeIterator<Item = u64>) {
+        self.signs.resize(signs.len() * BLOCK_ROWS, 0);
+        signs.enumerate().for_each(|(at, signs)| self.signs[at * BLOCK_ROWS + row] = signs);
     }
 }
 
@@ -259,12 +279,12 @@ fn unit(vector: &[f32]) -> Vec<f32> {
     vector.iter().map(|number| number * factor).collect()
 }
 
-/// A bit for each number: whether it is above the mean.
-fn signs(vector: &[f32], mean: &[f32], signs: &mut Vec<u64>) {
-    for (numbers, means) in vector.chunks(64).zip(mean.chunks(64)) {
+/// A bit for each number, by 64: whether it is above the mean.
+fn signs(vector: &[f32], mean: &[f32]) -> impl ExactSizeIterator<Item = u64> {
+    vector.chunks(64).zip(mean.chunks(64)).map(|(numbers, means)| {
         let above = numbers.iter().zip(means).enumerate().map(|(bit, (n, mean))| u64::from(n > mean) << bit);
-        signs.push(above.sum());
-    }
+        above.sum()
+    })
 }
 
 #[cfg(test)]

@@ -31,8 +31,6 @@ const FREQUENCY_MAX: u32 = (1 << FREQUENCY_BITS) - 1;
 const PASSAGES_MAX: usize = 1 << (32 - FREQUENCY_BITS);
 /// Rounding must not cut off what ties with the last of the best.
 const ROUNDING: f32 = 1e-4;
-/// How many passages are looked at for one memory among the best; a memory usually has two or three.
-const PASSAGES_A_MEMORY: usize = 4;
 
 fn hash(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -225,13 +223,7 @@ impl Words {
     /// The score that `limit` memories have already, so that what stays below is not among the best; 0 where there are
     /// too few to say.
     fn enough(&self, scores: &Scores, limit: usize, allowed: impl Fn(u32) -> bool) -> f32 {
-        let mut scored: Vec<(u32, f32)> = self.scored(scores, allowed).collect();
-        let looked_at = limit.saturating_mul(PASSAGES_A_MEMORY);
-        if scored.len() > looked_at && looked_at > 0 {
-            scored.select_nth_unstable_by(looked_at - 1, |(_, x), (_, y)| y.total_cmp(x));
-            scored.truncate(looked_at);
-        }
-        let best = Found::best(scored, limit);
+        let best = Found::best(self.scored(scores, allowed).collect(), limit);
         if best.hits.len() == limit { best.hits.last().map_or(0.0, |(_, score)| *score) } else { 0.0 }
     }
 
