@@ -40,8 +40,9 @@ struct Found {
 }
 
 impl Found {
-    /// Of the scores of passages the best of each memory, at most `limit` memories, ties by their number.
-    fn best(mut scored: Vec<(u32, f32)>, limit: usize) -> Self {
+    /// Of scored passages the best of each memory, at most `limit` memories, ties by the number of the passage. `memory`:
+    /// whose passage it is, none where it may not be found; few are asked about.
+    fn best(mut scored: Vec<(u32, f32)>, limit: usize, memory: impl Fn(u32) -> Option<u32>) -> Self {
         let better = |(a, x): &(u32, f32), (b, y): &(u32, f32)| y.total_cmp(x).then_with(|| a.cmp(b));
         let mut looked_at = limit.saturating_mul(PASSAGES_A_MEMORY).saturating_add(1);
         loop {
@@ -49,7 +50,8 @@ impl Found {
             let first = if all { &mut scored[..] } else { scored.select_nth_unstable_by(looked_at, better).0 };
             first.sort_unstable_by(better);
             let mut seen = HashSet::with_capacity(first.len());
-            let each_once = first.iter().copied().filter(|(memory, _)| seen.insert(*memory));
+            let found = first.iter().filter_map(|(passage, score)| Some((memory(*passage)?, *score)));
+            let each_once = found.filter(|(memory, _)| seen.insert(*memory));
             let mut hits: Vec<(u32, f32)> = each_once.take(limit.saturating_add(1)).collect();
             if all || hits.len() > limit {
                 let truncated = hits.len() > limit;

@@ -116,24 +116,27 @@ impl Vectors {
         let unit = unit(query);
         let finely = Query::new(&unit);
         match &self.mean {
-            None => Found::best(self.compare_all(&finely, allowed), limit),
+            None => {
+                let memory = |row: u32| Some(self.memories[row as usize]).filter(|memory| allowed(*memory));
+                Found::best(self.compare_all(&finely), limit, memory)
+            }
             Some(mean) => {
                 let passing = self.sieve(&signs(&unit, mean).collect::<Vec<u64>>(), limit, allowed);
-                let found = Found::best(self.compare(&finely, &passing.rows), limit);
+                let memory = |row: u32| Some(self.memories[row as usize]);
+                let found = Found::best(self.compare(&finely, &passing.rows), limit, memory);
                 Found { truncated: found.truncated || passing.full, ..found }
             }
         }
     }
 
-    fn compare_all(&self, query: &Query, allowed: impl Fn(u32) -> bool) -> Vec<(u32, f32)> {
+    fn compare_all(&self, query: &Query) -> Vec<(u32, f32)> {
         let mut scored = Vec::with_capacity(self.memories.len());
         let mut dots = Vec::with_capacity(BLOCK_ROWS);
-        for (block, memories) in self.blocks.iter().zip(self.memories.chunks(BLOCK_ROWS)) {
+        for (first, block) in (0..).step_by(BLOCK_ROWS).zip(&self.blocks) {
             dots.clear();
             kernels::dots(&query.numbers, &block.numbers, &mut dots);
-            let rows = memories.iter().zip(dots.iter().zip(&block.scales));
-            let cosines = rows.map(|(memory, (dot, scale))| (*memory, query.cosine(*dot, *scale)));
-            scored.extend(cosines.filter(|(memory, _)| allowed(*memory)));
+            let rows = (first..).zip(dots.iter().zip(&block.scales));
+            scored.extend(rows.map(|(row, (dot, scale))| (row, query.cosine(*dot, *scale))));
         }
         scored
     }
@@ -149,7 +152,7 @@ impl Vectors {
                 let (numbers, scale) = numbers(row);
                 dot.clear();
                 kernels::dots(&query.numbers, numbers, &mut dot);
-                (self.memories[*row as usize], query.cosine(dot[0], scale))
+                (*row, query.cosine(dot[0], scale))
             });
             scored.collect::<Vec<(u32, f32)>>()
         };

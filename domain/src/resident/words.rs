@@ -199,32 +199,35 @@ impl Words {
             next += 1;
             let longer = lists.get(next).map_or(0, |list| list.postings.packed.len());
             if longer > scores.touched.len() {
-                enough = self.enough(&scores, limit, &allowed) * (1.0 - ROUNDING);
+                enough = self.enough(&scores, enough, limit, &allowed);
             }
         }
         let mut truncated = next < lists.len();
         let before = scores.touched.len();
         for (list, at_most) in (next..lists.len()).map(|at| (&lists[at], rest(at))) {
-            enough = f32::max(enough, self.enough(&scores, limit, &allowed) * (1.0 - ROUNDING));
+            enough = self.enough(&scores, enough, limit, &allowed);
             scores.keep_above(enough - at_most);
             self.add_to_touched(list, average, &mut scores);
         }
+        scores.keep_above(enough);
         truncated |= scores.touched.len() < before;
-        let found = Found::best(self.scored(&scores, &allowed).collect(), limit);
+        let found = self.best(&scores, enough, limit, allowed);
         Found { truncated: truncated || found.truncated, ..found }
     }
 
-    /// The scores of the passages that may be found.
-    fn scored(&self, scores: &Scores, allowed: impl Fn(u32) -> bool) -> impl Iterator<Item = (u32, f32)> {
-        let of = |passage: &u32| (self.memories[*passage as usize], scores.of[*passage as usize]);
-        scores.touched.iter().map(of).filter(move |(memory, _)| allowed(*memory))
+    /// Of the passages that score at least so much.
+    fn best(&self, scores: &Scores, least: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> Found {
+        let scored = scores.touched.iter().map(|passage| (*passage, scores.of[*passage as usize]));
+        let memory = |passage: u32| Some(self.memories[passage as usize]).filter(|memory| allowed(*memory));
+        Found::best(scored.filter(|(_, score)| *score >= least).collect(), limit, memory)
     }
 
     /// The score that `limit` memories have already, so that what stays below is not among the best; 0 where there are
-    /// too few to say.
-    fn enough(&self, scores: &Scores, limit: usize, allowed: impl Fn(u32) -> bool) -> f32 {
-        let best = Found::best(self.scored(scores, allowed).collect(), limit);
-        if best.hits.len() == limit { best.hits.last().map_or(0.0, |(_, score)| *score) } else { 0.0 }
+    /// too few to say. `known`: what it was when scores were lower.
+    fn enough(&self, scores: &Scores, known: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> f32 {
+        let best = self.best(scores, known, limit, allowed);
+        let last = best.hits.last().filter(|_| best.hits.len() == limit);
+        last.map_or(known, |(_, score)| score * (1.0 - ROUNDING))
     }
 
     fn add(&self, list: &List<'_>, average: f32, scores: &mut Scores) {
@@ -240,7 +243,8 @@ impl Words {
 
     /// Of the passages that have a score already. Both are in the order of passages, so each is gone through once.
     fn add_to_touched(&self, list: &List<'_>, average: f32, scores: &mut Scores) {
-        scores.touched.sort_unstable();
+        // they are a few sorted runs, one after another
+        scores.touched.sort();
         let mut left: &[u32] = &list.postings.packed;
         for passage in &scores.touched {
             left = &left[gallop(left, passage << FREQUENCY_BITS)..];
