@@ -1,8 +1,10 @@
 //! A sentence-transformer in ONNX form on tract, in pure Rust. Encoders of one model share its weights.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 use tokenizers::{Encoding, Tokenizer};
 use tract_linalg::multithread::{self, Executor};
 use tract_onnx::prelude::*;
@@ -20,6 +22,9 @@ const OUTPUTS: [&str; 3] = [SENTENCE, "text_embeds", "last_hidden_state"];
 /// A product of matrices of as many panels (some 16 rows by some 12 columns of it) is computed on several threads, where
 /// there are: a layer of a query of ten words has some 50 of them.
 const PANELS_WORTH_THREADS: usize = 16;
+
+/// Threads that a query has at most: its parts are small.
+const QUERY_THREADS: usize = 4;
 
 /// What an input of the model holds.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +55,9 @@ impl TractModel {
     /// of the built-in model).
     pub(crate) fn load(model: &Model, threads: usize, batches: bool) -> Result<Self, String> {
         multithread::set_threading_panel_threshold(PANELS_WORTH_THREADS);
-        let pool = || ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "embedder".into()).build();
+        let pool = || {
+            ThreadPoolBuilder::new().num_threads(threads.min(QUERY_THREADS)).thread_name(|_| "embedder".into()).build()
+        };
         let threads = (threads > 1).then(pool).transpose().map_err(|error| error.to_string())?;
         let (one, inputs) = plan(&model.onnx, false).map_err(|error| format!("{error:#}"))?;
         let many = batches.then(|| plan(&model.onnx, true)).transpose().map_err(|error| format!("{error:#}"))?;
@@ -196,8 +203,30 @@ impl Encoder for TractEncoder {
         let model = Arc::clone(&self.model);
         let Some(Ok(threads)) = model.threads.as_ref().map(Mutex::try_lock) else { return self.vectors(texts) };
         let executor = Executor::MultiThread(Arc::clone(&threads));
-        threads.install(|| multithread::multithread_tract_scope(executor, || self.vectors(texts)))
+        awake(&threads, || multithread::multithread_tract_scope(executor, || self.vectors(texts)))
     }
+}
+
+/// Does the work in the pool, whose other threads look for a part of it until it is done. A query has a hundred parts of
+/// some twenty microseconds; a thread that sleeps between two of them wakes up too late for the next.
+fn awake<T: Send>(pool: &ThreadPool, work: impl FnOnce() -> T + Send) -> T {
+    let done = AtomicBool::new(false);
+    pool.install(|| {
+        let own = rayon::current_thread_index();
+        rayon::scope(|scope| {
+            scope.spawn_broadcast(|_, thread| {
+                while Some(thread.index()) != own && !done.load(Ordering::Relaxed) {
+                    if rayon::yield_now() != Some(Yield::Executed) {
+                        std::thread::yield_now();
+                    }
+                }
+            });
+            // a panic goes on when the others have ended
+            let worked = catch_unwind(AssertUnwindSafe(work));
+            done.store(true, Ordering::Relaxed);
+            worked.unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    })
 }
 
 #[cfg(test)]

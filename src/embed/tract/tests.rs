@@ -50,3 +50,12 @@ fn the_graph_is_asked_for_its_outputs() {
     assert_eq!(gives_sentences(builtin::ONNX), Ok(false));
     assert!(gives_sentences(b"no graph").is_err());
 }
+
+#[test]
+fn the_threads_that_stay_awake_for_a_query_end_with_it_even_where_it_panics() {
+    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    assert_eq!(awake(&pool, || rayon::join(|| 1, || 2)), (1, 2));
+    let panicking = || awake(&pool, || -> u32 { panic!("no part") });
+    assert!(catch_unwind(AssertUnwindSafe(panicking)).is_err());
+    assert_eq!(awake(&pool, || rayon::current_num_threads()), 3);
+}
