@@ -41,10 +41,11 @@ struct Found {
 
 impl Found {
     /// Of scored passages the best of each memory, at most `limit` memories, ties by the number of the passage. `memory`:
-    /// whose passage it is, none where it may not be found; few are asked about.
+    /// whose passage it is, none where it may not be found; asked about few, unless most may not.
     fn best(mut scored: Vec<(u32, f32)>, limit: usize, memory: impl Fn(u32) -> Option<u32>) -> Self {
         let better = |(a, x): &(u32, f32), (b, y): &(u32, f32)| y.total_cmp(x).then_with(|| a.cmp(b));
         let mut looked_at = limit.saturating_mul(PASSAGES_A_MEMORY).saturating_add(1);
+        let mut again = false;
         loop {
             let all = looked_at >= scored.len();
             let first = if all { &mut scored[..] } else { scored.select_nth_unstable_by(looked_at, better).0 };
@@ -57,6 +58,10 @@ impl Found {
                 let truncated = hits.len() > limit;
                 hits.truncate(limit);
                 return Self { hits, truncated };
+            }
+            if !again {
+                scored.retain(|(passage, _)| memory(*passage).is_some());
+                again = true;
             }
             looked_at = looked_at.saturating_mul(PASSAGES_A_MEMORY);
         }

@@ -31,16 +31,19 @@ pub(super) fn distances(query: &[u64], planes: &[u64], distances: &mut [u16]) {
 }
 
 /// Tells the processor that these numbers will be needed, where it can be told.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn read_soon<T>(numbers: &[T]) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     const LINE: usize = 64;
-    #[cfg(target_arch = "x86_64")]
     for at in (0..size_of_val(numbers)).step_by(LINE) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: no more than a hint, to an address within the slice
         unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().cast::<i8>().wrapping_add(at)) };
     }
 }
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn read_soon<T>(_: &[T]) {}
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
@@ -64,6 +67,7 @@ fn dots_anywhere(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
 fn distances_anywhere(query: &[u64], planes: &[u64], distances: &mut [u16]) {
     distances.fill(0);
     let rows = planes.len() / query.len();
+    debug_assert!(distances.len() <= rows && query.len() * 64 <= usize::from(u16::MAX));
     for (first, distances) in (0..).step_by(ROWS_AT_ONCE).zip(distances.chunks_mut(ROWS_AT_ONCE)) {
         for (own, plane) in query.iter().zip(planes.chunks_exact(rows)) {
             let words = &plane[first..][..distances.len()];

@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::memory::Memory;
 use crate::memory::samples::{strategy, warning};
@@ -195,4 +197,31 @@ fn a_million_memories_would_fit_into_900_megabytes() {
     let each = shelf.bytes() / COUNT as usize;
     assert!(each < 900 - 48, "{each} bytes a memory, before its 48 of the sieve");
     assert!(shelf.cards.bytes() / (COUNT as usize) < 180, "{}", shelf.cards.bytes() / COUNT as usize);
+}
+
+proptest! {
+    #[test]
+    fn the_best_are_the_best_passages_of_memories_that_may_be_found(
+        scores in prop::collection::vec(0..20u8, 0..300),
+        memories in 1..120u32,
+        hidden in 1..40u32,
+        limit in 0..12usize,
+    ) {
+        let scored: Vec<(u32, f32)> = (0..).zip(scores.iter().map(|score| f32::from(*score))).collect();
+        let memory = |passage: u32| Some(passage * 7 % memories).filter(|memory| memory % hidden == 0);
+        let found = Found::best(scored.clone(), limit, memory);
+
+        let mut sorted = scored;
+        sorted.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+        let mut all: Vec<(u32, f32)> = Vec::new();
+        for (passage, score) in sorted {
+            let Some(memory) = memory(passage) else { continue };
+            if all.iter().all(|(known, _)| *known != memory) {
+                all.push((memory, score));
+            }
+        }
+        prop_assert_eq!(found.truncated, all.len() > limit);
+        all.truncate(limit);
+        prop_assert_eq!(found.hits, all);
+    }
 }

@@ -21,7 +21,7 @@ const SIEVE_GROWTH: usize = 2;
 const SIEVE_SHARE: usize = 100;
 const SIEVE_LEAST: usize = 2_000;
 const SIEVE_A_MEMORY: usize = 20;
-/// Blocks that are sieved, and rows that are compared, by one thread at least: with fewer it takes longer to hand them over.
+/// Blocks of a sieve, and rows to compare, that are worth handing to a thread.
 const BLOCKS_A_PIECE: usize = 8;
 const ROWS_A_PIECE: usize = 1_000;
 /// In fewer, larger pieces more rows are left out early; with one for each thread a thread may wait for another.
@@ -195,11 +195,13 @@ struct Near<'a> {
     at_distance: Vec<usize>,
     /// Rows that are farther are left out. All who look for the nearest of one query lower it for each other.
     farthest: &'a AtomicUsize,
+    /// With more rows than this some are left out: twice as many as there were when it was last done.
+    full_at: usize,
 }
 
 impl<'a> Near<'a> {
     fn none(dims: usize, wanted: usize, farthest: &'a AtomicUsize) -> Self {
-        Self { wanted, rows: Vec::new(), at_distance: vec![0; dims + 1], farthest }
+        Self { wanted, rows: Vec::new(), at_distance: vec![0; dims + 1], farthest, full_at: wanted.saturating_mul(2) }
     }
 
     /// `first`: the number of the first row.
@@ -211,8 +213,9 @@ impl<'a> Near<'a> {
                 self.at_distance[usize::from(*distance)] += 1;
             }
         }
-        if self.rows.len() > 2 * self.wanted {
+        if self.rows.len() > self.full_at {
             self.leave_out();
+            self.full_at = self.rows.len().max(self.wanted).saturating_mul(2);
         }
     }
 

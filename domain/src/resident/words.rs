@@ -209,9 +209,8 @@ impl Words {
             scores.keep_above(enough - at_most);
             self.add_to_touched(list, average, &mut scores);
         }
-        scores.keep_above(enough);
         truncated |= scores.touched.len() < before;
-        let found = self.best(&scores, enough, limit, allowed);
+        let found = self.best(&scores, 0.0, limit, allowed);
         Found { truncated: truncated || found.truncated, ..found }
     }
 

@@ -100,6 +100,13 @@ fn the_sieve_finds_nearly_all_of_the_nearest() {
     }
     assert!(right >= 190, "{right} of 200");
 
+    // on however many threads
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| all.search(&vectors[11], 50, |memory| memory % 3 > 0))
+    };
+    assert_eq!(on(4), on(1));
+
     // where few are allowed, none of them is left out
     let few = all.search(&vectors[7], 100, |memory| memory % 1_000 == 7);
     assert_eq!((few.hits.len(), few.truncated), (45, false));
