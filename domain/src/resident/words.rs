@@ -193,13 +193,15 @@ impl Words {
 
         let mut scores = Scores::new(self.lengths.len());
         let mut enough = 0.0;
-        let mut next = 0;
+        let (mut next, mut looked_at) = (0, 0);
         while next < lists.len() && (enough == 0.0 || rest(next) >= enough) {
             self.add(&lists[next], average, &mut scores);
             next += 1;
             let longer = lists.get(next).map_or(0, |list| list.postings.packed.len());
-            if longer > scores.touched.len() {
+            // where few may be found it takes many passages until there are enough of them
+            if longer > scores.touched.len() && (enough > 0.0 || scores.touched.len() >= 2 * looked_at) {
                 enough = self.enough(&scores, enough, limit, &allowed);
+                looked_at = scores.touched.len();
             }
         }
         let mut truncated = next < lists.len();
