@@ -21,7 +21,7 @@ if [ ! -d "$home" ]; then
 fi
 ORT_DYLIB_PATH=$(find "$home" -name 'libonnxruntime.so*' -print -quit)
 export ORT_DYLIB_PATH
-said=$(cargo test --locked --workspace --lib "$test" -- --nocapture 2>&1) || { echo "$said"; exit 1; }
+said=$(cargo test --locked --workspace --lib --bins --tests "$test" -- --nocapture 2>&1) || { echo "$said"; exit 1; }
 # The test passes where there is no library: then nothing was compared.
 if grep -q '^skipped' <<<"$said" || ! grep -q "$test ... ok" <<<"$said"; then
     echo "$said"
