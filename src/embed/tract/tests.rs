@@ -57,5 +57,5 @@ fn the_threads_that_stay_awake_for_a_query_end_with_it_even_where_it_panics() {
     assert_eq!(awake(&pool, || rayon::join(|| 1, || 2)), (1, 2));
     let panicking = || awake(&pool, || -> u32 { panic!("no part") });
     assert!(catch_unwind(AssertUnwindSafe(panicking)).is_err());
-    assert_eq!(awake(&pool, || rayon::current_num_threads()), 3);
+    assert_eq!(awake(&pool, rayon::current_num_threads), 3);
 }
