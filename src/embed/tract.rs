@@ -51,8 +51,8 @@ pub(crate) struct TractModel {
 }
 
 impl TractModel {
-    /// `threads`: those that a query has, up to [`QUERY_THREADS`]. `batches`: many short texts are faster, for a second copy of the weights (43 MB
-    /// of the built-in model).
+    /// `threads`: those that a query has, up to [`QUERY_THREADS`]. `batches`: many short texts are faster, for a second
+    /// copy of the weights (43 MB of the built-in model).
     pub(crate) fn load(model: &Model, threads: usize, batches: bool) -> Result<Self, String> {
         multithread::set_threading_panel_threshold(PANELS_WORTH_THREADS);
         let pool = || {
