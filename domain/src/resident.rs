@@ -145,6 +145,11 @@ impl Shelf {
         self.cards.contains(id)
     }
 
+    /// The memories that are here, in any order.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = MemoryId> {
+        self.cards.ids()
+    }
+
     /// The revision of the memory whose passages are here.
     pub fn passages_of(&self, id: MemoryId) -> Option<u32> {
         self.cards.passages_of(id)

@@ -88,15 +88,6 @@ pub(super) fn with_bulk_bank<T>(
     run_with(loaded, ChosenModel::none(), Arc::new(embedder(loaded, Work::Bulk)?), Duration::ZERO, false, work)
 }
 
-/// The same for work that searches, with this embedder.
-pub(super) fn with_embedder<T>(
-    loaded: &Loaded,
-    embedder: Arc<dyn Embedder>,
-    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    run_with(loaded, ChosenModel::none(), embedder, MODEL_PATIENCE, false, work)
-}
-
 fn run<T>(
     loaded: &Loaded,
     chosen: ChosenModel,

@@ -3,7 +3,7 @@
 //! A query that names no workspace searches all documents. There is no way to read across workspaces, and none is made
 //! for this: the documents are then also in one workspace that stands for all of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,6 +42,9 @@ const BATCHES_AT_ONCE: usize = 2;
 const BATCH_PATIENCE: Duration = Duration::from_secs(600);
 const QUERY_PATIENCE: Duration = Duration::from_secs(60);
 const UPKEEP_PATIENCE: Duration = Duration::from_secs(600);
+/// A workspace of a million documents is read into memory in less; some cannot be.
+const RESIDENT_PATIENCE: Duration = Duration::from_secs(180);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// A slice of upkeep at a time.
 const MOST_SLICES: usize = 100;
 
@@ -237,6 +240,41 @@ fn first_sentence(text: &str) -> String {
     line[..end.unwrap_or(line.len())].trim_end().chars().take(DESCRIPTION_MAX_CHARS).collect()
 }
 
+/// Returns when all that the queries ask is searched in memory, as in a process that has served for a while, or cannot
+/// be. `answered`: how many searches were.
+pub(crate) async fn until_resident(
+    stored: &Stored,
+    queries: &[Query],
+    system: &SystemHandle,
+    answered: impl AsyncFn() -> u64,
+) -> Result<(), EvalError> {
+    let roots: BTreeSet<String> = queries.iter().map(|query| stored.root(query)).collect();
+    for root in roots {
+        let begun = Instant::now();
+        while begun.elapsed() < RESIDENT_PATIENCE {
+            let before = answered().await;
+            let any = Recall { text: Some("any".into()), ..of_workspace(&root, 1) };
+            system.store.candidates(any, Deadline::after(QUERY_PATIENCE)).await?;
+            if answered().await > before {
+                break;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+    Ok(())
+}
+
+fn of_workspace(root: &str, limit: usize) -> Recall {
+    Recall {
+        visible: Visible { workspace: Some(WorkspaceId::of_root(root)), team: None, org: None },
+        conditions: Conditions::default(),
+        text: None,
+        vector: None,
+        signature: None,
+        limit,
+    }
+}
+
 /// What the queries came to.
 pub(crate) struct Asked {
     pub(crate) counts: QueryCount,
@@ -265,8 +303,7 @@ pub(crate) async fn ask<E: Embedder>(
     let n = ks.iter().copied().fold(RUN_HITS, usize::max);
     for (asked, query) in queries.iter().enumerate() {
         let except = stored.excluded(query);
-        let root = stored.place(query).root(query.workspace.as_deref());
-        let request = RetrieveRequest::new(query.text.clone(), WorkspaceRef::Root(root), n);
+        let request = RetrieveRequest::new(query.text.clone(), WorkspaceRef::Root(stored.root(query)), n);
         let begun = Instant::now();
         let found = system.memories.retrieve_except(request, &except, Deadline::after(QUERY_PATIENCE)).await;
         let took = begun.elapsed();
@@ -311,6 +348,10 @@ impl Stored {
         if query.workspace.is_some() { Place::Own } else { Place::All }
     }
 
+    fn root(&self, query: &Query) -> String {
+        self.place(query).root(query.workspace.as_deref())
+    }
+
     fn excluded(&self, query: &Query) -> HashSet<MemoryId> {
         let numbers = query.exclude.iter().filter_map(|id| self.corpus.number(id));
         numbers.map(|number| self.place(query).memory_id(number)).collect()
@@ -325,14 +366,10 @@ impl Stored {
         system: &SystemHandle,
         embedder: &impl Embedder,
     ) -> Result<ByList<Vec<&str>>, EvalError> {
-        let root = self.place(query).root(query.workspace.as_deref());
         let recall = Recall {
-            visible: Visible { workspace: Some(WorkspaceId::of_root(&root)), team: None, org: None },
-            conditions: Conditions::default(),
             text: Some(query.text.clone()),
             vector: embedder.embed_query(query.text.clone(), Deadline::after(QUERY_PATIENCE)).await.ok(),
-            signature: None,
-            limit: over_fetch(n) + except.len(),
+            ..of_workspace(&self.root(query), over_fetch(n) + except.len())
         };
         let found = system.store.candidates(recall, Deadline::after(QUERY_PATIENCE)).await?.without(except);
         let ids = |list: Option<RankedList>| {

@@ -54,6 +54,36 @@ fn what_one_process_records_the_next_retrieves_in_the_same_project_only() {
     assert_eq!(second.call("retrieve_memories", elsewhere)["memories"], json!([]));
 }
 
+#[rstest]
+#[case::outcome(json!({"outcome": "failure"}), &["warning"])]
+#[case::another_outcome(json!({"outcome": "success"}), &["strategy"])]
+#[case::difficulty(json!({"difficulty_level": "Hard"}), &["strategy"])]
+#[case::tag_and_domain(json!({"tags": ["files"], "domain_filter": "windows"}), &["warning"])]
+#[case::since(json!({"since": "1d"}), &["strategy", "warning"])]
+#[case::until(json!({"until": "1d"}), &[])]
+#[case::errors(json!({"errors_only": true}), &["warning"])]
+#[case::no_errors(json!({"include_errors": false}), &["strategy"])]
+#[case::several(json!({"outcome": "failure", "difficulty_level": "hard"}), &[])]
+fn what_is_retrieved_can_be_narrowed(#[case] conditions: Value, #[case] expected: &[&str]) {
+    let place = place();
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let strategy = json!({
+        "title": "Rename files in one step",
+        "description": "When readers must never see a file that is half written.",
+        "content": "Write beside it, then rename the file.",
+        "difficulty_level": "hard",
+    });
+    let ids = [("warning", lesson()), ("strategy", strategy)]
+        .map(|(name, lesson)| (process.call("record_memory", lesson)["id"].clone(), name));
+    let mut query = conditions;
+    query["query"] = json!("rename a file");
+    let found = process.call("retrieve_memories", query);
+    let name = |id: &Value| ids.iter().find(|(own, _)| own == id).unwrap().1;
+    let mut names: Vec<&str> = found["memories"].as_array().unwrap().iter().map(|memory| name(&memory["id"])).collect();
+    names.sort_unstable();
+    assert_eq!(names, expected, "{found}");
+}
+
 #[test]
 fn a_solve_learns_what_the_next_one_is_told() {
     let place = place();

@@ -303,7 +303,13 @@ async fn a_large_shelf_is_made_and_brought_up_to_date_while_tables_answer() {
         (from..from + count).map(|n| memory(&workspace("/here"), &format!("Title {n}"), "common words")).collect()
     };
     let whole = |memories: &[Memory]| memories.iter().map(|memory| as_it_is(memory, Some(AXIS))).collect();
+    let beside: Vec<Memory> =
+        (0..30).map(|n| memory(&workspace("/beside"), &format!("Title {n}"), "common words")).collect();
     commit(&store, whole(&many(0, 5_200))).await;
+    commit(&store, whole(&beside)).await;
+    let (found, in_memory) = find(&store, common("/beside")).await;
+    assert!(in_memory, "a small one is made at once, however many memories others have");
+    assert_eq!(sorted(ids(&found.text)), ids_of(&beside));
     let last = memory(&workspace("/here"), "Last", "a singular sentence");
     let singular = || by_text(&workspace("/here"), "singular");
     assert!(!find(&store, singular()).await.1, "a large one is not made for who asks once");

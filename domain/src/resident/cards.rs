@@ -182,6 +182,10 @@ impl Cards {
         self.numbers.contains_key(&id)
     }
 
+    pub(super) fn ids(&self) -> impl ExactSizeIterator<Item = MemoryId> {
+        self.numbers.keys().copied()
+    }
+
     pub(super) fn is_here(&self, number: u32) -> bool {
         self.here[number as usize]
     }

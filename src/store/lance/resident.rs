@@ -27,18 +27,18 @@ pub(super) use self::keeping::Resident;
 pub use self::keeping::ResidentUse;
 
 use self::fill::Arrivals;
-use self::keeping::{Kept, Look, Pending};
+use self::keeping::{Kept, Look, Pending, Unkept};
 use self::owner::Owner;
 use self::rows::Snapshot;
 use self::versions::Versions;
 use super::{blocking, failed, threads};
 use crate::heap;
 
-/// In a bank of so many passages a shelf is made before the search that wants it is answered.
+/// A shelf of so many passages is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;
 /// So many rows are added to a shelf before the search that finds it behind is answered.
 const ROWS_AT_ONCE: usize = 2_000;
-/// How long a search waits for another one that adds rows.
+/// How long a search waits for another one that adds rows or makes a shelf.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// So often shelves are brought up to date that were used within the other time. Upkeep prunes versions when they are some
 /// seconds old.
@@ -102,7 +102,7 @@ async fn shelf(resident: &Arc<Resident>, owner: Owner, newest: &Versions) -> Res
         Look::NotNow => return Ok(None),
         Look::Nothing { asked_before } => asked_before,
     };
-    let at_once = resident.tables.passages.count_rows(None).await.map_err(failed)? <= PASSAGES_AT_ONCE;
+    let at_once = has_few(resident, &owner).await?;
     if !at_once && !asked_before {
         return Ok(None);
     }
@@ -114,6 +114,13 @@ async fn shelf(resident: &Arc<Resident>, owner: Owner, newest: &Versions) -> Res
     }
     let kept = made.await.map_err(failed)?;
     Ok(kept.filter(|kept| kept.is_at(newest)))
+}
+
+/// Whether a shelf for this owner takes little to be made.
+async fn has_few(resident: &Resident, owner: &Owner) -> Result<bool, StoreError> {
+    let passages = rows::dataset(&resident.tables.passages).await?;
+    let all = passages.count_rows(None).await.map_err(failed)?;
+    Ok(all <= PASSAGES_AT_ONCE || rows::count(&passages, owner.condition()).await? <= PASSAGES_AT_ONCE)
 }
 
 /// `at_once`: a search waits for it.
@@ -144,7 +151,10 @@ fn watch(resident: &Arc<Resident>) {
 
 async fn make(resident: Arc<Resident>, owner: Owner, pending: Pending, at_once: bool) -> Option<Arc<Kept>> {
     let made = async {
-        let _alone = resident.reading.lock().await;
+        // who waits for little does not wait behind what takes long
+        let (reading, patience) =
+            if at_once { (&resident.reading_little, PATIENCE) } else { (&resident.reading, Duration::MAX) };
+        let Ok(_alone) = tokio::time::timeout(patience, reading.lock()).await else { return Ok(Err(Unkept::Busy)) };
         let snapshot = Snapshot::take(&resident.tables).await?;
         let room = |bytes| pending.make_room(bytes, at_once);
         let shelf = fill::load(&snapshot, &owner, resident.dims, room).await?;

@@ -27,8 +27,9 @@ pub(in super::super) struct Resident {
     /// Bytes of all shelves; none are kept when it is 0.
     budget: usize,
     pub(super) newest: NewestVersions,
-    /// Held by whoever reads a shelf, so that no more than one at a time is beyond the budget.
+    /// Held by whoever reads a shelf, so that no more than one at a time is beyond the budget; and one that takes little.
     pub(super) reading: tokio::sync::Mutex<()>,
+    pub(super) reading_little: tokio::sync::Mutex<()>,
     state: Mutex<State>,
     pub(super) answered: AtomicU64,
     pub(super) read: AtomicU64,
@@ -66,6 +67,8 @@ pub(super) enum Unkept {
     NoRoom,
     /// What was read for it may have been erased.
     Outdated,
+    /// Others are being read.
+    Busy,
 }
 
 /// A shelf, and the versions of the tables that it stands for.
@@ -136,6 +139,7 @@ impl Resident {
             budget,
             newest: NewestVersions::of(layout),
             reading: tokio::sync::Mutex::default(),
+            reading_little: tokio::sync::Mutex::default(),
             state: Mutex::default(),
             answered: AtomicU64::default(),
             read: AtomicU64::default(),
@@ -309,7 +313,7 @@ impl Pending {
                 Place::TooLarge
             }
             Unkept::NoRoom => Place::NoRoom { since: self.resident.now() },
-            Unkept::Outdated => Place::Asked,
+            Unkept::Outdated | Unkept::Busy => Place::Asked,
         });
     }
 }

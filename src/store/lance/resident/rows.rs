@@ -55,6 +55,17 @@ pub(super) async fn dataset(table: &lancedb::Table) -> Result<Arc<Dataset>, Stor
     table.dataset().ok_or_else(missing)?.get().await.map_err(failed)
 }
 
+/// How many rows there are for which the condition holds.
+pub(super) async fn count(dataset: &Dataset, condition: Option<DfExpr>) -> Result<usize, StoreError> {
+    let mut scanner = dataset.scan();
+    scanner.empty_project().map_err(failed)?;
+    scanner.with_row_id();
+    if let Some(condition) = condition {
+        scanner.filter_expr(condition);
+    }
+    Ok(scanner.count_rows().await.map_err(failed)? as usize)
+}
+
 /// The columns of the rows for which the condition holds, of these fragments or of all.
 pub(super) async fn read(
     dataset: &Dataset,
