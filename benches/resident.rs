@@ -1,6 +1,6 @@
 //! How long a search of the resident read model takes: by words and by vector, of 10,000, 100,000 and 1,000,000 memories
-//! with a passage each, one thread; how many bytes a memory takes; and how many of the ten nearest by exact search the
-//! search by vector finds.
+//! with a passage each, one thread; the same where conditions leave half of the memories, or one in 5,000; how many bytes a
+//! memory takes; and how many of the ten nearest by exact search the search by vector finds.
 //!
 //! The texts are made up: 25 terms a passage, as frequent as words are (Zipf), queries of 12 words of which half are among
 //! the 50 most frequent ones. So are the vectors: 384 numbers around 2,000 centres. Leaves out everything around the
@@ -25,6 +25,7 @@ const QUERIES: u64 = 64;
 /// Comparing with every vector in f32 is slow.
 const QUERIES_COMPARED: u64 = 20;
 const LIMIT: usize = 50;
+const FEW: u64 = 5_000;
 const VOCABULARY: f64 = 400_000.0;
 
 /// SplitMix64: the same numbers in every run.
@@ -90,7 +91,7 @@ fn shelf(size: usize) -> Shelf {
         let facts = Facts {
             id: id(n),
             scope: Scope::Project,
-            outcome: MemoryOutcome::Success,
+            outcome: if n % 2 == 0 { MemoryOutcome::Success } else { MemoryOutcome::Mixed },
             signature: None,
             domain: None,
             prior: 0.7,
@@ -100,7 +101,8 @@ fn shelf(size: usize) -> Shelf {
             text_key: format!("{n:064x}"),
         };
         let body = Body { at: n, revision: 1 };
-        shelf.put(Filed { facts, tags: Vec::new(), difficulty: None, source_type: SourceType::Imported, body });
+        let source_type = if n % FEW == 7 { SourceType::Explicit } else { SourceType::Imported };
+        shelf.put(Filed { facts, tags: Vec::new(), difficulty: None, source_type, body });
         shelf.add_passage(id(n), 1, &text(n), Some(&vector(n))).expect("room");
     }
     shelf.settle();
@@ -136,6 +138,8 @@ fn recall(shelf: &Shelf, size: usize) -> f64 {
 fn main() {
     let mut criterion = Criterion::default().measurement_time(Duration::from_secs(3)).configure_from_args();
     let everything = Conditions::default();
+    let half = Conditions { outcome: Some(MemoryOutcome::Success), ..Conditions::default() };
+    let few = Conditions { source_type: Some(SourceType::Explicit), ..Conditions::default() };
     for size in SIZES {
         let shelf = shelf(size);
         println!(
@@ -146,16 +150,18 @@ fn main() {
         let queries: Vec<Query> = (0..QUERIES).map(query).collect();
         let vectors: Vec<Vec<f32>> = (0..QUERIES).map(|n| vector(1 << 32 | n)).collect();
         let mut next = (0..QUERIES as usize).cycle();
-        criterion.bench_with_input(BenchmarkId::new("words", size), &shelf, |bench, shelf| {
-            bench.iter(|| {
-                let query = &queries[next.next().expect("endless")];
-                let mut collection = Collection::default();
-                shelf.count(query, &mut collection);
-                black_box(shelf.by_words(query, &collection, &everything, LIMIT))
+        for (among, conditions) in [("all", &everything), ("half", &half), ("few", &few)] {
+            criterion.bench_with_input(BenchmarkId::new(format!("words of {among}"), size), &shelf, |bench, shelf| {
+                bench.iter(|| {
+                    let query = &queries[next.next().expect("endless")];
+                    let mut collection = Collection::default();
+                    shelf.count(query, &mut collection);
+                    black_box(shelf.by_words(query, &collection, conditions, LIMIT))
+                });
             });
-        });
-        criterion.bench_with_input(BenchmarkId::new("vector", size), &shelf, |bench, shelf| {
-            bench.iter(|| black_box(shelf.by_vector(&vectors[next.next().expect("endless")], &everything, LIMIT)));
-        });
+            criterion.bench_with_input(BenchmarkId::new(format!("vector of {among}"), size), &shelf, |bench, shelf| {
+                bench.iter(|| black_box(shelf.by_vector(&vectors[next.next().expect("endless")], conditions, LIMIT)));
+            });
+        }
     }
 }

@@ -18,7 +18,7 @@ const ROWS_WORTH_A_SIEVE: usize = 40_000;
 /// A sieve is built anew when there are so many times more rows than it was built for.
 const SIEVE_GROWTH: usize = 2;
 /// One in so many rows passes the sieve, but never fewer than so many, and so many for each memory that is wanted.
-const SIEVE_SHARE: usize = 100;
+const SIEVE_SHARE: usize = 200;
 const SIEVE_LEAST: usize = 2_000;
 const SIEVE_A_MEMORY: usize = 20;
 /// Blocks of a sieve, and rows to compare, that are worth handing to a thread.

@@ -3,7 +3,7 @@
 //! Terms are kept as 64-bit hashes, a posting as 24 bits of passage and 8 bits of frequency. A search goes through the
 //! terms from the one that can add most to the one that can add least (MaxScore). As soon as passages without any of the
 //! terms so far cannot get among the best any more, the longer lists that are left, those of stop words, are only asked
-//! about the passages that are still in the running.
+//! about the passages that are still in the running. Where few passages may be found, nothing else is looked at.
 
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -29,6 +29,9 @@ pub(super) const BM25: Bm25 = Bm25 { k1: 0.9, b: 0.6 };
 const FREQUENCY_BITS: u32 = 8;
 const FREQUENCY_MAX: u32 = (1 << FREQUENCY_BITS) - 1;
 const PASSAGES_MAX: usize = 1 << (32 - FREQUENCY_BITS);
+/// Where no more than one in so many passages may be found, judged by so many of them, those alone are looked at.
+const FEW: usize = 50;
+const JUDGED_BY: usize = 4_096;
 /// Rounding must not cut off what ties with the last of the best.
 const ROUNDING: f32 = 1e-4;
 
@@ -192,6 +195,11 @@ impl Words {
         let rest = |from: usize| lists[from..].iter().map(|list| list.bound).sum::<f32>();
 
         let mut scores = Scores::new(self.lengths.len());
+        if let Some(few) = self.few(&allowed) {
+            scores.touched = few;
+            lists.iter().for_each(|list| self.add_to_touched(list, average, &mut scores));
+            return self.best(&scores, f32::MIN_POSITIVE, limit, allowed);
+        }
         let mut enough = 0.0;
         let (mut next, mut looked_at) = (0, 0);
         while next < lists.len() && (enough == 0.0 || rest(next) >= enough) {
@@ -214,6 +222,15 @@ impl Words {
         truncated |= scores.touched.len() < before;
         let found = self.best(&scores, 0.0, limit, allowed);
         Found { truncated: truncated || found.truncated, ..found }
+    }
+
+    /// The passages that may be found, where they are few.
+    fn few(&self, allowed: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
+        let every = self.memories.len().div_ceil(JUDGED_BY).max(1);
+        let may_be_found = self.memories.iter().step_by(every).filter(|memory| allowed(**memory)).count();
+        let passages = (0..).zip(&self.memories);
+        let few = || passages.filter(|(_, memory)| allowed(**memory)).map(|(passage, _)| passage).collect();
+        (may_be_found * FEW * every < self.memories.len()).then(few)
     }
 
     /// Of the passages that score at least so much.
@@ -281,7 +298,7 @@ impl<'a> List<'a> {
 
 struct Scores {
     of: Vec<f32>,
-    /// Those that are not 0.
+    /// Those that are not 0, or all that may be found.
     touched: Vec<u32>,
 }
 

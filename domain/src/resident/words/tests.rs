@@ -59,11 +59,12 @@ proptest! {
         passages in prop::collection::vec((0..30u32, prop::collection::vec(term(), 0..12)), 0..120),
         query in prop::collection::vec(term(), 0..8),
         limit in 1..12usize,
-        hidden in 0..4u32,
+        hidden in 0..5u32,
     ) {
         let words = index(&passages);
         let asked = Query::new(query.iter().map(String::as_str));
-        let allowed = |memory: u32| memory % 4 != hidden || hidden == 3;
+        // all, all but one in four, or one alone
+        let allowed = |memory: u32| if hidden == 4 { memory == 7 } else { hidden == 3 || memory % 4 != hidden };
         let collection = collection(&[&words], &asked);
         let found = words.search(&asked, &collection, limit, allowed);
         let expected = naive(&passages, &query, allowed);
@@ -119,6 +120,23 @@ fn a_query_of_stop_words_and_a_rare_one_looks_at_few_passages_and_says_that_it_l
     assert!(found.truncated);
     assert_eq!(found.hits.len(), 5);
     assert!(found.hits.iter().all(|(memory, _)| memory % 500 == 7));
+}
+
+#[test]
+fn of_a_few_that_may_be_found_all_are_found_and_none_that_lacks_the_words() {
+    let passages: Vec<(u32, Vec<String>)> =
+        (0..10_000u32).map(|n| (n, vec!["the".to_owned(), format!("own{}", n % 300)])).collect();
+    let words = index(&passages);
+    let found = |terms: &[&str], limit: usize| {
+        let query = Query::new(terms.iter().copied());
+        words.search(&query, &collection(&[&words], &query), limit, |memory| memory % 1_000 == 7)
+    };
+    assert_eq!(words.few(|memory| memory % 1_000 == 7).map(|few| few.len()), Some(10));
+    assert_eq!(words.few(|memory| memory % 3 == 0), None);
+    let (all, some) = (found(&["the", "never"], 10), found(&["the"], 3));
+    assert_eq!((all.hits.len(), all.truncated, some.hits.len(), some.truncated), (10, false, 3, true));
+    let one = found(&["own7"], 10);
+    assert_eq!(one.hits.iter().map(|(memory, _)| *memory).collect::<Vec<_>>(), [7, 3_007, 6_007, 9_007]);
 }
 
 #[test]
