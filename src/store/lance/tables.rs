@@ -13,8 +13,7 @@ use super::{failed, indexes};
 
 /// LanceDB's own defaults are 6 GiB and 1 GiB a connection. What is searched often is searched in memory (`resident`).
 const INDEX_CACHE_BYTES: usize = 24 << 20;
-/// A bank of a million has some 250 fragments. With 16 MB, the bodies of ten memories take twice as long there.
-const METADATA_CACHE_BYTES: usize = 64 << 20;
+const METADATA_CACHE_BYTES: usize = 16 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum TableName {
