@@ -200,11 +200,7 @@ impl Shelf {
     /// The best by cosine.
     pub fn by_vector(&self, vector: &[f32], conditions: &Conditions, limit: usize) -> RankedList {
         let Some(wanted) = self.cards.wanted(conditions) else { return RankedList::default() };
-        // it asks of many memories, which lie far apart
-        self.list(match self.cards.all_meet(&wanted) {
-            true => self.vectors.search(vector, limit, |_| true),
-            false => self.vectors.search(vector, limit, |number| self.cards.meets(number, &wanted)),
-        })
+        self.list(self.vectors.search(vector, limit, |number| self.cards.meets(number, &wanted)))
     }
 
     /// The newest memories that warn of such an error, at most `limit`.

@@ -64,8 +64,7 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Repo
     loaded.settings.data_dir = place.path().to_owned();
     let embedder = Arc::new(Timed::new(session::embedder(&loaded, Work::Bulk)?));
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
-    let report = runtime.block_on(unless_asked_to_end(async {
-        let bank = start(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>).await?;
+    let work = async |bank: &Bank| {
         bank.embedder_ready(MODEL_PATIENCE).await;
         let system = bank.handle();
         let progress = output.progress("documents");
@@ -80,7 +79,6 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Repo
         progress.most(queries.len() as u64);
         let done = |done| progress.done(done);
         let asked = retrieval::ask(&stored, &queries, &ks, &system, &embedder, run, done).await?;
-        bank.stop(GRACE).await;
         let seconds = |took: Duration| (took.as_secs_f64() * 1_000.0).round() / 1_000.0;
         Ok(Report {
             corpus: CorpusCount { lines: corpus.len(), workspaces: corpus.workspaces() },
@@ -97,7 +95,13 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Repo
             embedder: embedder.fingerprint().to_string(),
             build: BUILD,
         })
-    }));
+    };
+    let report = runtime.block_on(async {
+        let bank = start(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>).await?;
+        let report = unless_asked_to_end(work(&bank)).await;
+        bank.stop(GRACE).await;
+        report
+    });
     runtime.shutdown_background();
     report
 }

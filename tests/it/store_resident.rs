@@ -296,6 +296,23 @@ async fn shelves_keep_to_their_budget_and_those_used_last_stay() {
 }
 
 #[tokio::test]
+async fn a_small_shelf_does_not_take_the_place_of_a_large_one_that_is_in_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let many = |name: &str, count: usize| -> Vec<Record> {
+        let of = |n| memory(&workspace(name), &format!("Title {n}"), "common words");
+        (0..count).map(|n| as_it_is(&of(n), Some(AXIS))).collect()
+    };
+    let roomy = open(dir.path()).await;
+    commit(&roomy, many("/large", 1_500)).await;
+    commit(&roomy, many("/small", 20)).await;
+    assert!(find(&roomy, common("/large")).await.1);
+    let store = keeping(dir.path(), roomy.resident().bytes).await;
+    for (name, expected) in [("/large", true), ("/small", false), ("/large", true), ("/small", false)] {
+        assert_eq!(find(&store, common(name)).await.1, expected, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_large_shelf_is_made_and_brought_up_to_date_while_tables_answer() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).await;
@@ -307,9 +324,15 @@ async fn a_large_shelf_is_made_and_brought_up_to_date_while_tables_answer() {
         (0..30).map(|n| memory(&workspace("/beside"), &format!("Title {n}"), "common words")).collect();
     commit(&store, whole(&many(0, 5_200))).await;
     commit(&store, whole(&beside)).await;
+    let helped = |memory: &Memory| Record::Signal(signal(memory, SignalKind::Helpful, now()));
+    let elsewhere = memory(&workspace("/here"), "Title", "common words");
+    commit(&store, vec![as_it_is(&elsewhere, Some(AXIS))]).await;
+    commit(&store, [&elsewhere].repeat(900).into_iter().chain(&beside[..2]).map(helped).collect()).await;
     let (found, in_memory) = find(&store, common("/beside")).await;
     assert!(in_memory, "a small one is made at once, however many memories others have");
     assert_eq!(sorted(ids(&found.text)), ids_of(&beside));
+    let with_evidence = found.facts.iter().filter(|(_, evidence)| evidence.count(SignalKind::Helpful) == 1);
+    assert_eq!(sorted(with_evidence.map(|(facts, _)| facts.id).collect()), ids_of(&beside[..2]));
     let last = memory(&workspace("/here"), "Last", "a singular sentence");
     let singular = || by_text(&workspace("/here"), "singular");
     assert!(!find(&store, singular()).await.1, "a large one is not made for who asks once");

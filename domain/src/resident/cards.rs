@@ -264,11 +264,6 @@ impl Cards {
         })
     }
 
-    /// Whether every number that was given has a memory that is wanted.
-    pub(super) fn all_meet(&self, wanted: &Wanted) -> bool {
-        wanted.nothing && self.cards.len() == self.numbers.len()
-    }
-
     /// Whether the number has a memory that is wanted.
     pub(super) fn meets(&self, number: u32, wanted: &Wanted) -> bool {
         if wanted.nothing || !self.is_here(number) {

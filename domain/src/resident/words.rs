@@ -29,9 +29,11 @@ pub(super) const BM25: Bm25 = Bm25 { k1: 0.9, b: 0.6 };
 const FREQUENCY_BITS: u32 = 8;
 const FREQUENCY_MAX: u32 = (1 << FREQUENCY_BITS) - 1;
 const PASSAGES_MAX: usize = 1 << (32 - FREQUENCY_BITS);
-/// Where no more than one in so many passages may be found, judged by so many of them, those alone are looked at.
+/// Where no more than one in so many passages may be found, judged by so many of them, those alone are looked at, unless
+/// the lists of the query have together no more than one posting for so many passages.
 const FEW: usize = 50;
 const JUDGED_BY: usize = 4_096;
+const SHORT_LISTS: usize = 4;
 /// Rounding must not cut off what ties with the last of the best.
 const ROUNDING: f32 = 1e-4;
 
@@ -195,7 +197,10 @@ impl Words {
         let rest = |from: usize| lists[from..].iter().map(|list| list.bound).sum::<f32>();
 
         let mut scores = Scores::new(self.lengths.len());
-        if let Some(few) = self.few(&allowed) {
+        let postings: usize = lists.iter().map(|list| list.postings.packed.len()).sum();
+        if postings * SHORT_LISTS > self.memories.len()
+            && let Some(few) = self.few(&allowed)
+        {
             scores.touched = few;
             lists.iter().for_each(|list| self.add_to_touched(list, average, &mut scores));
             return self.best(&scores, f32::MIN_POSITIVE, limit, allowed);

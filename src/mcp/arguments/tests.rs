@@ -93,8 +93,7 @@ fn a_bad_argument_of_record_is_named_with_its_bound(#[case] arguments: Value, #[
 #[case::all_of_retrieve(ToolKind::Retrieve, json!({
     "query": "q", "n_results": 50, "workspace": "0123456789abcdef", "scope": "org", "domain": "d", "domain_filter": "d",
     "tags": ["a"], "include_errors": false, "errors_only": true, "error_signature": "ValueError", "min_confidence": 1,
-    "since": "7d", "until": "2026-11-20", "profile": "paper", "max_tokens": 1, "detail": "full",
-    "outcome": "failure", "difficulty_level": "hard"
+    "since": "7d", "until": "2026-11-20", "profile": "paper", "max_tokens": 1, "detail": "full"
 }))]
 #[case::all_of_record(ToolKind::Record, json!({
     "title": "t", "description": "d", "content": "c", "outcome": "mixed",

@@ -2,7 +2,6 @@
 
 use reasoning_bank_actors::memories::{Reach, RetrieveRequest, WorkspaceRef};
 use reasoning_bank_domain::conditions::{Conditions, TimeRange};
-use reasoning_bank_domain::memory::MemoryOutcome;
 use reasoning_bank_domain::score::ProfileName;
 use reasoning_bank_domain::view::Retrieved;
 use reasoning_bank_domain::workspace::Proposed;
@@ -70,9 +69,6 @@ pub(crate) struct Arguments {
     #[serde(default)]
     #[schemars(length(max = 20), inner(length(min = 1, max = 120)))]
     tags: Vec<String>,
-    outcome: Option<MemoryOutcome>,
-    #[schemars(length(max = 120))]
-    difficulty_level: Option<String>,
     /// RFC 3339, date or age: 7d, 2w.
     #[schemars(length(max = 40))]
     since: Option<String>,
@@ -111,9 +107,7 @@ impl Arguments {
             domain: present(self.domain),
             conditions: Conditions {
                 domain: present(self.domain_filter),
-                difficulty: present(self.difficulty_level),
                 tags: self.tags,
-                outcome: self.outcome,
                 warnings_only: self.errors_only,
                 without_warnings: !self.include_errors && !self.errors_only,
                 ..Conditions::default()

@@ -1,7 +1,8 @@
 //! Searches answered from memory: shelves (`domain/src/resident.rs`) for the owners of memories that searches ask for, up
 //! to a budget of bytes over all of them. A shelf answers only when it stands for the newest version of every table it was
 //! filled from, so that what any process acknowledged is always seen: where few rows came since, the search adds them
-//! first. Where there is no such shelf the tables are searched (`search`), and a shelf is made in the background.
+//! first. Where there is no such shelf, a small one is made first; otherwise the tables are searched (`search`), and a large
+//! one is made in the background.
 
 mod bodies;
 mod changes;

@@ -17,7 +17,7 @@ use super::keeping::Unkept;
 use super::owner::Owner;
 use super::rows::{self, OF_MEMORIES, OF_PASSAGES, OF_SIGNALS, Snapshot};
 use super::versions::Versions;
-use super::{Kept, PASSAGES_AT_ONCE, bodies};
+use super::{Kept, bodies};
 
 /// How often it is looked at how large a shelf has become: once in so many batches.
 const BATCHES_BETWEEN_LOOKS: usize = 16;
@@ -25,7 +25,8 @@ const BATCHES_BETWEEN_LOOKS: usize = 16;
 const MOST_ARRIVALS: usize = 50_000;
 /// More memories than these are not looked up one by one.
 const LOOKED_UP: usize = 500;
-/// Signals about a few memories are looked up where there are so many times more of them.
+/// The signals about a shelf of no more memories are looked up where there are so many times more of them in all.
+const FEW_MEMORIES: usize = 2_000;
 const SIGNALS_A_MEMORY: usize = 20;
 
 /// Versions of the tables that a shelf stands for.
@@ -81,12 +82,10 @@ pub(super) async fn load(
     }
     let all_signals = snapshot.signals.count_rows(None).await.map_err(failed)?;
     let memories = shelf.ids().len();
-    if memories <= PASSAGES_AT_ONCE && all_signals > memories * SIGNALS_A_MEMORY {
+    if memories <= FEW_MEMORIES && all_signals > memories * SIGNALS_A_MEMORY {
         let ids: Vec<MemoryId> = shelf.ids().collect();
-        for some in ids.chunks(LOOKED_UP) {
-            let signals = rows::about(&snapshot.signals, OF_SIGNALS, some).await?;
-            shelf = filled(shelf, move |shelf| note(shelf, &signals)).await?;
-        }
+        let signals = rows::about(&snapshot.signals, OF_SIGNALS, &ids).await?;
+        shelf = filled(shelf, move |shelf| note(shelf, &signals)).await?;
     } else {
         let mut batches = rows::read(&snapshot.signals, OF_SIGNALS, None, None).await?;
         while let Some(batch) = batches.try_next().await? {

@@ -16,6 +16,8 @@ use super::versions::{NewestVersions, Versions};
 /// A large shelf, which takes long to be made, takes the place of another one only when that was not used for so long:
 /// who asks for both in turn would wait for one of them for ever.
 const HELD_FOR: Duration = Duration::from_secs(60);
+/// For one that is so many times smaller, a large shelf does not go sooner either.
+const MUCH_SMALLER: usize = 16;
 /// It is tried again after this time.
 const ROOM_AGAIN_AFTER: Duration = Duration::from_secs(300);
 /// Owners that are remembered for having asked; beyond that all but those with a shelf are forgotten.
@@ -47,7 +49,7 @@ struct State {
 
 /// What there is for an owner who was asked for.
 enum Place {
-    /// Nothing yet. A shelf is made for who asks again: a command asks once and ends.
+    /// Nothing yet. A large shelf is made for who asks again: a command asks once and ends.
     Asked,
     /// A shelf is being made, or much is being added to one.
     UnderWay,
@@ -215,7 +217,12 @@ impl Resident {
         if bytes > self.budget {
             return Err(Unkept::TooLarge);
         }
-        let unused_since = self.now().saturating_sub(unused_for.as_micros() as u64);
+        let now = self.now();
+        let may_go = |kept: &Arc<Kept>| {
+            let much_larger = kept.bytes.load(Ordering::Relaxed) / MUCH_SMALLER > bytes;
+            let unused_for = if much_larger { HELD_FOR } else { unused_for };
+            kept.used.load(Ordering::Relaxed) <= now.saturating_sub(unused_for.as_micros() as u64)
+        };
         let mut state = self.state();
         loop {
             let others = || state.shelves().filter(|kept| kept.owner != *owner);
@@ -223,8 +230,8 @@ impl Resident {
             if taken + bytes <= self.budget {
                 return Ok(());
             }
-            let used = |kept: &Arc<Kept>| kept.used.load(Ordering::Relaxed);
-            let longest_unused = others().filter(|kept| used(kept) <= unused_since).min_by_key(|kept| used(kept));
+            let longest_unused =
+                others().filter(|kept| may_go(kept)).min_by_key(|kept| kept.used.load(Ordering::Relaxed));
             let Some(other) = longest_unused.map(|kept| kept.owner.clone()) else { return Err(Unkept::NoRoom) };
             state.places.remove(&other);
         }
