@@ -1,6 +1,6 @@
-//! How long a search of the resident read model takes: by words and by vector, of 10,000, 100,000 and 1,000,000 memories
-//! with a passage each, one thread; the same where conditions leave half of the memories, or one in 5,000; how many bytes a
-//! memory takes; and how many of the ten nearest by exact search the search by vector finds.
+//! How long a search of the resident read model takes: by words (one thread) and by vector (all cores), of 10,000, 100,000
+//! and 1,000,000 memories with a passage each; the same where conditions leave half of the memories, or one in 5,000; how
+//! many bytes a memory takes; and how many of the ten nearest by exact search the search by vector finds.
 //!
 //! The texts are made up: 25 terms a passage, as frequent as words are (Zipf), queries of 12 words of which half are among
 //! the 50 most frequent ones. So are the vectors: 384 numbers around 2,000 centres. Leaves out everything around the

@@ -12,10 +12,14 @@ mod timed;
 pub(crate) use timed::Timed;
 
 use std::io;
+use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
 
 use crate::jsonl::ReadError;
+
+/// A bank of a million is read into memory in less; a larger one may not fit.
+pub(crate) const RESIDENT_PATIENCE: Duration = Duration::from_secs(180);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EvalError {

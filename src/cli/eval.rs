@@ -8,13 +8,12 @@ use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::Embedder;
-use tokio::runtime::Builder;
 
 use super::args::{EmbeddingArgs, EvalCommand, RetrievalArgs};
 use super::failure::{Exit, Failure};
 use super::output::Output;
-use super::{render, session, signals};
-use crate::bootstrap::{Bank, ChosenModel};
+use super::render;
+use super::session::{self, with_embedder};
 use crate::embed::Work;
 use crate::eval::dataset::{self, Corpus};
 use crate::eval::report::{BUILD, ByList, CorpusCount, Ingest, Report};
@@ -22,10 +21,6 @@ use crate::eval::{EvalError, Timed, capture, embedding, retrieval};
 use crate::settings::Loaded;
 
 mod speed;
-
-const GRACE: Duration = Duration::from_secs(5);
-/// The embedding model loads in well under a second.
-const MODEL_PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
     match command {
@@ -40,7 +35,7 @@ pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> 
 }
 
 fn embedding_speed(args: &EmbeddingArgs, loaded: &Loaded, output: Output) -> Result<embedding::Report, Failure> {
-    let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
     let embedder = session::embedder(loaded, Work::Bulk)?;
     let progress = output.progress("lengths");
     progress.most(embedding::LENGTHS);
@@ -63,61 +58,40 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Repo
     let mut loaded = loaded.clone();
     loaded.settings.data_dir = place.path().to_owned();
     let embedder = Arc::new(Timed::new(session::embedder(&loaded, Work::Bulk)?));
-    let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
-    let work = async |bank: &Bank| {
-        bank.embedder_ready(MODEL_PATIENCE).await;
-        let system = bank.handle();
-        let progress = output.progress("documents");
-        progress.most(corpus.len() as u64);
-        let stored = retrieval::ingest(Arc::clone(&corpus), &queries, &system, |done| progress.done(done)).await?;
-        drop(progress);
-        if loaded.settings.retrieval.resident_mb > 0 {
-            let answered = async || bank.resident().await.answered;
-            retrieval::until_resident(&stored, &queries, &system, answered).await?;
-        }
-        let progress = output.progress("queries");
-        progress.most(queries.len() as u64);
-        let done = |done| progress.done(done);
-        let asked = retrieval::ask(&stored, &queries, &ks, &system, &embedder, run, done).await?;
-        let seconds = |took: Duration| (took.as_secs_f64() * 1_000.0).round() / 1_000.0;
-        Ok(Report {
-            corpus: CorpusCount { lines: corpus.len(), workspaces: corpus.workspaces() },
-            queries: asked.counts,
-            metrics: asked.measures.means(),
-            by_list: ByList { keyword: asked.by_list.keyword.means(), vector: asked.by_list.vector.means() },
-            latency_ms: asked.latency,
-            ingest: Ingest {
-                seconds: seconds(stored.took),
-                per_second: corpus.len() as f64 / stored.took.as_secs_f64(),
-                upkeep_seconds: seconds(stored.upkeep_took),
-            },
-            profile: loaded.settings.retrieval.profile,
-            embedder: embedder.fingerprint().to_string(),
-            build: BUILD,
+    with_embedder(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>, async |bank| {
+        speed::unless_asked_to_end(async {
+            let system = bank.handle();
+            let progress = output.progress("documents");
+            progress.most(corpus.len() as u64);
+            let stored = retrieval::ingest(Arc::clone(&corpus), &queries, &system, |done| progress.done(done)).await?;
+            drop(progress);
+            if loaded.settings.retrieval.resident_mb > 0 {
+                let answered = async || bank.resident().await.answered;
+                retrieval::until_resident(&stored, &queries, &system, answered).await?;
+            }
+            let progress = output.progress("queries");
+            progress.most(queries.len() as u64);
+            let done = |done| progress.done(done);
+            let asked = retrieval::ask(&stored, &queries, &ks, &system, &embedder, run, done).await?;
+            let seconds = |took: Duration| (took.as_secs_f64() * 1_000.0).round() / 1_000.0;
+            Ok(Report {
+                corpus: CorpusCount { lines: corpus.len(), workspaces: corpus.workspaces() },
+                queries: asked.counts,
+                metrics: asked.measures.means(),
+                by_list: ByList { keyword: asked.by_list.keyword.means(), vector: asked.by_list.vector.means() },
+                latency_ms: asked.latency,
+                ingest: Ingest {
+                    seconds: seconds(stored.took),
+                    per_second: corpus.len() as f64 / stored.took.as_secs_f64(),
+                    upkeep_seconds: seconds(stored.upkeep_took),
+                },
+                profile: loaded.settings.retrieval.profile,
+                embedder: embedder.fingerprint().to_string(),
+                build: BUILD,
+            })
         })
-    };
-    let report = runtime.block_on(async {
-        let bank = start(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>).await?;
-        let report = unless_asked_to_end(work(&bank)).await;
-        bank.stop(GRACE).await;
-        report
-    });
-    runtime.shutdown_background();
-    report
-}
-
-/// A bank without a language model.
-async fn start(loaded: &Loaded, embedder: Arc<dyn Embedder>) -> Result<Bank, Failure> {
-    Ok(Bank::start(&loaded.settings, None, ChosenModel::none().model, embedder, false).await?)
-}
-
-/// What comes of the work. When the process is asked to end, the work is dropped, with the directories that it made.
-async fn unless_asked_to_end<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let asked_to_end = signals::asked_to_end().map_err(Failure::signals)?;
-    tokio::select! {
-        done = work => done,
-        signal = asked_to_end => Err(Failure::ended_by(signal)),
-    }
+        .await
+    })
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>, Failure> {

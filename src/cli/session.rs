@@ -77,6 +77,7 @@ pub(super) fn with_serving_bank<T>(
 ) -> Result<T, Failure> {
     loaded.check_provider(true)?;
     let embedder = Arc::new(embedder(loaded, Work::Serving)?);
+    let work = async move |bank: &Bank| work(bank.handle()).await;
     run_with(loaded, ChosenModel::of(loaded)?, embedder, Duration::ZERO, true, work)
 }
 
@@ -85,7 +86,18 @@ pub(super) fn with_bulk_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run_with(loaded, ChosenModel::none(), Arc::new(embedder(loaded, Work::Bulk)?), Duration::ZERO, false, work)
+    let embedder = Arc::new(embedder(loaded, Work::Bulk)?);
+    let work = async move |bank: &Bank| work(bank.handle()).await;
+    run_with(loaded, ChosenModel::none(), embedder, Duration::ZERO, false, work)
+}
+
+/// The same for work that searches, with this embedder, and looks at how the bank does it.
+pub(super) fn with_embedder<T>(
+    loaded: &Loaded,
+    embedder: Arc<dyn Embedder>,
+    work: impl AsyncFnOnce(&Bank) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    run_with(loaded, ChosenModel::none(), embedder, MODEL_PATIENCE, false, work)
 }
 
 fn run<T>(
@@ -94,7 +106,8 @@ fn run<T>(
     model_patience: Duration,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run_with(loaded, chosen, Arc::new(embedder(loaded, Work::Serving)?), model_patience, false, work)
+    let embedder = Arc::new(embedder(loaded, Work::Serving)?);
+    run_with(loaded, chosen, embedder, model_patience, false, async move |bank: &Bank| work(bank.handle()).await)
 }
 
 fn run_with<T>(
@@ -103,14 +116,14 @@ fn run_with<T>(
     embedder: Arc<dyn Embedder>,
     model_patience: Duration,
     in_background: bool,
-    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
+    work: impl AsyncFnOnce(&Bank) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
     let done = runtime.block_on(async {
         let bank = Bank::start(&loaded.settings, loaded.root_name(), chosen.model, embedder, in_background).await?;
         let work = async {
             bank.embedder_ready(model_patience).await;
-            work(bank.handle()).await
+            work(&bank).await
         };
         let (done, grace) = tokio::select! {
             done = work => (done, GRACE),

@@ -29,7 +29,7 @@ use uuid::Uuid;
 
 use super::dataset::{Corpus, Document, Query};
 use super::report::{ByList, Latency, Measures, Percentiles, QueryCount};
-use super::{EvalError, Timed};
+use super::{EvalError, RESIDENT_PATIENCE, Timed};
 
 /// Hits of a query that a run lists.
 const RUN_HITS: usize = 20;
@@ -42,8 +42,6 @@ const BATCHES_AT_ONCE: usize = 2;
 const BATCH_PATIENCE: Duration = Duration::from_secs(600);
 const QUERY_PATIENCE: Duration = Duration::from_secs(60);
 const UPKEEP_PATIENCE: Duration = Duration::from_secs(600);
-/// A million documents are read into memory in less; more may not fit.
-const RESIDENT_PATIENCE: Duration = Duration::from_secs(180);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// A slice of upkeep at a time.
 const MOST_SLICES: usize = 100;

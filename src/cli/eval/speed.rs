@@ -8,23 +8,23 @@ use reasoning_bank_actors::ports::Embedder;
 use serde::Serialize;
 use tokio::runtime::Builder;
 
+use crate::bootstrap::{Bank as System, ChosenModel};
 use crate::cli::args::SpeedArgs;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
-use crate::cli::{render, session};
+use crate::cli::{render, session, signals};
 use crate::embed::Work;
-use crate::eval::Timed;
 use crate::eval::report::Percentiles;
 use crate::eval::speed::report::{Bank, Filled, FromTables, QueryTimes, Ratios, Report, Served, Texts};
 use crate::eval::speed::serve::{Bench, COMPARED, FEWER, NEAREST, QUERIES, WARMING};
 use crate::eval::speed::synthetic::{Asked, DIMS, Synthetic};
 use crate::eval::speed::{Given, Order, Part, exact, fill, ms, process, texts};
+use crate::eval::{RESIDENT_PATIENCE, Timed};
 use crate::settings::Loaded;
 
-use super::{GRACE, MODEL_PATIENCE, start, unless_asked_to_end};
-
-/// A bank of millions is read into memory in less.
-const RESIDENT_PATIENCE: Duration = Duration::from_secs(180);
+const GRACE: Duration = Duration::from_secs(5);
+/// The embedding model loads in well under a second.
+const MODEL_PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
     if args.part {
@@ -45,6 +45,15 @@ fn check_dims(dims: usize) -> Result<(), Failure> {
     }
     let message = format!("embedding.model_dir: `eval speed` needs a model of {DIMS} dimensions; this one has {dims}");
     Err(Failure::usage(message).hint("leave embedding.model_dir empty for the built-in model, or name another"))
+}
+
+/// What comes of the work. When the process is asked to end, the work is dropped, with the directories that it made.
+pub(super) async fn unless_asked_to_end<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let asked_to_end = signals::asked_to_end().map_err(Failure::signals)?;
+    tokio::select! {
+        done = work => done,
+        signal = asked_to_end => Err(Failure::ended_by(signal)),
+    }
 }
 
 async fn report(args: &SpeedArgs, output: Output) -> Result<Report, Failure> {
@@ -116,6 +125,10 @@ fn part(order: Order, loaded: &Loaded, output: Output) -> Result<Exit, Failure> 
 
 fn answer<T: Serialize>(measured: &T) -> Result<Exit, Failure> {
     Output { json: true, quiet: true }.answer(measured, |_| String::new())
+}
+
+async fn start(loaded: &Loaded, embedder: Arc<dyn Embedder>) -> Result<System, Failure> {
+    Ok(System::start(&loaded.settings, None, ChosenModel::none().model, embedder, false).await?)
 }
 
 async fn filled(bank: Synthetic, loaded: &Loaded, output: Output) -> Result<Filled, Failure> {
