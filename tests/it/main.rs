@@ -3,6 +3,7 @@
 #![recursion_limit = "256"]
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on has failed
 
+mod attacks;
 mod cli_config;
 mod cli_demo;
 mod cli_doctor;
