@@ -1,9 +1,11 @@
 //! The command line: reads arguments and settings, runs one command, prints its answer. Answers go to stdout, all else
 //! to stderr. What the commands do is the system's work; how their answers look is `render`'s.
 
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Parser;
+use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_domain::trace::Outcome;
 use tokio_util::sync::CancellationToken;
 
@@ -77,10 +79,9 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
     let loaded = loaded?;
     telemetry::init(&loaded.settings.log, log_level(&cli.command, &loaded), matches!(cli.command, Command::Mcp))?;
     match cli.command {
-        Command::Mcp => loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}")),
-        // It has a workspace of its own.
-        Command::Demo => {}
-        _ => loaded.warnings.iter().for_each(|warning| output.warning(warning)),
+        // It has a workspace of its own, or says so in its log.
+        Command::Demo | Command::Mcp => {}
+        _ => loaded.all_warnings().into_iter().for_each(|warning| output.warning(warning)),
     }
     match cli.command {
         Command::Config(ConfigCommand::Show) => output.answer(&config_show::document(&loaded), config_show::text),
@@ -120,12 +121,18 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
     use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
 
     let settings = &loaded.settings;
+    let is_bound = loaded.workspace_is_chosen || loaded.too_wide.is_none() || !starts_in(sources, &loaded.workspace);
+    let warnings = if is_bound { loaded.all_warnings() } else { loaded.warnings.iter().map(String::as_str).collect() };
+    warnings.into_iter().for_each(|warning| tracing::warn!("{warning}"));
     let options = McpOptions {
-        workspace: loaded.workspace.clone(),
+        workspace: is_bound.then(|| loaded.workspace.clone()),
         base: sources.directory.clone(),
+        home: sources.home.clone(),
         identity: settings.workspace.identity,
         data_dir: settings.data_dir.clone(),
         toolsets: settings.mcp.toolsets.clone(),
+        destructive: settings.mcp.destructive,
+        shares: settings.workspace.share,
         can_solve: settings.llm.provider != Provider::None,
         captures: settings.passive.enabled,
         solve_deadline: Duration::from_secs(settings.agent.deadline_s),
@@ -151,6 +158,12 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
         }
     })
     .map(|()| Exit::Ok)
+}
+
+/// Whether the current directory is the root of a workspace, not something below it.
+fn starts_in(sources: &Sources, workspace: &WorkspaceRef) -> bool {
+    let directory = sources.directory.canonicalize();
+    matches!(workspace, WorkspaceRef::Root(root) if directory.is_ok_and(|directory| directory == Path::new(root)))
 }
 
 fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<Exit, Failure> {

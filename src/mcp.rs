@@ -2,7 +2,9 @@
 //! 2025-11-25 and the stateless 2026-07-28 are served by one handler. Only this module knows rmcp.
 
 mod arguments;
+mod binding;
 mod calls;
+mod consent;
 mod failure;
 mod lines;
 mod progress;
@@ -16,6 +18,7 @@ mod test_client;
 mod tools;
 mod transport;
 
+pub use consent::Destructive;
 pub use server::McpOptions;
 pub use session::SessionError;
 pub use tools::{ToolDefaults, Toolset};

@@ -83,19 +83,29 @@ pub fn registered<'a>(
     Ok(of_root(&exact).or_else(|| of_root(&root).filter(|_| base.join(text).exists())))
 }
 
+/// Whether every other project lies below a root: the file system's, or the home directory.
+pub fn is_too_wide(root: &str, home: Option<&Path>) -> bool {
+    is_file_system(root) || is_home(root, home)
+}
+
 /// Why a root is probably not what was meant, if so.
 pub fn warning(root: &str, home: Option<&Path>) -> Option<String> {
-    let path = Path::new(root);
-    let what = if path.parent().is_none() {
-        "the root of the file system"
-    } else if home.is_some_and(|home| home.canonicalize().is_ok_and(|home| home == path)) {
-        "your home directory"
-    } else {
-        return None;
+    let what = match (is_file_system(root), is_home(root, home)) {
+        (true, _) => "the root of the file system",
+        (false, true) => "your home directory",
+        (false, false) => return None,
     };
     Some(format!(
         "the workspace is {what} ({root}): everything below it shares its memories; choose a project with --workspace"
     ))
+}
+
+fn is_file_system(root: &str) -> bool {
+    Path::new(root).parent().is_none()
+}
+
+fn is_home(root: &str, home: Option<&Path>) -> bool {
+    home.is_some_and(|home| home.canonicalize().is_ok_and(|home| home == Path::new(root)))
 }
 
 /// The canonical form of the part of an absolute path that exists, and the part that does not.

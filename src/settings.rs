@@ -12,10 +12,11 @@ use reasoning_bank_domain::score::{ProfileName, Weights};
 use serde::Deserialize;
 
 use crate::embed::HUB_PREFIX;
-use crate::mcp::Toolset;
+use crate::mcp::{Destructive, Toolset};
 use crate::project::{self, Identity};
 
 mod api_key;
+mod checkout;
 mod keys;
 mod layers;
 mod problem;
@@ -24,11 +25,12 @@ mod show;
 mod workspace;
 
 pub use api_key::{ApiKey, SECRET_VARIABLES};
+pub use checkout::{Ranking, agree, agreed};
 pub use layers::{Flags, Sources};
 pub use problem::{Problem, SettingsError};
 pub use provider::{Provider, ProviderError};
 pub use show::Effective;
-pub use workspace::{Proposal, clear_default, proposal, proposed, store_default};
+pub use workspace::{Proposal, forget, proposal, proposed, store_default};
 
 use layers::Layer;
 
@@ -221,12 +223,15 @@ pub struct WorkspaceSettings {
     /// Empty: none.
     pub team: String,
     pub org: String,
+    /// Whether clients may write to the team and the organisation themselves.
+    pub share: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct McpSettings {
     pub toolsets: Vec<Toolset>,
+    pub destructive: Destructive,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -269,6 +274,10 @@ pub struct Loaded {
     pub workspace_origin: String,
     /// It was given with `--workspace`.
     pub workspace_is_named: bool,
+    /// It was given with `--workspace`, or is the default that was chosen.
+    pub workspace_is_chosen: bool,
+    /// Every other project lies below it: why it is probably not what was meant.
+    pub too_wide: Option<String>,
     /// What its checkout proposes.
     pub proposal: Option<Proposal>,
     /// Of the provider; none where there is none, or where the provider takes none.
@@ -287,6 +296,11 @@ impl Loaded {
         let WorkspaceSettings { name, team, org, .. } = &self.settings.workspace;
         let named = RootName { root: root.clone(), name: set(name), team: set(team), org: set(org) };
         (named.name.is_some() || named.team.is_some() || named.org.is_some()).then_some(named)
+    }
+
+    /// All that is worth telling whoever works in this workspace.
+    pub fn all_warnings(&self) -> Vec<&str> {
+        self.warnings.iter().chain(&self.too_wide).map(String::as_str).collect()
     }
 
     /// Whether a key has its built-in value.
@@ -319,7 +333,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
         layers::flags(sources, &mut problems),
     ];
 
-    let meant = workspace::meant(sources, below.iter().chain(&above), &mut problems);
+    let meant = workspace::meant(sources, &below, &above, &mut problems);
     let file = meant.as_ref().and_then(|meant| meant.file.clone());
     let layers: Vec<Layer> = below.into_iter().chain(file).chain(above).collect();
     let merged = layers.iter().cloned().fold(Config::builder(), |builder, layer| builder.add_source(layer));
@@ -345,26 +359,23 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
         Ok(key) => (key, None),
         Err(problem) => (None, Some(problem)),
     };
-    let warnings = warnings(sources, &meant.workspace);
+    let too_wide = match &meant.workspace {
+        WorkspaceRef::Root(root) => project::warning(root, sources.home.as_deref()),
+        WorkspaceRef::Id(_) => None,
+    };
     Ok(Loaded {
         settings,
         effective,
         workspace: meant.workspace,
         workspace_origin: meant.origin,
         workspace_is_named: sources.flags.workspace.is_some(),
+        workspace_is_chosen: meant.is_chosen,
+        too_wide,
         proposal: meant.proposal,
         api_key,
         key_problem,
-        warnings,
+        warnings: meant.warnings,
     })
-}
-
-fn warnings(sources: &Sources, workspace: &WorkspaceRef) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let WorkspaceRef::Root(root) = workspace {
-        warnings.extend(project::warning(root, sources.home.as_deref()));
-    }
-    warnings
 }
 
 #[cfg(test)]

@@ -20,6 +20,24 @@ pub enum Error {
     /// The workspace belongs to no team or organisation.
     #[error("this workspace has no {} to share memories with", .0.as_str())]
     ScopeDenied(Scope),
+    /// The session works in one workspace and has named another.
+    #[error("{0} is not the workspace of this session")]
+    OtherWorkspace(String),
+    /// Clients may not write to what others read as well.
+    #[error("clients may not write to the memories of the {}", .0.as_str())]
+    SharingDenied(Scope),
+    /// The server was started outside of any project, and nothing has said which one it is for.
+    #[error("no project is chosen{0}")]
+    WorkspaceRequired(String),
+    /// The user has to agree, and the client cannot ask.
+    #[error("{what}? The user has to agree, and this client cannot ask")]
+    ConsentRequired {
+        what: String,
+        /// What the user can run instead.
+        command: String,
+    },
+    #[error("{what}? The user did not agree")]
+    Declined { what: String },
     #[error(transparent)]
     MemoryInvalid(#[from] MemoryInvalid),
     #[error(transparent)]
@@ -73,7 +91,10 @@ impl Error {
             Self::InvalidArgument { .. } => "invalid_argument",
             Self::NotFound(_) => "not_found",
             Self::WorkspaceUnknown(_) => "workspace_unknown",
-            Self::ScopeDenied(_) => "scope_denied",
+            Self::ScopeDenied(_) | Self::OtherWorkspace(_) | Self::SharingDenied(_) => "scope_denied",
+            Self::WorkspaceRequired(_) => "workspace_required",
+            Self::ConsentRequired { .. } => "consent_required",
+            Self::Declined { .. } => "declined",
             Self::MemoryInvalid(_) => "memory_invalid",
             Self::Store(StoreError::OtherEmbedder { .. }) => "embedder_mismatch",
             Self::Store(StoreError::TimedOut) => "deadline_exceeded",
@@ -100,6 +121,15 @@ impl Error {
             Self::NotFound(_) => "check the id; `memory search` and `retrieve_memories` show what is there".into(),
             Self::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
             Self::ScopeDenied(_) => "keep it in scope project, or give the workspace a team or organisation: `workspace trust`".into(),
+            Self::OtherWorkspace(_) => {
+                "leave `workspace` out; sessions name other projects where the user's own configuration lists the toolset \"workspace\" in mcp.toolsets".into()
+            }
+            Self::SharingDenied(_) => {
+                "keep it in scope project: `reasoning-bank memory promote` shares what has proved itself; workspace.share = true in the user's own configuration lets clients write there".into()
+            }
+            Self::WorkspaceRequired(_) => "name the project in `workspace`: the path of a directory that exists".into(),
+            Self::ConsentRequired { command, .. } => format!("the user can run: {command}").into(),
+            Self::Declined { .. } => "leave it as it is, unless the user asks for it again".into(),
             Self::MemoryInvalid(_) => "give a title, a description (when to use it) and content, each within its bound".into(),
             Self::Store(StoreError::Unusable(_)) => {
                 "check that the data directory exists, is writable and has space; --data-dir or REASONING_BANK_DATA names another".into()

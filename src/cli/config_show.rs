@@ -53,11 +53,11 @@ pub(super) fn document(loaded: &Loaded) -> Document<'_> {
 pub(super) fn text(document: &Document<'_>) -> String {
     let WorkspaceDocument { id, root, origin, proposal } = &document.workspace;
     let mut lines = vec![format!("# workspace {id} ({}), from: {origin}", root.unwrap_or("path not known here"))];
-    if let Some(Proposal { team, org, file }) = proposal {
-        for (key, name) in [("workspace.team", team), ("workspace.org", org)] {
-            if let Some(name) = name {
-                lines.push(format!("# {key} = {name:?} is proposed by {}; `workspace trust` agrees", file.display()));
-            }
+    if let Some(Proposal { team, org, ranking, file }) = proposal {
+        let scopes = [("workspace.team", team), ("workspace.org", org)];
+        let scopes = scopes.into_iter().filter_map(|(key, name)| Some((key, format!("{:?}", name.as_ref()?))));
+        for (key, value) in scopes.chain(ranking.iter().map(|(key, value)| (key.as_str(), value.to_string()))) {
+            lines.push(format!("# {key} = {value} is proposed by {}; `workspace trust` agrees", file.display()));
         }
     }
     for Effective { key, value, origin } in &document.settings {

@@ -91,7 +91,7 @@ pub(super) fn diagnose(loaded: &Result<Loaded, SettingsError>) -> Result<Diagnos
 }
 
 fn configuration(loaded: &Loaded) -> Check {
-    match loaded.warnings.as_slice() {
+    match loaded.all_warnings().as_slice() {
         [] => {
             let is_own = |key: &str| key != "data_dir" && !loaded.is_default(key);
             let own = loaded.effective.iter().filter(|entry| is_own(&entry.key)).count();

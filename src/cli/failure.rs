@@ -183,6 +183,10 @@ fn exit_of(error: &Error) -> Exit {
         | Error::MemoryInvalid(_)
         | Error::WorkspaceUnknown(_)
         | Error::ScopeDenied(_)
+        | Error::OtherWorkspace(_)
+        | Error::SharingDenied(_)
+        | Error::WorkspaceRequired(_)
+        | Error::ConsentRequired { .. }
         | Error::KeyRejected(_)
         | Error::Store(StoreError::OtherEmbedder { .. } | StoreError::NewerFormat { .. }) => Exit::Usage,
         _ => Exit::Failed,

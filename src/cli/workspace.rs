@@ -1,5 +1,6 @@
 //! `workspace` and its commands: which projects have memories, which one is meant, and what becomes of them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -17,7 +18,7 @@ use super::output::Output;
 use super::render;
 use super::session::{patience, rewriting, with_bank};
 use crate::project;
-use crate::settings::{self, Loaded, Proposal, Sources};
+use crate::settings::{self, Loaded, Proposal, Ranking, Settings, Sources, WorkspaceSettings};
 
 pub(super) fn command(
     command: WorkspaceCommand,
@@ -80,6 +81,17 @@ pub(super) struct Shown {
     /// What its checkout proposes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proposal: Option<Proposal>,
+    /// The ranking of its checkout that was agreed to.
+    #[serde(skip_serializing_if = "Ranking::is_empty")]
+    pub(super) ranking: Ranking,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Trusted {
+    #[serde(flatten)]
+    pub(super) workspace: Workspace,
+    #[serde(skip_serializing_if = "Ranking::is_empty")]
+    pub(super) ranking: Ranking,
 }
 
 #[derive(Debug, Serialize)]
@@ -116,7 +128,9 @@ impl Here<'_> {
 
     async fn show(&self, bank: &SystemHandle) -> Result<Shown, Failure> {
         let detail = bank.workspaces.show(&self.loaded.workspace, patience()).await?;
-        Ok(Shown { detail, origin: self.loaded.workspace_origin.clone(), proposal: self.loaded.proposal.clone() })
+        let ranking = settings::agreed(&self.loaded.settings.data_dir, &detail.workspace.root);
+        let (origin, proposal) = (self.loaded.workspace_origin.clone(), self.loaded.proposal.clone());
+        Ok(Shown { detail, origin, proposal, ranking })
     }
 
     fn switch(&self, path: &str) -> Result<Switched, Failure> {
@@ -146,22 +160,38 @@ impl Here<'_> {
     }
 
     /// Asks with what would change.
-    async fn trust(&self, path: &Path, sure: Sure, bank: &SystemHandle) -> Result<Workspace, Failure> {
-        let identity = self.loaded.settings.workspace.identity;
-        let root = project::root(path, self.base, identity).map_err(|error| Failure::usage(error.to_string()))?;
+    async fn trust(&self, path: &Path, sure: Sure, bank: &SystemHandle) -> Result<Trusted, Failure> {
+        let Settings { workspace: WorkspaceSettings { identity, .. }, data_dir, .. } = &self.loaded.settings;
+        let root = project::root(path, self.base, *identity).map_err(|error| Failure::usage(error.to_string()))?;
         let proposal = settings::proposal(Path::new(&root))?;
-        let named = WorkspaceRef::Root(root);
+        let agreed = settings::agreed(data_dir, &root);
+        let named = WorkspaceRef::Root(root.clone());
         let now = bank.workspaces.resolve(&named, patience()).await?.workspace;
-        let (team, org) = proposal.map(|proposal| (proposal.team, proposal.org)).unwrap_or_default();
+        let (team, org, ranking) = match proposal {
+            Some(Proposal { team, org, ranking, .. }) => (team, org, ranking),
+            None => Default::default(),
+        };
+        let change = |what: &str, from: &Option<String>, to: &Option<String>| {
+            let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "none".to_owned());
+            format!("{what} {} (now {})", name(to), name(from))
+        };
+        let mut changes = Vec::new();
         if (&team, &org) != (&now.team, &now.org) {
-            let change = |what: &str, from: &Option<String>, to: &Option<String>| {
-                let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "none".to_owned());
-                format!("{what} {} (now {})", name(to), name(from))
-            };
-            let changes = [change("team", &now.team, &team), change("organisation", &now.org, &org)];
-            confirm(&format!("Let {} read and share with {}", now.root, changes.join(", ")), sure)?;
+            let scopes = [change("team", &now.team, &team), change("organisation", &now.org, &org)];
+            changes.push(format!("read and share with {}", scopes.join(", ")));
         }
-        Ok(bank.workspaces.trust(&named, team, org, patience()).await?)
+        if ranking != agreed {
+            let keys = ranking.keys().chain(agreed.keys()).collect::<BTreeSet<_>>().into_iter();
+            let text = |ranking: &Ranking, key: &str| ranking.get(key).map(ToString::to_string);
+            let keys = keys.map(|key| change(key, &text(&agreed, key), &text(&ranking, key)));
+            changes.push(format!("rank with {}", keys.collect::<Vec<_>>().join(", ")));
+        }
+        if !changes.is_empty() {
+            confirm(&format!("Let {} {}", now.root, changes.join(", and ")), sure)?;
+        }
+        let workspace = bank.workspaces.trust(&named, team, org, patience()).await?;
+        settings::agree(data_dir, &root, ranking.clone()).map_err(Failure::not_stored)?;
+        Ok(Trusted { workspace, ranking })
     }
 
     async fn purge_traces(&self, older_than: Option<u32>, sure: Sure, bank: &SystemHandle) -> Result<Removed, Failure> {
@@ -185,7 +215,7 @@ impl Here<'_> {
         let holds = format!("memories: {}, traces: {}, jobs: {}", detail.memories, detail.traces, detail.jobs);
         confirm(&format!("Delete the workspace {} ({}; {holds}) for good", workspace.name, workspace.root), sure)?;
         let removed = bank.workspaces.delete(&WorkspaceRef::Id(workspace.id.clone()), rewriting()).await?;
-        settings::clear_default(&self.loaded.settings.data_dir, &workspace).map_err(Failure::not_stored)?;
+        settings::forget(&self.loaded.settings.data_dir, &workspace).map_err(Failure::not_stored)?;
         Ok(Removed { id: workspace.id, name: workspace.name, removed })
     }
 

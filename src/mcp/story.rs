@@ -17,6 +17,7 @@ use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_domain::answer::Purpose;
 use serde_json::{Value, json};
 
+use super::consent::Destructive;
 use super::server::{McpOptions, Server};
 use super::test_client::TestClient;
 use super::tools::{ToolDefaults, Toolset};
@@ -61,11 +62,14 @@ impl Bank {
     /// A client at work in this project.
     async fn client(&self, root: &str) -> TestClient {
         let options = McpOptions {
-            workspace: WorkspaceRef::Root(root.into()),
+            workspace: Some(WorkspaceRef::Root(root.into())),
             base: PathBuf::from("/"),
+            home: None,
             identity: Identity::Path,
             data_dir: PathBuf::from("/nowhere"),
             toolsets: vec![Toolset::All],
+            destructive: Destructive::Allow,
+            shares: false,
             can_solve: true,
             captures: true,
             solve_deadline: Duration::from_secs(60),

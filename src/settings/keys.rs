@@ -3,14 +3,33 @@
 use config::{Config, Value, ValueKind};
 use reasoning_bank_domain::agent_loop::Limits;
 use reasoning_bank_domain::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
+use reasoning_bank_domain::workspace::NAME_MAX_CHARS;
 
 use super::problem::Problem;
 
 pub(super) struct Key {
     pub(super) name: &'static str,
     rule: Rule,
-    /// May stand in the file at the workspace root: a checkout is not trusted with more.
-    pub(super) in_workspace_file: bool,
+    /// A checkout is trusted with no more than this.
+    pub(super) in_checkout: InCheckout,
+}
+
+/// How far the file at the workspace root may set a key. Whoever writes a checkout is not the user, so nothing in it may
+/// widen what the user's own configuration allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InCheckout {
+    /// The key is an error there.
+    Never,
+    /// The key describes the project and allows nothing.
+    Freely,
+    /// Only to a number below the user's own.
+    Lower,
+    /// Only to a number above the user's own.
+    Higher,
+    /// Only to some of what the user's own list has.
+    Fewer,
+    /// Only to the value that the user agreed to with `workspace trust`.
+    Agreed,
 }
 
 enum Rule {
@@ -18,6 +37,8 @@ enum Rule {
     Whole(i64, i64),
     Number(f64, f64),
     Text,
+    /// Text of one line that people read; empty counts as not said.
+    Label,
     /// A path; empty counts as not set.
     Directory,
     /// Text that must not be blank.
@@ -31,15 +52,19 @@ enum Rule {
     SomeOf(&'static [&'static str]),
 }
 
-use Rule::{Directory, Flag, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole};
+use InCheckout::{Agreed, Fewer, Freely, Higher, Lower, Never};
+use Rule::{Directory, Flag, Label, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole};
 
 const fn key(name: &'static str, rule: Rule) -> Key {
-    Key { name, rule, in_workspace_file: false }
+    Key { name, rule, in_checkout: Never }
 }
 
-const fn shared(name: &'static str, rule: Rule) -> Key {
-    Key { name, rule, in_workspace_file: true }
+const fn shared(name: &'static str, rule: Rule, in_checkout: InCheckout) -> Key {
+    Key { name, rule, in_checkout }
 }
+
+/// Stands for every toolset.
+pub(super) const ALL_TOOLSETS: &str = "all";
 
 /// In the order of `config/default.toml`, which says what they mean.
 pub(super) const KEYS: &[Key] = &[
@@ -74,14 +99,14 @@ pub(super) const KEYS: &[Key] = &[
     key("matts.mode", OneOf(&["parallel", "sequential"])),
     key("matts.workers", Whole(1, 256)),
     key("judge.concurrency", Whole(1, 256)),
-    shared("retrieval.n_results", Whole(1, 50)),
-    shared("retrieval.profile", OneOf(&["composite", "paper", "cascade", "episodic"])),
+    shared("retrieval.n_results", Whole(1, 50), Lower),
+    shared("retrieval.profile", OneOf(&["composite", "paper", "cascade", "episodic"]), Agreed),
     key("retrieval.half_life_days", Number(0.01, 36_500.0)),
-    key("retrieval.relevance_floor", Number(0.0, 1.0)),
+    shared("retrieval.relevance_floor", Number(0.0, 1.0), Higher),
     key("retrieval.resident_mb", Whole(0, 1_000_000)),
-    shared("retrieval.weights.similarity", Number(0.0, 1_000.0)),
-    shared("retrieval.weights.recency", Number(0.0, 1_000.0)),
-    shared("retrieval.weights.error_context", Number(0.0, 1_000.0)),
+    shared("retrieval.weights.similarity", Number(0.0, 1_000.0), Agreed),
+    shared("retrieval.weights.recency", Number(0.0, 1_000.0), Agreed),
+    shared("retrieval.weights.error_context", Number(0.0, 1_000.0), Agreed),
     key("embedding.model_dir", Text),
     key("embedding.threads", Whole(0, 64)),
     key("promotion.automatic", Flag),
@@ -96,10 +121,12 @@ pub(super) const KEYS: &[Key] = &[
     key("traces.dir", Text),
     key("traces.retention_days", Whole(0, 36_500)),
     key("workspace.identity", OneOf(&["git", "path"])),
-    shared("workspace.name", Text),
-    shared("workspace.team", Text),
-    shared("workspace.org", Text),
-    shared("mcp.toolsets", SomeOf(&["core", "learning", "workspace", "admin", "all"])),
+    shared("workspace.name", Label, Freely),
+    shared("workspace.team", Label, Agreed),
+    shared("workspace.org", Label, Agreed),
+    key("workspace.share", Flag),
+    shared("mcp.toolsets", SomeOf(&["core", "learning", "workspace", "admin", ALL_TOOLSETS]), Fewer),
+    key("mcp.destructive", OneOf(&["ask", "allow"])),
     key("log.level", OneOf(&["off", "error", "warn", "info", "debug", "trace"])),
     key("log.format", OneOf(&["text", "json"])),
     key("log.file", Text),
@@ -130,6 +157,7 @@ impl Key {
             }
             (Number(..), toml::Value::Integer(number)) => self.accept(&toml::Value::Float(*number as f64)),
             (Text | Directory, toml::Value::String(text)) => Ok(text.as_str().into()),
+            (Label, toml::Value::String(text)) if is_label(text) => Ok(text.as_str().into()),
             (Name, toml::Value::String(text)) if !text.trim().is_empty() => Ok(text.trim().into()),
             (Url, toml::Value::String(text)) if text.trim().is_empty() || is_url(text) => Ok(text.trim().into()),
             (OneOf(words), toml::Value::String(word)) if words.contains(&word.as_str()) => Ok(word.as_str().into()),
@@ -148,7 +176,7 @@ impl Key {
             Flag => text.trim().parse().map(toml::Value::Boolean).ok(),
             Whole(..) => text.trim().parse().map(toml::Value::Integer).ok(),
             Number(..) => text.trim().parse().map(toml::Value::Float).ok(),
-            Text | Directory | Name | Url | Secret => Some(toml::Value::String(text.to_owned())),
+            Text | Label | Directory | Name | Url | Secret => Some(toml::Value::String(text.to_owned())),
             OneOf(_) => Some(toml::Value::String(text.trim().to_lowercase())),
             SomeOf(_) => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -166,6 +194,7 @@ impl Key {
             Whole(min, max) => format!("a whole number from {min} to {max}"),
             Number(min, max) => format!("a number from {min} to {max}"),
             Text => "text".to_owned(),
+            Label => return format!("must be one line of at most {NAME_MAX_CHARS} characters"),
             Directory => "a path".to_owned(),
             Name => "text that is not blank".to_owned(),
             // What was given may hold a secret.
@@ -176,6 +205,10 @@ impl Key {
         };
         format!("must be {wanted}, not {value}")
     }
+}
+
+fn is_label(text: &str) -> bool {
+    text.chars().count() <= NAME_MAX_CHARS && !text.chars().any(char::is_control)
 }
 
 fn is_url(text: &str) -> bool {

@@ -3,13 +3,14 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use config::{ConfigError, Map, Source, Value, ValueKind};
 
 use super::api_key::ApiKey;
-use super::keys::{self, Key};
+use super::keys::{self, InCheckout, Key};
 use super::problem::Problem;
 
 /// The file at the workspace root.
@@ -97,10 +98,25 @@ impl Layer {
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.values.iter().rev().find(|(own, _)| *own == name).and_then(|(_, value)| match &value.kind {
+        match self.value(name)? {
             ValueKind::String(text) => Some(text.as_str()),
             _ => None,
-        })
+        }
+    }
+
+    pub(super) fn value(&self, name: &str) -> Option<&ValueKind> {
+        self.values.iter().rev().find(|(own, _)| *own == name).map(|(_, value)| &value.kind)
+    }
+
+    /// Puts what `decide` makes of a value in its place; without an answer the value is dropped.
+    pub(super) fn filter_map(&mut self, mut decide: impl FnMut(&'static str, &ValueKind) -> Option<ValueKind>) {
+        self.values.retain_mut(|(name, value)| match decide(name, &value.kind) {
+            Some(kind) => {
+                value.kind = kind;
+                true
+            }
+            None => false,
+        });
     }
 }
 
@@ -137,7 +153,7 @@ pub(super) fn user_file(sources: &Sources, problems: &mut Vec<Problem>) -> Layer
 }
 
 pub(super) fn workspace_file(path: &Path, problems: &mut Vec<Problem>) -> Layer {
-    from_file(path, false, |key| key.in_workspace_file, problems)
+    from_file(path, false, |key| key.in_checkout != InCheckout::Never, problems)
 }
 
 /// The file that `--config` names.
@@ -257,6 +273,17 @@ pub(super) fn read(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
+}
+
+/// Puts a text in the place of a small file in the data directory, at once and for good, readable by its owner alone.
+pub(super) fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let directory = file.parent().unwrap_or(file);
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let mut written = tempfile::NamedTempFile::new_in(directory)?;
+    writeln!(written, "{text}")?;
+    written.as_file().sync_data()?;
+    written.persist(file)?;
+    Ok(())
 }
 
 fn from_toml(text: &str, origin: &str, allowed: impl Fn(&Key) -> bool, problems: &mut Vec<Problem>) -> Layer {

@@ -25,7 +25,7 @@ pub(super) fn effective(merged: &Value) -> Vec<Effective> {
     KEYS.iter().filter(|key| !key.is_secret()).filter_map(entry).collect()
 }
 
-fn json(value: &ValueKind) -> serde_json::Value {
+pub(super) fn json(value: &ValueKind) -> serde_json::Value {
     match value {
         ValueKind::Boolean(flag) => (*flag).into(),
         ValueKind::I64(number) => (*number).into(),

@@ -109,7 +109,7 @@ fn every_built_in_key_has_a_comment_of_its_own() {
 fn later_layers_win_and_the_origin_says_which() {
     let mut place = Place::new()
         .user_file("[retrieval]\nn_results = 2\nprofile = 'paper'\n[matts]\nk = 2\n[agent]\ndeadline_s = 2")
-        .workspace_file("retrieval.n_results = 3\nretrieval.profile = 'cascade'")
+        .workspace_file("retrieval.n_results = 1\nretrieval.relevance_floor = 0.5")
         .config_flag("retrieval.n_results = 4\nllm.model = 'of-file'\nllm.provider = 'chat'")
         .variable("DEFAULT_MODEL", "of-seed-name")
         .variable("REASONING_BANK__LLM__MODEL", "of-own-name")
@@ -118,14 +118,16 @@ fn later_layers_win_and_the_origin_says_which() {
     place.sources.flags.llm = Some("simulated".into());
     let loaded = place.load();
     assert_eq!(loaded.settings.retrieval.n_results, 4);
-    assert_eq!(loaded.settings.retrieval.profile, ProfileName::Cascade);
+    assert_eq!(loaded.settings.retrieval.profile, ProfileName::Paper);
+    assert_eq!(loaded.settings.retrieval.relevance_floor, 0.5);
     assert_eq!(loaded.settings.matts.k, 2);
     assert_eq!(loaded.settings.llm.model, "of-own-name");
     assert_eq!(loaded.settings.llm.provider, Provider::Simulated);
     assert_eq!(loaded.settings.retrieval.weights.error_context, 0.5);
     assert_eq!(loaded.settings.data_dir, place.path("project/bank"));
     assert_eq!(origin(&loaded, "retrieval.n_results"), place.path("extra.toml").display().to_string());
-    assert_eq!(origin(&loaded, "retrieval.profile"), place.path("project/.reasoning-bank.toml").display().to_string());
+    let workspace_file = place.path("project/.reasoning-bank.toml").display().to_string();
+    assert_eq!(origin(&loaded, "retrieval.relevance_floor"), workspace_file);
     assert_eq!(origin(&loaded, "llm.model"), "environment variable REASONING_BANK__LLM__MODEL");
     assert_eq!(origin(&loaded, "llm.provider"), "flag --llm");
     assert_eq!(origin(&loaded, "data_dir"), "environment variable REASONING_BANK_DATA");
@@ -225,39 +227,115 @@ fn bounds_between_keys_name_both_layers() {
     assert_eq!(key, "judge.concurrency");
 
     let (key, problem, _) =
-        Place::new().workspace_file("[retrieval.weights]\nsimilarity = 0\nrecency = 0\nerror_context = 0").problem();
+        Place::new().user_file("[retrieval.weights]\nsimilarity = 0\nrecency = 0\nerror_context = 0").problem();
     assert_eq!((key.as_str(), problem.as_str()), ("retrieval.weights", "are all 0; their sum must be above 0"));
 }
 
 #[test]
-fn the_workspace_file_may_set_what_a_checkout_is_trusted_with_and_nothing_else() {
-    let allowed = "workspace.name = 'shop'\nmcp.toolsets = ['all']\n[retrieval]\nn_results = 9\nprofile = 'paper'\n\
-                   weights.similarity = 2";
-    let loaded = Place::new().workspace_file(allowed).load();
+fn the_file_of_a_checkout_may_set_what_a_checkout_is_trusted_with_and_nothing_else() {
+    let loaded = Place::new().workspace_file("workspace.name = 'shop'").load();
     let WorkspaceRef::Root(root) = loaded.workspace.clone() else { panic!("no root") };
     assert_eq!(loaded.root_name(), Some(RootName { root, name: Some("shop".into()), ..RootName::default() }));
-    assert_eq!(loaded.settings.mcp.toolsets, [Toolset::All]);
-    assert_eq!(loaded.settings.retrieval.weights.similarity, 2.0);
+    assert_eq!(loaded.warnings, Vec::<String>::new());
 
-    for key in keys::KEYS.iter().filter(|key| !key.in_workspace_file) {
+    for key in keys::KEYS.iter().filter(|key| key.in_checkout == keys::InCheckout::Never) {
         let (named, problem, _) = Place::new().workspace_file(&format!("{} = 1", key.name)).problem();
         assert_eq!(named, key.name);
         assert!(problem.starts_with("may not be set by a workspace's file, only retrieval.n_results"), "{problem}");
     }
     let quoted = Place::new().workspace_file("'llm.provider' = 'none'").problem();
     assert!(quoted.1.starts_with("may not be set"));
+    for name in ["a\\nb", &"x".repeat(121)] {
+        let (key, problem, _) = Place::new().workspace_file(&format!("workspace.name = \"{name}\"")).problem();
+        assert_eq!((key.as_str(), problem.as_str()), ("workspace.name", "must be one line of at most 120 characters"));
+    }
+}
+
+#[rstest]
+#[case::more_results("retrieval.n_results = 4", "retrieval.n_results = 5", "retrieval.n_results", "only lower")]
+#[case::lower_floor("", "retrieval.relevance_floor = 0.1", "retrieval.relevance_floor", "only raise")]
+#[case::all_tools("", "mcp.toolsets = ['admin', 'workspace']", "mcp.toolsets", "only leave out")]
+#[case::profile("", "retrieval.profile = 'paper'", "retrieval.profile", "workspace trust")]
+#[case::weights("", "retrieval.weights.recency = 9", "retrieval.weights.recency", "workspace trust")]
+fn what_would_widen_is_ignored_with_a_warning(
+    #[case] user: &str,
+    #[case] checkout: &str,
+    #[case] key: &str,
+    #[case] reason: &str,
+) {
+    let without = Place::new().user_file(user).load();
+    let loaded = Place::new().user_file(user).workspace_file(checkout).load();
+    assert_eq!(loaded.settings.retrieval, without.settings.retrieval);
+    assert_eq!(loaded.settings.mcp, without.settings.mcp);
+    let warning = loaded.warnings.first().unwrap();
+    assert!(warning.starts_with(key) && warning.contains(reason), "{warning}");
+    assert_ne!(origin(&loaded, key), loaded.proposal.map_or_else(String::new, |p| p.file.display().to_string()));
+}
+
+#[rstest]
+#[case::fewer(&["core", "admin"], &["admin", "learning"], &[Toolset::Admin])]
+#[case::all_of_the_users(&["core"], &["all"], &[Toolset::Core])]
+#[case::some_of_all(&["all"], &["core", "learning"], &[Toolset::Core, Toolset::Learning])]
+#[case::everything(&["all"], &["all"], &[Toolset::All])]
+#[case::none_in_common(&["core"], &["admin"], &[Toolset::Core])]
+fn toolsets_of_a_checkout_are_met_with_the_users(
+    #[case] user: &[&str],
+    #[case] checkout: &[&str],
+    #[case] both: &[Toolset],
+) {
+    let list = |names: &[&str]| format!("mcp.toolsets = {names:?}");
+    assert_eq!(Place::new().user_file(&list(user)).workspace_file(&list(checkout)).load().settings.mcp.toolsets, both);
+}
+
+#[test]
+fn a_ranking_counts_once_the_user_agreed_to_its_very_values() {
+    let place = Place::new().workspace_file("retrieval.profile = 'paper'\nretrieval.weights.recency = 2");
+    let data_dir = place.load().settings.data_dir;
+    let root = place.path("project").display().to_string();
+    let asked = place.load().proposal.unwrap().ranking;
+    assert_eq!(
+        asked.keys().map(String::as_str).collect::<Vec<_>>(),
+        ["retrieval.profile", "retrieval.weights.recency"]
+    );
+    agree(&data_dir, &root, asked.clone()).unwrap();
+    assert_eq!(agreed(&data_dir, &root), asked);
+    let loaded = place.load();
+    assert_eq!(loaded.settings.retrieval.profile, ProfileName::Paper);
+    assert_eq!(loaded.settings.retrieval.weights.recency, 2.0);
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+
+    let changed = place.workspace_file("retrieval.profile = 'cascade'\nretrieval.weights.recency = 2");
+    let loaded = changed.load();
+    assert_eq!(loaded.settings.retrieval.profile, ProfileName::Composite, "it was agreed to another one");
+    assert_eq!(loaded.settings.retrieval.weights.recency, 2.0);
+    agree(&data_dir, &root, Ranking::new()).unwrap();
+    assert_eq!(agreed(&data_dir, &root), Ranking::new());
+    assert_eq!(changed.load().settings.retrieval.weights.recency, 0.3);
+}
+
+#[test]
+fn an_agreement_that_cannot_be_read_is_none() {
+    let place = Place::new().workspace_file("retrieval.profile = 'paper'");
+    let data_dir = place.load().settings.data_dir;
+    let root = place.path("project").display().to_string();
+    agree(&data_dir, &root, place.load().proposal.unwrap().ranking).unwrap();
+    let file = fs::read_dir(data_dir.join("agreed")).unwrap().next().unwrap().unwrap().path();
+    for garbage in ["", "{", "[]", r#"{"root": "/elsewhere", "ranking": {"retrieval.profile": "paper"}}"#] {
+        fs::write(&file, garbage).unwrap();
+        assert_eq!(place.load().settings.retrieval.profile, ProfileName::Composite, "{garbage:?}");
+    }
 }
 
 #[test]
 fn the_workspace_file_is_found_from_below_the_root_but_cannot_move_it() {
-    let mut place = Place::new().workspace_file("retrieval.n_results = 7");
+    let mut place = Place::new().workspace_file("retrieval.n_results = 2");
     fs::create_dir_all(place.path("project/src")).unwrap();
     for part in ["objects", "refs"] {
         fs::create_dir_all(place.path("project/.git").join(part)).unwrap();
     }
     fs::write(place.path("project/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
     place.sources.directory = place.path("project/src");
-    assert_eq!(place.load().settings.retrieval.n_results, 7);
+    assert_eq!(place.load().settings.retrieval.n_results, 2);
 
     let by_path = place.variable("REASONING_BANK__WORKSPACE__IDENTITY", "path");
     assert_eq!(by_path.load().settings.retrieval.n_results, 5);
@@ -412,7 +490,9 @@ fn a_provider_that_cannot_be_used_is_told_with_its_origin() {
 fn home_as_workspace_is_warned_of() {
     let mut place = Place::new();
     place.sources.directory = place.path("");
-    let warnings = place.load().warnings;
+    let loaded = place.load();
+    let warnings = loaded.all_warnings();
+    assert!(!loaded.workspace_is_chosen);
     assert!(matches!(&warnings[..], [warning] if warning.contains("home directory")), "{warnings:?}");
 }
 
@@ -453,7 +533,7 @@ fn team_and_organisation_count_from_the_users_configuration_and_are_proposals_in
     let checkout = Place::new().workspace_file("[workspace]\nname = 'shop'\nteam = 'web'\norg = ' '");
     let loaded = checkout.load();
     let file = checkout.path("project/.reasoning-bank.toml");
-    let proposed = Proposal { team: Some("web".into()), org: None, file };
+    let proposed = Proposal { team: Some("web".into()), org: None, ranking: Ranking::new(), file };
     assert_eq!(loaded.proposal, Some(proposed.clone()));
     assert_eq!(proposal(&checkout.path("project")).unwrap(), Some(proposed));
     assert_eq!((loaded.root_name().unwrap().team, loaded.settings.workspace.team.as_str()), (None, ""));
@@ -473,10 +553,10 @@ fn the_default_workspace_counts_outside_of_repositories_where_no_flag_names_one(
     let file = store_default(&place.load().settings.data_dir, &other).unwrap();
     let loaded = place.load();
     assert_eq!((loaded.workspace, loaded.workspace_origin), (other.clone(), format!("default in {}", file.display())));
-    assert!(!loaded.workspace_is_named);
+    assert!(!loaded.workspace_is_named && loaded.workspace_is_chosen);
 
-    fs::write(place.path("other/.reasoning-bank.toml"), "retrieval.n_results = 9").unwrap();
-    assert_eq!(place.load().settings.retrieval.n_results, 9);
+    fs::write(place.path("other/.reasoning-bank.toml"), "retrieval.n_results = 3").unwrap();
+    assert_eq!(place.load().settings.retrieval.n_results, 3);
     place.sources.flags.workspace = Some(".".into());
     assert_eq!(place.load().workspace_origin, "flag --workspace");
     place.sources.flags.workspace = None;
@@ -495,13 +575,13 @@ fn the_default_workspace_counts_outside_of_repositories_where_no_flag_names_one(
     let data_dir = by_path.load().settings.data_dir;
     let root = by_path.path("other").display().to_string();
     let deleted = Workspace::of_root(&root, jiff::Timestamp::UNIX_EPOCH);
-    clear_default(&data_dir, &deleted).unwrap();
+    forget(&data_dir, &deleted).unwrap();
     assert_eq!(by_path.load().workspace, id, "another one was deleted");
     for named in [other.clone(), WorkspaceRef::Id(deleted.id.clone())] {
         store_default(&data_dir, &named).unwrap();
-        clear_default(&data_dir, &deleted).unwrap();
+        forget(&data_dir, &deleted).unwrap();
         assert_eq!(by_path.load().workspace_origin, "current directory");
-        clear_default(&data_dir, &deleted).unwrap();
+        forget(&data_dir, &deleted).unwrap();
     }
     fs::write(&file, "").unwrap();
     let (key, problem, layer) = by_path.problem();

@@ -1,7 +1,6 @@
 //! Which workspace is meant, and what its checkout proposes. What a workspace may read is not decided here.
 
-use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::memories::WorkspaceRef;
@@ -9,6 +8,7 @@ use reasoning_bank_domain::workspace::{Proposed, Workspace, WorkspaceId};
 use serde::Serialize;
 
 use super::SettingsError;
+use super::checkout::{self, Ranking};
 use super::layers::{self, Layer, Sources, WORKSPACE_FILE};
 use super::problem::Problem;
 use crate::project::{self, Identity};
@@ -23,6 +23,9 @@ pub struct Proposal {
     pub team: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub org: Option<String>,
+    /// Keys and values of its own ranking.
+    #[serde(skip_serializing_if = "Ranking::is_empty")]
+    pub ranking: Ranking,
     /// Where it stands.
     pub file: PathBuf,
 }
@@ -32,40 +35,42 @@ pub(super) struct Meant {
     pub(super) workspace: WorkspaceRef,
     /// How it came to be the one.
     pub(super) origin: String,
+    /// It was given with `--workspace`, or is the default that was chosen.
+    pub(super) is_chosen: bool,
     /// What its file sets, and what it proposes.
     pub(super) file: Option<Layer>,
     pub(super) proposal: Option<Proposal>,
+    /// What its file asks for and does not get.
+    pub(super) warnings: Vec<String>,
 }
 
-/// How a workspace is identified, and where the default one is kept, is decided by the other layers alone.
-pub(super) fn meant<'a>(
-    sources: &Sources,
-    layers: impl Iterator<Item = &'a Layer> + Clone,
-    problems: &mut Vec<Problem>,
-) -> Option<Meant> {
-    let last = |key| layers.clone().filter_map(|layer| layer.text(key)).last();
+/// How a workspace is identified, and where the default one is kept, is decided by the user's layers alone, those `below`
+/// its file and those `above`. The file is held against those below; those above win in any case.
+pub(super) fn meant(sources: &Sources, below: &[Layer], above: &[Layer], problems: &mut Vec<Problem>) -> Option<Meant> {
+    let last = |key| below.iter().chain(above).filter_map(|layer| layer.text(key)).last();
+    let data_dir = last("data_dir").map(|dir| sources.directory.join(dir));
     let identity = if last("workspace.identity") == Some("path") { Identity::Path } else { Identity::Git };
-    let (named, origin) = match &sources.flags.workspace {
-        Some(named) => (Ok(named.clone()), "flag --workspace".to_owned()),
+    let (named, origin, is_chosen) = match &sources.flags.workspace {
+        Some(named) => (Ok(named.clone()), "flag --workspace".to_owned(), true),
         None if identity == Identity::Git && project::in_repository(&sources.directory) => {
-            (Ok(".".to_owned()), "repository of the current directory".to_owned())
+            (Ok(".".to_owned()), "repository of the current directory".to_owned(), false)
         }
-        None => match last("data_dir").map(|dir| sources.directory.join(dir).join(DEFAULT_FILE)) {
-            Some(file) if file.is_file() => (read_default(&file), format!("default in {}", file.display())),
-            _ => (Ok(".".to_owned()), "current directory".to_owned()),
+        None => match data_dir.as_ref().map(|dir| dir.join(DEFAULT_FILE)) {
+            Some(file) if file.is_file() => (read_default(&file), format!("default in {}", file.display()), true),
+            _ => (Ok(".".to_owned()), "current directory".to_owned(), false),
         },
     };
     let workspace = named
         .and_then(|named| project::workspace(&named, &sources.directory, identity).map_err(|error| error.to_string()));
     let workspace = workspace.map_err(|error| problems.push(Problem::new("workspace", error, &origin))).ok()?;
-    let (file, proposal) = match &workspace {
-        WorkspaceRef::Root(root) => {
-            let (layer, proposal) = file_of(Path::new(root), problems);
-            (Some(layer), proposal)
-        }
-        WorkspaceRef::Id(_) => (None, None),
-    };
-    Some(Meant { workspace, origin, file, proposal })
+    let mut meant = Meant { workspace, origin, is_chosen, file: None, proposal: None, warnings: Vec::new() };
+    if let WorkspaceRef::Root(root) = &meant.workspace {
+        let (mut layer, proposal) = file_of(Path::new(root), problems);
+        let agreed = data_dir.map(|dir| checkout::agreed(&dir, root)).unwrap_or_default();
+        meant.warnings = checkout::narrow(&mut layer, &Path::new(root).join(WORKSPACE_FILE), below, &agreed);
+        (meant.file, meant.proposal) = (Some(layer), proposal);
+    }
+    Some(meant)
 }
 
 /// What the checkout at a project root proposes.
@@ -91,8 +96,10 @@ fn file_of(root: &Path, problems: &mut Vec<Problem>) -> (Layer, Option<Proposal>
     let mut layer = layers::workspace_file(&file, problems);
     let mut take = |key| layer.take(key).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let (team, org) = (take("workspace.team"), take("workspace.org"));
-    let proposal = (team.is_some() || org.is_some()).then_some(Proposal { team, org, file });
-    (layer, proposal)
+    let ranking = checkout::ranking(&layer);
+    let proposal = Proposal { team, org, ranking, file };
+    let proposes = proposal.team.is_some() || proposal.org.is_some() || !proposal.ranking.is_empty();
+    (layer, proposes.then_some(proposal))
 }
 
 fn read_default(file: &Path) -> Result<String, String> {
@@ -113,23 +120,22 @@ pub fn store_default(data_dir: &Path, workspace: &WorkspaceRef) -> io::Result<Pa
     if text.contains('\n') {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a path with a line break cannot be stored"));
     }
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data_dir)?;
     let file = data_dir.join(DEFAULT_FILE);
-    let mut written = tempfile::NamedTempFile::new_in(data_dir)?;
-    writeln!(written, "{text}")?;
-    written.as_file().sync_data()?;
-    written.persist(&file)?;
+    layers::replace(&file, &text)?;
     Ok(file)
 }
 
-/// Forgets the default where it is this workspace.
+/// Forgets what is kept beside the bank about a workspace that is deleted: that it is the default, and its ranking.
 ///
 /// # Errors
 /// The data directory cannot be written to.
-pub fn clear_default(data_dir: &Path, workspace: &Workspace) -> io::Result<()> {
+pub fn forget(data_dir: &Path, workspace: &Workspace) -> io::Result<()> {
     let file = data_dir.join(DEFAULT_FILE);
     let is_default = |text: String| {
         text == workspace.root || WorkspaceId::of_root(&text) == workspace.id || text == workspace.id.as_str()
     };
-    if read_default(&file).is_ok_and(is_default) { std::fs::remove_file(&file) } else { Ok(()) }
+    if read_default(&file).is_ok_and(is_default) {
+        std::fs::remove_file(&file)?;
+    }
+    checkout::agree(data_dir, &workspace.root, Ranking::new())
 }

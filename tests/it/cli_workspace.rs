@@ -141,6 +141,7 @@ fn what_a_checkout_proposes_counts_after_it_is_trusted_and_not_before() {
 #[test]
 fn a_client_is_told_of_a_scope_that_its_project_proposes_and_nobody_has_agreed_to() {
     let place = place();
+    place.write("config/reasoning-bank/config.toml", "mcp.toolsets = ['core', 'workspace']\n");
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     let mut asked = |workspace: &str| {
         let arguments = json!({"query": "c", "workspace": workspace});

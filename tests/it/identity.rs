@@ -54,11 +54,15 @@ fn record(server: &mut McpProcess, at: &Path, title: &str, scope: &str) -> Value
         .clone()
 }
 
+/// A session may name any workspace, and write to its team.
+const OTHERS_TOO: &str = "mcp.toolsets = ['core', 'workspace']\nworkspace.share = true\n";
+
 const BY_PATH: (&str, &str) = ("REASONING_BANK__WORKSPACE__IDENTITY", "path");
 
 #[test]
 fn every_directory_is_the_workspace_that_the_table_says() {
     let place = place();
+    place.write("config/reasoning-bank/config.toml", OTHERS_TOO);
     let mut server = McpProcess::initialized(&place, &["--llm", "none"]);
     for workspace in ["shop", "shop/vendor/library", "bare.git", "notes", "gone"] {
         let recorded = record(&mut server, &place.path(workspace), &format!("of {workspace}"), "project");
@@ -106,6 +110,7 @@ fn every_directory_is_the_workspace_that_the_table_says() {
 #[test]
 fn a_hostile_checkout_gets_nothing_from_the_team_that_it_names() {
     let place = place();
+    place.write("config/reasoning-bank/config.toml", OTHERS_TOO);
     place.write("shop/.reasoning-bank.toml", "[workspace]\nteam = 'web'\n");
     run_in(&place, "shop", &["workspace", "trust", ".", "--yes"], &[]).ok();
     let mut server = McpProcess::initialized(&place, &["--llm", "none"]);

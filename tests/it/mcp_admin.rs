@@ -9,7 +9,10 @@ use crate::support::Place;
 
 fn place() -> Place {
     let place = Place::new();
-    place.write("config/reasoning-bank/config.toml", "[mcp]\ntoolsets = ['all']\n[llm.simulated]\nlatency_ms = 0\n");
+    place.write(
+        "config/reasoning-bank/config.toml",
+        "[mcp]\ntoolsets = ['all']\ndestructive = 'allow'\n[llm.simulated]\nlatency_ms = 0\n",
+    );
     place
 }
 

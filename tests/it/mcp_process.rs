@@ -66,8 +66,14 @@ impl McpProcess {
 
     #[track_caller]
     pub(crate) fn initialize(&mut self) {
+        self.initialize_with(json!({}));
+    }
+
+    /// The handshake of a client with these capabilities.
+    #[track_caller]
+    pub(crate) fn initialize_with(&mut self, capabilities: Value) {
         let client = json!({"name": "test", "version": "1"});
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client});
         let answer = self.request("initialize", params);
         assert_eq!(answer["result"]["serverInfo"]["name"], "reasoning-bank", "{answer}");
         self.send(&json!({"method": "notifications/initialized"}));
@@ -104,6 +110,19 @@ impl McpProcess {
         let answer = self.read();
         assert_eq!(answer["id"], self.last_id, "{answer}");
         answer
+    }
+
+    /// Calls a tool, answers the one request that the server sends meanwhile, and returns it with the call's result.
+    #[track_caller]
+    pub(crate) fn call_and_answer(&mut self, tool: &str, arguments: Value, answer: Value) -> (Value, Value) {
+        self.last_id += 1;
+        let params = json!({"name": tool, "arguments": arguments});
+        self.send(&json!({"id": self.last_id, "method": "tools/call", "params": params}));
+        let asked = self.read();
+        self.send(&json!({"id": asked["id"], "result": answer}));
+        let result = self.read();
+        assert_eq!(result["id"], self.last_id, "{result}");
+        (asked, result["result"].clone())
     }
 
     #[track_caller]

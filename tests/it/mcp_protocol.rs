@@ -46,7 +46,7 @@ fn all_toolsets_together_are_as_documented() {
 #[test]
 fn a_toolset_is_listed_where_it_is_asked_for() {
     let place = Place::new();
-    place.write("project/.reasoning-bank.toml", "[mcp]\ntoolsets = ['core', 'workspace']\n");
+    place.write("config/reasoning-bank/config.toml", "[mcp]\ntoolsets = ['core', 'workspace']\n");
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     let answer = process.request("tools/list", json!({}));
     assert_eq!(names(&answer)[6..], ["list_workspaces", "switch_workspace", "delete_workspace"]);

@@ -49,9 +49,10 @@ fn what_one_process_records_the_next_retrieves_in_the_same_project_only() {
     }
     let by_id = json!({"query": "rename", "workspace": memory["workspace_id"]});
     assert_eq!(second.call("retrieve_memories", by_id)["memories"][0]["id"], recorded["id"]);
+    assert!(second.end().status.success());
     let elsewhere = place.path("home").display().to_string();
-    let elsewhere = json!({"query": "rename fails with sharing violation", "workspace": elsewhere});
-    assert_eq!(second.call("retrieve_memories", elsewhere)["memories"], json!([]));
+    let mut third = McpProcess::initialized(&place, &["--llm", "none", "--workspace", &elsewhere]);
+    assert_eq!(third.call("retrieve_memories", query)["memories"], json!([]));
 }
 
 #[rstest]

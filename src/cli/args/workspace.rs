@@ -38,11 +38,12 @@ pub(in crate::cli) enum WorkspaceCommand {
         /// The path it has
         new: PathBuf,
     },
-    /// Let a workspace read the memories of the team and the organisation that its checkout proposes
+    /// Agree to what the checkout of a workspace proposes: team, organisation, ranking
     #[command(
-        long_about = "Let a workspace read, and share with, the team and the organisation that its .reasoning-bank.toml \
-            proposes (workspace.team, workspace.org). Shows them and asks first. What the file no longer proposes is \
-            taken away.",
+        long_about = "Agree to what the .reasoning-bank.toml of a checkout proposes: the team and the organisation that \
+            the workspace reads and shares with (workspace.team, workspace.org), and the ranking of its searches \
+            (retrieval.profile, retrieval.weights). Shows them and asks first. What the file proposes otherwise later on \
+            counts only after it was agreed to again; what it no longer proposes is taken away.",
         after_help = "Example:\n  reasoning-bank workspace trust ."
     )]
     Trust {

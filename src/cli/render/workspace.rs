@@ -6,7 +6,8 @@ use reasoning_bank_domain::workspace::Workspace;
 
 use super::style::{bold, dim};
 use super::{clean_line, counted};
-use crate::cli::workspace::{Listed, Removed, Shown, Switched};
+use crate::cli::workspace::{Listed, Removed, Shown, Switched, Trusted};
+use crate::settings::Ranking;
 
 pub(in crate::cli) fn workspaces(listed: &Listed) -> String {
     let mut out = String::new();
@@ -44,16 +45,23 @@ pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
     }
     field("team", workspace.team.clone().unwrap_or_else(|| "none".to_owned()));
     field("organisation", workspace.org.clone().unwrap_or_else(|| "none".to_owned()));
+    if !shown.ranking.is_empty() {
+        field("ranking", rankings(&shown.ranking).join(", "));
+    }
     if let Some(proposal) = &shown.proposal
-        && (&proposal.team, &proposal.org) != (&workspace.team, &workspace.org)
+        && (&proposal.team, &proposal.org, &proposal.ranking) != (&workspace.team, &workspace.org, &shown.ranking)
     {
         let named = [("team", &proposal.team), ("organisation", &proposal.org)];
-        let named: Vec<String> =
-            named.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_ref()?))).collect();
+        let named = named.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_ref()?)));
+        let all: Vec<String> = named.chain(rankings(&proposal.ranking)).collect();
         let file = proposal.file.display();
-        field("proposed", format!("{} (by {file}; `workspace trust` agrees)", named.join(", ")));
+        field("proposed", format!("{} (by {file}; `workspace trust` agrees)", all.join(", ")));
     }
     out
+}
+
+fn rankings(ranking: &Ranking) -> Vec<String> {
+    ranking.iter().map(|(key, value)| format!("{key} = {value}")).collect()
 }
 
 pub(in crate::cli) fn workspace_switched(switched: &Switched) -> String {
@@ -65,12 +73,16 @@ pub(in crate::cli) fn workspace_moved(workspace: &Workspace) -> String {
     format!("{} ({}) is at {} now\n", bold(clean_line(&workspace.name)), workspace.id, clean_line(&workspace.root))
 }
 
-pub(in crate::cli) fn workspace_trusted(workspace: &Workspace) -> String {
-    let root = clean_line(&workspace.root);
-    match belongs(workspace).as_slice() {
+pub(in crate::cli) fn workspace_trusted(trusted: &Trusted) -> String {
+    let root = clean_line(&trusted.workspace.root);
+    let mut out = match belongs(&trusted.workspace).as_slice() {
         [] => format!("{root} belongs to no team and no organisation\n"),
         names => format!("{root} reads and shares with {}\n", names.join(", ")),
+    };
+    if !trusted.ranking.is_empty() {
+        let _ = writeln!(out, "its searches are ranked with {}", clean_line(&rankings(&trusted.ranking).join(", ")));
     }
+    out
 }
 
 pub(in crate::cli) fn workspace_removed(answer: &Removed) -> String {

@@ -49,9 +49,9 @@ async fn nothing_is_trusted_deleted_or_purged_without_consent() {
         assert_eq!((refused.code, refused.exit.code()), ("invalid_argument", 2));
     }
     assert_eq!(here.show(&bank).await.unwrap().detail.workspace.team, None);
-    assert_eq!(here.trust(Path::new("."), SURE, &bank).await.unwrap().team.as_deref(), Some("web"));
+    assert_eq!(here.trust(Path::new("."), SURE, &bank).await.unwrap().workspace.team.as_deref(), Some("web"));
     // What is so already needs no consent.
-    assert_eq!(here.trust(Path::new("."), NOT_SURE, &bank).await.unwrap().team.as_deref(), Some("web"));
+    assert_eq!(here.trust(Path::new("."), NOT_SURE, &bank).await.unwrap().workspace.team.as_deref(), Some("web"));
     here.delete(".", SURE, &bank).await.unwrap();
     assert!(here.list(&bank).await.unwrap().workspaces.is_empty());
     system.stop(Duration::from_secs(5)).await;

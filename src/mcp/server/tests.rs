@@ -53,11 +53,14 @@ async fn world_with(can_solve: bool) -> World {
     };
     let system = System::start(parts).await.unwrap();
     let options = McpOptions {
-        workspace: WorkspaceRef::Root("/home/me/project".into()),
+        workspace: Some(WorkspaceRef::Root("/home/me/project".into())),
         base: PathBuf::from("/"),
+        home: None,
         identity: Identity::Path,
         data_dir: PathBuf::from("/nowhere"),
         toolsets: vec![Toolset::Core],
+        destructive: Destructive::Ask,
+        shares: false,
         can_solve,
         captures: true,
         solve_deadline: Duration::from_secs(60),
@@ -200,12 +203,16 @@ async fn what_was_recorded_is_retrieved_by_its_workspace_alone() {
         (&memory["id"], &memory["warning"], &memory["outcome"]),
         (&recorded["id"], &json!(true), &json!("failure"))
     );
-    let elsewhere = json!({"query": "backoff after a failure", "workspace": "/home/me/other"});
-    assert_eq!(world.client.call("retrieve_memories", elsewhere).await.0["memories"], json!([]));
-    let by_id = json!({"query": "backoff", "workspace": "0123456789abcdef"});
-    let (error, is_error) = world.client.call("retrieve_memories", by_id).await;
-    assert!(is_error);
-    assert_eq!(error["code"], "workspace_unknown");
+    let elsewhere =
+        [("/home/me/other", "scope_denied"), ("/home/me", "scope_denied"), ("0123456789abcdef", "workspace_unknown")];
+    for (elsewhere, code) in elsewhere {
+        let (error, is_error) =
+            world.client.call("retrieve_memories", json!({"query": "backoff", "workspace": elsewhere})).await;
+        assert!(is_error);
+        assert_eq!(error["code"], code, "{error}");
+    }
+    let own = json!({"query": "backoff after a failure", "workspace": "/home/me/project"});
+    assert_eq!(world.client.call("retrieve_memories", own).await.0["memories"][0]["id"], recorded["id"]);
     world.stop().await;
 }
 
@@ -339,6 +346,6 @@ async fn the_end_of_the_input_ends_a_solve_that_hangs() {
 
 #[tokio::test]
 async fn a_panic_in_a_tool_is_an_internal_error() {
-    let error = guarded(async { panic!("on purpose") }).await.unwrap_err();
+    let Err(Interrupted::Failed(error)) = guarded(async { panic!("on purpose") }).await else { panic!("no failure") };
     assert_eq!(error.code(), "internal");
 }

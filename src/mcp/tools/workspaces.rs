@@ -33,8 +33,9 @@ pub(crate) struct DeleteArguments {
 pub(crate) struct Workspaces {
     /// Those that were ever written to.
     pub(crate) workspaces: Vec<Workspace>,
-    /// The one that calls without a workspace read and write.
-    pub(crate) current: WorkspaceId,
+    /// The one that this session works in; absent until that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) current: Option<WorkspaceId>,
 }
 
 pub(super) fn list_definition() -> Tool {

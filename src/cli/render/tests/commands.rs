@@ -23,8 +23,8 @@ use super::{id, plain, strategy, warning};
 use crate::cli::doctor::{Check, Diagnosis, Grade};
 use crate::cli::maintain::{Maintenance, Upkeep};
 use crate::cli::memory::Deleted;
-use crate::cli::workspace::{Entry, Listed as Workspaces, Removed, Shown};
-use crate::settings::Proposal as Proposed;
+use crate::cli::workspace::{Entry, Listed as Workspaces, Removed, Shown, Trusted};
+use crate::settings::{Proposal as Proposed, Ranking};
 
 #[test]
 fn memories_in_a_list_have_a_line_each_and_the_next_page_is_named() {
@@ -120,12 +120,15 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
     let detail =
         WorkspaceDetail { workspace: workspace.clone(), registered: true, memories: 10_000, traces: 3, jobs: 1 };
     let file = "/home/me/shop/.reasoning-bank.toml".into();
-    let proposal = Some(Proposed { team: Some("web".into()), org: Some("acme".into()), file });
-    let shown = Shown { detail, origin: "current directory".into(), proposal };
+    let ranking = Ranking::from([("retrieval.profile".into(), "paper".into())]);
+    let proposal =
+        Some(Proposed { team: Some("web".into()), org: Some("acme".into()), ranking: ranking.clone(), file });
+    let shown = Shown { detail, origin: "current directory".into(), proposal, ranking: Ranking::new() };
     insta::assert_snapshot!(plain(&workspace_shown(&shown)));
     let removed = Erased { memories: 2, passages: 5, traces: 1, signals: 0, jobs: 2 };
     let removed = Removed { id: workspace.id.clone(), name: workspace.name.clone(), removed };
-    let told = [workspace_moved(&workspace), workspace_trusted(&workspace), workspace_removed(&removed)];
+    let trusted = Trusted { workspace: workspace.clone(), ranking };
+    let told = [workspace_moved(&workspace), workspace_trusted(&trusted), workspace_removed(&removed)];
     insta::assert_snapshot!(plain(&told.concat()));
 }
 

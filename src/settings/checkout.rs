@@ -1,0 +1,135 @@
+//! What the file of a checkout may change. Whoever wrote the checkout is not the user: the file narrows what the user's
+//! own configuration allows, and what would change the ranking counts once the user has agreed to it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use config::ValueKind;
+use reasoning_bank_domain::workspace::WorkspaceId;
+use serde::{Deserialize, Serialize};
+
+use super::keys::{self, ALL_TOOLSETS, InCheckout};
+use super::layers::{self, Layer};
+use super::show;
+
+/// Keys of `retrieval` with the values that a checkout asks for.
+pub type Ranking = BTreeMap<String, serde_json::Value>;
+
+/// In the data directory: one file for each workspace whose ranking was agreed to.
+const AGREED_DIR: &str = "agreed";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct AgreedFile {
+    root: String,
+    ranking: Ranking,
+}
+
+/// What a file asks for of the keys that count after an agreement.
+pub(super) fn ranking(layer: &Layer) -> Ranking {
+    let keys = keys::KEYS.iter().filter(|key| key.in_checkout == InCheckout::Agreed);
+    keys.filter_map(|key| Some((key.name.to_owned(), show::json(layer.value(key.name)?)))).collect()
+}
+
+/// Takes out of a checkout's layer what it may not have, held against the layers of the user below it. The warnings name
+/// each key that is ignored, and why.
+pub(super) fn narrow(layer: &mut Layer, file: &Path, below: &[Layer], agreed: &Ranking) -> Vec<String> {
+    let mut warnings = Vec::new();
+    layer.filter_map(|name, asked| {
+        let key = keys::find(name)?;
+        let own = below.iter().rev().find_map(|layer| layer.value(name));
+        match narrowed(key.in_checkout, name, asked, own, agreed) {
+            Ok(value) => Some(value),
+            Err(reason) => {
+                warnings.push(format!("{name} in {} is ignored: {reason}", file.display()));
+                None
+            }
+        }
+    });
+    warnings
+}
+
+/// The value that counts, or why the one that is asked for does not.
+fn narrowed(
+    rule: InCheckout,
+    name: &str,
+    asked: &ValueKind,
+    own: Option<&ValueKind>,
+    agreed: &Ranking,
+) -> Result<ValueKind, String> {
+    let shown = |value: Option<&ValueKind>| value.map(show::json).unwrap_or_default();
+    let says = || format!("the user's own configuration says {}", shown(own));
+    match rule {
+        InCheckout::Never => Err("a checkout may not set it".to_owned()),
+        InCheckout::Freely => Ok(asked.clone()),
+        InCheckout::Lower | InCheckout::Higher => {
+            let within = match (number(asked), own.and_then(number)) {
+                (Some(asked), Some(own)) if rule == InCheckout::Lower => asked <= own,
+                (Some(asked), Some(own)) => asked >= own,
+                _ => false,
+            };
+            let direction = if rule == InCheckout::Lower { "lower" } else { "raise" };
+            if within { Ok(asked.clone()) } else { Err(format!("a checkout may only {direction} it, and {}", says())) }
+        }
+        InCheckout::Fewer => {
+            let (asked, own) = (words(asked), own.map(words).unwrap_or_default());
+            let both: Vec<&str> = match (asked.contains(&ALL_TOOLSETS), own.contains(&ALL_TOOLSETS)) {
+                (_, true) => asked,
+                (true, false) => own,
+                (false, false) => asked.into_iter().filter(|word| own.contains(word)).collect(),
+            };
+            if both.is_empty() {
+                Err(format!("a checkout may only leave out of it, and {}", says()))
+            } else {
+                Ok(both.into())
+            }
+        }
+        InCheckout::Agreed if agreed.get(name) == Some(&show::json(asked)) => Ok(asked.clone()),
+        InCheckout::Agreed => Err("it counts after `reasoning-bank workspace trust`".to_owned()),
+    }
+}
+
+fn number(value: &ValueKind) -> Option<f64> {
+    match value {
+        ValueKind::I64(number) => Some(*number as f64),
+        ValueKind::Float(number) => Some(*number),
+        _ => None,
+    }
+}
+
+fn words(value: &ValueKind) -> Vec<&str> {
+    let ValueKind::Array(items) = value else { return Vec::new() };
+    let words = items.iter().map(|item| match &item.kind {
+        ValueKind::String(text) => text.as_str(),
+        _ => "",
+    });
+    words.collect()
+}
+
+/// The ranking that the user agreed to for the checkout at a root; none where nothing readable says so.
+pub fn agreed(data_dir: &Path, root: &str) -> Ranking {
+    let read = layers::read(&agreed_file(data_dir, root)).ok();
+    let file: Option<AgreedFile> = read.and_then(|text| serde_json::from_str(&text).ok());
+    file.filter(|file| file.root == root).map(|file| file.ranking).unwrap_or_default()
+}
+
+/// Keeps what the user agrees to for the checkout at a root; an empty ranking takes the agreement back.
+///
+/// # Errors
+/// The data directory cannot be written to.
+pub fn agree(data_dir: &Path, root: &str, ranking: Ranking) -> io::Result<()> {
+    let file = agreed_file(data_dir, root);
+    if ranking.is_empty() {
+        return match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
+    }
+    let text = serde_json::to_string_pretty(&AgreedFile { root: root.to_owned(), ranking })?;
+    layers::replace(&file, &text)
+}
+
+fn agreed_file(data_dir: &Path, root: &str) -> PathBuf {
+    data_dir.join(AGREED_DIR).join(format!("{}.json", WorkspaceId::of_root(root)))
+}
