@@ -6,7 +6,9 @@
 # The project is mounted under its own path, because a workspace is identified by it; below its root, the repository
 # would not be seen and the directory be taken for a workspace of its own.
 
-FROM rust:1.95.0-slim-bookworm AS build
+# Base images are pinned by the digest of their index, for every architecture. To move to a newer one, change the tag and
+# the digest together: `docker buildx imagetools inspect NAME:TAG` shows it.
+FROM rust:1.95.0-slim-bookworm@sha256:d7482085ff5b415f84dba5647ae71606650bdef00db7aeb69f4b3d170c3e4082 AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends protobuf-compiler libprotobuf-dev \
     && rm -rf /var/lib/apt/lists/*
@@ -16,7 +18,7 @@ WORKDIR /src
 COPY . .
 RUN cargo build --locked --release --bin reasoning-bank
 
-FROM debian:bookworm-slim
+FROM debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
 # Calls of models go over TLS
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates \
