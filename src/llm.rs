@@ -8,6 +8,7 @@ mod failure;
 mod key_check;
 mod model;
 mod parameters;
+mod redaction;
 mod responses;
 mod wire;
 

@@ -8,14 +8,18 @@ use reqwest::{Method, Url, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 
 use super::failure::{Class, Failure};
+use super::redaction::Redaction;
+use super::wire::{MAX_VALUES, has_too_many_values};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Far above the longest answer of a model; a larger one is no answer.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
-/// A shorter key is one that a local server wants for form's sake, and may be any word.
-const SECRET_KEY_BYTES: usize = 16;
+/// What is read of the reason of a refusal, and for how long: the status says enough where the reason goes on.
+const MAX_REASON_BYTES: usize = 256 * 1024;
+const REASON_LIMIT: Duration = Duration::from_secs(5);
 
 /// Where a provider is and what it wants to be told.
 #[derive(Debug, Clone)]
@@ -40,7 +44,7 @@ pub enum ClientError {
 pub struct Client {
     http: reqwest::Client,
     base_url: Url,
-    key: Option<SecretString>,
+    key: Redaction,
 }
 
 /// To be called before anything makes a TLS connection: two providers of cryptography are in the tree, and rustls does
@@ -75,11 +79,18 @@ impl Client {
             // No certificates are needed, so a machine without any will do.
             builder = builder.tls_certs_only([]);
         }
-        if is_loopback(&base_url) {
+        // A proxy reads all of what goes through it by http. By https it sees the host alone.
+        let is_readable_key = base_url.scheme() == "http" && key.is_some();
+        if is_readable_key || is_loopback(&base_url) {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(|error| ClientError::Setup(root_cause(&error)))?;
-        Ok(Self { http, base_url, key })
+        Ok(Self { http, base_url, key: Redaction::of(key) })
+    }
+
+    /// Takes the key out of whatever is shown of an answer.
+    pub(super) fn redaction(&self) -> &Redaction {
+        &self.key
     }
 
     pub(super) async fn post(&self, path: &[&str], body: &impl Serialize) -> Result<Value, Failure> {
@@ -100,46 +111,26 @@ impl Client {
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Value, Failure> {
-        let answer = async {
-            let response = request.send().await.map_err(|error| self.unreachable(&error))?;
-            let (status, headers) = (response.status(), response.headers().clone());
-            let body = read(response).await.map(|body| self.without_secret_key(body));
-            if status.is_success() {
-                return serde_json::from_slice(&body?)
-                    .map_err(|error| Failure::new(Class::Transient, format!("the answer is no JSON: {error}")));
-            }
-            // The status says enough where the reason did not arrive.
-            let body = body.unwrap_or_else(|failure| failure.message.into_bytes());
-            Err(Failure::of_response(status.as_u16(), &headers, &body))
-        };
-        answer.await.map_err(|failure| self.without_key(failure))
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        if !status.is_success() {
+            return Err(Failure::of_response(status.as_u16(), &headers, &reason(response).await));
+        }
+        let body = answer(response).await?;
+        if has_too_many_values(&body) {
+            return Err(Failure::new(Class::Unreadable, format!("the answer has more than {MAX_VALUES} JSON values")));
+        }
+        serde_json::from_slice(&body)
+            .map_err(|error| Failure::new(Class::Transient, format!("the answer is no JSON: {error}")))
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
         let host = self.base_url.host_str().unwrap_or_default();
         Failure::new(Class::Transient, format!("{host} gave no answer: {}", root_cause(error)))
     }
-
-    /// Whatever a provider or a model behind it quotes: before it is cut short, or taken for an answer.
-    fn without_secret_key(&self, body: Vec<u8>) -> Vec<u8> {
-        let Some(key) = self.key.as_ref().map(ExposeSecret::expose_secret) else { return body };
-        let is_there = |text: &str| key.len() >= SECRET_KEY_BYTES && text.contains(key);
-        match std::str::from_utf8(&body) {
-            Ok(text) if is_there(text) => text.replace(key, "[key]").into_bytes(),
-            _ => body,
-        }
-    }
-
-    /// Providers quote keys in what they refuse.
-    fn without_key(&self, mut failure: Failure) -> Failure {
-        if let Some(key) = &self.key {
-            failure.message = failure.message.replace(key.expose_secret(), "[key]");
-        }
-        failure
-    }
 }
 
-async fn read(mut response: reqwest::Response) -> Result<Vec<u8>, Failure> {
+async fn answer(mut response: reqwest::Response) -> Result<Vec<u8>, Failure> {
     let too_large = || {
         let mebibytes = MAX_BODY_BYTES >> 20;
         Failure::new(Class::Unreadable, format!("the answer has more than {mebibytes} MiB"))
@@ -153,12 +144,28 @@ async fn read(mut response: reqwest::Response) -> Result<Vec<u8>, Failure> {
             Ok(Some(chunk)) if body.len() + chunk.len() > MAX_BODY_BYTES => return Err(too_large()),
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Ok(None) => return Ok(body),
-            Err(error) => {
-                let message = format!("the connection ended within the answer: {}", root_cause(&error));
-                return Err(Failure::new(Class::Transient, message));
-            }
+            Err(error) => return Err(broken_off(&error)),
         }
     }
+}
+
+/// As much of a refusal as came in time.
+async fn reason(mut response: reqwest::Response) -> Vec<u8> {
+    let until = Instant::now() + REASON_LIMIT;
+    let mut body = Vec::new();
+    while body.len() < MAX_REASON_BYTES {
+        match timeout_at(until, response.chunk()).await {
+            Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
+            Ok(Err(error)) if body.is_empty() => return broken_off(&error).message.into_bytes(),
+            Ok(Ok(None) | Err(_)) | Err(_) => break,
+        }
+    }
+    body.truncate(MAX_REASON_BYTES);
+    body
+}
+
+fn broken_off(error: &reqwest::Error) -> Failure {
+    Failure::new(Class::Transient, format!("the connection ended within the answer: {}", root_cause(error)))
 }
 
 /// Without the URL, whose query may hold a secret.
@@ -172,5 +179,7 @@ fn root_cause(error: &reqwest::Error) -> String {
 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -1,16 +1,22 @@
-//! Why a provider did not answer as asked: its class, which decides whether another try helps, and its reason in a form
-//! that is short and holds no secret of ours.
+//! Why a provider did not answer as asked: its class, which decides whether another try helps, and its reason, which is
+//! shown without our key and in short.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reasoning_bank_actors::ports::ModelError;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::Value;
 
+use super::redaction::Redaction;
+
+/// The longest reason that is shown.
 const MAX_CHARS: usize = 500;
-/// Of waits; beyond every deadline there is, so that what wants a longer one is not asked again either.
+/// The longest reason that is looked through for the key.
+const MAX_SAID_CHARS: usize = 16 * 1024;
+/// The longest wait that is believed. It is beyond every deadline there is: a provider that wants a longer one is not
+/// asked again either.
 const LONGEST_WAIT: Duration = Duration::from_secs(30 * 86_400);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +35,10 @@ pub(super) enum Class {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Failure {
     pub(super) class: Class,
-    /// At most 500 characters.
+    /// What the provider said, which may be our key: it is shown by [`Failure::shown`] alone.
     pub(super) message: String,
+    /// What can be done about it, where we know that better than the provider.
+    pub(super) advice: Option<&'static str>,
     pub(super) retry_after: Option<Duration>,
     /// Of the HTTP answer that was no success, or the one that an error inside an answer stands for.
     pub(super) status: Option<u16>,
@@ -40,8 +48,35 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn new(class: Class, message: impl AsRef<str>) -> Self {
-        let message = shortened(message.as_ref());
-        Self { class, message, retry_after: None, status: None, parameter: None }
+        let message = message.as_ref().chars().take(MAX_SAID_CHARS).collect();
+        Self { class, message, advice: None, retry_after: None, status: None, parameter: None }
+    }
+
+    /// The reason in short, to look for words in.
+    pub(super) fn said(&self) -> String {
+        shortened(&self.message)
+    }
+
+    /// The reason and the advice in one line. The key goes before the reason is cut short: half a key is not found.
+    pub(super) fn shown(&self, key: &Redaction) -> String {
+        let reason = shortened(&key.reason(&self.message));
+        match self.advice {
+            Some(advice) => format!("{reason} ({advice})"),
+            None => reason,
+        }
+    }
+
+    /// The error of the model port.
+    pub(super) fn told(self, key: &Redaction) -> ModelError {
+        let message = self.shown(key);
+        let retry_after = self.retry_after;
+        match self.class {
+            Class::Transient => ModelError::Transient { message, retry_after },
+            Class::RateLimited => ModelError::RateLimited { message, retry_after },
+            Class::Refused => ModelError::Refused(message),
+            Class::KeyRejected => ModelError::KeyRejected(message),
+            Class::Unreadable => ModelError::InvalidOutput(message),
+        }
     }
 
     /// An HTTP answer that is no success.
@@ -54,7 +89,7 @@ impl Failure {
         };
         let report = Report::of(body.get("error").unwrap_or(&body));
         let mut failure = report.failure(Some(status));
-        failure.message = shortened(&format!("HTTP {status}: {}", failure.message));
+        failure.message = format!("HTTP {status}: {}", failure.message);
         failure.retry_after = wait_of(headers, Timestamp::now()).or(failure.retry_after);
         failure.status = Some(status);
         failure
@@ -67,19 +102,6 @@ impl Failure {
         let mut failure = report.failure(status);
         failure.status = status.or_else(|| (failure.class == Class::Refused).then_some(400));
         failure
-    }
-}
-
-impl From<Failure> for ModelError {
-    fn from(failure: Failure) -> Self {
-        let Failure { class, message, retry_after, .. } = failure;
-        match class {
-            Class::Transient => Self::Transient { message, retry_after },
-            Class::RateLimited => Self::RateLimited { message, retry_after },
-            Class::Refused => Self::Refused(message),
-            Class::KeyRejected => Self::KeyRejected(message),
-            Class::Unreadable => Self::InvalidOutput(message),
-        }
     }
 }
 
@@ -114,11 +136,14 @@ impl Report {
 
     fn failure(self, status: Option<u16>) -> Failure {
         let class = classify(status, &self.codes);
-        let mut message = self.message;
-        if status == Some(402) && !message.to_lowercase().contains("credit") {
-            message.push_str(" (the account has no credits)");
+        let is_unsaid = status == Some(402) && !self.message.to_lowercase().contains("credit");
+        let advice = is_unsaid.then_some("the account has no credits");
+        Failure {
+            advice,
+            retry_after: self.retry_after,
+            parameter: self.parameter,
+            ..Failure::new(class, self.message)
         }
-        Failure { retry_after: self.retry_after, parameter: self.parameter, ..Failure::new(class, message) }
     }
 }
 
@@ -174,9 +199,11 @@ fn classify(status: Option<u16>, codes: &[String]) -> Class {
     }
 }
 
-/// `retry-after-ms`, or `Retry-After` in seconds or as a date.
+/// `retry-after-ms`, or `Retry-After` in seconds or as a date. A date is compared with the provider's own clock where its
+/// answer says what that shows: ours may be wrong.
 fn wait_of(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let text = |value: &reqwest::header::HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
+    let text = |value: &HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
+    let date = |text: String| rfc2822::parse(&text).ok().map(|date| date.timestamp());
     let milliseconds = headers.get("retry-after-ms").and_then(text).and_then(|text| text.parse::<f64>().ok());
     if let Some(wait) = milliseconds.and_then(|milliseconds| seconds(milliseconds / 1000.0)) {
         return Some(wait);
@@ -185,8 +212,8 @@ fn wait_of(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     if let Ok(number) = after.parse() {
         return seconds(number);
     }
-    let until = rfc2822::parse(&after).ok()?.timestamp();
-    seconds(now.duration_until(until).as_secs_f64().max(0.0))
+    let now = headers.get(DATE).and_then(text).and_then(date).unwrap_or(now);
+    seconds(now.duration_until(date(after)?).as_secs_f64().max(0.0))
 }
 
 fn seconds(number: f64) -> Option<Duration> {

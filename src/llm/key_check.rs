@@ -30,9 +30,13 @@ impl KeyCheck {
     pub async fn run(&self) -> KeyVerdict {
         match tokio::time::timeout(LIMIT, self.client.get(PATH)).await {
             Ok(Ok(_)) => KeyVerdict::Accepted,
-            Ok(Err(Failure { status: Some(401 | 403), message, .. })) => KeyVerdict::Rejected(message),
-            Ok(Err(failure)) => KeyVerdict::Unknown(failure.message),
+            Ok(Err(failure @ Failure { status: Some(401 | 403), .. })) => KeyVerdict::Rejected(self.shown(&failure)),
+            Ok(Err(failure)) => KeyVerdict::Unknown(self.shown(&failure)),
             Err(_elapsed) => KeyVerdict::Unknown(format!("no answer within {} s", LIMIT.as_secs())),
         }
+    }
+
+    fn shown(&self, failure: &Failure) -> String {
+        failure.shown(self.client.redaction())
     }
 }

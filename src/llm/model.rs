@@ -10,10 +10,15 @@ use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::failure::Failure;
+use super::failure::{Class, Failure};
 use super::parameters::{Adaption, Refused};
-use super::wire::{Answer, Question};
+use super::wire::{Answer, MAX_VALUES, Question, may_have_too_many_values};
 use super::{chat, responses};
+
+/// Eight times as long as the tokens of most texts are.
+const LONG_TOKEN_BYTES: usize = 32;
+/// So much is read although a server does not keep to the number of tokens it is given.
+const SHORT_ANSWER_BYTES: usize = 64 * 1024;
 
 /// The API that an endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +90,8 @@ impl HttpModel {
             match self.ask(question).await {
                 Ok(Answer { text, ended, usage }) => {
                     self.refused.add(model, adaption.learned());
+                    check_size(&text, completion)?;
+                    let text = self.client.redaction().answer(text);
                     return Ok(CompletionReply { text, usage, cached: false, ended });
                 }
                 Err(failure) => match adaption.leave_out(&failure) {
@@ -112,14 +119,25 @@ impl HttpModel {
 
     /// Many local servers have only the older API.
     fn explained(&self, mut failure: Failure) -> Failure {
-        if self.api == Api::Responses
-            && failure.status == Some(404)
-            && !failure.message.to_lowercase().contains("model")
+        if self.api == Api::Responses && failure.status == Some(404) && !failure.said().to_lowercase().contains("model")
         {
-            failure.message.push_str(" (an endpoint without the Responses API is used with `--llm chat`)");
+            failure.advice = Some("an endpoint without the Responses API is used with `--llm chat`");
         }
         failure
     }
+}
+
+/// What comes after an answer takes time and memory by its size.
+fn check_size(text: &str, completion: &Completion) -> Result<(), Failure> {
+    let most = (completion.max_output_tokens as usize).saturating_mul(LONG_TOKEN_BYTES).max(SHORT_ANSWER_BYTES);
+    if text.len() > most {
+        let message = format!("{} bytes, where llm.max_output_tokens allows about {most}", text.len());
+        return Err(Failure::new(Class::Unreadable, message));
+    }
+    if completion.purpose.schema().is_some() && may_have_too_many_values(text) {
+        return Err(Failure::new(Class::Unreadable, format!("more than {MAX_VALUES} JSON values")));
+    }
+    Ok(())
 }
 
 impl LanguageModel for HttpModel {
@@ -147,7 +165,7 @@ impl LanguageModel for HttpModel {
             match cancel.run_until_cancelled(exchange).await {
                 None => Err(ModelError::Cancelled),
                 Some(Err(_elapsed)) => Err(ModelError::TimedOut),
-                Some(Ok(answered)) => answered.map_err(ModelError::from),
+                Some(Ok(answered)) => answered.map_err(|failure| failure.told(self.client.redaction())),
             }
         }
         .boxed()

@@ -77,7 +77,7 @@ impl Adaption {
             return None;
         }
         let said = failure.parameter.as_deref().filter(|name| *name != "max_tokens").unwrap_or_default();
-        let named: Vec<Parameter> = Parameter::named_in(said).chain(Parameter::named_in(&failure.message)).collect();
+        let named: Vec<Parameter> = Parameter::named_in(said).chain(Parameter::named_in(&failure.said())).collect();
         // Not found is something else, unless it is a model that knows the parameters.
         let may = |parameter| failure.status != Some(404) || parameter == Parameter::RequireParameters;
         let next = named.iter().copied().find(|parameter| !self.without.contains(*parameter) && may(*parameter))?;

@@ -85,6 +85,29 @@ pub(super) struct Answer {
     pub(super) usage: Usage,
 }
 
+/// Far above the number of values in an answer. Read, a small value takes up to a hundred times its size in memory.
+pub(super) const MAX_VALUES: usize = 50_000;
+
+/// Counts the values of a JSON document without making any.
+pub(super) fn has_too_many_values(document: &[u8]) -> bool {
+    let (mut values, mut is_in_text, mut is_escaped) = (0, false, false);
+    for byte in document {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_in_text => is_escaped = true,
+            b'"' => is_in_text = !is_in_text,
+            b'[' | b'{' | b',' if !is_in_text => values += 1,
+            _ => {}
+        }
+    }
+    values > MAX_VALUES
+}
+
+/// The same for JSON among prose, where nobody knows which quotes begin a text: what stands in texts is counted as well.
+pub(super) fn may_have_too_many_values(text: &str) -> bool {
+    text.bytes().filter(|byte| matches!(byte, b'[' | b'{' | b',')).count() > MAX_VALUES
+}
+
 /// An error, where one is said.
 pub(super) fn error_in(value: &Value) -> Option<&Value> {
     let error = value.get("error")?;

@@ -59,15 +59,15 @@ fn an_error_inside_an_answer_is_read_by_its_code_in_any_form(#[case] error: Valu
     "HTTP 404: Provider returned error (Acme: too hot)"
 )]
 fn the_reason_is_found_in_whatever_form_it_is_given(#[case] body: &[u8], #[case] message: &str) {
-    assert_eq!(Failure::of_response(404, &HeaderMap::new(), body).message, message);
+    assert_eq!(Failure::of_response(404, &HeaderMap::new(), body).shown(&Redaction::of(None)), message);
 }
 
 #[test]
 fn a_reason_is_short_and_an_account_without_credits_is_told_as_such() {
     let long = format!(r#"{{"error": {{"message": "{}"}}}}"#, "ä".repeat(2_000));
     let failure = Failure::of_response(400, &HeaderMap::new(), long.as_bytes());
-    assert_eq!(failure.message.chars().count(), MAX_CHARS);
-    assert!(of_status(402).message.contains("credits"));
+    assert_eq!(failure.shown(&Redaction::of(None)).chars().count(), MAX_CHARS);
+    assert!(of_status(402).shown(&Redaction::of(None)).contains("credits"));
     let quota = br#"{"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}"#;
     assert_eq!(Failure::of_response(429, &HeaderMap::new(), quota).class, Class::Refused);
 }
@@ -82,6 +82,12 @@ fn a_reason_is_short_and_an_account_without_credits_is_told_as_such() {
 #[case(&[("retry-after", "7"), ("retry-after-ms", "-1")], Some(7_000))]
 #[case(&[("retry-after", "7200")], Some(7_200_000))]
 #[case(&[("retry-after", "1e300")], Some(30 * 86_400_000))]
+#[case(&[("retry-after", "inf")], Some(30 * 86_400_000))]
+#[case(&[("retry-after", "Sun, 31 Oct 9999 00:00:00 GMT")], Some(30 * 86_400_000))]
+#[case(&[("retry-after", "Fri, 20 Nov 2026 12:00:30 GMT"), ("date", "Fri, 20 Nov 2026 12:00:10 GMT")], Some(20_000))]
+#[case(&[("retry-after", "Fri, 20 Nov 2026 11:00:30 GMT"), ("date", "Fri, 20 Nov 2026 11:00:00 GMT")], Some(30_000))]
+#[case(&[("retry-after", "Fri, 20 Nov 2026 12:00:30 GMT"), ("date", "today")], Some(30_000))]
+#[case(&[("retry-after", "7"), ("date", "Fri, 20 Nov 2020 12:00:00 GMT")], Some(7_000))]
 #[case(&[("retry-after", "NaN")], None)]
 #[case(&[("retry-after", "-5")], None)]
 #[case(&[("retry-after", "soon")], None)]
@@ -92,6 +98,19 @@ fn how_long_to_wait_is_read_in_seconds_milliseconds_or_as_a_date(
 ) {
     let now = "2026-11-20T12:00:00Z".parse().unwrap();
     assert_eq!(wait_of(&headers(given), now), milliseconds.map(Duration::from_millis));
+}
+
+#[test]
+fn the_key_is_taken_out_before_the_reason_is_cut_short() {
+    let key = "sk-or-v1-0a1b2c3d4e5f60718293a4b5c6d7e8f9";
+    let redaction = Redaction::of(Some(key.into()));
+    // Wherever the cut falls in the key, and although a byte of the body is no text.
+    for filler in MAX_CHARS - 60..MAX_CHARS {
+        let body = [&b"\xff "[..], "x".repeat(filler).as_bytes(), b" ", key.as_bytes(), b" y"].concat();
+        let shown = Failure::of_response(400, &HeaderMap::new(), &body).shown(&redaction);
+        assert!(shown.chars().count() <= MAX_CHARS, "{shown}");
+        assert!(!key.as_bytes().windows(8).any(|piece| shown.contains(std::str::from_utf8(piece).unwrap())), "{shown}");
+    }
 }
 
 #[test]

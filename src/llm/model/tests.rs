@@ -12,6 +12,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use super::super::client::Connection;
 use super::super::parameters::Parameters;
+use super::super::redaction::Redaction;
 use super::*;
 
 fn completion(purpose: Purpose) -> Completion {
@@ -35,7 +36,7 @@ type Read = fn(&Value, Question<'_>) -> Result<Answer, Failure>;
 /// What the answer says, or the class and reason of the failure.
 fn read(read: Read, body: &Value) -> Result<(String, Ended), ModelError> {
     let completion = completion(Purpose::Think);
-    let answer = read(body, question(&completion, false)).map_err(ModelError::from)?;
+    let answer = read(body, question(&completion, false)).map_err(|failure| failure.told(&Redaction::of(None)))?;
     Ok((answer.text, answer.ended))
 }
 
