@@ -305,7 +305,7 @@ fn failure_of(error: Error) -> CallFailure {
     let refused = matches!(error, Error::ModelRefused(_));
     let message = match error {
         Error::ModelUnavailable { message, .. }
-        | Error::ModelFailed(message)
+        | Error::ModelFailed { message, .. }
         | Error::ModelRefused(message)
         | Error::ModelOutputInvalid(message)
         | Error::KeyRejected(message) => message,
@@ -323,7 +323,7 @@ fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::BestSoF
             "llm_unavailable" => Error::ModelUnavailable { message, retry_after },
             "llm_rejected_key" => Error::KeyRejected(message),
             _ if refused => Error::ModelRefused(message),
-            _ => Error::ModelFailed(message),
+            _ => Error::ModelFailed { message, retry_after },
         },
     }
 }

@@ -47,9 +47,9 @@ pub enum Error {
     /// The provider is down and left alone for a while, or there is none.
     #[error("the model is not available: {message}")]
     ModelUnavailable { message: String, retry_after: Option<Duration> },
-    /// Every try failed; the underlying reason.
-    #[error("no attempt succeeded: {0}")]
-    ModelFailed(String),
+    /// Every try failed; the underlying reason, and how long the provider asks to be left alone, where it says so.
+    #[error("no attempt succeeded: {message}")]
+    ModelFailed { message: String, retry_after: Option<Duration> },
     /// The provider or the model refuses the request, and would again.
     #[error("the request was refused: {0}")]
     ModelRefused(String),
@@ -103,7 +103,7 @@ impl Error {
             Self::Store(_) => "store_unavailable",
             Self::Embedding(_) => "embedding_unavailable",
             Self::ModelUnavailable { .. } => "llm_unavailable",
-            Self::ModelFailed(_) | Self::ModelRefused(_) => "llm_failed",
+            Self::ModelFailed { .. } | Self::ModelRefused(_) => "llm_failed",
             Self::ModelOutputInvalid(_) => "llm_output_invalid",
             Self::KeyRejected(_) => "llm_rejected_key",
             Self::TokenBudgetExceeded { .. } => "token_budget_exceeded",
@@ -144,7 +144,10 @@ impl Error {
             Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
             Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
             Self::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
-            Self::ModelFailed(_) => "call again later, or with another model".into(),
+            Self::ModelFailed { .. } => match self.retry_after() {
+                Some(wait) => format!("call again after {} ms, or with another model", wait.as_millis()).into(),
+                None => "call again later, or with another model".into(),
+            },
             Self::ModelRefused(_) => {
                 "check llm.model, the account's credits and the request; the provider's reason is in the message".into()
             }
@@ -153,20 +156,24 @@ impl Error {
                 "check OPENROUTER_API_KEY (for responses and chat: REASONING_BANK__LLM__API_KEY); `--llm none` keeps the memory tools without a model".into()
             }
             Self::TokenBudgetExceeded { .. } => "raise agent.total_token_budget, or lower matts_k; the best solution so far is in `best`".into(),
-            Self::Overloaded { retry_after } => format!("call again after {} ms", retry_after.as_millis()).into(),
+            Self::Overloaded { retry_after } => {
+                format!("call again after {} ms", whole_milliseconds(*retry_after).as_millis()).into()
+            }
             Self::DeadlineExceeded => "call again; raise agent.deadline_s if the work is that long".into(),
             Self::Cancelled => "nothing to do: the caller cancelled".into(),
             Self::Internal(_) => "this is a bug; report it with the log entry".into(),
         }
     }
 
-    /// How long to wait before the same call is worth making again, where that is known.
+    /// How long to wait before the same call is worth making again, where that is known: never less than that, in whole
+    /// milliseconds, and nothing where a provider that has just failed says that no wait is needed.
     pub fn retry_after(&self) -> Option<Duration> {
-        match self {
+        let known = match self {
             Self::Overloaded { retry_after } => Some(*retry_after),
-            Self::ModelUnavailable { retry_after, .. } => *retry_after,
+            Self::ModelUnavailable { retry_after, .. } | Self::ModelFailed { retry_after, .. } => *retry_after,
             _ => None,
-        }
+        };
+        known.filter(|wait| !wait.is_zero()).map(whole_milliseconds)
     }
 
     /// Whether the same call may succeed later.
@@ -181,7 +188,7 @@ impl Error {
                     | StoreError::Failed(_)
             ) | Self::Embedding(_)
                 | Self::ModelUnavailable { .. }
-                | Self::ModelFailed(_)
+                | Self::ModelFailed { .. }
                 | Self::Overloaded { .. }
                 | Self::DeadlineExceeded
                 | Self::Conflict(_)
@@ -189,12 +196,18 @@ impl Error {
     }
 }
 
+/// Rounded up: who comes a moment too early is refused again.
+fn whole_milliseconds(wait: Duration) -> Duration {
+    let milliseconds = wait.as_nanos().div_ceil(1_000_000);
+    Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX))
+}
+
 impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {
         match error {
             // Whoever made the call has tried as often as it should be tried.
-            ModelError::Transient { message, .. } | ModelError::RateLimited { message, .. } => {
-                Self::ModelFailed(message)
+            ModelError::Transient { message, retry_after } | ModelError::RateLimited { message, retry_after } => {
+                Self::ModelFailed { message, retry_after }
             }
             ModelError::CircuitOpen { retry_after } => {
                 Self::ModelUnavailable { message: error.to_string(), retry_after: Some(retry_after) }

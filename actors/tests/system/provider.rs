@@ -85,8 +85,31 @@ async fn a_wait_that_leaves_no_time_to_store_is_not_begun_and_the_reason_is_told
     let error = world.handle.agents.solve(task("x y z", 1), project(), call).await.unwrap_err();
     assert_eq!(error.code(), "llm_failed");
     assert!(error.to_string().contains("429 (1 try; the next, after 59.0 s, would come too late)"), "{error}");
+    assert_eq!(error.retry_after(), retry_after, "the client is told what the provider said");
+    assert!(error.hint().contains("after 59000 ms"), "{}", error.hint());
     assert!(begun.elapsed() < Duration::from_secs(1));
     world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_fails_and_asks_for_no_wait_is_not_quoted_with_it() {
+    let model = good_model();
+    let retry_after = Some(Duration::ZERO);
+    model.answer(Purpose::Think, move |_| Err(ModelError::RateLimited { message: "429".into(), retry_after }));
+    let world = world(model.clone()).await;
+    let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
+    assert_eq!((error.retryable(), error.retry_after()), (true, None), "{error}");
+    assert_eq!(error.hint(), "call again later, or with another model");
+    world.stop().await;
+}
+
+#[test]
+fn a_wait_is_told_in_whole_milliseconds_and_never_too_short() {
+    let told = |microseconds| {
+        let error = Error::from(ModelError::CircuitOpen { retry_after: Duration::from_micros(microseconds) });
+        error.retry_after().map(|wait| wait.as_micros())
+    };
+    assert_eq!([told(4_000), told(4_001), told(1)], [Some(4_000), Some(5_000), Some(1_000)]);
 }
 
 #[tokio::test(start_paused = true)]
