@@ -19,6 +19,7 @@ mod durability;
 mod embedding;
 mod eval_retrieval;
 mod eval_speed;
+mod file_modes;
 mod identity;
 mod llm_faults;
 mod llm_key;
