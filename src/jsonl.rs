@@ -1,18 +1,20 @@
 //! JSON Lines, or one JSON array, read a thing at a time: memory is bounded by one line, and what is wrong is told by
 //! line and field, all of it up to a bound. Not here: what the things mean.
 
-use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::marker::PhantomData;
 
 use reasoning_bank_domain::secrets::scrub;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Visitor};
-use serde_json::Value;
+use serde::de::{DeserializeOwned, Deserializer};
 
+use self::items::{Items, Next};
 pub(crate) use self::parallel::read_on_all_cores;
+pub(crate) use self::values::Values;
 
+mod items;
 mod parallel;
+mod values;
 
 /// More than the longest memory with its vectors, or the trace of the longest solve.
 const THING_MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -90,11 +92,8 @@ pub(crate) fn read<T: DeserializeOwned>(
 ) -> Result<(), ReadError> {
     let mut source = BufReader::new(source);
     let mut reading = Reading { each, problems: Vec::new(), failure: None, form: PhantomData };
-    if first_byte(&mut source).map_err(ReadError::Io)? == Some(b'[') {
-        reading.array(source);
-    } else if let Err(error) = reading.lines(source) {
-        return Err(ReadError::Io(error));
-    }
+    let is_array = first_byte(&mut source).map_err(ReadError::Io)? == Some(b'[');
+    if is_array { reading.array(source) } else { reading.lines(source) }.map_err(ReadError::Io)?;
     match (reading.failure, reading.problems) {
         (Some(error), _) => Err(ReadError::Io(error)),
         (None, problems) if problems.is_empty() => Ok(()),
@@ -137,21 +136,25 @@ impl<T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Reading<T, F
         Ok(())
     }
 
-    fn array(&mut self, source: impl BufRead) {
-        let left = Cell::new(THING_MAX_BYTES);
-        let mut json = serde_json::Deserializer::from_reader(Limited { source, left: &left });
-        let mut items = 0;
-        let all = json.deserialize_seq(Items { reading: self, left: &left, items: &mut items });
-        if let Err(error) = all.and_then(|()| json.end())
-            && !self.is_over()
-        {
-            if error.is_io() && left.get() > 0 {
-                self.failure = Some(error.into());
-            } else {
-                let what = if error.is_io() { too_long() } else { of_json("", &error) };
-                self.bad(&format!("item {}", items + 1), what);
+    fn array(&mut self, source: impl BufRead) -> io::Result<()> {
+        let (mut items, mut item, mut number) = (Items::new(source, THING_MAX_BYTES), Vec::new(), 0_u64);
+        while !self.is_over() {
+            let next = items.next(&mut item)?;
+            number += 1;
+            match next {
+                Next::Item => self.take(&format!("item {number}"), thing_of(&item)),
+                Next::End => break,
+                Next::TooLong => {
+                    self.bad(&format!("item {number}"), too_long());
+                    break;
+                }
+                Next::Broken(problem) => {
+                    self.bad(&format!("item {number}"), FieldProblem::new("", problem));
+                    break;
+                }
             }
         }
+        Ok(())
     }
 
     fn is_over(&self) -> bool {
@@ -214,51 +217,6 @@ fn said(message: &str) -> String {
     match scrubbed.char_indices().nth(UNTIL_FIELD) {
         Some((end, _)) => format!("{}…", &scrubbed[..end]),
         None => scrubbed.into_owned(),
-    }
-}
-
-/// Fails once more bytes than `left` are read.
-struct Limited<'a, R> {
-    source: R,
-    left: &'a Cell<usize>,
-}
-
-impl<R: Read> Read for Limited<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left.get() == 0 {
-            return Err(io::Error::other("too long"));
-        }
-        let most = buffer.len().min(self.left.get());
-        let read = self.source.read(&mut buffer[..most])?;
-        self.left.set(self.left.get() - read);
-        Ok(read)
-    }
-}
-
-/// Hands the items of an array on, one by one.
-struct Items<'a, T, F> {
-    reading: &'a mut Reading<T, F>,
-    left: &'a Cell<usize>,
-    items: &'a mut u64,
-}
-
-impl<'de, T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Visitor<'de> for Items<'_, T, F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
-        while let Some(item) = array.next_element::<Value>()? {
-            *self.items += 1;
-            self.left.set(THING_MAX_BYTES);
-            self.reading.take(&format!("item {}", self.items), parsed(item));
-            if self.reading.is_over() {
-                return Err(A::Error::custom("enough"));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ mod binding;
 mod calls;
 mod consent;
 mod failure;
+mod head;
 mod lines;
 mod progress;
 mod schema;

@@ -16,6 +16,7 @@ pub mod health;
 pub mod ids;
 pub mod injection;
 pub mod job;
+pub mod json;
 pub mod lesson;
 pub mod matts;
 pub mod memory;

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 pub(crate) use fences::{FenceLine, Fences};
 
+use crate::json;
 use conversation::Conversation;
 use record::Record;
 
@@ -26,6 +27,9 @@ pub const MAX_QUESTION_CHARS: usize = 20_000;
 pub const MAX_ANSWER_CHARS: usize = 200_000;
 /// Of one file; the others are counted.
 pub const MAX_EXCHANGES: usize = 10_000;
+/// Any file may have as many JSON values, and a long one another for so many bytes of it.
+const VALUES_OF_ANY: usize = 200_000;
+const BYTES_A_VALUE: usize = 16;
 /// As many of them are named.
 const MAX_NAMED_LINES: usize = 20;
 const MAX_SESSION_CHARS: usize = 200;
@@ -91,6 +95,8 @@ pub enum TranscriptError {
     NotText,
     #[error("none of its {lines} lines is a message; the first that is not JSON is line {first}")]
     NoMessages { lines: usize, first: usize },
+    #[error("it has far more JSON values than a transcript of its length has")]
+    TooManyValues,
     #[error("it is neither a transcript nor notes: no messages, no speakers, no headings")]
     Unrecognised,
 }
@@ -117,20 +123,29 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     const LOOKED_AT: usize = 50;
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'{') => return true,
-        Some(b'[') if serde_json::from_slice::<Vec<Value>>(bytes).is_ok() => return true,
+        // What has too many values to be looked at is told so.
+        Some(b'[') if !is_readable(bytes) || serde_json::from_slice::<Vec<Value>>(bytes).is_ok() => return true,
         _ => {}
     }
     let (mut objects, mut others) = (0, 0);
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LOOKED_AT) {
-        match serde_json::from_slice::<Value>(line) {
-            Ok(Value::Object(_)) => objects += 1,
+        match is_readable(line).then(|| serde_json::from_slice::<Value>(line)) {
+            Some(Ok(Value::Object(_))) => objects += 1,
             _ => others += 1,
         }
     }
     objects > 0 && objects >= others
 }
 
+/// Whether it has no more values than a transcript of its length may have: what is said is most of one.
+fn is_readable(bytes: &[u8]) -> bool {
+    json::has_at_most(bytes, VALUES_OF_ANY + bytes.len() / BYTES_A_VALUE)
+}
+
 fn from_json(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
+    if !is_readable(bytes) {
+        return Err(TranscriptError::TooManyValues);
+    }
     let mut unreadable = Unreadable::default();
     let (values, lines) = values(bytes, &mut unreadable);
     let mut reading = Reading::default();

@@ -7,15 +7,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use super::{
-    FieldProblem, MOST_PROBLEMS, Problem, ReadError, Refusal, THING_MAX_BYTES, first_byte, parsed, thing_of, too_long,
-};
+use super::items::{Items, Next};
+use super::{FieldProblem, MOST_PROBLEMS, Problem, ReadError, THING_MAX_BYTES, first_byte, thing_of, too_long};
 
 /// Of one chunk, unless a single thing is longer.
 const CHUNK_BYTES: usize = 256 * 1024;
-const CHUNK_ITEMS: usize = 64;
 /// Chunks that wait for each thread, and that wait to be taken from it.
 const WAITING: usize = 2;
 
@@ -23,7 +20,7 @@ enum Chunk {
     /// Whole lines, with the number of the first.
     Lines(u64, Vec<u8>),
     /// Items of an array, with the number of the first.
-    Items(u64, Vec<Value>),
+    Items(u64, Vec<Vec<u8>>),
     Problems(Vec<Problem>),
     Failure(io::Error),
 }
@@ -91,7 +88,7 @@ fn work<T: DeserializeOwned, R>(
             }
             Chunk::Items(first, items) => {
                 let items = items.into_iter().zip(first..);
-                items.map(|(item, number)| made(&format!("item {number}"), parsed(item), make)).collect()
+                items.map(|(item, number)| made(&format!("item {number}"), thing_of(&item), make)).collect()
             }
             Chunk::Problems(problems) => vec![Made::Problems(problems)],
             Chunk::Failure(error) => vec![Made::Failure(error)],
@@ -158,23 +155,34 @@ impl Cutter {
         }
     }
 
-    fn array(&mut self, source: impl Read) {
-        let (mut items, mut first) = (Vec::with_capacity(CHUNK_ITEMS), 1);
-        let gone = || Refusal::Io(io::Error::from(io::ErrorKind::BrokenPipe));
-        let read = super::read(source, |_, item: Value| {
-            items.push(item);
-            if items.len() < CHUNK_ITEMS {
-                return Ok(());
+    /// Whole items, to the first that is too long or behind which nothing can be read.
+    fn array(&mut self, source: impl BufRead) -> io::Result<()> {
+        let mut array = Items::new(source, THING_MAX_BYTES);
+        let (mut items, mut bytes, mut first) = (Vec::new(), 0, 1);
+        loop {
+            let mut item = Vec::new();
+            let next = array.next(&mut item)?;
+            let is_item = next == Next::Item;
+            if is_item {
+                bytes += item.len();
+                items.push(item);
             }
-            let whole = std::mem::replace(&mut items, Vec::with_capacity(CHUNK_ITEMS));
-            first += whole.len() as u64;
-            self.put(Chunk::Items(first - whole.len() as u64, whole)).then_some(()).ok_or_else(gone)
-        });
-        self.put(Chunk::Items(first, items));
-        match read {
-            Ok(()) => {}
-            Err(ReadError::Bad(problems)) => drop(self.put(Chunk::Problems(problems))),
-            Err(ReadError::Io(error) | ReadError::NotTaken(error)) => drop(self.put(Chunk::Failure(error))),
+            if !is_item || bytes >= CHUNK_BYTES {
+                let whole = std::mem::take(&mut items);
+                let number = first + whole.len() as u64;
+                if !self.put(Chunk::Items(first, whole)) {
+                    return Ok(());
+                }
+                (bytes, first) = (0, number);
+            }
+            let what = match next {
+                Next::Item => continue,
+                Next::End => return Ok(()),
+                Next::TooLong => too_long(),
+                Next::Broken(problem) => FieldProblem::new("", problem),
+            };
+            self.put(Chunk::Problems(vec![Problem { place: format!("item {first}"), what }]));
+            return Ok(());
         }
     }
 }
@@ -183,10 +191,7 @@ fn cut(source: impl Read, chunks: Vec<SyncSender<Chunk>>) {
     let mut cutter = Cutter { chunks, next: 0 };
     let mut source = BufReader::with_capacity(CHUNK_BYTES, source);
     let cut = match first_byte(&mut source) {
-        Ok(Some(b'[')) => {
-            cutter.array(source);
-            Ok(())
-        }
+        Ok(Some(b'[')) => cutter.array(source),
         Ok(_) => cutter.lines(source),
         Err(error) => Err(error),
     };

@@ -52,9 +52,9 @@ fn every_problem_is_told_by_line_and_field() {
     "#);
     let array = "[{\"id\":1},{\"id\":\"x\"},{\"parts\":[0]},{\"id\":3}";
     insta::assert_snapshot!(problems(array.as_bytes()).join("\n"), @r#"
-    item 2, id: invalid type: string "x", expected u32
-    item 3, parts[0]: invalid type: integer `0`, expected a string
-    item 5: EOF while parsing a list (column 43)
+    item 2, id: invalid type: string "x", expected u32 (column 9)
+    item 3, parts[0]: invalid type: integer `0`, expected a string (column 11)
+    item 5: the array has no end
     "#);
 }
 

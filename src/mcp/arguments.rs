@@ -7,6 +7,10 @@ use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+/// Whoever judges an argument, nobody looks at more of it: to look through a million tags takes seconds. No schema allows
+/// as much.
+const ITEMS_MOST: usize = 1_000;
+const CHARS_MOST: usize = 1_000_000;
 /// How much of a name or a word from a client is repeated to it.
 const SHOWN_CHARS: usize = 60;
 
@@ -91,6 +95,10 @@ impl Check<'_> {
             Value::String(text) if schema.get("format").is_some_and(|format| format == "uuid") => {
                 if text.parse::<uuid::Uuid>().is_ok() { Ok(()) } else { refuse(format!("is {}", found(value))) }
             }
+            Value::String(text) if text.chars().count() > CHARS_MOST => {
+                refuse(format!("has {} characters", text.chars().count()))
+            }
+            Value::Array(items) if items.len() > ITEMS_MOST => refuse(format!("has {} items", items.len())),
             Value::String(text) if !self.is_judged_elsewhere(path) => {
                 let chars = text.chars().count();
                 if text.trim().is_empty() && bound("minLength").is_some_and(|min| min > 0.0) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
+use reasoning_bank_domain::json;
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -15,11 +16,16 @@ use tokio::sync::{Mutex, mpsc};
 use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
+use super::head::Head;
 use super::lines::{Line, LineDecoder};
 
 /// The longest line that is read, in bytes. A task of 200,000 characters is at most 2.4 MB, even with every one of them
 /// escaped.
 pub(super) const MAX_LINE_BYTES: usize = 8 << 20;
+
+/// The JSON values of a message, those inside of others included: hundreds of times what any call has. A value takes some
+/// hundred bytes, and a line has room for four million of them.
+pub(super) const MAX_VALUES: usize = 20_000;
 
 /// Answers that may wait for the client to read them. Beyond that nothing more is read from it.
 const WAITING_ANSWERS: usize = 64;
@@ -27,6 +33,8 @@ const WAITING_ANSWERS: usize = 64;
 /// How long the client may read nothing of what is written. While answers wait nothing is read, the end of the input
 /// neither: without a bound a client that is gone but whose streams are not would be waited for for ever.
 const WRITE_STALL: Duration = Duration::from_secs(30);
+
+const TOO_MANY_VALUES: &str = "the message has more than 20000 JSON values: send less at once";
 
 const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -165,6 +173,13 @@ fn understand(line: &[u8]) -> Incoming {
     let line = line.strip_prefix(UTF8_BOM).unwrap_or(line).trim_ascii();
     if line.is_empty() {
         return Incoming::Nothing;
+    }
+    if !json::has_at_most(line, MAX_VALUES) {
+        return match serde_json::from_slice::<Head>(line) {
+            Ok(Head { id: None, is_call: true }) => Incoming::Nothing,
+            Ok(Head { id, .. }) => Incoming::Refused { id, problem: TOO_MANY_VALUES },
+            Err(_) => Incoming::Unreadable("it has too many JSON values, and is no message"),
+        };
     }
     if let Ok(message) = serde_json::from_slice(line) {
         return Incoming::Message(Box::new(message));

@@ -206,3 +206,14 @@ proptest! {
         prop_assert_eq!(exchanges(&lines.join("\n")), said);
     }
 }
+
+#[test]
+fn a_file_of_nothing_but_small_values_is_refused_before_it_is_parsed() {
+    for text in ["0,".repeat(2 << 20), "{},".repeat(2 << 20), "[".repeat(4 << 20)] {
+        assert_eq!(read(format!("[{text}0]").as_bytes()), Err(TranscriptError::TooManyValues));
+        assert_eq!(read(format!("{{\"a\":[{text}0]}}\n").as_bytes()), Err(TranscriptError::TooManyValues));
+    }
+    let many =
+        "{\"role\":\"user\",\"content\":\"How?\"}\n{\"role\":\"assistant\",\"content\":\"So.\"}\n".repeat(50_000);
+    assert!(read(many.as_bytes()).is_ok());
+}

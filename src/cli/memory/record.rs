@@ -3,11 +3,15 @@
 
 use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
 use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::json;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use serde::Deserialize;
 
 use crate::cli::args::{ErrorArgs, Lesson};
 use crate::cli::failure::Failure;
+
+/// The JSON values of a file: hundreds of times what a lesson has.
+const VALUES_MAX: usize = 20_000;
 
 /// The arguments of the MCP tool `record_memory`.
 #[derive(Debug, Default, Deserialize)]
@@ -42,6 +46,9 @@ struct ErrorFile {
 
 impl LessonFile {
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
+        if !json::has_at_most(text.as_bytes(), VALUES_MAX) {
+            return Err(Failure::usage(format!("the file: has more than {VALUES_MAX} JSON values")));
+        }
         let mut json = serde_json::Deserializer::from_str(text);
         let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let path = error.path().to_string();

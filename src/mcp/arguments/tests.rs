@@ -114,3 +114,15 @@ fn a_call_without_arguments_is_one_with_none() {
     let error = extract::<retrieve::Arguments>(&schema, None, &[]).unwrap_err();
     assert_eq!(error.to_string(), "query: is required: a string of 1 to 200000 characters");
 }
+
+#[test]
+fn far_too_much_is_refused_whoever_judges_it() {
+    let lesson = |field: &str, value: Value| {
+        read(ToolKind::Record, json!({"title": "t", "description": "d", "content": "c", field: value})).unwrap_err()
+    };
+    assert!(lesson("pattern_tags", json!(vec!["t"; 1_001])).ends_with("it has 1001 items"));
+    let long = lesson("content", json!("x".repeat(1_000_001)));
+    assert!(long.ends_with("it has 1000001 characters"), "{long}");
+    let inside = lesson("error_context", json!({"error_type": "x".repeat(1_000_001)}));
+    assert!(inside.starts_with("error_context.error_type"), "{inside}");
+}

@@ -177,3 +177,22 @@ async fn a_client_that_reads_slowly_is_written_to_for_as_long_as_it_takes() {
     assert_eq!(text.last(), Some(&b'\n'));
     writing.await.unwrap().unwrap();
 }
+
+#[test]
+fn a_message_of_nothing_but_small_values_is_refused_under_its_id_before_it_is_built() {
+    for values in ["0,".repeat(2 << 20), "{},".repeat(2 << 20), "{\"a\":0},".repeat(1 << 19)] {
+        let call = |rest: &str| {
+            format!("{{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{{\"a\":[{values}0]}}{rest}}}")
+        };
+        assert!(call("").len() <= MAX_LINE_BYTES);
+        match understand(call(",\"id\":7").as_bytes()) {
+            Incoming::Refused { id, problem } => {
+                assert_eq!((id, problem), (Some(RequestId::Number(7)), TOO_MANY_VALUES));
+                assert!(problem.contains(&MAX_VALUES.to_string()));
+            }
+            _ => panic!("it was taken"),
+        }
+        assert!(matches!(understand(call("").as_bytes()), Incoming::Nothing), "a notification");
+        assert!(matches!(understand(format!("[{values}0]").as_bytes()), Incoming::Unreadable(_)));
+    }
+}
