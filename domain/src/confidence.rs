@@ -129,11 +129,16 @@ pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, sessi
 }
 
 /// The id of a signal that follows from a change of a trace's verdict, the same however often that is tried.
-pub fn id_of_verdict(trace: TraceId, revision: u32, memory: MemoryId, kind: SignalKind) -> SignalId {
+pub fn id_of_verdict(trace: TraceId, revision: u64, memory: MemoryId, kind: SignalKind) -> SignalId {
+    // Revisions had 32 bits when the first of these ids were stored, and those ids stay what they are.
+    let number = match u32::try_from(revision) {
+        Ok(number) => number.to_be_bytes().to_vec(),
+        Err(_) => revision.to_be_bytes().to_vec(),
+    };
     let hash = Sha256::new()
         .chain_update("verdict")
         .chain_update(trace.uuid())
-        .chain_update(revision.to_be_bytes())
+        .chain_update(number)
         .chain_update(memory.uuid())
         .chain_update(kind.as_str())
         .finalize();
@@ -191,14 +196,15 @@ impl Evidence {
     }
 }
 
-/// `None` stands for the outcome of no solve.
+/// The confidence that a memory starts with. `None` stands for the outcome of no solve. Of what a file brings nobody here
+/// has seen anything succeed.
 pub fn prior(source: SourceType, solve_outcome: Option<Outcome>) -> f64 {
     match (source, solve_outcome) {
         (SourceType::Explicit, _) => 0.8,
         (SourceType::Solve, Some(Outcome::Success)) => 0.7,
         (SourceType::Solve, Some(Outcome::Failure)) => 0.6,
         (SourceType::Distilled, _) => 0.6,
-        (SourceType::PassiveLearning, _) => 0.4,
+        (SourceType::PassiveLearning | SourceType::Imported, _) => 0.4,
         _ => 0.5,
     }
 }

@@ -144,11 +144,11 @@ impl Job {
     }
 
     fn changed(&self, now: Timestamp) -> Self {
-        Self { revision: self.revision + 1, updated_at: now, ..self.clone() }
+        Self { revision: self.revision.saturating_add(1), updated_at: now, ..self.clone() }
     }
 
     pub fn begun(&self, now: Timestamp) -> Self {
-        Self { state: JobState::Running, attempts: self.attempts + 1, ..self.changed(now) }
+        Self { state: JobState::Running, attempts: self.attempts.saturating_add(1), ..self.changed(now) }
     }
 
     pub fn done(&self, result: JobResult, now: Timestamp) -> Self {

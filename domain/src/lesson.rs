@@ -101,7 +101,7 @@ impl Lesson {
     /// Its parents are the memories that were injected: the highest scored is the parent, all are sources.
     pub fn into_memory(self, id: MemoryId, origin: &Origin, injected: &Injection) -> Memory {
         let derived_from = injected.ids();
-        let evolution_stage = injected.iter().map(|entry| entry.memory.evolution_stage + 1).max().unwrap_or(0);
+        let evolution_stage = injected.iter().map(|entry| entry.memory.next_stage()).max().unwrap_or(0);
         let trust = injected.iter().map(|entry| entry.memory.trust).min().unwrap_or(Trust::Model).min(Trust::Model);
         let domain = tidy(self.domain_category).or_else(|| tidy(origin.domain.clone()));
         let outcome = match (origin.outcome, &self.error_context) {

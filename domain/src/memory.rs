@@ -120,8 +120,9 @@ impl ErrorContext {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
     pub id: MemoryId,
-    /// Counts edits; 1 for a new memory.
-    pub revision: u32,
+    /// Counts edits; 1 for a new memory. Earlier versions stored whatever 32 bits a file claimed, so it has 64: whatever
+    /// they stored has a next one.
+    pub revision: u64,
     pub title: String,
     /// One sentence: when to use it, when not.
     pub description: String,
@@ -180,6 +181,16 @@ impl Memory {
     /// Whether this memory is a warning: exactly when it says what went wrong.
     pub fn is_warning(&self) -> bool {
         self.error_context.is_some()
+    }
+
+    /// This memory as its own next revision, changed at `now`.
+    pub fn revised(self, now: Timestamp) -> Self {
+        Self { revision: self.revision.saturating_add(1), updated_at: now, ..self }
+    }
+
+    /// The stage of what is learned from this memory. The last stage there is has itself as the next one.
+    pub fn next_stage(&self) -> u32 {
+        self.evolution_stage.saturating_add(1)
     }
 
     /// Whether this is the next revision of what is stored.
@@ -285,7 +296,8 @@ impl Memory {
         }
         text("domain_category", self.domain_category.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
         text("difficulty_level", self.difficulty_level.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
-        for tag in &self.pattern_tags {
+        // Of far too many, what each one says is not told.
+        for tag in self.pattern_tags.iter().take(10 * TAGS_MAX) {
             text("pattern_tags", tag, TITLE_MAX_CHARS, true);
         }
         if self.pattern_tags.len() > TAGS_MAX {

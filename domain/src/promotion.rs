@@ -167,7 +167,7 @@ pub fn promoted(
         org,
         parent_memory_id: Some(memory.id),
         derived_from: vec![memory.id],
-        evolution_stage: memory.evolution_stage + 1,
+        evolution_stage: memory.next_stage(),
         prior: confidence(&Facts::from(memory), evidence, now).clamp(0.01, 0.99),
         created_at: now,
         updated_at: now,

@@ -115,7 +115,7 @@ impl Shelf {
     pub fn add_passage(
         &mut self,
         id: MemoryId,
-        revision: u32,
+        revision: u64,
         terms: &str,
         vector: Option<&[f32]>,
     ) -> Result<(), Full> {
@@ -151,7 +151,7 @@ impl Shelf {
     }
 
     /// The revision of the memory whose passages are here.
-    pub fn passages_of(&self, id: MemoryId) -> Option<u32> {
+    pub fn passages_of(&self, id: MemoryId) -> Option<u64> {
         self.cards.passages_of(id)
     }
 

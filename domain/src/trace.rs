@@ -83,7 +83,7 @@ pub struct Trace {
     pub trace_id: TraceId,
     /// Counts changes of the verdict; 0 as the run left it.
     #[serde(default, skip_serializing_if = "is_first")]
-    pub revision: u32,
+    pub revision: u64,
     pub task: String,
     pub trajectory: Vec<Step>,
     pub outcome: Outcome,
@@ -131,7 +131,7 @@ impl Trace {
     }
 }
 
-fn is_first(revision: &u32) -> bool {
+fn is_first(revision: &u64) -> bool {
     *revision == 0
 }
 

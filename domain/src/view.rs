@@ -30,7 +30,7 @@ pub struct MemoryView {
     pub source_type: SourceType,
     pub trust: Trust,
     pub status: Status,
-    pub revision: u32,
+    pub revision: u64,
     pub pinned: bool,
     /// In 0..1, from evidence and age.
     pub confidence: f64,

@@ -83,7 +83,7 @@ pub struct Workspace {
     pub id: WorkspaceId,
     /// Counts edits; 0 as registered.
     #[serde(default)]
-    pub revision: u32,
+    pub revision: u64,
     pub name: String,
     /// Canonical path of the project root. After a move no longer the one that the id was derived from. Empty where
     /// another workspace holds the directory: this one is then found by its id alone.
@@ -125,6 +125,11 @@ impl Proposed {
         let open = asked.into_iter().filter(|(_, proposed, agreed)| proposed != agreed);
         open.filter_map(|(scope, proposed, _)| Some((scope, proposed.as_deref()?))).collect()
     }
+}
+
+/// Whether a name of a workspace, a team or an organisation can be stored.
+pub fn is_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.chars().count() <= NAME_MAX_CHARS && !name.contains(char::is_control)
 }
 
 /// A name that a stranger chose, in quotes, for a text that models read; nothing where it could be more than a name.

@@ -185,7 +185,7 @@ fn path_of(dir: &Path, id: TraceId) -> PathBuf {
 struct Head {
     trace_id: TraceId,
     #[serde(default)]
-    revision: u32,
+    revision: u64,
     metadata: Owner,
     created_at: Timestamp,
 }

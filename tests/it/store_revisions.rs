@@ -153,9 +153,9 @@ async fn journals_are_replayed_in_the_order_of_revisions_however_often() {
     }
     store.close(soon()).await.unwrap();
     drop(store);
-    let moved = |revision: u32| Record::Workspace(Workspace { revision, ..Workspace::of_root("/here", now()) });
+    let moved = |revision: u64| Record::Workspace(Workspace { revision, ..Workspace::of_root("/here", now()) });
     let tried = trace(&workspace("/here"), "tried again");
-    let judged = |revision: u32| Record::Verdict(Trace { revision, ..tried.clone() });
+    let judged = |revision: u64| Record::Verdict(Trace { revision, ..tried.clone() });
     let later = [frame(&[change(&hidden, Some(AXIS)), moved(3), judged(2)]), frame(&[moved(2), judged(1)])].concat();
     let earlier =
         frame(&[record(&memories[0], Some(AXIS)), change(&second, Some(AXIS)), moved(1), Record::Trace(tried.clone())]);
@@ -174,7 +174,7 @@ async fn journals_are_replayed_in_the_order_of_revisions_however_often() {
     }
 }
 
-async fn verdicts(store: &LanceStore, trace: &Trace) -> Vec<(u32, Outcome)> {
+async fn verdicts(store: &LanceStore, trace: &Trace) -> Vec<(u64, Outcome)> {
     match store.scan(Filter::Trace(trace.trace_id), everything(), soon()).await.unwrap() {
         Scanned::Traces(traces) => traces.into_iter().map(|trace| (trace.revision, trace.outcome)).collect(),
         other => panic!("not traces: {other:?}"),
@@ -265,7 +265,7 @@ async fn writers_that_change_the_same_memory_at_once_lose_no_change() {
     let store = open(dir.path()).await;
     let stored = store.get(vec![memories[0].id], soon()).await.unwrap().remove(0).memory;
     let changes = WRITERS as u32 * EACH;
-    assert_eq!(stored.revision, 1 + changes);
+    assert_eq!(stored.revision, 1 + u64::from(changes));
     for writer in 0..WRITERS {
         assert_eq!(stored.content.matches(&format!("more by {writer}")).count() as u32, EACH);
     }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use reasoning_bank_domain::genealogy::MAX_NODES;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Changes, Memory, Quarantine};
+use reasoning_bank_domain::memory::{Changes, Quarantine};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::view::{MemoryView, Quarantined};
 use reasoning_bank_domain::workspace::Workspace;
 
+use super::record::check_tags;
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{Batch, EraseScope, Erased, Record, StoreError};
@@ -28,7 +29,7 @@ pub struct UpdateRequest {
     pub workspace: WorkspaceRef,
     pub changes: Changes,
     /// Changes nothing unless the memory has this revision.
-    pub if_revision: Option<u32>,
+    pub if_revision: Option<u64>,
 }
 
 impl MemoriesHandle {
@@ -38,6 +39,7 @@ impl MemoriesHandle {
         if changes.is_empty() {
             return Err(Error::invalid("changes", "there are none; give at least one field"));
         }
+        check_tags(changes.pattern_tags.as_deref().unwrap_or_default())?;
         let workspace = self.workspaces.resolve(&workspace, deadline).await?.workspace;
         for _ in 0..TRIES {
             let row = self.readable_one(id, &workspace, deadline).await?;
@@ -51,7 +53,7 @@ impl MemoriesHandle {
             if changed == row.memory {
                 return Ok(MemoryView::new(changed, &row.evidence, now));
             }
-            let changed = Memory { revision: row.memory.revision + 1, updated_at: now, ..changed };
+            let changed = changed.revised(now);
             let (memory, passages) = self.with_passages(changed, &row.memory, deadline).await?;
             match self.store.commit(vec![Record::Revision { memory: memory.clone(), passages }], deadline).await {
                 Ok(_) => return Ok(MemoryView::new(memory, &row.evidence, now)),
@@ -130,8 +132,7 @@ impl MemoriesHandle {
             let (now, mut batch) = (self.clock.now(), Batch::new());
             for (after, _) in changes {
                 let stored = passages.remove(&after.id).unwrap_or_default();
-                let after = Memory { revision: after.revision + 1, updated_at: now, ..after };
-                let (memory, passages) = self.with_these_or_new(after, stored, deadline).await?;
+                let (memory, passages) = self.with_these_or_new(after.revised(now), stored, deadline).await?;
                 batch.push(Record::Revision { memory, passages });
             }
             match self.store.commit(batch, deadline).await {

@@ -134,7 +134,7 @@ impl MemoriesHandle {
     }
 
     fn next(&self, memory: Memory) -> Memory {
-        Memory { revision: memory.revision + 1, updated_at: self.clock.now(), ..memory }
+        memory.revised(self.clock.now())
     }
 }
 

@@ -148,7 +148,11 @@ impl MemoriesHandle {
         let ids = ids(&learnings);
         if trace.memory_items != ids {
             self.correct(
-                Record::Verdict(Trace { revision: trace.revision + 1, memory_items: ids.clone(), ..trace }),
+                Record::Verdict(Trace {
+                    revision: trace.revision.saturating_add(1),
+                    memory_items: ids.clone(),
+                    ..trace
+                }),
                 deadline,
             )
             .await;
@@ -179,7 +183,7 @@ impl MemoriesHandle {
         let learned = becoming.committed(committed);
         if let Some(result) = job.result.as_mut().filter(|result| result.learned != learned) {
             result.learned = learned;
-            job.revision += 1;
+            job.revision = job.revision.saturating_add(1);
             self.correct(Record::Job(job), deadline).await;
         }
         Ok(())
@@ -233,7 +237,7 @@ impl MemoriesHandle {
                 Likeness::Same => return ToLearn::Same { existing: near.id, memory: Box::new(memory) },
                 Likeness::Related if !linked.derived_from.contains(&near.id) => {
                     linked.derived_from.push(near.id);
-                    linked.evolution_stage = linked.evolution_stage.max(near.evolution_stage + 1);
+                    linked.evolution_stage = linked.evolution_stage.max(near.next_stage());
                     linked.trust = linked.trust.min(near.trust);
                 }
                 Likeness::Related | Likeness::Apart => {}

@@ -63,8 +63,7 @@ impl MemoriesHandle {
             signals.extend(vote.map(|(kind, id)| signal(id, lesson.id, kind)));
             let trace_outcome = Some(after.outcome);
             if lesson.trace_id == Some(after.trace_id) && lesson.trace_outcome != trace_outcome {
-                let revised =
-                    Memory { trace_outcome, revision: lesson.revision + 1, updated_at: now, ..lesson.clone() };
+                let revised = Memory { trace_outcome, ..lesson.clone() }.revised(now);
                 let (memory, passages) = self.with_passages(revised, &lesson, deadline).await?;
                 revisions.push(Record::Revision { memory, passages });
             }

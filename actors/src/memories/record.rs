@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use reasoning_bank_domain::confidence::{Evidence, confidence, prior};
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Facts, Memory, MemoryOutcome, Scope, Status, normalised_stack};
+use reasoning_bank_domain::memory::{
+    Facts, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, Scope, Status, TAGS_MAX, normalised_stack,
+};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::view::{RecordStatus, Recorded};
 use reasoning_bank_domain::workspace::Workspace;
@@ -19,6 +21,7 @@ impl MemoriesHandle {
     /// Durable when it returns. The same lesson again confirms the existing one.
     pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
         let now = self.clock.now();
+        check_counts(&request)?;
         let (request, redactions) = scrubbed(request);
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
         let mut memory = memory_of(request, &workspace, now)?;
@@ -81,9 +84,32 @@ impl MemoriesHandle {
     }
 }
 
+/// Memories that one may be derived from, as recorded.
+const SOURCES_MAX: usize = 50;
+
+/// To look through a million labels takes seconds.
+fn check_counts(request: &RecordRequest) -> Result<(), Error> {
+    check_tags(&request.pattern_tags)?;
+    let sources = request.derived_from.len();
+    if sources > SOURCES_MAX {
+        let problem = format!("has {sources} memories; at most {SOURCES_MAX} are allowed");
+        return Err(Error::invalid("derived_from", problem));
+    }
+    Ok(())
+}
+
+/// Far more tags than allowed are told by themselves, before anybody looks at what they say.
+pub(super) fn check_tags(tags: &[String]) -> Result<(), Error> {
+    if tags.len() <= 10 * TAGS_MAX {
+        return Ok(());
+    }
+    let problem = format!("has {} tags; at most {TAGS_MAX} are allowed", tags.len());
+    Err(MemoryInvalid { problems: vec![FieldProblem { field: "pattern_tags", problem }] }.into())
+}
+
 /// Its stage is one more than the latest of its sources, its trust at most their lowest.
 pub(super) fn descend(memory: &mut Memory, sources: &[MemoryRow]) {
-    memory.evolution_stage = sources.iter().map(|row| row.memory.evolution_stage + 1).max().unwrap_or(0);
+    memory.evolution_stage = sources.iter().map(|row| row.memory.next_stage()).max().unwrap_or(0);
     memory.trust = sources.iter().map(|row| row.memory.trust).fold(memory.trust, Ord::min);
 }
 

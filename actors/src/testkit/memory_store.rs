@@ -148,7 +148,7 @@ impl Data {
                 Record::Revision { memory, passages } => {
                     self.memories.insert(memory.id, Stored::new(memory, passages));
                 }
-                Record::Job(job) => keep_newest(&mut self.jobs, job.id, job, |job| job.revision),
+                Record::Job(job) => keep_newest(&mut self.jobs, job.id, job, |job| u64::from(job.revision)),
                 Record::Trace(trace) => {
                     self.traces.entry(trace.trace_id).or_insert(trace);
                 }
@@ -412,7 +412,7 @@ fn fits<T: PartialEq>(other: Option<&T>, stored: Option<&T>, change: &T, follows
 }
 
 /// Of the records of one id the first of the highest revision.
-fn keep_newest<K: Ord, V>(map: &mut BTreeMap<K, V>, id: K, record: V, revision: impl Fn(&V) -> u32) {
+fn keep_newest<K: Ord, V>(map: &mut BTreeMap<K, V>, id: K, record: V, revision: impl Fn(&V) -> u64) {
     if map.get(&id).is_none_or(|stored| revision(&record) > revision(stored)) {
         map.insert(id, record);
     }

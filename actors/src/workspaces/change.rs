@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetail, WorkspaceId};
+use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetail, WorkspaceId, is_name};
 
 use super::WorkspacesHandle;
 use crate::error::Error;
@@ -136,7 +136,7 @@ impl WorkspacesHandle {
             if stored.is_some() && changed == before {
                 return Ok(self.effective(changed));
             }
-            changed.revision += 1;
+            changed.revision = changed.revision.saturating_add(1);
             self.store.commit(vec![Record::Workspace(changed.clone())], deadline).await?;
             self.reread(deadline).await?;
             if self.known.load().by_id(&changed.id).as_ref() == Some(&changed) {
@@ -157,8 +157,7 @@ impl WorkspacesHandle {
 fn checked(argument: &'static str, text: &str) -> Result<String, Error> {
     let mut text = text.trim().to_owned();
     text.scrub();
-    let chars = text.chars().count();
-    if chars == 0 || chars > NAME_MAX_CHARS || text.chars().any(char::is_control) {
+    if !is_name(&text) {
         let problem = format!("must have 1 to {NAME_MAX_CHARS} characters and no line breaks");
         return Err(Error::invalid(argument, problem));
     }

@@ -72,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    fn workspace(root: &str, revision: u32) -> Workspace {
+    fn workspace(root: &str, revision: u64) -> Workspace {
         Workspace { revision, ..Workspace::of_root(root, Timestamp::UNIX_EPOCH) }
     }
 

@@ -107,7 +107,7 @@ mod tests {
             let mut bank: Vec<Memory> = Vec::new();
             for n in 0..10u128 {
                 let own: Vec<u128> = edges.iter().filter(|(to, from)| *to == n && from < to).map(|(_, from)| *from).collect();
-                let stage = own.iter().map(|from| bank[*from as usize].evolution_stage + 1).max().unwrap_or(0);
+                let stage = own.iter().map(|from| bank[*from as usize].next_stage()).max().unwrap_or(0);
                 let trust = own.iter().map(|from| bank[*from as usize].trust).fold(trust[n as usize], Ord::min);
                 bank.push(Memory { trust, ..from(n, &own, stage) });
             }

@@ -43,7 +43,7 @@ impl Filed {
 pub struct Body {
     /// Where the store has it, in the store's own terms. It may have been moved since.
     pub at: u64,
-    pub revision: u32,
+    pub revision: u64,
 }
 
 /// What is needed of a memory that is found.
@@ -55,8 +55,7 @@ struct Card {
     prior: f64,
     tags: Box<[u32]>,
     body: Body,
-    /// The revision whose passages are here, or [`NO_PASSAGES`].
-    passages_of: u32,
+    passages_of: PassagesOf,
     scope: Scope,
     pinned: bool,
 }
@@ -72,7 +71,25 @@ struct Label {
     source_type: SourceType,
 }
 
-const NO_PASSAGES: u32 = u32::MAX;
+/// The revision whose passages are here, if there are any. There is one for every memory of a bank, so it has six bytes:
+/// [`crate::imported::REVISION_MAX`] is far below what they hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PassagesOf([u8; 6]);
+
+impl PassagesOf {
+    const NONE: Self = Self([u8::MAX; 6]);
+    const LAST: u64 = (1 << 48) - 2;
+
+    fn new(revision: u64) -> Self {
+        let [_, _, bytes @ ..] = revision.min(Self::LAST).to_be_bytes();
+        Self(bytes)
+    }
+
+    fn revision(self) -> Option<u64> {
+        let [a, b, c, d, e, f] = self.0;
+        (self != Self::NONE).then(|| u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
+    }
+}
 
 impl Card {
     fn tags_bytes(&self) -> usize {
@@ -105,7 +122,7 @@ impl Cards {
             prior: facts.prior,
             tags: tags.into_iter().map(|tag| self.tags.number(tag)).collect(),
             body,
-            passages_of: NO_PASSAGES,
+            passages_of: PassagesOf::NONE,
             scope: facts.scope,
             pinned: facts.pinned,
         };
@@ -148,34 +165,31 @@ impl Cards {
 
     /// Gives the memory another number, so that none of its passages are found.
     pub(super) fn renumber(&mut self, id: MemoryId) {
-        let Some(number) = self.number(id).filter(|number| self.cards[*number].passages_of != NO_PASSAGES) else {
+        let Some(number) = self.number(id).filter(|number| self.cards[*number].passages_of != PassagesOf::NONE) else {
             return;
         };
         self.here[number] = false;
         let (card, label) = (&mut self.cards[number], &self.labels[number]);
         self.tags_bytes -= card.tags_bytes();
-        let card = Card { tags: std::mem::take(&mut card.tags), passages_of: NO_PASSAGES, ..*card };
+        let card = Card { tags: std::mem::take(&mut card.tags), passages_of: PassagesOf::NONE, ..*card };
         let label = Label { ..*label };
         self.add(card, label);
     }
 
     /// The number that passages of this revision of the memory get; none where it is not here or has those of a later one.
-    pub(super) fn number_for_passages(&mut self, id: MemoryId, revision: u32) -> Option<u32> {
-        let passages_of = self.cards[self.number(id)?].passages_of;
-        if passages_of != NO_PASSAGES && passages_of > revision {
-            return None;
-        }
-        if passages_of != NO_PASSAGES && passages_of < revision {
-            self.renumber(id);
+    pub(super) fn number_for_passages(&mut self, id: MemoryId, revision: u64) -> Option<u32> {
+        match self.cards[self.number(id)?].passages_of.revision() {
+            Some(passages_of) if passages_of > revision => return None,
+            Some(passages_of) if passages_of < revision => self.renumber(id),
+            _ => {}
         }
         let number = self.number(id)?;
-        self.cards[number].passages_of = revision;
+        self.cards[number].passages_of = PassagesOf::new(revision);
         Some(number as u32)
     }
 
-    pub(super) fn passages_of(&self, id: MemoryId) -> Option<u32> {
-        let revision = self.cards[self.number(id)?].passages_of;
-        (revision != NO_PASSAGES).then_some(revision)
+    pub(super) fn passages_of(&self, id: MemoryId) -> Option<u64> {
+        self.cards[self.number(id)?].passages_of.revision()
     }
 
     pub(super) fn contains(&self, id: MemoryId) -> bool {

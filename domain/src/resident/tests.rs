@@ -11,7 +11,7 @@ fn everything() -> Conditions {
 }
 
 fn put(shelf: &mut Shelf, memory: &Memory, terms: &str, vector: [f32; 2]) {
-    shelf.put(Filed::new(memory, u64::from(memory.revision)));
+    shelf.put(Filed::new(memory, memory.revision));
     shelf.clear_passages(memory.id);
     shelf.add_passage(memory.id, memory.revision, terms, Some(&vector)).unwrap();
 }

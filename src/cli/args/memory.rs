@@ -310,7 +310,7 @@ pub(in crate::cli) struct UpdateArgs {
     pub(in crate::cli) status: Option<StatusArg>,
     /// Change nothing unless the memory has this revision
     #[arg(long, value_name = "N")]
-    pub(in crate::cli) if_revision: Option<u32>,
+    pub(in crate::cli) if_revision: Option<u64>,
 }
 
 #[derive(Debug, Args)]

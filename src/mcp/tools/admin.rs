@@ -60,8 +60,8 @@ pub(crate) struct UpdateArguments {
     /// Pinned memories do not lose confidence with age.
     pinned: Option<bool>,
     /// Refuses the change where the memory has another revision.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    if_revision: Option<u32>,
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    if_revision: Option<u64>,
     /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,

@@ -24,12 +24,12 @@ pub(super) fn key(record: &Record) -> Key {
     }
 }
 
-fn revision(record: &Record) -> u32 {
+fn revision(record: &Record) -> u64 {
     match record {
         Record::Workspace(workspace) => workspace.revision,
         Record::Trace(trace) | Record::Verdict(trace) => trace.revision,
         Record::Memory { memory, .. } | Record::Revision { memory, .. } => memory.revision,
-        Record::Job(job) => job.revision,
+        Record::Job(job) => u64::from(job.revision),
         Record::Signal(_) => 0,
     }
 }
@@ -67,13 +67,13 @@ pub(super) enum Standing {
 }
 
 /// Which revisions of some records are stored.
-pub(super) struct Stored(HashMap<Key, u32>);
+pub(super) struct Stored(HashMap<Key, u64>);
 
 /// As much of a body as says which revision it is; those without are never revised.
 #[derive(Deserialize)]
 struct Revised {
     #[serde(default)]
-    revision: u32,
+    revision: u64,
 }
 
 impl Stored {
@@ -99,7 +99,7 @@ impl Stored {
                 let Revised { revision } = serde_json::from_str(body).map_err(failed)?;
                 Ok(((table, id.to_owned()), revision))
             };
-            bodies.map(entry).collect::<Result<Vec<(Key, u32)>, StoreError>>()
+            bodies.map(entry).collect::<Result<Vec<(Key, u64)>, StoreError>>()
         };
         Ok(Self(try_join_all(asked.into_iter().map(find)).await?.into_iter().flatten().collect()))
     }

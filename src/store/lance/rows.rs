@@ -299,7 +299,7 @@ pub(super) fn decode_bodies<T: DeserializeOwned + Send>(batches: &[RecordBatch])
 
 /// By memory the passages of its newest revision: earlier ones may not have been removed yet.
 pub(super) fn decode_passages(batches: &[RecordBatch]) -> Result<BTreeMap<MemoryId, Vec<Passage>>, StoreError> {
-    let mut all: BTreeMap<MemoryId, Vec<(u32, Passage)>> = BTreeMap::new();
+    let mut all: BTreeMap<MemoryId, Vec<(u64, Passage)>> = BTreeMap::new();
     for batch in batches {
         let missing = || StoreError::Failed("the passages table lacks a column".into());
         let text = |name| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing);
@@ -324,7 +324,7 @@ pub(super) fn decode_passages(batches: &[RecordBatch]) -> Result<BTreeMap<Memory
 }
 
 /// Those of the highest revision, in order.
-fn newest(passages: Vec<(u32, Passage)>) -> Vec<Passage> {
+fn newest(passages: Vec<(u64, Passage)>) -> Vec<Passage> {
     let newest = passages.iter().map(|(revision, _)| *revision).max();
     let current = passages.into_iter().filter(|(revision, _)| Some(*revision) == newest);
     let mut current: Vec<Passage> = current.map(|(_, passage)| passage).collect();
@@ -333,6 +333,6 @@ fn newest(passages: Vec<(u32, Passage)>) -> Vec<Passage> {
 }
 
 /// Of the memory that a passage belongs to, from its [`passage_id`]; 0 where the id is of the first format.
-pub(super) fn revision_of(passage_id: &str) -> u32 {
+pub(super) fn revision_of(passage_id: &str) -> u64 {
     passage_id.split('/').nth(1).and_then(|revision| revision.parse().ok()).unwrap_or_default()
 }

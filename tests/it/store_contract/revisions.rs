@@ -181,7 +181,7 @@ async fn of_a_workspace_the_highest_revision_stays(#[values(InMemory, Lance, Res
     let opened = backend.open().await;
     let store = &opened.store;
     let named =
-        |revision: u32, name: &str| Workspace { revision, name: name.into(), ..Workspace::of_root("/here", now()) };
+        |revision: u64, name: &str| Workspace { revision, name: name.into(), ..Workspace::of_root("/here", now()) };
     let scan = async || match store.scan(Filter::Workspaces, everything(), soon()).await.unwrap() {
         Scanned::Workspaces(workspaces) => workspaces.into_iter().map(|w| w.name).collect::<Vec<_>>(),
         other => panic!("not workspaces: {other:?}"),
@@ -205,7 +205,7 @@ async fn the_verdict_of_a_trace_is_changed_by_whoever_knows_it_as_it_is_and_is_c
     let store = &opened.store;
     let here = workspace("/here");
     let judged = trace(&here, "task");
-    let with = |revision: u32, outcome: Outcome| Trace { revision, outcome, ..judged.clone() };
+    let with = |revision: u64, outcome: Outcome| Trace { revision, outcome, ..judged.clone() };
     let (failed, cut) = (with(1, Outcome::Failure), with(2, Outcome::Partial));
     let add = async |trace: &Trace| store.commit(vec![Record::Trace(trace.clone())], soon()).await.unwrap();
     let judge = async |traces: &[&Trace]| {

@@ -225,7 +225,7 @@ pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrival
 
 /// The memories with passages of which the shelf has those of the same revision.
 fn passages_here(kept: &Kept, passages: &[RecordBatch]) -> Result<BTreeSet<MemoryId>, StoreError> {
-    let mut revisions: BTreeMap<MemoryId, u32> = BTreeMap::new();
+    let mut revisions: BTreeMap<MemoryId, u64> = BTreeMap::new();
     for batch in passages {
         for passage in rows::passages(batch)? {
             let newest = revisions.entry(passage.memory).or_default();

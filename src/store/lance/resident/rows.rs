@@ -139,7 +139,7 @@ fn column_of_places(batch: &RecordBatch) -> Result<&[u64], StoreError> {
 /// What a passage is found by.
 pub(super) struct Searched<'a> {
     pub(super) memory: MemoryId,
-    pub(super) revision: u32,
+    pub(super) revision: u64,
     pub(super) terms: &'a str,
     pub(super) vector: Option<&'a [f32]>,
 }
