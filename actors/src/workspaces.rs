@@ -139,9 +139,8 @@ impl WorkspacesHandle {
         stored.unwrap_or_else(|| Workspace { team: None, org: None, ..workspace.clone() })
     }
 
-    /// What is stored of workspaces that another bank had: those whose ids are unknown here, each as it was but newly
-    /// registered. Nobody is trusted with a team or an organisation because a file says so, and no directory is taken
-    /// from a workspace that has it here.
+    /// What is stored of workspaces that another bank had: those whose ids are unknown here. No directory is taken from a
+    /// workspace that has it here. Whether they are to be trusted with a team or an organisation is the caller's matter.
     pub(crate) async fn to_restore(
         &self,
         workspaces: Vec<Workspace>,
@@ -153,11 +152,15 @@ impl WorkspacesHandle {
         self.reread(deadline).await?;
         let mut known = Known::clone(&self.known.load());
         let mut restored = Vec::new();
-        for workspace in workspaces {
+        for mut workspace in workspaces {
             if known.by_id(&workspace.id).is_some() {
                 continue;
             }
-            let mut workspace = Workspace { revision: 0, team: None, org: None, ..workspace };
+            // What the configuration says holds as long as it says so.
+            if let Some(configured) = self.configured_for(&workspace.root) {
+                workspace.team = workspace.team.filter(|team| configured.team.as_ref() != Some(team));
+                workspace.org = workspace.org.filter(|org| configured.org.as_ref() != Some(org));
+            }
             if known.find(&WorkspaceRef::Root(workspace.root.clone())).is_some() {
                 workspace.root.clear();
             }

@@ -14,6 +14,7 @@ pub mod fusion;
 pub mod genealogy;
 pub mod health;
 pub mod ids;
+pub mod imported;
 pub mod injection;
 pub mod job;
 pub mod json;

@@ -16,7 +16,7 @@ mod workspace;
 
 pub(super) use eval::{EmbeddingArgs, EvalCommand, RetrievalArgs, SpeedArgs};
 pub(super) use memory::{
-    ErrorArgs, FeedbackArgs, Lesson, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs, UpdateArgs,
+    ErrorArgs, FeedbackArgs, ImportArgs, Lesson, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs, UpdateArgs,
 };
 pub(super) use shared::{PageArgs, Sure};
 pub(super) use words::ModeArg;

@@ -87,8 +87,8 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
             })
             .map(|()| Exit::Ok)
         }
-        MemoryCommand::Import { file } => {
-            let imported = with_bulk_bank(loaded, async |bank| import(&file, loaded, output, &bank).await)?;
+        MemoryCommand::Import(args) => {
+            let imported = with_bulk_bank(loaded, async |bank| import(&args, loaded, output, &bank).await)?;
             output.answer(&imported, render::imported)
         }
     }

@@ -51,7 +51,7 @@ fn a_bank_is_restored_to_the_byte_with_and_without_vectors() {
         assert!(kinds("memory") >= 3 && kinds("trace") == 1 && kinds("signal") >= 1, "{exported}");
         let new = Place::new();
         let file = new.write("bank.jsonl", &exported);
-        let imported = new.run(&["--json", "memory", "import", file.to_str().unwrap()]).ok().json();
+        let imported = new.run(&["--json", "memory", "import", "--trusted-backup", file.to_str().unwrap()]).ok().json();
         assert_eq!(
             imported,
             json!({"imported": {"memories": kinds("memory"), "traces": 1, "signals": kinds("signal")},
@@ -59,7 +59,7 @@ fn a_bank_is_restored_to_the_byte_with_and_without_vectors() {
         );
         assert_eq!(export(&new, vectors), exported);
 
-        let again = new.run(&["memory", "import", file.to_str().unwrap()]).ok().stdout;
+        let again = new.run(&["memory", "import", "--trusted-backup", file.to_str().unwrap()]).ok().stdout;
         let skipped = format!("{} skipped", exported.lines().count());
         assert!(again.contains("imported 0 memories, 0 traces, 0 signals") && again.contains(&skipped), "{again}");
         assert_eq!(export(&new, vectors), exported);
@@ -80,7 +80,7 @@ fn a_restored_memory_is_found_by_meaning_with_the_same_confidence() {
     };
     for vectors in [&[][..], &["--vectors"]] {
         let new = Place::new();
-        new.run_with_stdin(&["memory", "import", "-"], &export(&old, vectors)).ok();
+        new.run_with_stdin(&["memory", "import", "--trusted-backup", "-"], &export(&old, vectors)).ok();
         assert_eq!(found(&new), found(&old));
         assert_eq!(found(&new).0, "Bound retries");
     }
@@ -99,7 +99,7 @@ fn a_workspace_comes_back_with_its_root_and_its_name() {
 
     let new = Place::new();
     new.run(&["--json", "memory", "search", "T", "--workspace", id]).exits(2);
-    new.run_with_stdin(&["memory", "import", "-"], &export(&old, &[])).ok();
+    new.run_with_stdin(&["memory", "import", "--trusted-backup", "-"], &export(&old, &[])).ok();
     let found = new.run(&["--json", "memory", "search", "T", "--workspace", id]).ok().json();
     assert_eq!(found["memories"].as_array().unwrap().len(), 1);
     assert_eq!(lines(&export(&new, &[])), exported);
@@ -112,7 +112,7 @@ fn an_array_is_read_as_well_whole_or_pretty() {
     let pretty = serde_json::to_string_pretty(&serde_json::from_str::<Value>(&array).unwrap()).unwrap();
     for text in [array, pretty] {
         let new = Place::new();
-        new.run_with_stdin(&["memory", "import", "-"], &text).ok();
+        new.run_with_stdin(&["memory", "import", "--trusted-backup", "-"], &text).ok();
         assert_eq!(export(&new, &[]), export(&old, &[]));
     }
 }
@@ -150,7 +150,7 @@ fn vectors_of_another_embedder_are_made_anew() {
         })
         .collect();
     let new = Place::new();
-    new.run_with_stdin(&["memory", "import", "-"], &foreign).ok();
+    new.run_with_stdin(&["memory", "import", "--trusted-backup", "-"], &foreign).ok();
     let restored = lines(&export(&new, &["--vectors"]));
     let memory = restored.iter().find(|line| line["kind"] == "memory").unwrap();
     assert!(memory["embedder"].as_str().unwrap().contains("/384/"));

@@ -35,7 +35,7 @@ fn solved_long_ago() -> (Place, String) {
     });
     let file = fresh.write("aged.jsonl", &aged.collect::<String>());
     std::fs::remove_dir_all(fresh.path("data")).unwrap();
-    fresh.run(&["memory", "import", file.to_str().unwrap()]).ok();
+    fresh.run(&["memory", "import", "--trusted-backup", file.to_str().unwrap()]).ok();
     (fresh, recorded["id"].as_str().unwrap().to_owned())
 }
 

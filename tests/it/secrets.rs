@@ -414,7 +414,7 @@ fn restore(place: &Place, corpus: &[Planted], exported: &str, seen: &mut Seen) {
     trace["trace_id"] = json!("01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d13");
     trace["task"] = json!(everything);
     let file = place.write("restored.jsonl", &format!("{memory}\n{signal}\n{trace}\n"));
-    let restored = with_key(place, &["memory", "import", file.to_str().unwrap()]);
+    let restored = with_key(place, &["memory", "import", "--trusted-backup", file.to_str().unwrap()]);
     seen.ran("import", &restored);
     restored.ok();
     let id = memory["id"].as_str().unwrap();
@@ -558,7 +558,8 @@ fn what_only_looks_like_a_secret_comes_through_every_way_unchanged() {
         exported.lines().filter(|line| !line.contains("[REDACTED:")).map(|line| format!("{line}\n")).collect();
     let file = place.write("exported.jsonl", &clean);
     let restored = Place::new();
-    let imported = restored.run(&["--json", "memory", "import", file.to_str().unwrap()]).ok().json();
+    let imported =
+        restored.run(&["--json", "memory", "import", "--trusted-backup", file.to_str().unwrap()]).ok().json();
     assert_eq!(imported["redactions"], 0, "{imported}");
     assert_eq!(restored.run(&["memory", "export", "--all"]).ok().stdout, clean);
 }

@@ -21,7 +21,7 @@ use crate::runtime::Deadline;
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::large_enum_variant, reason = "batches are short, and moved rather than copied")]
 pub enum Restorable {
-    /// Registered where its id is unknown: at its root where nothing else is, without a team and an organisation.
+    /// Registered where its id is unknown: at its root where nothing else is.
     Workspace(Workspace),
     Trace(Trace),
     /// The passages count where they are this memory's texts with vectors of the embedder in use; otherwise it is

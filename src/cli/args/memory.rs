@@ -121,25 +121,42 @@ pub(in crate::cli) enum MemoryCommand {
         #[arg(long)]
         vectors: bool,
     },
-    /// Restore what `memory export` wrote
+    /// Take in what `memory export` wrote, of a stranger or of your own
     #[command(
-        long_about = "Restore what `memory export` wrote, exactly: ids, times, revisions and evidence stay. The whole \
-            file is checked first; where a line is wrong, all that is wrong is told and nothing is imported. What is \
-            there already is skipped, so that an import that broke off is done again. Workspaces that are unknown \
-            come with their name and their root, where no other workspace has that directory here; their team and \
-            organisation do not come with them: `workspace trust` grants those. What is checked is kept in the data \
-            directory until it is imported: besides the texts that is the size of the vectors, which the built-in \
-            model makes of 384 numbers of 4 bytes each, 1.5 kB a passage.",
+        long_about = "Take in what `memory export` wrote. The words of a file are taken, its claims are not: memories \
+            begin at revision 1 as imported, with the trust of a model and a confidence of at most 0.4, unpinned; what \
+            was quarantined, archived or superseded stays out of search; links hold within the file; evidence is not \
+            taken. A memory for a team or an organisation is left out unless its workspace is trusted with that very \
+            one. Before anything is written into other workspaces than the one in use they are listed, and you are \
+            asked.\n\n\
+            With --trusted-backup a backup of your own is restored exactly, without a question: workspaces with their \
+            teams and organisations, scopes, ids, times, revisions, trust, pins and evidence. Say it only of a file \
+            that nobody else could write to.\n\n\
+            The whole file is checked first; where a line is wrong, all that is wrong is told and nothing is \
+            imported. What is there already is skipped and stays as it is, so that an import that broke off is done \
+            again. Workspaces that are unknown come with their name and their root, where no other workspace has that \
+            directory here. What is checked is kept in the data directory until it is imported: besides the texts of a \
+            backup that is the size of the vectors, which the built-in model makes of 384 numbers of 4 bytes each, \
+            1.5 kB a passage.",
         after_help = "Examples:\n  \
-            reasoning-bank memory import bank.jsonl\n  \
-            reasoning-bank --data-dir ./old memory export --all | reasoning-bank memory import -\n\n\
+            reasoning-bank memory import lessons-of-a-colleague.jsonl\n  \
+            reasoning-bank memory import --trusted-backup bank.jsonl\n  \
+            reasoning-bank --data-dir ./old memory export --all | reasoning-bank memory import --trusted-backup -\n\n\
             A line is an object with a kind, memory, trace or signal, and an id. A memory needs title, description and\n\
             content; without a workspace_id it goes to the workspace in use."
     )]
-    Import {
-        /// JSON Lines, or one JSON array; `-` reads stdin
-        file: PathBuf,
-    },
+    Import(ImportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ImportArgs {
+    /// JSON Lines, or one JSON array; `-` reads stdin
+    pub(in crate::cli) file: PathBuf,
+    /// Restore a backup of your own exactly, and believe all that it claims
+    #[arg(long)]
+    pub(in crate::cli) trusted_backup: bool,
+    #[command(flatten)]
+    pub(in crate::cli) sure: Sure,
 }
 
 #[derive(Debug, Args)]

@@ -1,25 +1,34 @@
-//! `memory import`: what `memory export` wrote, restored exactly. The whole file is checked first, and put aside without
-//! its secrets; only then it is written. What a line has to be is `line`'s matter.
+//! `memory import`: what `memory export` wrote, restored exactly where the user vouches for the file; otherwise taken as
+//! the word of a stranger. The whole file is checked first, and put aside without its secrets; only then it is written.
+//! What a line has to be is `line`'s matter, what a stranger may claim `domain::imported`'s.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Restorable;
+use reasoning_bank_actors::ports::{Filter, Page, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::genealogy::circles;
 use reasoning_bank_domain::ids::MemoryId;
-use serde::Serialize;
+use reasoning_bank_domain::imported::LeftOut;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use tokio::sync::mpsc;
+use uuid::Uuid;
 
 use self::aside::Entry;
-use self::line::{Defaults, Line, Raw};
+use self::foreign::Foreign;
+use self::line::{Bank, Line, Raw, Taken};
+use self::outcome::NotTaken;
+pub(in crate::cli) use self::outcome::{Counts, Imported};
+use crate::cli::args::ImportArgs;
 use crate::cli::failure::Failure;
 use crate::cli::maintain::upkeep;
 use crate::cli::output::Output;
@@ -28,7 +37,9 @@ use crate::jsonl::{FieldProblem, ReadError, read_on_all_cores};
 use crate::settings::Loaded;
 
 mod aside;
+mod foreign;
 mod line;
+mod outcome;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 /// What is written at once. The store takes batches of this size without writing them twice.
@@ -42,75 +53,32 @@ const BATCHES_AT_ONCE: usize = 2;
 /// For one batch, whose texts may all have to be embedded.
 const BATCH_PATIENCE: Duration = Duration::from_secs(600);
 
-/// In notes; of others the number.
-const CIRCLES_NAMED: usize = 10;
-
-const UNTRUSTED: &str = "the team and organisation of workspaces are not taken from a file; `workspace trust` grants \
-                         them";
-
-/// What an import did.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub(in crate::cli) struct Imported {
-    pub(in crate::cli) imported: Counts,
-    /// Whose ids were there already.
-    pub(in crate::cli) skipped: u64,
-    /// Secrets that were replaced in what was imported.
-    pub(in crate::cli) redactions: u64,
-    /// What of the file was not taken.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(in crate::cli) notes: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub(in crate::cli) struct Counts {
-    pub(in crate::cli) memories: u64,
-    pub(in crate::cli) traces: u64,
-    pub(in crate::cli) signals: u64,
-}
-
-impl Counts {
-    /// A workspace is not counted.
-    fn of(thing: &Restorable) -> Self {
-        let none = Self::default();
-        match thing {
-            Restorable::Workspace(_) => none,
-            Restorable::Memory { .. } => Self { memories: 1, ..none },
-            Restorable::Trace(_) => Self { traces: 1, ..none },
-            Restorable::Signal(_) => Self { signals: 1, ..none },
-        }
-    }
-
-    fn add(&mut self, more: Self) {
-        self.memories += more.memories;
-        self.traces += more.traces;
-        self.signals += more.signals;
-    }
-
-    fn sum(self) -> u64 {
-        self.memories + self.traces + self.signals
-    }
-}
-
-/// A memory that names no workspace goes to the one in use.
+/// Imports a file; a memory that names no workspace goes to the one in use.
 ///
 /// # Errors
-/// Where a line is wrong, all that is wrong (up to a bound), and nothing is written. Where writing fails, a part is
-/// written, and the same import again does the rest.
+/// Where a line is wrong, all that is wrong (up to a bound), and nothing is written; nor is anything where the user does
+/// not agree to other workspaces. Where writing fails, a part is written, and the same import again does the rest.
 pub(in crate::cli) async fn import(
-    path: &Path,
+    args: &ImportArgs,
     loaded: &Loaded,
     output: Output,
     system: &SystemHandle,
 ) -> Result<Imported, Failure> {
-    let resolved = system.workspaces.resolve(&loaded.workspace, Deadline::after(PATIENCE)).await?;
-    let defaults = Defaults { here: resolved.workspace, now: Timestamp::now() };
+    let bank = Arc::new(bank(args.trusted_backup, loaded, system).await?);
     let aside = tempfile::tempfile_in(&loaded.settings.data_dir).map_err(Failure::put_aside)?;
-    let (path, progress) = (path.to_owned(), output.progress("lines checked"));
-    let checking = tokio::task::spawn_blocking(move || check(&path, aside, &defaults, &progress));
-    let checked = checking.await.map_err(Error::internal)??;
+    let (path, progress, known) = (args.file.clone(), output.progress("lines checked"), Arc::clone(&bank));
+    let checking = tokio::task::spawn_blocking(move || check(&path, aside, &known, &progress));
+    let mut checked = checking.await.map_err(Error::internal)??;
+    checked.foreign.agree(&bank, args.sure)?;
+    checked.links.forget_stored(system).await?;
     let progress = output.progress("lines imported");
     progress.most(checked.things);
-    let imported = write(checked, system, &progress).await?;
+    let path_of = |id: &WorkspaceId| match bank.workspace(id) {
+        Some(Workspace { root, .. }) if !root.is_empty() => root.clone(),
+        _ => id.to_string(),
+    };
+    let notes = checked.not_taken.notes(path_of);
+    let imported = Imported { notes, ..write(checked, system, &progress).await? };
     drop(progress);
     if imported.imported.sum() > 0 {
         // what was written is stored and found whatever becomes of this, only more slowly
@@ -121,49 +89,94 @@ pub(in crate::cli) async fn import(
     Ok(imported)
 }
 
+/// What is known here of the workspaces that a file may name.
+async fn bank(is_backup: bool, loaded: &Loaded, system: &SystemHandle) -> Result<Bank, Failure> {
+    let here = system.workspaces.resolve(&loaded.workspace, Deadline::after(PATIENCE)).await?.workspace;
+    let all = system.workspaces.list(Deadline::after(PATIENCE)).await?;
+    let known = all.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect();
+    Ok(Bank { here, now: Timestamp::now(), is_backup, known })
+}
+
 /// Everything that is to be written, in a file without a name.
 struct Checked {
     file: File,
     things: u64,
-    /// Some workspace of the file had a team or an organisation.
-    untrusted: bool,
-    /// Memories, each with a source that it is to be imported without: with it, it would come from itself.
-    circles: BTreeSet<(MemoryId, MemoryId)>,
+    /// Where somebody has to agree to them.
+    foreign: Foreign,
+    not_taken: NotTaken,
+    links: Links,
 }
 
-impl Checked {
-    fn notes(&self) -> Vec<String> {
-        let untrusted = self.untrusted.then(|| UNTRUSTED.to_owned());
-        let open = |(id, source): &(MemoryId, MemoryId)| {
-            format!("{id} was not linked to its source {source}, which comes from it")
+/// Which links between memories are kept.
+#[derive(Default)]
+struct Links {
+    /// Memories, each with a source that comes from it.
+    circles: BTreeSet<(MemoryId, MemoryId)>,
+    /// The memories of the file that others came from, where no other links are taken.
+    inside: Option<HashSet<MemoryId>>,
+}
+
+impl Links {
+    /// What is stored already is not of the file, whatever the file says of it.
+    async fn forget_stored(&mut self, system: &SystemHandle) -> Result<(), Failure> {
+        let Some(inside) = &mut self.inside else { return Ok(()) };
+        let ids: Vec<Uuid> = inside.iter().map(|id| id.uuid()).collect();
+        for ids in ids.chunks(BATCH_THINGS) {
+            let asked = Filter::Stored(ids.to_vec());
+            if let Scanned::Stored(stored) = system.store.scan(asked, Page::first(0), Deadline::after(PATIENCE)).await?
+            {
+                for id in stored {
+                    inside.remove(&id.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&self, thing: &mut Restorable) {
+        let Restorable::Memory { memory, .. } = thing else { return };
+        let id = memory.id;
+        let is_kept = |source: &MemoryId| {
+            self.inside.as_ref().is_none_or(|inside| inside.contains(source)) && !self.circles.contains(&(id, *source))
         };
-        let more = self.circles.len().checked_sub(CIRCLES_NAMED).filter(|more| *more > 0);
-        let more = more.map(|more| format!("nor were {more} more memories linked to sources that come from them"));
-        untrusted.into_iter().chain(self.circles.iter().take(CIRCLES_NAMED).map(open)).chain(more).collect()
+        memory.derived_from.retain(is_kept);
+        memory.parent_memory_id = memory.parent_memory_id.filter(is_kept);
     }
 }
 
 /// A line that is right, as it is put aside.
+#[derive(Default)]
 struct Made {
     things: u64,
     bytes: Vec<u8>,
-    untrusted: bool,
-    sources: Option<(MemoryId, Vec<MemoryId>)>,
+    /// The workspaces it is written to, or that are registered with it.
+    workspaces: Vec<(WorkspaceId, Counts)>,
+    described: Option<Workspace>,
+    memory: Option<(MemoryId, Vec<MemoryId>)>,
+    left_out: Option<(WorkspaceId, LeftOut)>,
+    is_signal: bool,
 }
 
 impl Made {
     fn of(line: Line) -> io::Result<Self> {
-        let sources = match &line.thing {
+        let Line { taken, of, workspace, redactions } = line;
+        let thing = match taken {
+            Taken::Thing(thing) => thing,
+            Taken::LeftOut(left_out) => return Ok(Self { left_out: of.map(|of| (of, left_out)), ..Self::default() }),
+            Taken::Signal => return Ok(Self { is_signal: true, ..Self::default() }),
+        };
+        let memory = match &thing {
             Restorable::Memory { memory, .. } => {
-                let from: Vec<MemoryId> = memory.derived_from.iter().copied().chain(memory.parent_memory_id).collect();
-                (!from.is_empty()).then_some((memory.id, from))
+                let from = memory.derived_from.iter().copied().chain(memory.parent_memory_id).collect();
+                Some((memory.id, from))
             }
             _ => None,
         };
-        let mut made = Self { things: 0, bytes: Vec::new(), untrusted: line.untrusted, sources };
-        let workspace =
-            line.workspace.map(|workspace| Entry { redactions: 0, thing: Restorable::Workspace(workspace) });
-        for entry in workspace.into_iter().chain([Entry { redactions: line.redactions, thing: line.thing }]) {
+        let registered = workspace.iter().map(|workspace| (workspace.id.clone(), Counts::default()));
+        let workspaces = of.map(|of| (of, Counts::of(&thing))).into_iter().chain(registered).collect();
+        let mut made = Self { workspaces, described: workspace.clone(), memory, ..Self::default() };
+        let workspace = workspace.map(|workspace| Entry { redactions: 0, thing: Restorable::Workspace(workspace) });
+        for entry in workspace.into_iter().chain([Entry { redactions, thing }]) {
             entry.write(&mut made.bytes)?;
             made.things += 1;
         }
@@ -171,27 +184,68 @@ impl Made {
     }
 }
 
+/// What was seen of the lines so far.
+#[derive(Default)]
+struct Seen {
+    lines: u64,
+    things: u64,
+    foreign: Foreign,
+    not_taken: NotTaken,
+    sources: BTreeMap<MemoryId, Vec<MemoryId>>,
+    memories: HashSet<MemoryId>,
+    /// Why the file is not imported although its lines are right.
+    refused: Option<Failure>,
+}
+
+impl Seen {
+    fn add(&mut self, made: &mut Made, bank: &Bank) {
+        self.lines += 1;
+        self.things += made.things;
+        self.not_taken.signals += u64::from(made.is_signal);
+        if let Some(left_out) = made.left_out.take() {
+            *self.not_taken.left_out.entry(left_out).or_default() += 1;
+        }
+        if let Some((id, from)) = made.memory.take() {
+            if !from.is_empty() {
+                self.sources.entry(id).or_insert(from);
+            }
+            if !bank.is_backup {
+                self.memories.insert(id);
+            }
+        }
+        if bank.is_backup {
+            return;
+        }
+        self.not_taken.is_doubted |= made.things > 0;
+        made.described.iter().for_each(|workspace| self.foreign.describe(workspace));
+        for (workspace, counts) in made.workspaces.drain(..) {
+            if let Err(failure) = self.foreign.add(&workspace, counts, bank) {
+                self.refused.get_or_insert(failure);
+            }
+        }
+    }
+}
+
 /// `aside` is an empty file, which what is checked is written to.
-fn check(path: &Path, aside: File, defaults: &Defaults, progress: &Progress) -> Result<Checked, Failure> {
+fn check(path: &Path, aside: File, bank: &Bank, progress: &Progress) -> Result<Checked, Failure> {
     let (source, name) = open(path)?;
-    let mut checked = Checked { file: aside, things: 0, untrusted: false, circles: BTreeSet::new() };
-    let mut out = BufWriter::with_capacity(1 << 20, &checked.file);
-    let mut sources: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
-    let (mut lines, mut untrusted) = (0, false);
+    let mut out = BufWriter::with_capacity(1 << 20, &aside);
+    let mut seen = Seen::default();
     let make = |raw: Raw| {
-        let line = line::parse(raw, defaults)?;
+        let line = line::parse(raw, bank)?;
         Made::of(line).map_err(|error| vec![FieldProblem::new("", error.to_string())])
     };
-    let read = read_on_all_cores(source, make, |made: Made| {
-        lines += 1;
-        progress.done(lines);
-        checked.things += made.things;
-        untrusted |= made.untrusted;
-        if let Some((id, from)) = made.sources {
-            sources.entry(id).or_insert(from);
+    let read = read_on_all_cores(source, make, |mut made: Made| {
+        seen.add(&mut made, bank);
+        progress.done(seen.lines);
+        if seen.refused.is_some() {
+            return Err(io::Error::other("refused"));
         }
         out.write_all(&made.bytes)
     });
+    if let Some(refused) = seen.refused {
+        return Err(refused);
+    }
     match read {
         Ok(()) => {}
         Err(ReadError::Io(error)) => return Err(Failure::usage(format!("{name} cannot be read")).caused_by(error)),
@@ -203,8 +257,12 @@ fn check(path: &Path, aside: File, defaults: &Defaults, progress: &Progress) -> 
     }
     out.flush().map_err(Failure::put_aside)?;
     drop(out);
-    checked.untrusted = untrusted;
-    checked.circles = circles(&sources);
+    let Seen { things, foreign, mut not_taken, sources, memories, .. } = seen;
+    let inside =
+        (!bank.is_backup).then(|| sources.values().flatten().copied().filter(|id| memories.contains(id)).collect());
+    let links = Links { circles: circles(&sources), inside };
+    not_taken.circles.clone_from(&links.circles);
+    let mut checked = Checked { file: aside, things, foreign, not_taken, links };
     checked.file.rewind().map_err(Failure::put_aside)?;
     Ok(checked)
 }
@@ -221,7 +279,7 @@ fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), Failure> {
 }
 
 async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> Result<Imported, Failure> {
-    let mut done = Imported { notes: checked.notes(), ..Imported::default() };
+    let mut done = Imported { left_out: checked.not_taken.counts(), ..Imported::default() };
     let (send, mut receive) = mpsc::channel(1);
     let embedder = system.embedder_fingerprint().to_string();
     let reading = tokio::task::spawn_blocking(move || read_batches(checked, &embedder, &send));
@@ -263,19 +321,11 @@ struct Batch {
 fn read_batches(checked: Checked, embedder: &str, send: &mpsc::Sender<Batch>) -> io::Result<()> {
     let mut entries = BufReader::with_capacity(1 << 20, checked.file);
     loop {
-        let batch = next_batch(&mut entries, &checked.circles, embedder)?;
+        let batch = next_batch(&mut entries, &checked.links, embedder)?;
         if batch.things.is_empty() || send.blocking_send(batch).is_err() {
             return Ok(());
         }
     }
-}
-
-fn without_circles(thing: &mut Restorable, circles: &BTreeSet<(MemoryId, MemoryId)>) {
-    let Restorable::Memory { memory, .. } = thing else { return };
-    let id = memory.id;
-    let is_open = |source: &MemoryId| !circles.contains(&(id, *source));
-    memory.derived_from.retain(is_open);
-    memory.parent_memory_id = memory.parent_memory_id.filter(is_open);
 }
 
 /// Whether its vectors are still to be made: it has none, or those of another embedder.
@@ -284,11 +334,7 @@ fn is_unembedded(thing: &Restorable, embedder: &str) -> bool {
     passages.is_empty() || memory.embedder.as_deref() != Some(embedder)
 }
 
-fn next_batch(
-    entries: &mut impl BufRead,
-    circles: &BTreeSet<(MemoryId, MemoryId)>,
-    embedder: &str,
-) -> io::Result<Batch> {
+fn next_batch(entries: &mut impl BufRead, links: &Links, embedder: &str) -> io::Result<Batch> {
     let (mut batch, mut bytes) = (Batch::default(), 0);
     let (mut unembedded, mut unembedded_bytes) = (0, 0);
     while batch.things.len() < BATCH_THINGS
@@ -297,7 +343,7 @@ fn next_batch(
         && unembedded_bytes < BATCH_UNEMBEDDED_BYTES
     {
         let Some((Entry { redactions, mut thing }, size)) = Entry::read(entries)? else { break };
-        without_circles(&mut thing, circles);
+        links.keep(&mut thing);
         if is_unembedded(&thing, embedder) {
             unembedded += 1;
             unembedded_bytes += size;

@@ -152,7 +152,7 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
 }
 
 pub(in crate::cli) fn imported(answer: &Imported) -> String {
-    let Imported { imported: Counts { memories, traces, signals }, skipped, redactions, notes } = answer;
+    let Imported { imported: Counts { memories, traces, signals }, skipped, redactions, notes, .. } = answer;
     let mut out = format!(
         "imported {}, {}, {}; {skipped} skipped, as they were there already\n",
         counted(*memories as usize, "memory", "memories"),
@@ -164,7 +164,7 @@ pub(in crate::cli) fn imported(answer: &Imported) -> String {
         let _ = writeln!(out, "{secrets} replaced before anything was stored");
     }
     for note in notes {
-        let _ = writeln!(out, "{note}");
+        let _ = writeln!(out, "{}", clean_line(note));
     }
     out
 }

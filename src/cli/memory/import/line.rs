@@ -1,35 +1,76 @@
-//! A line of an import: which kind of thing it is, that it is whole, and that it holds no secret.
+//! A line of an import: which kind of thing it is, that it is whole, that it holds no secret, and how much of what it
+//! claims is taken.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Passage;
 use reasoning_bank_domain::confidence::{Signal, prior};
-use reasoning_bank_domain::memory::{Memory, Scope, SourceType, Trust};
+use reasoning_bank_domain::imported::{
+    LeftOut, PASSAGES_MAX, Source, problems_of_memory, problems_of_trace, problems_of_workspace, untrusted,
+    untrusted_trace, untrusted_workspace,
+};
+use reasoning_bank_domain::memory::{self, Memory, SourceType, Trust};
 use reasoning_bank_domain::secrets::{Scrub, scrub};
 use reasoning_bank_domain::trace::Trace;
-use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace};
+use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceId};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use crate::jsonl::{FieldProblem, parsed};
+use crate::jsonl::{FieldProblem, Values, parsed};
 
-/// What stands for what a memory of another program may lack.
-pub(super) struct Defaults {
+/// The JSON values of a line, without its passages: several times what the longest trace has.
+const VALUES_MAX: usize = 100_000;
+
+/// What a line is held against.
+pub(super) struct Bank {
+    /// The workspace in use, for memories that name none.
     pub(super) here: Workspace,
     pub(super) now: Timestamp,
+    /// Whether the user vouches for the file: then it is taken at its word.
+    pub(super) is_backup: bool,
+    /// The workspaces that are registered here, with the team and the organisation they are trusted with.
+    pub(super) known: HashMap<WorkspaceId, Workspace>,
+}
+
+impl Bank {
+    /// A workspace as this bank knows it.
+    pub(super) fn workspace(&self, id: &WorkspaceId) -> Option<&Workspace> {
+        if *id == self.here.id { Some(&self.here) } else { self.known.get(id) }
+    }
+
+    /// What is stored of the workspace in use: without what only the configuration says.
+    fn registration(&self) -> Workspace {
+        Workspace { team: None, org: None, ..self.here.clone() }
+    }
+
+    fn source(&self) -> Source {
+        if self.is_backup { Source::Backup } else { Source::Stranger { now: self.now } }
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct Line {
-    pub(super) thing: Restorable,
+    pub(super) taken: Taken,
+    /// The workspace of the thing, where it belongs to one.
+    pub(super) of: Option<WorkspaceId>,
     /// To be written before it.
     pub(super) workspace: Option<Workspace>,
-    /// The file says that this workspace has a team or an organisation, which a file cannot give.
-    pub(super) untrusted: bool,
     pub(super) redactions: u32,
+}
+
+/// What is taken of a line that is right.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
+pub(super) enum Taken {
+    Thing(Restorable),
+    /// A memory for readers that its workspace is not trusted with.
+    LeftOut(LeftOut),
+    /// Evidence that nobody vouches for.
+    Signal,
 }
 
 type Fields = Map<String, Value>;
@@ -54,11 +95,13 @@ impl<'de> Deserialize<'de> for Raw {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
                 let mut raw = Raw { fields: Fields::new(), passages: None };
+                let mut values = Values::at_most(VALUES_MAX);
                 while let Some(name) = map.next_key::<String>()? {
-                    if name == "passages" {
-                        raw.passages = Some(map.next_value()?);
-                    } else {
-                        raw.fields.insert(name, map.next_value()?);
+                    if name != "passages" {
+                        let value = map.next_value_seed(&mut values)?;
+                        Values::put(&mut raw.fields, name, value)?;
+                    } else if raw.passages.replace(map.next_value()?).is_some() {
+                        return Err(A::Error::custom("the field `passages` is given twice"));
                     }
                 }
                 Ok(raw)
@@ -71,31 +114,32 @@ impl<'de> Deserialize<'de> for Raw {
 
 /// # Errors
 /// All fields that are wrong, as far as the first wrong one lets the others be read.
-pub(super) fn parse(raw: Raw, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
+pub(super) fn parse(raw: Raw, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
     let Raw { mut fields, passages } = raw;
-    let named = fields.remove("workspace").map(workspace).transpose()?;
-    let untrusted = named.as_ref().is_some_and(|named| named.team.is_some() || named.org.is_some());
+    let named = fields.remove("workspace").map(|named| workspace(named, bank)).transpose()?;
+    // What a stranger says of the workspace in use is known better here.
+    let named = named.map(|named| if bank.is_backup || named.id != bank.here.id { named } else { bank.registration() });
     let kind = fields.remove("kind");
     let mut line = match kind.as_ref().and_then(Value::as_str) {
-        Some("memory") => memory(fields, passages.unwrap_or_default(), defaults),
-        Some("trace") => trace(fields),
-        Some("signal") => signal(fields),
+        Some("memory") => memory(fields, passages.unwrap_or_default(), bank),
+        Some("trace") => trace(fields, bank),
+        Some("signal") => signal(fields, bank),
         _ => {
             let problem = if kind.is_some() { "is not" } else { "is missing; it is" };
             Err(vec![FieldProblem::new("kind", format!("{problem} memory, trace or signal"))])
         }
     }?;
     line.workspace = named.or(line.workspace);
-    line.untrusted = untrusted;
     Ok(line)
 }
 
-/// What is left of it is registered where it is unknown; that its name is printed is made safe here.
-fn workspace(value: Value) -> Result<Workspace, Vec<FieldProblem>> {
+/// A workspace that is registered where it is unknown; that its name is printed is made safe here. Only a backup gives it
+/// a team and an organisation.
+fn workspace(value: Value, bank: &Bank) -> Result<Workspace, Vec<FieldProblem>> {
     let mut workspace: Workspace = part("workspace", value)?;
-    if workspace.root.len() > ROOT_MAX_BYTES || workspace.root.chars().any(char::is_control) {
-        let problem = format!("has more than {ROOT_MAX_BYTES} bytes or control characters");
-        return Err(vec![FieldProblem::new("workspace.root", problem)]);
+    refuse(problems_of_workspace(&workspace, bank.source()).into_iter().map(field_problem).collect())?;
+    if !bank.is_backup {
+        workspace = untrusted_workspace(workspace);
     }
     workspace.root.scrub();
     workspace.name.scrub();
@@ -103,24 +147,34 @@ fn workspace(value: Value) -> Result<Workspace, Vec<FieldProblem>> {
     Ok(workspace)
 }
 
-fn memory(mut fields: Fields, passages: Vec<Passage>, defaults: &Defaults) -> Result<Line, Vec<FieldProblem>> {
+fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
     require_id(&fields, "id")?;
     let is_here = !fields.contains_key("workspace_id");
-    complete(&mut fields, defaults);
+    complete(&mut fields, bank);
     let mut memory: Memory = whole(fields)?;
-    let redactions = memory.scrub();
+    // Counts come first: to look through a million labels takes seconds.
     let mut problems: Vec<FieldProblem> = match memory.validate() {
         Ok(()) => Vec::new(),
-        Err(invalid) => invalid.problems.into_iter().map(|p| FieldProblem::new(p.field, p.problem)).collect(),
+        Err(invalid) => invalid.problems.into_iter().map(field_problem).collect(),
     };
-    let readers = match memory.scope {
-        Scope::Project => None,
-        Scope::Team => memory.team.is_none().then_some("team"),
-        Scope::Org => memory.org.is_none().then_some("org"),
-    };
-    problems.extend(readers.map(|field| FieldProblem::new(field, "is missing, as the scope asks for it")));
-    if !problems.is_empty() {
-        return Err(problems);
+    problems.extend(problems_of_memory(&memory, bank.source()).into_iter().map(field_problem));
+    if passages.len() > PASSAGES_MAX {
+        let problem = format!("has {} items; at most {PASSAGES_MAX} are allowed", passages.len());
+        problems.push(FieldProblem::new("passages", problem));
+    }
+    refuse(problems)?;
+    let redactions = memory.scrub();
+    memory.validate().map_err(|invalid| invalid.problems.into_iter().map(field_problem).collect::<Vec<_>>())?;
+    let of = Some(memory.workspace_id.clone());
+    let workspace = is_here.then(|| bank.registration());
+    if !bank.is_backup {
+        // Vectors are made anew: those of a file could be made to be near to everything.
+        let home = bank.workspace(&memory.workspace_id);
+        let taken = match untrusted(memory, home) {
+            Ok(memory) => Taken::Thing(Restorable::Memory { memory, passages: Vec::new() }),
+            Err(left_out) => Taken::LeftOut(left_out),
+        };
+        return Ok(Line { taken, of, workspace, redactions });
     }
     // Where a text had to be changed, its passages are made anew. One that is such a text whole was looked through with it.
     let content = memory.content_text();
@@ -128,20 +182,28 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, defaults: &Defaults) -> Re
     let is_clean = |text: &str| is_known(text) || scrub(text).redactions == 0;
     let clean = redactions == 0 && passages.iter().all(|passage| is_clean(&passage.text));
     let thing = Restorable::Memory { memory, passages: if clean { passages } else { Vec::new() } };
-    Ok(Line { thing, workspace: is_here.then(|| defaults.here.clone()), untrusted: false, redactions })
+    Ok(Line { taken: Taken::Thing(thing), of, workspace, redactions })
+}
+
+fn refuse(problems: Vec<FieldProblem>) -> Result<(), Vec<FieldProblem>> {
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+fn field_problem(problem: memory::FieldProblem) -> FieldProblem {
+    FieldProblem::new(problem.field, problem.problem)
 }
 
 /// Adds what can be told without being written down. Texts that are missing are told with everything else that is wrong.
-fn complete(fields: &mut Fields, defaults: &Defaults) {
+fn complete(fields: &mut Fields, bank: &Bank) {
     let outcome = if fields.get("error_context").is_some_and(|error| !error.is_null()) { "failure" } else { "success" };
-    let created_at = fields.get("created_at").cloned().unwrap_or_else(|| json!(defaults.now));
+    let created_at = fields.get("created_at").cloned().unwrap_or_else(|| json!(bank.now));
     let absent = [
         ("title", json!("")),
         ("description", json!("")),
         ("content", json!("")),
         ("revision", json!(1)),
         ("outcome", json!(outcome)),
-        ("workspace_id", json!(defaults.here.id)),
+        ("workspace_id", json!(bank.here.id)),
         ("source_type", json!(SourceType::Imported)),
         ("trust", json!(Trust::Model)),
         ("prior", json!(prior(SourceType::Imported, None))),
@@ -153,15 +215,18 @@ fn complete(fields: &mut Fields, defaults: &Defaults) {
     }
 }
 
-fn trace(fields: Fields) -> Result<Line, Vec<FieldProblem>> {
+fn trace(fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
     require_id(&fields, "trace_id")?;
     let mut trace: Trace = whole(fields)?;
+    refuse(problems_of_trace(&trace, bank.source()).into_iter().map(field_problem).collect())?;
     let redactions = trace.scrub();
-    Ok(Line { thing: Restorable::Trace(trace), workspace: None, untrusted: false, redactions })
+    let trace = if bank.is_backup { trace } else { untrusted_trace(trace) };
+    let of = Some(trace.metadata.workspace_id.clone());
+    Ok(Line { taken: Taken::Thing(Restorable::Trace(trace)), of, workspace: None, redactions })
 }
 
 /// Its own kind is called `signal` in a line.
-fn signal(mut fields: Fields) -> Result<Line, Vec<FieldProblem>> {
+fn signal(mut fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
     require_id(&fields, "id")?;
     let kind = fields.remove("signal").ok_or_else(|| vec![FieldProblem::new("signal", "is missing")])?;
     fields.insert("kind".into(), kind);
@@ -170,7 +235,11 @@ fn signal(mut fields: Fields) -> Result<Line, Vec<FieldProblem>> {
         problems.into_iter().map(|p| FieldProblem::new(name(p.field), p.problem)).collect::<Vec<_>>()
     })?;
     let redactions = signal.scrub();
-    Ok(Line { thing: Restorable::Signal(signal), workspace: None, untrusted: false, redactions })
+    if !bank.is_backup {
+        return Ok(Line { taken: Taken::Signal, of: None, workspace: None, redactions: 0 });
+    }
+    let of = Some(signal.workspace_id.clone());
+    Ok(Line { taken: Taken::Thing(Restorable::Signal(signal)), of, workspace: None, redactions })
 }
 
 fn require_id(fields: &Fields, name: &str) -> Result<(), Vec<FieldProblem>> {

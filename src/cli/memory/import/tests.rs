@@ -1,13 +1,17 @@
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{Filter, Page, Passage, PassageKind, Record, Scanned};
+use reasoning_bank_domain::confidence::Evidence;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::workspace::Workspace;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::cli::args::Sure;
 use crate::cli::testing::{self, a_minute, system};
 
 const QUIET: Output = Output { json: true, quiet: true };
@@ -19,8 +23,19 @@ fn loaded(data_dir: &tempfile::TempDir) -> Loaded {
     loaded
 }
 
-fn defaults() -> Defaults {
-    Defaults { here: Workspace::of_root("/here", Timestamp::UNIX_EPOCH), now: "2026-03-01T12:00:00Z".parse().unwrap() }
+/// A bank with no workspace but the one in use.
+fn bank(is_backup: bool) -> Bank {
+    Bank {
+        here: Workspace::of_root("/here", Timestamp::UNIX_EPOCH),
+        now: "2026-03-01T12:00:00Z".parse().unwrap(),
+        is_backup,
+        known: HashMap::new(),
+    }
+}
+
+/// The arguments of an import that asks nobody.
+fn arguments(file: &Path, trusted_backup: bool) -> ImportArgs {
+    ImportArgs { file: file.to_owned(), trusted_backup, sure: Sure { yes: true } }
 }
 
 fn id(n: u128) -> String {
@@ -31,8 +46,16 @@ fn lesson(n: u128) -> Value {
     json!({"kind": "memory", "id": id(n), "title": format!("Lesson {n}"), "description": "When", "content": "How"})
 }
 
-fn parsed(line: Value) -> Line {
-    line::parse(serde_json::from_value(line).unwrap(), &defaults()).unwrap()
+fn line_of(line: Value, bank: &Bank) -> Line {
+    line::parse(serde_json::from_value(line).unwrap(), bank).unwrap()
+}
+
+/// What a line of a backup is.
+fn parsed(line: Value) -> Restorable {
+    match line_of(line, &bank(true)).taken {
+        Taken::Thing(thing) => thing,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// What is said about each of these lines.
@@ -40,7 +63,7 @@ fn problems(lines: &[Value]) -> String {
     let place = tempfile::tempdir().unwrap();
     let file = file(&place, lines);
     let aside = tempfile::tempfile().unwrap();
-    match check(&file, aside, &defaults(), &QUIET.progress("lines")) {
+    match check(&file, aside, &bank(true), &QUIET.progress("lines")) {
         Err(failure) => failure.message.split_once("nothing was imported").unwrap().1.trim().to_owned(),
         Ok(_) => "none".into(),
     }
@@ -109,7 +132,7 @@ async fn of_a_circle_one_relation_is_left_out_and_said_and_everything_else_is_im
         lesson(5),
     ];
     let file = file(&place, &lines);
-    let imported = import(&file, &loaded, QUIET, &system.handle()).await.unwrap();
+    let imported = import(&arguments(&file, true), &loaded, QUIET, &system.handle()).await.unwrap();
     assert_eq!(imported.imported.memories, 5);
     let note = |id: String, source: String| format!("{id} was not linked to its source {source}, which comes from it");
     assert_eq!(imported.notes, [note(id(2), id(1)), note(id(4), id(3))]);
@@ -139,13 +162,15 @@ fn a_memory_that_names_itself_is_refused() {
 
 #[test]
 fn what_a_memory_of_another_program_lacks_is_filled_in() {
-    let line = parsed(lesson(1));
-    let Restorable::Memory { memory, passages } = line.thing else { panic!("{:?}", line.thing) };
-    assert_eq!((memory.revision, memory.outcome, memory.prior), (1, MemoryOutcome::Success, 0.5));
-    assert_eq!((memory.source_type, memory.trust), (SourceType::Imported, Trust::Model));
-    assert_eq!((memory.created_at, memory.updated_at), (defaults().now, defaults().now));
-    assert_eq!(line.workspace.unwrap().id, memory.workspace_id);
-    assert!(passages.is_empty());
+    for is_backup in [false, true] {
+        let line = line_of(lesson(1), &bank(is_backup));
+        let Taken::Thing(Restorable::Memory { memory, passages }) = line.taken else { panic!("{:?}", line.taken) };
+        assert_eq!((memory.revision, memory.outcome, memory.prior), (1, MemoryOutcome::Success, 0.4));
+        assert_eq!((memory.source_type, memory.trust), (SourceType::Imported, Trust::Model));
+        assert_eq!((memory.created_at, memory.updated_at), (bank(true).now, bank(true).now));
+        assert_eq!(line.workspace.unwrap().id, memory.workspace_id);
+        assert!(passages.is_empty());
+    }
 }
 
 #[tokio::test]
@@ -155,7 +180,7 @@ async fn secrets_are_replaced_and_counted_before_anything_is_written() {
     let secret = format!("ghp_{}", "a1B2".repeat(9));
     let leaky = with(lesson(1), "content", json!(format!("Use {secret} and {secret}")));
     let file = file(&place, &[leaky, lesson(2)]);
-    let import = async || import(&file, &loaded, QUIET, &system.handle()).await.unwrap();
+    let import = async || import(&arguments(&file, false), &loaded, QUIET, &system.handle()).await.unwrap();
 
     let first = import().await;
     assert_eq!((first.imported.memories, first.skipped, first.redactions), (2, 0, 2));
@@ -181,7 +206,7 @@ fn what_cannot_be_put_aside_is_not_said_to_be_unreadable() {
     for lines in [1, 4_000] {
         let file = file(&place, &(1..=lines).map(lesson).collect::<Vec<_>>());
         let not_writable = File::open(&file).unwrap();
-        let failure = check(&file, not_writable, &defaults(), &QUIET.progress("lines")).err().unwrap();
+        let failure = check(&file, not_writable, &bank(true), &QUIET.progress("lines")).err().unwrap();
         assert!(failure.message.starts_with("what was checked cannot be put aside"), "{}", failure.message);
         assert!(failure.hint.unwrap().contains("data directory"));
     }
@@ -192,7 +217,7 @@ fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
     const OWN: &str = "model/384/0123456789abcdef";
     const OTHER: &str = "other/384/0123456789abcdef";
     let entry = |chars: usize, embedder: Option<&str>| {
-        let memory = match parsed(lesson(1)).thing {
+        let memory = match parsed(lesson(1)) {
             Restorable::Memory { memory, .. } => memory,
             other => panic!("{other:?}"),
         };
@@ -206,7 +231,7 @@ fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
     };
     let sizes = |bytes: Vec<u8>| {
         let mut entries = &bytes[..];
-        let mut next = || next_batch(&mut entries, &BTreeSet::new(), OWN).unwrap();
+        let mut next = || next_batch(&mut entries, &Links::default(), OWN).unwrap();
         std::iter::from_fn(|| Some(next().things.len()).filter(|n| *n > 0)).collect::<Vec<_>>()
     };
     for embedder in [None, Some(OTHER)] {
@@ -222,7 +247,7 @@ fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
 fn what_is_put_aside_is_read_again_to_the_bit() {
     let vector = vec![0.1, f32::MIN_POSITIVE, -0.0, f32::MAX];
     let passage = |n, vector| Passage { kind: PassageKind::Content, n, text: "\u{1f980}\n".into(), vector };
-    let Restorable::Memory { memory, .. } = parsed(lesson(1)).thing else { unreachable!() };
+    let Restorable::Memory { memory, .. } = parsed(lesson(1)) else { unreachable!() };
     let passages = vec![passage(0, Some(vector)), passage(1, None), passage(2, Some(Vec::new()))];
     let entry =
         || Entry { redactions: 7, thing: Restorable::Memory { memory: memory.clone(), passages: passages.clone() } };
@@ -265,42 +290,30 @@ fn unusual(n: u64) -> Vec<Restorable> {
     }
     let trace = json!({"kind": "trace", "trace_id": id(u128::from(n) * 3 + 2), "task": "t", "outcome": "partial",
         "trajectory": [{"iteration": 1, "action": "think", "attempt": n, "content": pick("c", &texts),
-            "score": 0.1 + 0.2 * n as f64, "timestamp": time(3)}],
+            "score": (0.1 + 0.2 * n as f64) % 1.0, "timestamp": time(3)}],
         "final_score": 1.0 / (n as f64 + 3.0), "verdict_source": "judge", "memory_items": [], "memories_used": [id(9)],
         "metadata": {"model": "m", "reasoning_effort": "low", "matts_enabled": true, "matts_k": 3, "matts_mode": "parallel",
             "total_iterations": 1, "total_tokens": n, "workspace_id": "00000000000000aa"}, "created_at": time(4)});
     let signal = json!({"kind": "signal", "id": id(u128::from(n) * 3 + 3), "memory_id": id(u128::from(n) * 3 + 1),
         "workspace_id": "00000000000000bb", "signal": pick("k", &["helpful", "not_helpful", "injected", "stable"]),
         "at": time(5), "comment": pick("comment", &texts[..3])});
-    [memory, trace, signal].map(|line| parsed(line).thing).into()
+    [memory, trace, signal].map(parsed).into()
 }
 
 #[test]
 fn a_name_of_a_workspace_is_safe_to_print() {
     let secret = format!("ghp_{}", "a1B2".repeat(9));
     let named = |name: String| {
-        let workspace = json!({"id": "0123456789abcdef", "name": name, "root": "/a", "created_at": defaults().now});
-        parsed(with(lesson(1), "workspace", workspace)).workspace.unwrap().name
+        let workspace = json!({"id": "0123456789abcdef", "name": name, "root": "/a", "created_at": bank(true).now});
+        line_of(with(lesson(1), "workspace", workspace), &bank(false)).workspace.unwrap().name
     };
     assert_eq!(named("shop\u{1b}[2J\n".into()), "shop[2J");
     assert_eq!(named("x".repeat(500)).len(), 120);
     assert!(!named(format!("at {secret}")).contains(&secret));
 }
 
-/// Lines without what an import leaves out of workspaces.
-fn untrusted(export: &str) -> Vec<Value> {
-    let line = |line: &str| {
-        let mut line: Value = serde_json::from_str(line).unwrap();
-        if let Some(workspace) = line.get_mut("workspace").and_then(Value::as_object_mut) {
-            workspace.retain(|field, _| !["team", "org", "revision"].contains(&field.as_str()));
-        }
-        line
-    };
-    export.lines().map(line).collect()
-}
-
 #[tokio::test]
-async fn an_export_that_is_imported_is_exported_the_same_but_for_whom_workspaces_trust() {
+async fn a_backup_that_is_imported_is_exported_the_same() {
     let place = tempfile::tempdir().unwrap();
     let (old, loaded) = (system().await, loaded(&place));
     let things: Vec<Restorable> = (0..60).flat_map(unusual).collect();
@@ -320,20 +333,122 @@ async fn an_export_that_is_imported_is_exported_the_same_but_for_whom_workspaces
         let file = place.path().join("bank.jsonl");
         std::fs::write(&file, &before).unwrap();
         let new = system().await;
-        let imported = import(&file, &loaded, QUIET, &new.handle()).await.unwrap();
+        let imported = import(&arguments(&file, true), &loaded, QUIET, &new.handle()).await.unwrap();
         assert_eq!(imported.imported, Counts { memories: 60, traces: 60, signals: 60 });
-        assert_eq!(imported.notes, [UNTRUSTED]);
-        let after = exported(&new.handle()).await;
-        assert_eq!(untrusted(&after), untrusted(&before));
-        let list = new.handle().workspaces.list(a_minute()).await.unwrap();
-        assert!(list.iter().all(|workspace| workspace.team.is_none()), "{list:?}");
-        let again = system().await;
-        std::fs::write(&file, &after).unwrap();
-        let imported = import(&file, &loaded, QUIET, &again.handle()).await.unwrap();
-        assert_eq!(imported.notes, [""; 0]);
-        assert_eq!(exported(&again.handle()).await, after);
-        again.stop(Duration::from_secs(5)).await;
+        assert_eq!((imported.left_out, imported.notes), (Counts::default(), Vec::new()));
+        assert_eq!(exported(&new.handle()).await, before);
         new.stop(Duration::from_secs(5)).await;
     }
     old.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_are_not() {
+    let place = tempfile::tempdir().unwrap();
+    let (old, new, loaded) = (system().await, system().await, loaded(&place));
+    let things: Vec<Restorable> = (0..60).flat_map(unusual).collect();
+    old.handle().memories.restore(things, a_minute()).await.unwrap();
+    let mut out = Vec::new();
+    crate::cli::memory::export(None, true, false, &old.handle(), &mut out).await.unwrap();
+    let file = place.path().join("bank.jsonl");
+    std::fs::write(&file, out).unwrap();
+    let imported = import(&arguments(&file, false), &loaded, QUIET, &new.handle()).await.unwrap();
+    // every fourth memory is for a team
+    assert_eq!(imported.imported, Counts { memories: 45, traces: 60, signals: 0 });
+    assert_eq!(imported.left_out, Counts { memories: 15, traces: 0, signals: 60 });
+    assert!(imported.notes[0].contains("--trusted-backup"), "{:?}", imported.notes);
+    assert!(imported.notes[1].contains("60 signals"), "{:?}", imported.notes);
+    assert!(imported.notes[2].contains("the team \"platform\""), "{:?}", imported.notes);
+    let all = Filter::Memories { workspace: None, status: None, scope: None };
+    let Scanned::Memories(rows) = new.handle().store.scan(all, Page::first(100), a_minute()).await.unwrap() else {
+        panic!("no memories")
+    };
+    assert_eq!(rows.len(), 45);
+    for row in rows {
+        let memory = row.memory;
+        assert_eq!((memory.trust, memory.revision, memory.pinned), (Trust::Model, 1, false));
+        assert!(memory.prior <= 0.4 && memory.team.is_none() && memory.source_type == SourceType::Imported);
+        assert_eq!(row.evidence, Evidence::default());
+        assert!(memory.embedder.is_some(), "its vectors are made here");
+    }
+    for system in [old, new] {
+        system.stop(Duration::from_secs(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_memory_for_a_team_is_taken_where_its_workspace_is_trusted_with_that_very_team() {
+    let place = tempfile::tempdir().unwrap();
+    let (system, loaded) = (system().await, loaded(&place));
+    let here = system.handle().workspaces.resolve(&loaded.workspace, a_minute()).await.unwrap().workspace;
+    system.handle().workspaces.trust(&loaded.workspace, Some("web".into()), None, a_minute()).await.unwrap();
+    let to = |n: u128, team: &str| with(with(lesson(n), "scope", json!("team")), "team", json!(team));
+    let elsewhere = with(to(3, "web"), "workspace_id", json!("00000000000000bb"));
+    let org = with(with(lesson(4), "scope", json!("org")), "org", json!("web"));
+    let file = file(&place, &[to(1, "web"), to(2, "platform"), elsewhere, org]);
+    let imported = import(&arguments(&file, false), &loaded, QUIET, &system.handle()).await.unwrap();
+    assert_eq!((imported.imported.memories, imported.left_out.memories), (1, 3));
+    let root = here.root;
+    assert!(
+        imported.notes.iter().any(|note| note.contains(&format!("workspace trust {root}"))),
+        "{:?}",
+        imported.notes
+    );
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn other_workspaces_are_listed_and_asked_for() {
+    let place = tempfile::tempdir().unwrap();
+    let (system, loaded) = (system().await, loaded(&place));
+    let known =
+        system.handle().workspaces.rename(&WorkspaceRef::Root("/known".into()), "shop", a_minute()).await.unwrap();
+    let new = Workspace::of_root("/new", Timestamp::UNIX_EPOCH);
+    let lines = [
+        lesson(1),
+        with(lesson(2), "workspace_id", json!(known.id)),
+        with(with(lesson(3), "workspace_id", json!(new.id)), "workspace", json!(new)),
+        with(lesson(4), "workspace_id", json!("00000000000000bb")),
+    ];
+    let hostile = file(&place, &lines);
+    let asked = ImportArgs { sure: Sure { yes: false }, ..arguments(&hostile, false) };
+    let failure = import(&asked, &loaded, QUIET, &system.handle()).await.unwrap_err();
+    let expected = [
+        format!("{} \"shop\" at /known: known here, 1 memories, 0 traces", known.id),
+        format!("{} \"new\" at /new: new here, 1 memories, 0 traces", new.id),
+        "00000000000000bb: new here, 1 memories, 0 traces".into(),
+    ];
+    assert!(expected.iter().all(|line| failure.message.contains(line)), "{}", failure.message);
+    assert!(failure.hint.unwrap().starts_with("--yes agrees"));
+    let count = async || {
+        system
+            .handle()
+            .store
+            .scan(Filter::Memories { workspace: None, status: None, scope: None }, Page::first(10), a_minute())
+            .await
+            .unwrap()
+    };
+    assert!(matches!(count().await, Scanned::Memories(rows) if rows.is_empty()));
+    import(&arguments(&hostile, false), &loaded, QUIET, &system.handle()).await.unwrap();
+    assert!(matches!(count().await, Scanned::Memories(rows) if rows.len() == 4));
+    // none to ask about
+    let own = file(&place, &[lesson(9)]);
+    let asked = ImportArgs { sure: Sure { yes: false }, ..arguments(&own, false) };
+    import(&asked, &loaded, QUIET, &system.handle()).await.unwrap();
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn links_of_a_stranger_hold_within_the_file() {
+    let place = tempfile::tempdir().unwrap();
+    let (system, loaded) = (system().await, loaded(&place));
+    let own = file(&place, &[lesson(1)]);
+    import(&arguments(&own, true), &loaded, QUIET, &system.handle()).await.unwrap();
+    let linked = with(with(lesson(2), "derived_from", json!([id(1), id(3)])), "parent_memory_id", json!(id(1)));
+    let foreign = file(&place, &[linked, lesson(3)]);
+    import(&arguments(&foreign, false), &loaded, QUIET, &system.handle()).await.unwrap();
+    let named = MemoryId::from(uuid::Uuid::from_u128(2));
+    let memory = system.handle().store.get(vec![named], a_minute()).await.unwrap().remove(0).memory;
+    assert_eq!((memory.parent_memory_id, memory.derived_from), (None, vec![uuid::Uuid::from_u128(3).into()]));
+    system.stop(Duration::from_secs(5)).await;
 }

@@ -1,0 +1,83 @@
+//! The other workspaces that a file writes to, and asking whether it may.
+
+use std::collections::BTreeMap;
+
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId, quoted_name};
+
+use super::line::Bank;
+use super::outcome::Counts;
+use crate::cli::args::Sure;
+use crate::cli::confirm::confirm;
+use crate::cli::failure::Failure;
+
+/// Workspaces that a file may write to unless somebody vouches for it.
+const MOST: usize = 1_000;
+/// Workspaces that the question names.
+const NAMED: usize = 20;
+
+/// The workspaces that a file names, but for the one in use.
+#[derive(Debug, Default)]
+pub(super) struct Foreign {
+    counts: BTreeMap<WorkspaceId, Counts>,
+    /// What the file says of those that it describes.
+    described: BTreeMap<WorkspaceId, Workspace>,
+}
+
+impl Foreign {
+    /// Counts what is written to a workspace.
+    ///
+    /// # Errors
+    /// There are too many of them.
+    pub(super) fn add(&mut self, id: &WorkspaceId, more: Counts, bank: &Bank) -> Result<(), Failure> {
+        if *id == bank.here.id {
+            return Ok(());
+        }
+        self.counts.entry(id.clone()).or_default().add(more);
+        if self.counts.len() <= MOST {
+            return Ok(());
+        }
+        let hint = "import one workspace's part of it, or say --trusted-backup for a backup of your own";
+        Err(Failure::usage(format!("nothing was imported: the file names more than {MOST} workspaces")).hint(hint))
+    }
+
+    /// Remembers what the file says of a workspace.
+    pub(super) fn describe(&mut self, workspace: &Workspace) {
+        self.described.entry(workspace.id.clone()).or_insert_with(|| workspace.clone());
+    }
+
+    /// Returns when the user agreed that the file writes to them, or there are none.
+    ///
+    /// # Errors
+    /// There is no terminal to ask on, or the user did not agree.
+    pub(super) fn agree(&self, bank: &Bank, sure: Sure) -> Result<(), Failure> {
+        if self.counts.is_empty() {
+            return Ok(());
+        }
+        let hint = "--yes agrees; --trusted-backup agrees, and restores a backup of your own exactly";
+        confirm(&self.question(bank), sure).map_err(|failure| match failure.hint {
+            Some(_) => failure.hint(hint),
+            None => failure,
+        })
+    }
+
+    fn question(&self, bank: &Bank) -> String {
+        let mut lines: Vec<String> =
+            self.counts.iter().take(NAMED).map(|(id, counts)| self.line(id, *counts, bank)).collect();
+        if let Some(more) = self.counts.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            lines.push(format!("  and {more} more"));
+        }
+        format!("The file writes to other workspaces than the one in use:\n{}\nImport into them", lines.join("\n"))
+    }
+
+    fn line(&self, id: &WorkspaceId, counts: Counts, bank: &Bank) -> String {
+        let Counts { memories, traces, .. } = counts;
+        let (which, workspace) = match bank.known.get(id) {
+            Some(known) => ("known here", Some(known)),
+            None => ("new here", self.described.get(id)),
+        };
+        let root = workspace.map(|workspace| workspace.root.as_str()).filter(|root| !root.is_empty());
+        let name = workspace.map(|workspace| quoted_name(&workspace.name)).unwrap_or_default();
+        let place = root.map(|root| format!(" at {}", root.escape_debug())).unwrap_or_default();
+        format!("  {id}{name}{place}: {which}, {memories} memories, {traces} traces")
+    }
+}

@@ -1,0 +1,118 @@
+//! What an import did, and what of the file it did not take.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reasoning_bank_actors::memories::Restorable;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::imported::LeftOut;
+use reasoning_bank_domain::memory::Scope;
+use reasoning_bank_domain::workspace::{WorkspaceId, quoted_name};
+use serde::Serialize;
+
+/// Notes of one kind that name what they are about; of the others the number.
+const NAMED: usize = 10;
+
+const NOT_VOUCHED_FOR: &str = "nobody vouches for the file: its memories begin anew, as the word of a model, with low \
+                               confidence and without pins, links to other memories here or vectors; `--trusted-backup` \
+                               restores a backup of your own exactly";
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(in crate::cli) struct Imported {
+    pub(in crate::cli) imported: Counts,
+    /// Whose ids were there already.
+    pub(in crate::cli) skipped: u64,
+    /// What nobody vouches for and was not taken: memories for readers that their workspace is not trusted with, and
+    /// evidence.
+    #[serde(skip_serializing_if = "Counts::is_nothing")]
+    pub(in crate::cli) left_out: Counts,
+    /// Secrets that were replaced in what was imported.
+    pub(in crate::cli) redactions: u64,
+    /// What of the file was not taken, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::cli) notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub(in crate::cli) struct Counts {
+    pub(in crate::cli) memories: u64,
+    pub(in crate::cli) traces: u64,
+    pub(in crate::cli) signals: u64,
+}
+
+impl Counts {
+    /// A workspace is not counted.
+    pub(super) fn of(thing: &Restorable) -> Self {
+        let none = Self::default();
+        match thing {
+            Restorable::Workspace(_) => none,
+            Restorable::Memory { .. } => Self { memories: 1, ..none },
+            Restorable::Trace(_) => Self { traces: 1, ..none },
+            Restorable::Signal(_) => Self { signals: 1, ..none },
+        }
+    }
+
+    pub(super) fn add(&mut self, more: Self) {
+        self.memories += more.memories;
+        self.traces += more.traces;
+        self.signals += more.signals;
+    }
+
+    pub(super) fn sum(self) -> u64 {
+        self.memories + self.traces + self.signals
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.sum() == 0
+    }
+}
+
+/// What of a file that was checked is not taken.
+#[derive(Debug, Default)]
+pub(super) struct NotTaken {
+    /// Memories, each with a source that it is to be imported without: with it, it would come from itself.
+    pub(super) circles: BTreeSet<(MemoryId, MemoryId)>,
+    /// How many memories of each workspace are for readers that it is not trusted with.
+    pub(super) left_out: BTreeMap<(WorkspaceId, LeftOut), u64>,
+    pub(super) signals: u64,
+    /// Something is taken for which nobody vouches.
+    pub(super) is_doubted: bool,
+}
+
+impl NotTaken {
+    pub(super) fn counts(&self) -> Counts {
+        Counts { memories: self.left_out.values().sum(), traces: 0, signals: self.signals }
+    }
+
+    /// In sentences. `path_of` says how a workspace is named at the command line.
+    pub(super) fn notes(&self, path_of: impl Fn(&WorkspaceId) -> String) -> Vec<String> {
+        let mut notes: Vec<String> = self.is_doubted.then(|| NOT_VOUCHED_FOR.to_owned()).into_iter().collect();
+        if self.signals > 0 {
+            notes.push(format!("evidence was not taken: {} signals that nobody vouches for", self.signals));
+        }
+        let left_out = self.left_out.iter().map(|((workspace, left_out), memories)| {
+            let what = if left_out.scope == Scope::Org { "organisation" } else { "team" };
+            let path = path_of(workspace);
+            format!(
+                "{memories} memories for the {what}{} were left out: the workspace {path} is not trusted with it; where it \
+                 should be, name the {what} in its .reasoning-bank.toml, run `reasoning-bank workspace trust {path}`, and \
+                 import the file again",
+                quoted_name(&left_out.readers)
+            )
+        });
+        let circles = self
+            .circles
+            .iter()
+            .map(|(id, source)| format!("{id} was not linked to its source {source}, which comes from it"));
+        notes.extend(named(left_out, |more| format!("so were those for {more} more teams and organisations")));
+        notes.extend(named(circles, |more| {
+            format!("nor were {more} more memories linked to sources that come from them")
+        }));
+        notes
+    }
+}
+
+/// The first of these notes, and how many more there are.
+fn named(notes: impl ExactSizeIterator<Item = String>, rest: impl Fn(usize) -> String) -> Vec<String> {
+    let more = notes.len().checked_sub(NAMED).filter(|more| *more > 0).map(rest);
+    notes.take(NAMED).chain(more).collect()
+}
