@@ -5,6 +5,7 @@
 //! next one takes over what it had begun. A job's end and its lessons are one commit, which is refused if the job was
 //! changed or erased meanwhile: however often it is tried, it has one result.
 
+mod pace;
 mod turn;
 
 use std::sync::Arc;
@@ -24,12 +25,11 @@ use crate::ports::{Clock, Exclusive, Filter, LanguageModel, Page, Record, Scanne
 use crate::runtime::{ChildSpec, Deadline, Events, Panicked, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::WorkspacesHandle;
+use pace::Pace;
 use turn::{Bench, turn};
 
 /// Jobs that wait or run, of all workspaces; more are refused as overload.
 const MAX_OPEN: u64 = 256;
-/// Of a refused job.
-const RETRY_AFTER: Duration = Duration::from_secs(60);
 /// What other processes queued is seen after this.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A job that is asked to stop has written that down within this.
@@ -48,11 +48,17 @@ pub struct DistillerHandle {
     workspaces: WorkspacesHandle,
     clock: Clock,
     slot: Slot<Msg>,
+    pace: Arc<Pace>,
 }
 
 impl DistillerHandle {
     pub(crate) fn new(store: StoreHandle, workspaces: WorkspacesHandle, clock: Clock) -> Self {
-        Self { store, workspaces, clock, slot: Slot::new() }
+        Self { store, workspaces, clock, slot: Slot::new(), pace: Arc::default() }
+    }
+
+    /// What the work tells the handle.
+    pub(crate) fn pace(&self) -> Arc<Pace> {
+        Arc::clone(&self.pace)
     }
 
     pub(crate) fn child(&self, equipment: Equipment) -> ChildSpec {
@@ -72,7 +78,7 @@ impl DistillerHandle {
             None => new,
         };
         if self.open_jobs(deadline).await? >= MAX_OPEN {
-            return Err(Error::Overloaded { retry_after: RETRY_AFTER });
+            return Err(Error::Overloaded { retry_after: self.pace.next_place(self.clock.now()) });
         }
         let registration = Record::Workspace(self.workspaces.registration(&workspace));
         self.store.commit(vec![registration, Record::Job(job)], deadline).await?;
@@ -147,6 +153,7 @@ pub(crate) struct Equipment {
     pub(crate) model: Option<Arc<dyn LanguageModel>>,
     pub(crate) right: Arc<dyn Exclusive>,
     pub(crate) clock: Clock,
+    pub(crate) pace: Arc<Pace>,
     pub(crate) daily_token_cap: u64,
     /// Tokens of one prompt.
     pub(crate) prompt_token_budget: usize,

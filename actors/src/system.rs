@@ -196,6 +196,7 @@ impl System {
                 model: (provider != NO_MODEL).then_some(once),
                 right,
                 clock: equipment.clock.clone(),
+                pace: distiller.pace(),
                 daily_token_cap: settings.distiller.daily_token_cap,
                 prompt_token_budget: settings.solve.limits.prompt_token_budget,
                 max_output_tokens: settings.solve.max_output_tokens,

@@ -9,6 +9,7 @@ use reasoning_bank_domain::distill::{self, Question};
 use reasoning_bank_domain::ids::TaskId;
 use reasoning_bank_domain::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::lesson::Lesson;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Equipment, jobs};
@@ -81,9 +82,14 @@ impl Equipment {
         let Some(job) = jobs(&self.store, Filter::NextJob { now }, Page::first(1), within()).await?.pop() else {
             return Ok(false);
         };
+        let begun = Instant::now();
         match self.work_on(job, &mut **right, stop).await? {
-            Worked::Done => Ok(true),
+            Worked::Done => {
+                self.pace.took(begun.elapsed());
+                Ok(true)
+            }
             Worked::Waits => {
+                self.pace.waits_for_the_next_day(now);
                 bench.waits = today;
                 Ok(false)
             }

@@ -1,8 +1,9 @@
 //! Bounded admission: mailboxes have no bound, so every public handle lets only so many callers in and answers the
 //! others at once. It limits how many are inside, not how fast they come.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
@@ -12,7 +13,8 @@ use super::CallError;
 
 const FIRST_GUESS: Duration = Duration::from_secs(1);
 const SHORTEST_RETRY: Duration = Duration::from_millis(10);
-const LONGEST_RETRY: Duration = Duration::from_secs(10);
+/// A solve may take longer, but who waits for longer is better told again.
+const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
 #[derive(Clone)]
 pub struct Gate {
@@ -25,12 +27,22 @@ struct Shared {
     /// Moving average of how long a caller stays inside, in microseconds.
     stay_us: AtomicU64,
     refused: AtomicU64,
+    /// Callers that were told to come back since the last one was let in.
+    waiting: AtomicU64,
+    inside: Mutex<Inside>,
+}
+
+/// When each caller inside entered, and a number that tells those of one moment apart.
+#[derive(Default)]
+struct Inside {
+    entered: BTreeSet<(Instant, u64)>,
+    last: u64,
 }
 
 /// A place inside; given back when dropped.
 pub struct Permit {
     shared: Arc<Shared>,
-    entered: Instant,
+    entered: (Instant, u64),
     _place: OwnedSemaphorePermit,
 }
 
@@ -44,6 +56,8 @@ impl Gate {
                 places: Arc::new(Semaphore::new(limit)),
                 stay_us: AtomicU64::new(FIRST_GUESS.as_micros() as u64),
                 refused: AtomicU64::new(0),
+                waiting: AtomicU64::new(0),
+                inside: Mutex::default(),
             }),
         }
     }
@@ -52,10 +66,15 @@ impl Gate {
     /// [`CallError::Unavailable`] once closed.
     pub fn enter(&self) -> Result<Permit, CallError> {
         match Arc::clone(&self.shared.places).try_acquire_owned() {
-            Ok(place) => Ok(Permit { shared: Arc::clone(&self.shared), entered: Instant::now(), _place: place }),
+            Ok(place) => {
+                self.shared.waiting.store(0, Ordering::Relaxed);
+                let entered = self.shared.inside().enter();
+                Ok(Permit { shared: Arc::clone(&self.shared), entered, _place: place })
+            }
             Err(TryAcquireError::NoPermits) => {
                 self.shared.refused.fetch_add(1, Ordering::Relaxed);
-                Err(CallError::Overloaded { retry_after: self.shared.retry_after() })
+                let before = self.shared.waiting.fetch_add(1, Ordering::Relaxed);
+                Err(CallError::Overloaded { retry_after: self.shared.retry_after(before) })
             }
             Err(TryAcquireError::Closed) => Err(CallError::Unavailable),
         }
@@ -81,17 +100,40 @@ impl Gate {
 }
 
 impl Shared {
-    /// With all places taken, one is given back every `stay / limit` on average.
-    fn retry_after(&self) -> Duration {
-        let stay = Duration::from_micros(self.stay_us.load(Ordering::Relaxed));
+    /// With all places taken, one is given back every `stay / limit` on average, and those who were refused `before` come
+    /// for the next ones. Whoever has been inside for longer than usual shows that the average is out of date.
+    fn retry_after(&self, before: u64) -> Duration {
+        let usual = Duration::from_micros(self.stay_us.load(Ordering::Relaxed));
+        let stay = usual.max(self.inside().longest());
         let places = u32::try_from(self.limit).unwrap_or(u32::MAX);
-        (stay / places).clamp(SHORTEST_RETRY, LONGEST_RETRY)
+        let turn = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1);
+        (stay / places).saturating_mul(turn).clamp(SHORTEST_RETRY, LONGEST_RETRY)
+    }
+
+    /// Every change under the lock is a single one, so a poisoned lock still guards whole data.
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inside {
+    fn enter(&mut self) -> (Instant, u64) {
+        self.last = self.last.wrapping_add(1);
+        let entered = (Instant::now(), self.last);
+        self.entered.insert(entered);
+        entered
+    }
+
+    /// How long the first of those inside has been there.
+    fn longest(&self) -> Duration {
+        self.entered.first().map(|(entered, _)| entered.elapsed()).unwrap_or_default()
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let stayed = u64::try_from(self.entered.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.shared.inside().entered.remove(&self.entered);
+        let stayed = u64::try_from(self.entered.0.elapsed().as_micros()).unwrap_or(u64::MAX);
         let average = |old: u64| Some(old - old / 8 + stayed / 8);
         let _ = self.shared.stay_us.fetch_update(Ordering::Relaxed, Ordering::Relaxed, average);
     }

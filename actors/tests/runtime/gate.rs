@@ -40,8 +40,28 @@ async fn retry_after_follows_how_long_callers_stay() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn callers_that_stay_longer_than_anyone_before_are_reckoned_with() {
+    let gate = Gate::new(2);
+    let _inside = (gate.enter().unwrap(), gate.enter().unwrap());
+    advance(MS(60_000)).await;
+    let told = retry_after(&gate);
+    assert_eq!(told, MS(30_000), "nobody has left after the second that was guessed at first");
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_are_refused_are_told_to_come_one_after_another() {
+    let gate = Gate::new(2);
+    let (first, _second) = (gate.enter().unwrap(), gate.enter().unwrap());
+    let told: Vec<_> = (0..4).map(|_| retry_after(&gate)).collect();
+    assert_eq!(told, [MS(500), MS(1_000), MS(1_500), MS(2_000)]);
+    drop(first);
+    let _third = gate.enter().unwrap();
+    assert!(retry_after(&gate) <= MS(500), "one of them came");
+}
+
+#[tokio::test(start_paused = true)]
 async fn retry_after_stays_within_its_bounds() {
-    for (stay, bound) in [(0, MS(10)), (3_600_000, MS(10_000))] {
+    for (stay, bound) in [(0, MS(10)), (3_600_000, MS(300_000))] {
         let gate = Gate::new(1);
         for _ in 0..100 {
             let permit = gate.enter().unwrap();
