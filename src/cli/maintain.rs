@@ -44,6 +44,8 @@ pub(super) struct Upkeep {
     pub(super) slices: u32,
     pub(super) fragments_removed: u64,
     pub(super) versions_removed: u64,
+    /// Memories that had been stored without vectors.
+    pub(super) vectors_made: u64,
     /// Another process was writing: it keeps the store in shape itself.
     pub(super) busy: bool,
     /// More is left to do.
@@ -102,5 +104,21 @@ pub(super) async fn upkeep(bank: &SystemHandle) -> Result<Upkeep, Failure> {
             break;
         }
     }
+    done.vectors_made = fill_vectors(bank, all).await;
     Ok(done)
+}
+
+/// Makes the vectors of memories that were stored without, as far as that goes in the time.
+async fn fill_vectors(bank: &SystemHandle, deadline: Deadline) -> u64 {
+    let mut made = 0;
+    loop {
+        match bank.memories.fill_vectors(deadline).await {
+            Ok(0) => return made,
+            Ok(filled) => made += filled as u64,
+            Err(error) => {
+                tracing::warn!(%error, "memories that were stored without vectors stay so; they are found by their words");
+                return made;
+            }
+        }
+    }
 }

@@ -6,6 +6,7 @@
 //! DIR/lance/*.lance           tables
 //! DIR/lance/fingerprint.json  whose vectors they hold
 //! DIR/lance/reembed.json      that vectors of another embedder are being made, beside; see `reembed`
+//! DIR/lance/unembedded/ID     an empty file for each memory that was stored without vectors
 //! DIR/lance/.write.lock       held by the one process that writes; names the journal it is applying
 //! DIR/lance/.upkeep.lock      held by the one process that does upkeep
 //! DIR/journal/UUID.log        frames of a process since its last checkpoint, locked while it lives
@@ -39,6 +40,7 @@ mod set_aside;
 mod summary;
 mod tables;
 mod threads;
+mod unembedded;
 mod upgrade;
 mod upkeep;
 mod write_lock;
@@ -212,7 +214,14 @@ impl LanceStore {
 
 impl MemoryStore for LanceStore {
     fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
-        commit::commit(&self.shared, batch, deadline).boxed()
+        async move {
+            let changes = unembedded::Changes::of(&batch);
+            changes.note(&self.shared.layout).await;
+            let committed = commit::commit(&self.shared, batch, deadline).await?;
+            changes.forget(&self.shared.layout).await;
+            Ok(committed)
+        }
+        .boxed()
     }
 
     fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {

@@ -20,6 +20,9 @@ use crate::runtime::{Deadline, SystemEvent};
 
 /// Of one job.
 const JOB_LIMIT: Duration = Duration::from_secs(900);
+/// Of making vectors for a few memories, and the pause after that failed.
+const FILL_LIMIT: Duration = Duration::from_secs(300);
+const FILL_PAUSE: Duration = Duration::from_secs(600);
 /// Of what is read and written around it.
 const STORE_LIMIT: Duration = Duration::from_secs(30);
 /// Jobs that are over are kept so long.
@@ -35,6 +38,8 @@ pub(crate) struct Bench {
     tidied: Option<Date>,
     /// The next job needs more tokens than are left of this day.
     waits: Option<Date>,
+    /// Until then nobody tries to make the vectors that memories lack.
+    fill_from: Option<Instant>,
     /// The last turn failed; that was said.
     failing: bool,
 }
@@ -77,10 +82,10 @@ impl Equipment {
             bench.tidied = today;
         }
         if bench.waits == today {
-            return Ok(false);
+            return Ok(self.fill_vectors(bench).await);
         }
         let Some(job) = jobs(&self.store, Filter::NextJob { now }, Page::first(1), within()).await?.pop() else {
-            return Ok(false);
+            return Ok(self.fill_vectors(bench).await);
         };
         let begun = Instant::now();
         match self.work_on(job, &mut **right, stop).await? {
@@ -107,6 +112,21 @@ impl Equipment {
             for job in left {
                 tracing::info!(job = %job.id, attempts = job.attempts, "a job was left while it ran");
                 self.write(job.left_behind(self.clock.now())).await?;
+            }
+        }
+    }
+
+    /// Whether there were memories without vectors that have theirs now. After a failure it rests for a while.
+    async fn fill_vectors(&self, bench: &mut Bench) -> bool {
+        if bench.fill_from.is_some_and(|from| Instant::now() < from) {
+            return false;
+        }
+        match self.memories.fill_vectors(Deadline::after(FILL_LIMIT)).await {
+            Ok(filled) => filled > 0,
+            Err(error) => {
+                tracing::debug!(%error, "memories without vectors stay so for now");
+                bench.fill_from = Some(Instant::now() + FILL_PAUSE);
+                false
             }
         }
     }

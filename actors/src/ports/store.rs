@@ -174,6 +174,8 @@ pub enum Filter {
     Passages(Vec<MemoryId>),
     /// Which of these are ids of memories, traces or signals that are stored, whatever the page.
     Stored(Vec<uuid::Uuid>),
+    /// Some memories that were stored without vectors, of all workspaces: at most as many as the page has, the first ones.
+    WithoutVectors,
     Job(JobId),
     /// `state` None: whatever its state; `due`: only those that are due at this time, compared in microseconds.
     Jobs {

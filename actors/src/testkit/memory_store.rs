@@ -19,7 +19,7 @@ use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 
 use crate::ports::{
     Batch, Committed, Conditions, EraseScope, Erased, Filter, Held, Maintained, MemoryCommit, MemoryRow, MemoryStore,
-    Page, Passage, Recall, Record, Scanned, StoreError, Summary,
+    Page, Passage, PassageKind, Recall, Record, Scanned, StoreError, Summary,
 };
 use crate::runtime::Deadline;
 
@@ -309,6 +309,13 @@ impl Data {
                         || self.signals.contains_key(&(*id).into())
                 });
                 Scanned::Stored(ids)
+            }
+            Filter::WithoutVectors => {
+                let is_first = |passage: &&Passage| passage.kind == PassageKind::Content && passage.n == 0;
+                let lacks =
+                    |stored: &&Stored| stored.passages.iter().find(is_first).is_some_and(|p| p.vector.is_none());
+                let ids = self.memories.values().filter(lacks).map(|stored| stored.memory.id.uuid());
+                Scanned::Stored(ids.take(page.limit).collect())
             }
             Filter::Job(id) => Scanned::Jobs(self.jobs.get(&id).cloned().into_iter().collect()),
             Filter::Jobs { workspace, state, due } => {

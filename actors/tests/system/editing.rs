@@ -7,7 +7,6 @@ use reasoning_bank_actors::ports::{EmbedderState, MemoryStore, Record};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Changes, Memory, Scope, Status};
-use rstest::rstest;
 
 use crate::support::*;
 
@@ -286,20 +285,51 @@ async fn a_change_outlives_a_store_that_dies_on_the_way() {
     world.stop().await;
 }
 
-#[rstest]
 #[tokio::test(start_paused = true)]
-async fn nothing_is_changed_after_the_deadline(#[values(false, true)] while_embedding: bool) {
+async fn nothing_is_changed_after_the_deadline() {
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
-    if while_embedding {
-        world.embedder.set_state(EmbedderState::Loading);
-    }
-    let deadline =
-        if while_embedding { Deadline::after(Duration::from_millis(50)) } else { Deadline::after(Duration::ZERO) };
-    let error = world.handle.memories.update(update(id, retitled("Late")), deadline).await.unwrap_err();
-    let expected = if while_embedding { "embedding_unavailable" } else { "deadline_exceeded" };
-    assert_eq!(error.code(), expected);
+    let passed = Deadline::after(Duration::ZERO);
+    let error = world.handle.memories.update(update(id, retitled("Late")), passed).await.unwrap_err();
+    assert_eq!(error.code(), "deadline_exceeded");
     assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().title, "Retry with backoff");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_the_embedder_is_too_slow_for_is_made_without_vectors() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    world.embedder.set_state(EmbedderState::Loading);
+    let soon_over = Deadline::after(Duration::from_millis(50));
+    let changed = world.handle.memories.update(update(id, retitled("Jitter")), soon_over).await.unwrap();
+    assert_eq!((changed.title.as_str(), changed.revision), ("Jitter", 2));
+    assert!(world.passages(id).await.iter().all(|passage| passage.vector.is_none()));
+    world.embedder.set_state(EmbedderState::Ready);
+    assert_eq!(world.handle.memories.fill_vectors(soon()).await.unwrap(), 1);
+    assert!(world.passages(id).await.iter().all(|passage| passage.vector.is_some()));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_memory_at_the_last_revision_of_earlier_versions_is_changed_quarantined_and_deleted() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let stored: Memory = world.memories().await.remove(0);
+    let passages = world.passages(id).await;
+    world.handle.memories.delete(id, &project(), soon()).await.unwrap();
+    let last = Memory { revision: u64::from(u32::MAX), evolution_stage: u32::MAX, ..stored };
+    world.store.commit(vec![Record::Memory { memory: last, passages, confirm: None }], soon()).await.unwrap();
+    let changed = world.handle.memories.update(update(id, retitled("Jitter")), soon()).await.unwrap();
+    assert_eq!((changed.title.as_str(), changed.revision), ("Jitter", 4_294_967_296));
+    let quarantined = world.handle.memories.quarantine(id, &project(), true, false, soon()).await.unwrap();
+    assert_eq!(quarantined.changed, [id]);
+    world.handle.memories.quarantine(id, &project(), true, true, soon()).await.unwrap();
+    let child = RecordRequest { parent_memory_id: Some(id), ..lesson("Child", "of the last stage") };
+    let child = world.recorded(child).await;
+    assert_eq!(world.store.get(vec![child], soon()).await.unwrap()[0].memory.evolution_stage, u32::MAX);
+    world.handle.memories.delete(id, &project(), soon()).await.unwrap();
+    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap_err().code(), "not_found");
     world.stop().await;
 }
 

@@ -91,8 +91,15 @@ async fn while_the_model_loads_search_is_by_keyword_and_a_write_waits_for_it() {
 
     world.embedder.set_state(EmbedderState::Loading);
     let soon_over = Deadline::after(Duration::from_millis(50));
-    let error = world.handle.memories.record(lesson("Third", "lesson"), soon_over).await.unwrap_err();
-    assert_eq!(error.code(), "embedding_unavailable");
+    let third = world.handle.memories.record(lesson("Third", "a lesson of its own"), soon_over).await.unwrap().id;
+    let embedder = async |id| world.store.get(vec![id], soon()).await.unwrap()[0].memory.embedder.clone();
+    assert_eq!(embedder(third).await, None);
+    let found = world.handle.memories.retrieve(query("own"), soon()).await.unwrap();
+    assert_eq!(found.memories[0].memory.id, third, "found by its words");
+    world.embedder.set_state(EmbedderState::Ready);
+    assert_eq!(world.handle.memories.fill_vectors(soon()).await.unwrap(), 1);
+    assert!(embedder(third).await.is_some());
+    assert_eq!(world.handle.memories.fill_vectors(soon()).await.unwrap(), 0);
 
     world.embedder.set_state(EmbedderState::Failed("no such file".into()));
     let stored = world.handle.memories.record(lesson("Fourth", "without a vector"), soon()).await.unwrap();

@@ -84,8 +84,12 @@ fn store(upkeep: &Upkeep) -> String {
         return "the store was busy: whoever writes to it keeps it in shape\n".to_owned();
     }
     let more = if upkeep.more { "; more is left, run it again" } else { "" };
+    let vectors = match upkeep.vectors_made {
+        0 => String::new(),
+        made => format!("; {} got the vectors that were missing", counted(made, "memory", "memories")),
+    };
     format!(
-        "the store is in shape: {} and {} removed{more}\n",
+        "the store is in shape: {} and {} removed{vectors}{more}\n",
         counted(upkeep.fragments_removed, "fragment", "fragments"),
         counted(upkeep.versions_removed, "old version", "old versions"),
     )

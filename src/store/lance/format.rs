@@ -82,6 +82,11 @@ impl Layout {
         self.root.join("format_version")
     }
 
+    /// Holds a file for each memory that was stored without vectors.
+    pub(super) fn unembedded(&self) -> PathBuf {
+        self.tables().join("unembedded")
+    }
+
     pub(super) fn reembed(&self) -> PathBuf {
         self.tables().join("reembed.json")
     }

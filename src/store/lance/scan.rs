@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 
 use super::read::{self, records, select, select_these, texts, with_evidence};
 use super::tables::Tables;
-use super::{Shared, failed, filter, rows, summary};
+use super::{Shared, failed, filter, rows, summary, unembedded};
 
 pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<Scanned, StoreError> {
     let tables = &shared.tables;
@@ -88,6 +88,7 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
                 tokio::try_join!(stored(&tables.memories), stored(&tables.traces), stored(&tables.signals))?;
             Ok(Scanned::Stored([memories, traces, signals].concat()))
         }
+        Filter::WithoutVectors => Ok(Scanned::Stored(unembedded::some(&shared.layout, tables, page.limit).await?)),
         Filter::Job(id) => {
             let condition = filter::equals("id", id.to_string());
             Ok(Scanned::Jobs(records(&tables.jobs, Some(condition)).await?))

@@ -226,7 +226,8 @@ fn upkeep_says_what_became_of_the_work_that_used_memories() {
         notes: vec!["scope_denied: this workspace has no organisation".into()],
     };
     insta::assert_snapshot!(plain(&maintained(&shown)));
-    let upkeep = Upkeep { slices: 2, fragments_removed: 9, versions_removed: 1, busy: false, more: true };
+    let upkeep =
+        Upkeep { slices: 2, fragments_removed: 9, versions_removed: 1, vectors_made: 0, busy: false, more: true };
     let done = Maintenance { applied: true, stability: None, upkeep: Some(upkeep), open_promotions: 0, notes: vec![] };
     insta::assert_snapshot!(plain(&maintained(&done)));
 }
