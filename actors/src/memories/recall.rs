@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::injection::Injection;
 use reasoning_bank_domain::memory::{Memory, Scope};
-use reasoning_bank_domain::ranking::{Ranked, Ranking, Room};
+use reasoning_bank_domain::ranking::{Cut, Ranked, Ranking, Room};
 use reasoning_bank_domain::retrieval::{Recalled, over_fetch};
 use reasoning_bank_domain::score::Asked;
 use reasoning_bank_domain::signature::{Signature, mentioned, mentions_error};
@@ -185,9 +185,19 @@ impl MemoriesHandle {
         let rows = self.store.get(told.map(|entry| entry.facts.id).collect(), deadline).await?;
         let bodies: HashMap<MemoryId, Memory> = rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
         ranking.fit(request.max_tokens, |id| bodies.get(&id));
+        notes.extend(over_tokens(&ranking));
         self.meters.took(Timer::Retrieval, begun.elapsed());
         Ok(Found { ranking, bodies, partial, mode, notes })
     }
+}
+
+/// How many memories did not fit into the tokens of the answer, if any.
+fn over_tokens(ranking: &Ranking) -> Option<String> {
+    let max_of = |entry: &Ranked| if let Some(Cut::OverTokens { max }) = entry.cut { Some(max) } else { None };
+    let max = ranking.entries.iter().find_map(max_of)?;
+    let cut = ranking.entries.iter().filter_map(max_of).count();
+    let of = cut + ranking.kept().count();
+    Some(format!("max_tokens: {cut} of {of} memories did not fit into {max} tokens; raise max_tokens to see them"))
 }
 
 fn check(request: &RetrieveRequest) -> Result<(), Error> {

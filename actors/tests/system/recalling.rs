@@ -144,6 +144,8 @@ async fn an_explanation_has_the_answer_and_for_every_other_candidate_the_rule_th
     let explained = world.handle.memories.explain(short, soon()).await.unwrap();
     assert!(explained.retrieved.memories.is_empty());
     assert_eq!(explained.candidates[0].cut, Some(Cut::OverTokens { max: 1 }));
+    let notes = &explained.retrieved.notes;
+    assert!(notes.iter().any(|note| note.contains("did not fit into 1 tokens; raise max_tokens")), "{notes:?}");
     world.stop().await;
 }
 
