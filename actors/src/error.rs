@@ -141,6 +141,7 @@ impl Error {
             Self::Store(StoreError::TimedOut) => "call again; a write may have been done: look before you repeat it".into(),
             Self::Store(StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::TraceChanged(_))
             | Self::Conflict(_) => "read it again and repeat the change".into(),
+            Self::Store(StoreError::ReadOnly(cause)) => cause.remedy().into(),
             Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
             Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
             Self::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
@@ -185,6 +186,7 @@ impl Error {
                     | StoreError::Conflict(_)
                     | StoreError::JobChanged(_)
                     | StoreError::TraceChanged(_)
+                    | StoreError::ReadOnly(_)
                     | StoreError::Failed(_)
             ) | Self::Embedding(_)
                 | Self::ModelUnavailable { .. }

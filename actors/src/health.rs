@@ -6,7 +6,7 @@ use reasoning_bank_domain::health::{Health, HealthCheck, HealthStatus};
 use reasoning_bank_domain::statistics::ActorStatus;
 
 use crate::error::Error;
-use crate::ports::EmbedderState;
+use crate::ports::{EmbedderState, Limitation};
 use crate::runtime::Deadline;
 use crate::system::SystemHandle;
 
@@ -17,7 +17,8 @@ impl SystemHandle {
     /// Answers also when nothing else does. No model is called.
     pub async fn health(&self, deadline: Deadline) -> Health {
         let statistics = self.statistics(deadline.at_most(STORE_PATIENCE)).await;
-        let mut checks = vec![store(statistics.as_ref().err()), self.embedding(), self.language_model()];
+        let mut checks =
+            vec![store(statistics.as_ref().err(), self.store.limitation()), self.embedding(), self.language_model()];
         if let Ok(statistics) = &statistics {
             let down = statistics.actors.iter().filter(|actor| actor.status != ActorStatus::Running);
             let down: Vec<&str> = down.map(|actor| actor.name.as_str()).collect();
@@ -62,9 +63,10 @@ impl SystemHandle {
     }
 }
 
-fn store(error: Option<&Error>) -> HealthCheck {
-    match error {
-        None => HealthCheck::ok("store", "it answers"),
-        Some(error) => HealthCheck::fail("store", error.to_string(), error.hint()),
+fn store(error: Option<&Error>, limitation: Option<Limitation>) -> HealthCheck {
+    match (error, limitation) {
+        (Some(error), _) => HealthCheck::fail("store", error.to_string(), error.hint()),
+        (None, Some(limitation)) => HealthCheck::warn("store", limitation.to_string(), limitation.cause.remedy()),
+        (None, None) => HealthCheck::ok("store", "it answers"),
     }
 }

@@ -5,7 +5,7 @@
 //! Every request is idempotent (writes by id), so one that was lost with an actor is asked once more.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -22,7 +22,8 @@ use tracing::Instrument;
 use crate::embedding::EmbeddingCache;
 use crate::error::Error;
 use crate::ports::{
-    Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Scanned, StoreError,
+    Batch, Committed, EraseScope, Erased, Filter, Limitation, Maintained, MemoryRow, MemoryStore, Page, Recall,
+    Scanned, StoreError,
 };
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks};
 use crate::spans;
@@ -46,16 +47,23 @@ pub struct StoreHandle {
     gate: Gate,
     /// Nothing of an erased text is kept.
     embeddings: EmbeddingCache,
+    /// As of the last request.
+    limitation: Arc<Mutex<Option<Limitation>>>,
 }
 
 impl StoreHandle {
     pub(crate) fn new(embeddings: EmbeddingCache) -> Self {
-        Self { slot: Slot::new(), gate: Gate::new(GATE), embeddings }
+        Self { slot: Slot::new(), gate: Gate::new(GATE), embeddings, limitation: Arc::default() }
     }
 
     pub(crate) fn child(&self, opener: StoreOpener) -> ChildSpec {
         ChildSpec::actor("store", Restart::Permanent, &self.slot, move || (StoreActor, Arc::clone(&opener)))
             .behind(&self.gate)
+    }
+
+    /// What the store cannot do for now, by what the last request came upon.
+    pub fn limitation(&self) -> Option<Limitation> {
+        *self.limitation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Durable when it returns.
@@ -121,6 +129,7 @@ impl StoreHandle {
         let (span, begun) = (spans::store(op), Instant::now());
         let once = || {
             let (work, inside, span) = (Arc::clone(&work), Arc::clone(&inside), span.clone());
+            let limitation = Arc::clone(&self.limitation);
             self.slot.call(
                 move |reply| {
                     let request: Request = Box::new(move |store| {
@@ -131,7 +140,11 @@ impl StoreHandle {
                                 return;
                             }
                             let answer = match store {
-                                Ok(store) => bounded(deadline, work(store)).await,
+                                Ok(store) => {
+                                    let answer = bounded(deadline, work(Arc::clone(&store))).await;
+                                    *limitation.lock().unwrap_or_else(PoisonError::into_inner) = store.limitation();
+                                    answer
+                                }
                                 Err(error) => Err(error),
                             };
                             spans::store_ended(begun, answer.as_ref().map(T::rows));

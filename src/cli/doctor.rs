@@ -125,11 +125,22 @@ async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
         let failed = Filter::Jobs { workspace: None, state: Some(JobState::Failed), due: None };
         let workspaces = store.scan(Filter::Workspaces, Page::first(1), limit).await;
         let failed = store.scan(failed, Page::first(MAX_GIVEN_UP), limit).await;
+        if store.limitation().is_none()
+            && let Err(error) = store.try_writing(Deadline::after(OPEN_LIMIT)).await
+            && !matches!(error, StoreError::ReadOnly(_))
+        {
+            return Err(error);
+        }
         store.close(Deadline::after(OPEN_LIMIT)).await?;
-        Ok::<_, StoreError>((workspaces?, failed?))
+        Ok::<_, StoreError>((workspaces?, failed?, store.limitation()))
     };
     match tokio::time::timeout(STORE_LIMIT, opened).await {
-        Ok(Ok((Scanned::Workspaces(workspaces), Scanned::Jobs(failed)))) => {
+        Ok(Ok((Scanned::Workspaces(_), Scanned::Jobs(failed), Some(limitation)))) => {
+            let found = format!("{shown}: {limitation}");
+            let store = Check::new("store", Grade::Warn, found).hint(limitation.cause.remedy());
+            (store, given_up(&failed))
+        }
+        Ok(Ok((Scanned::Workspaces(workspaces), Scanned::Jobs(failed), None))) => {
             let count = workspaces.len();
             let found = format!("{shown} opens and can be written to, workspaces: {count}");
             let store = set_aside(dir).unwrap_or_else(|| Check::new("store", Grade::Ok, found));

@@ -1,37 +1,70 @@
 //! The right to work off the background jobs of a data directory: a lock file, which the kernel frees when the process
-//! that has it ends, however it does. It holds the day and what was spent on it: `2026-11-20 12345`.
+//! that has it ends, however it does. Beside it is the day and what was spent on it: `2026-11-20 12345`. It is not in the
+//! lock file, as it was in earlier versions: where a lock keeps others from reading, nobody else could see it.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::civil::Date;
 use reasoning_bank_actors::ports::{Exclusive, Right};
 
+use super::files::write_synced;
+
+/// A day and a number take far less; what is behind them is not read.
+const MAX_BYTES: u64 = 256;
+
 pub struct BackgroundLock {
-    path: PathBuf,
+    lock: PathBuf,
+    account: PathBuf,
 }
 
 impl BackgroundLock {
     pub fn of(data_dir: &Path) -> Self {
-        Self { path: data_dir.join(".background.lock") }
+        Self { lock: data_dir.join(".background.lock"), account: data_dir.join(".background.spent") }
     }
 
     fn take(&self) -> io::Result<Option<Held>> {
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
-        if file.try_lock().is_err() {
+        let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.lock)?;
+        if lock.try_lock().is_err() {
             return Ok(None);
         }
-        let mut text = String::new();
-        file.read_to_string(&mut text)?;
-        Ok(Some(Held { spent: account(&text), file: Arc::new(file) }))
+        self.move_account(&lock)?;
+        let spent = match File::open(&self.account) {
+            Ok(file) => account(&bounded(file)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Held { spent, account: self.account.clone(), _lock: lock }))
+    }
+
+    /// An earlier version kept its account in the lock file, which is read here by the only process that may: the one that
+    /// holds it. What it wrote last is the later one.
+    fn move_account(&self, mut lock: &File) -> io::Result<()> {
+        if lock.metadata()?.len() == 0 {
+            return Ok(());
+        }
+        lock.rewind()?;
+        if let Some((day, tokens)) = account(&bounded(lock)?) {
+            write_synced(&self.account, line(day, tokens).as_bytes())?;
+        }
+        lock.set_len(0)
     }
 }
 
-/// The first line; what is behind it was not cut off yet when its process was killed.
+fn bounded(file: impl Read) -> io::Result<String> {
+    let mut text = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut text)?;
+    Ok(String::from_utf8(text).unwrap_or_default())
+}
+
+fn line(day: Date, tokens: u64) -> String {
+    format!("{day} {tokens}\n")
+}
+
+/// The first line; what is behind it was not cut off yet when an earlier version was killed. Anything else is no account.
 fn account(text: &str) -> Option<(Date, u64)> {
     let (line, _) = text.split_once('\n')?;
     let (day, tokens) = line.split_once(' ')?;
@@ -41,14 +74,15 @@ fn account(text: &str) -> Option<(Date, u64)> {
 impl Exclusive for BackgroundLock {
     /// None, too, while there is no directory to lock.
     fn try_take(&self) -> Option<Box<dyn Right>> {
-        let taken = self.take().inspect_err(|error| tracing::debug!(%error, "the background lock cannot be opened"));
+        let taken = self.take().inspect_err(|error| tracing::debug!(%error, "the background lock cannot be taken"));
         taken.ok().flatten().map(|held| Box::new(held) as Box<dyn Right>)
     }
 }
 
 struct Held {
-    file: Arc<File>,
     spent: Option<(Date, u64)>,
+    account: PathBuf,
+    _lock: File,
 }
 
 impl Right for Held {
@@ -58,23 +92,15 @@ impl Right for Held {
 
     fn write_down(&mut self, day: Date, tokens: u64) -> BoxFuture<'_, Result<(), String>> {
         async move {
-            let file = Arc::clone(&self.file);
-            let text = format!("{day} {tokens}\n");
-            let written = tokio::task::spawn_blocking(move || write(&file, &text)).await;
+            let account = self.account.clone();
+            let write = move || write_synced(&account, line(day, tokens).as_bytes());
+            let written = tokio::task::spawn_blocking(write).await;
             written.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
             self.spent = Some((day, tokens));
             Ok(())
         }
         .boxed()
     }
-}
-
-/// One write of a few bytes: a kill does not tear it.
-fn write(mut file: &File, text: &str) -> io::Result<()> {
-    file.rewind()?;
-    file.write_all(text.as_bytes())?;
-    file.set_len(text.len() as u64)?;
-    file.sync_data()
 }
 
 #[cfg(test)]
@@ -97,6 +123,33 @@ mod tests {
         right.write_down(tuesday, 7).await.unwrap();
         assert_eq!((right.spent_on(monday), right.spent_on(tuesday)), (0, 7));
         assert!(BackgroundLock::of(&temp.path().join("gone")).try_take().is_none());
+    }
+
+    #[tokio::test]
+    async fn the_account_of_an_earlier_version_is_taken_over_and_garbage_is_none() {
+        let temp = tempfile::tempdir().unwrap();
+        let [lock, spent] = [".background.lock", ".background.spent"].map(|name| temp.path().join(name));
+        let day = Date::constant(2026, 11, 16);
+        std::fs::write(&lock, "2026-11-16 77\n").unwrap();
+        let mut right = BackgroundLock::of(temp.path()).try_take().unwrap();
+        assert_eq!(right.spent_on(day), 77);
+        assert_eq!(std::fs::read(&lock).unwrap(), b"", "it is in the lock file no more");
+        right.write_down(day, 5).await.unwrap();
+        assert_eq!(std::fs::read(&lock).unwrap(), b"");
+        drop(right);
+        let long = [b'9'; 100_000];
+        for garbage in [&b"\xff\xfe\n"[..], b"\0\0\0", b"2026-11-16", b"2026-11-16 -3\n", &long] {
+            std::fs::write(&lock, garbage).unwrap();
+            assert_eq!(
+                BackgroundLock::of(temp.path()).try_take().unwrap().spent_on(day),
+                5,
+                "what is beside it counts"
+            );
+            std::fs::write(&spent, garbage).unwrap();
+            let mut right = BackgroundLock::of(temp.path()).try_take().unwrap();
+            assert_eq!(right.spent_on(day), 0);
+            right.write_down(day, 5).await.unwrap();
+        }
     }
 
     #[test]

@@ -1,21 +1,102 @@
 //! Files that only their owner may read, and that are replaced whole.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-/// With its parents; nobody but the user may look into what is created.
+/// Creates the directory with its parents; nobody but the user may look into what is created. A directory is an entry of
+/// its parent, so the parent of each one that is new is synced: without that a power loss takes the directory with it.
 pub(super) fn create_dir(dir: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let created: Vec<&Path> = dir.ancestors().take_while(missing).collect();
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    created.into_iter().try_for_each(|dir| sync_dir(parent(dir)))
 }
 
 /// Replaces the file whole: after a crash the old content is there, or the new one.
 pub(super) fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
+    let dir = parent(path);
     let mut file = tempfile::NamedTempFile::new_in(dir)?;
     file.write_all(content)?;
-    file.as_file().sync_all()?;
+    sync(path, file.as_file())?;
     file.persist(path)?;
-    fs::File::open(dir)?.sync_all()
+    sync_dir(dir)
+}
+
+/// What is in the directory under which name is on the disk when it returns.
+pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+    sync(dir, &File::open(dir)?)
+}
+
+/// The content of the file is on the disk when it returns.
+pub(super) fn sync(path: &Path, file: &File) -> io::Result<()> {
+    #[cfg(test)]
+    faults::on_sync(path)?;
+    let _ = path;
+    file.sync_all()
+}
+
+/// The same for a file of which nothing but the content matters.
+pub(super) fn sync_data(path: &Path, file: &File) -> io::Result<()> {
+    #[cfg(test)]
+    faults::on_sync(path)?;
+    let _ = path;
+    file.sync_data()
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Syncs that fail, and a record of those that were done, for tests.
+#[cfg(test)]
+pub(super) mod faults {
+    use std::io;
+    use std::path::{Path, PathBuf};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    static FAILING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    static SYNCED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+    fn lock(paths: &'static Mutex<Vec<PathBuf>>) -> MutexGuard<'static, Vec<PathBuf>> {
+        paths.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next sync of something below this path fails, once, as a disk tells of it.
+    pub(crate) fn fail_next_sync_below(path: &Path) {
+        lock(&FAILING).push(path.to_owned());
+    }
+
+    /// Whether this very path was synced.
+    pub(crate) fn was_synced(path: &Path) -> bool {
+        lock(&SYNCED).iter().any(|synced| synced == path)
+    }
+
+    pub(super) fn on_sync(path: &Path) -> io::Result<()> {
+        let mut failing = lock(&FAILING);
+        if let Some(n) = failing.iter().position(|below| path.starts_with(below)) {
+            failing.remove(n);
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        lock(&SYNCED).push(path.to_owned());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_of_every_new_directory_is_synced() {
+        let top = tempfile::tempdir().unwrap();
+        let dir = top.path().join("a/b/c");
+        create_dir(&dir).unwrap();
+        for parent in [top.path(), &top.path().join("a"), &top.path().join("a/b")] {
+            assert!(faults::was_synced(parent), "{}", parent.display());
+        }
+        assert!(!faults::was_synced(&dir), "nothing is in it yet");
+        create_dir(&dir).unwrap();
+    }
 }

@@ -7,9 +7,11 @@
 //! DIR/lance/fingerprint.json  whose vectors they hold
 //! DIR/lance/reembed.json      that vectors of another embedder are being made, beside; see `reembed`
 //! DIR/lance/unembedded/ID     an empty file for each memory that was stored without vectors
-//! DIR/lance/.write.lock       held by the one process that writes; names the journal it is applying
+//! DIR/lance/.write.lock       held by the one process that writes
+//! DIR/lance/.write.owner      which journal it is applying, and the versions of the tables before
 //! DIR/lance/.upkeep.lock      held by the one process that does upkeep
-//! DIR/journal/UUID.log        frames of a process since its last checkpoint, locked while it lives
+//! DIR/journal/UUID.log        frames of a process since its last checkpoint
+//! DIR/journal/UUID.lock       held by that process while it lives
 //! DIR/journal/history*.log    frames from before, bounded: what damaged tables are repaired from
 //! DIR/journal/erasures.json   how many erasures there were, and the one under way
 //! DIR/journal/bulk.json       there while a commit of many records is under way: what to go back to if it breaks off
@@ -17,16 +19,21 @@
 //! DIR/set-aside/              manifests that did not open, tables and journals that could not be read whole
 //! ```
 
+mod access;
 mod apply;
+mod applying;
 mod bulk;
 mod checkpoint;
 mod commit;
 mod erase;
+mod erasures;
 mod filter;
 mod format;
+mod frames;
 mod indexes;
 mod journal;
 mod read;
+mod read_only;
 mod recovery;
 mod reembed;
 mod replay;
@@ -43,23 +50,26 @@ mod threads;
 mod unembedded;
 mod upgrade;
 mod upkeep;
+mod view;
 mod write_lock;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{
-    Batch, Committed, Embedder, EraseScope, Erased, Filter, Fingerprint, Maintained, MemoryRow, MemoryStore, Page,
-    Recall, Scanned, StoreError,
+    Batch, Committed, Embedder, EraseScope, Erased, Filter, Fingerprint, Limitation, Maintained, MemoryRow,
+    MemoryStore, Page, ReadOnlyCause, Recall, Scanned, StoreError,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::retrieval::Candidates;
 
+use self::access::Access;
+use self::applying::Versions;
 use self::checkpoint::Checkpoints;
 use self::commit::Queue;
 use self::format::Layout;
@@ -71,10 +81,13 @@ pub use self::threads::use_all_cores;
 use self::upkeep::Upkeep;
 use self::write_lock::WriteLock;
 
+/// How long a change of the embedder waits for a directory that could not be written to before.
+const OPEN_PATIENCE: Duration = Duration::from_secs(10);
+
 /// When the store does its background work by itself.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Opening waits this long for another process that is writing.
+    /// Opening waits this long for another process that is writing; then it opens for reading alone.
     pub open_timeout: Duration,
     /// The tables are synced and the journal is emptied by the first commit after this time,
     pub checkpoint_after: Duration,
@@ -89,7 +102,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            open_timeout: Duration::from_secs(10),
+            open_timeout: Duration::from_secs(5),
             checkpoint_after: Duration::from_secs(60),
             checkpoint_bytes: 8 << 20,
             compact_at_fragments: 32,
@@ -101,7 +114,7 @@ impl Default for Options {
 /// A data directory that is open. Several processes, and several instances in one process, may have the same one open.
 #[derive(Clone)]
 pub struct LanceStore {
-    shared: Arc<Shared>,
+    access: Arc<Access>,
 }
 
 /// What outlives a handle: a commit under way holds it too.
@@ -117,43 +130,89 @@ struct Shared {
     checkpoints: Checkpoints,
     upkeep: Upkeep,
     resident: Arc<Resident>,
+    /// Tables at the versions before a commit that is under way, or broke off.
+    pinned: Mutex<Option<(Versions, Tables)>>,
+    /// Opened without what opening repairs; how many journals wait to be replayed.
+    read_only: Option<usize>,
 }
 
-impl LanceStore {
-    /// Creates what is missing, repairs what a crash or a power loss left behind. Damages nothing it refuses to open.
-    ///
-    /// # Errors
-    /// [`StoreError::Unusable`], [`StoreError::NewerFormat`], [`StoreError::OtherEmbedder`];
-    /// [`StoreError::TimedOut`] when another process wrote all the while.
-    pub async fn open(dir: &Path, fingerprint: &Fingerprint, options: Options) -> Result<Self, StoreError> {
-        let layout = Layout::prepare(dir).await?;
-        let lock = WriteLock::open(&layout).await?;
-        let mut guard = lock.acquire(Deadline::after(options.open_timeout)).await?;
-        let format = format::check(&layout, fingerprint).await?;
-        let (tables, damaged) = recovery::open_tables(&layout, fingerprint.dims).await?;
-        bulk::take_back(&layout).await?;
-        upgrade::upgrade(&layout, &tables, format, damaged).await?;
-        let shared = Arc::new(Shared {
+impl Shared {
+    fn new(layout: Layout, options: Options, fingerprint: &Fingerprint, tables: Tables) -> Self {
+        Self {
+            lock: WriteLock::of(&layout),
             journal: JournalSlot::default(),
             queue: Queue::default(),
             checkpoints: Checkpoints::default(),
-            upkeep: Upkeep::open(&layout).await?,
+            upkeep: Upkeep::of(&layout),
             resident: Arc::new(Resident::new(&layout, tables.clone(), fingerprint.dims, options.resident_bytes)),
+            pinned: Mutex::default(),
+            read_only: None,
             fingerprint: fingerprint.clone(),
             dims: fingerprint.dims,
             layout,
             options,
             tables,
-            lock,
-        });
-        recovery::replay(&shared, &mut guard, damaged).await?;
-        erase::finish_for_earlier_versions(&shared, &mut guard).await?;
-        Ok(Self { shared })
+        }
+    }
+
+    fn read_only(self, waiting: usize) -> Self {
+        Self { read_only: Some(waiting), ..self }
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.read_only.is_some()
+    }
+
+    fn limitation(&self, cause: ReadOnlyCause) -> Limitation {
+        Limitation { cause, waiting: self.read_only.unwrap_or(0) }
+    }
+}
+
+/// Creates what is missing, repairs what a crash or a power loss left behind.
+async fn open_for_writing(dir: &Path, fingerprint: &Fingerprint, options: Options) -> Result<Shared, StoreError> {
+    let layout = Layout::prepare(dir).await?;
+    let lock = WriteLock::of(&layout);
+    let guard = match lock.acquire(Deadline::after(options.open_timeout)).await {
+        Err(StoreError::TimedOut) => return Err(StoreError::ReadOnly(ReadOnlyCause::LockHeld)),
+        acquired => acquired?,
+    };
+    let format = format::check(&layout, fingerprint).await?;
+    let (tables, damaged) = recovery::open_tables(&layout, fingerprint.dims).await?;
+    bulk::take_back(&layout).await?;
+    upgrade::upgrade(&layout, &tables, format, damaged).await?;
+    let shared = Shared { lock, ..Shared::new(layout, options, fingerprint, tables) };
+    recovery::replay(&shared, &guard, damaged).await?;
+    erase::finish_for_earlier_versions(&shared, &guard).await?;
+    drop(guard);
+    Ok(shared)
+}
+
+impl LanceStore {
+    /// Creates what is missing, repairs what a crash or a power loss left behind. Damages nothing it refuses to open. What
+    /// cannot be written to for now is opened for reading; writes work again by themselves once they can.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`], [`StoreError::NewerFormat`], [`StoreError::OtherEmbedder`].
+    pub async fn open(dir: &Path, fingerprint: &Fingerprint, options: Options) -> Result<Self, StoreError> {
+        let access = Access::open(dir.to_owned(), fingerprint, options).await?;
+        Ok(Self { access: Arc::new(access) })
+    }
+
+    fn shared(&self) -> Arc<Shared> {
+        self.access.for_reading()
+    }
+
+    /// Whether anything can be stored; what is in the way is known afterwards, as [`MemoryStore::limitation`].
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`], or of what comes before a write.
+    pub async fn try_writing(&self, deadline: Deadline) -> Result<(), StoreError> {
+        self.access.look(deadline).await
     }
 
     /// How much of it is searched in memory.
     pub fn resident(&self) -> ResidentUse {
-        self.shared.resident.in_use()
+        self.access.shared().resident.in_use()
     }
 
     /// The embedder whose vectors the directory holds; None where there is no bank in it yet.
@@ -173,29 +232,33 @@ impl LanceStore {
     /// # Errors
     /// Of the store or of the embedder; another process is at the same work.
     pub async fn reembed(&self, embedder: &dyn Embedder, progress: impl Fn(u64, u64)) -> Result<u64, Error> {
-        let passages = reembed::reembed(&self.shared, embedder, progress).await?;
-        self.shared.journal.remove_empty().map_err(failed)?;
+        let shared = self.access.writable(Deadline::after(OPEN_PATIENCE)).await?;
+        let passages = reembed::reembed(&shared, embedder, progress).await?;
+        shared.journal.remove_empty().map_err(failed)?;
         Ok(passages)
     }
 
     /// What was read, unless the directory has come to belong to another embedder: its vectors are not those that the
     /// caller can compare with.
-    async fn of_own_vectors<T>(&self, read: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    async fn of_own_vectors<T>(
+        shared: &Shared,
+        read: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
         let read = read.await;
-        format::check_embedder(&self.shared.layout, &self.shared.fingerprint)?;
+        format::check_embedder(&shared.layout, &shared.fingerprint)?;
         read
     }
 
     /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed. Does nothing when
     /// nothing was written since the last one. Goes on to the end by itself when the deadline passes.
     pub async fn close(&self, deadline: Deadline) -> Result<(), StoreError> {
-        if self.shared.queue.is_idle() && self.shared.journal.bytes() == 0 {
-            return self.shared.journal.remove_empty().map_err(failed);
+        let shared = self.access.shared();
+        if shared.queue.is_idle() && shared.journal.bytes() == 0 {
+            return shared.journal.remove_empty().map_err(failed);
         }
-        let shared = Arc::clone(&self.shared);
         let work = tokio::spawn(async move {
-            let mut guard = shared.lock.acquire(deadline).await?;
-            commit::settle(&shared, &mut guard).await?;
+            let guard = shared.lock.acquire(deadline).await?;
+            commit::settle(&shared, &guard).await?;
             checkpoint::checkpoint(&shared, &guard).await?;
             shared.journal.remove_empty().map_err(failed)
         });
@@ -203,48 +266,66 @@ impl LanceStore {
     }
 }
 
-impl LanceStore {
-    /// Vectors may have been made again since their memory was written; they are those of the directory's embedder.
-    fn name_embedder(&self, rows: &mut [MemoryRow]) {
-        for embedder in rows.iter_mut().filter_map(|row| row.memory.embedder.as_mut()) {
-            *embedder = self.shared.fingerprint.to_string();
-        }
+/// Vectors may have been made again since their memory was written; they are those of the directory's embedder.
+fn name_embedder(shared: &Shared, rows: &mut [MemoryRow]) {
+    for embedder in rows.iter_mut().filter_map(|row| row.memory.embedder.as_mut()) {
+        *embedder = shared.fingerprint.to_string();
     }
 }
 
 impl MemoryStore for LanceStore {
     fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
-        async move {
+        let work = move |shared: Arc<Shared>| async move {
             let changes = unembedded::Changes::of(&batch);
-            changes.note(&self.shared.layout).await;
-            let committed = commit::commit(&self.shared, batch, deadline).await?;
-            changes.forget(&self.shared.layout).await;
+            changes.note(&shared.layout).await;
+            let committed = commit::commit(&shared, batch, deadline).await?;
+            changes.forget(&shared.layout).await;
             Ok(committed)
-        }
-        .boxed()
+        };
+        self.access.write(deadline, work).boxed()
     }
 
     fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
-        within(deadline, self.of_own_vectors(search::candidates(&self.shared, recall))).boxed()
+        let shared = self.shared();
+        let found = async move {
+            let read = |tables| {
+                let (shared, recall) = (&shared, recall.clone());
+                async move { search::candidates(shared, &tables, recall).await }
+            };
+            Self::of_own_vectors(&shared, view::whole(&shared, read)).await
+        };
+        within(deadline, found).boxed()
     }
 
     fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
+        let shared = self.shared();
         let named = async move {
-            let mut found = resident::rows(&self.shared.resident, &ids).await;
-            let others = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
-            found.extend(read::get(&self.shared.tables, others).await?);
-            let mut rows: Vec<MemoryRow> = ids.iter().filter_map(|id| found.remove(id)).collect();
-            self.name_embedder(&mut rows);
+            let read = |tables: Tables| {
+                let (shared, ids) = (&shared, &ids);
+                async move {
+                    let mut found = resident::rows(&shared.resident, ids).await;
+                    let others = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
+                    found.extend(read::get(&tables, others).await?);
+                    Ok(ids.iter().filter_map(|id| found.remove(id)).collect::<Vec<MemoryRow>>())
+                }
+            };
+            let mut rows = view::whole(&shared, read).await?;
+            name_embedder(&shared, &mut rows);
             Ok(rows)
         };
         within(deadline, named).boxed()
     }
 
     fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
-        let named = async {
-            let mut scanned = self.of_own_vectors(scan::scan(&self.shared, filter, page)).await?;
+        let shared = self.shared();
+        let named = async move {
+            let read = |tables| {
+                let (shared, filter, page) = (&shared, filter.clone(), page.clone());
+                async move { scan::scan(shared, &tables, filter, page).await }
+            };
+            let mut scanned = Self::of_own_vectors(&shared, view::whole(&shared, read)).await?;
             if let Scanned::Memories(rows) = &mut scanned {
-                self.name_embedder(rows);
+                name_embedder(&shared, rows);
             }
             Ok(scanned)
         };
@@ -252,11 +333,17 @@ impl MemoryStore for LanceStore {
     }
 
     fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
-        erase::erase(&self.shared, scope, deadline).boxed()
+        let work = move |shared: Arc<Shared>| async move { erase::erase(&shared, scope, deadline).await };
+        self.access.write(deadline, work).boxed()
     }
 
     fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
-        upkeep::maintain(&self.shared, deadline).boxed()
+        // it gives way to whoever writes, so that it went well says little of whether others can
+        async move { upkeep::maintain(&self.access.writable(deadline).await?, deadline).await }.boxed()
+    }
+
+    fn limitation(&self) -> Option<Limitation> {
+        self.access.limitation()
     }
 }
 

@@ -11,8 +11,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::ports::{
-    Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Record, Scanned,
-    StoreError,
+    Batch, Committed, EraseScope, Erased, Filter, Limitation, Maintained, MemoryRow, MemoryStore, Page, Recall, Record,
+    Scanned, StoreError,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
@@ -143,6 +143,10 @@ impl MemoryStore for TraceFiles {
 
     fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
         self.maintain_both(deadline).boxed()
+    }
+
+    fn limitation(&self) -> Option<Limitation> {
+        self.store.limitation()
     }
 }
 

@@ -150,6 +150,11 @@ impl McpProcess {
         result["structuredContent"].clone()
     }
 
+    /// Of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn close_input(&mut self) {
         self.stdin = None;
     }

@@ -43,7 +43,7 @@ enum Aim {
 struct Found {
     ranking: Ranking,
     bodies: HashMap<MemoryId, Memory>,
-    /// The scope that was asked for could not be read.
+    /// Not all that was asked for could be read.
     partial: bool,
     mode: SearchMode,
     notes: Vec<String>,
@@ -186,6 +186,9 @@ impl MemoriesHandle {
         let bodies: HashMap<MemoryId, Memory> = rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
         ranking.fit(request.max_tokens, |id| bodies.get(&id));
         notes.extend(over_tokens(&ranking));
+        let limitation = self.store.limitation();
+        notes.extend(limitation.map(|limitation| limitation.to_string()));
+        let partial = partial || limitation.is_some_and(|limitation| limitation.is_incomplete());
         self.meters.took(Timer::Retrieval, begun.elapsed());
         Ok(Found { ranking, bodies, partial, mode, notes })
     }

@@ -1,7 +1,8 @@
-//! The store port: six methods, whatever the backend. Contract: `tests/it/store_contract.rs` of the root package,
+//! The store port: six methods and what does not work for now, whatever the backend. Contract: `tests/it/store_contract.rs` of the root package,
 //! which runs over every adapter.
 
 use std::collections::BTreeMap;
+use std::{fmt, io};
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -324,8 +325,98 @@ pub enum StoreError {
     /// The same of a trace.
     #[error("trace {0} was changed or erased since it was read")]
     TraceChanged(TraceId),
+    /// What is there can be read; nothing can be written until the cause is gone, and then without a new start.
+    #[error("the store can be read but not written to: {0}")]
+    ReadOnly(ReadOnlyCause),
     #[error("the store failed: {0}")]
     Failed(String),
+}
+
+/// Why nothing can be written for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOnlyCause {
+    DiskFull,
+    FileSystem,
+    Permission,
+    /// Somebody held the write lock all the while. Nothing of the write was done.
+    LockHeld,
+}
+
+impl ReadOnlyCause {
+    /// None where that is no reason not to write.
+    pub fn of(error: io::ErrorKind) -> Option<Self> {
+        match error {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Some(Self::DiskFull)
+            }
+            io::ErrorKind::ReadOnlyFilesystem => Some(Self::FileSystem),
+            io::ErrorKind::PermissionDenied => Some(Self::Permission),
+            _ => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::DiskFull => {
+                "free space on the disk of the data directory, or raise the quota; writes then work again by themselves. \
+                 One that broke off may be carried out then: look before you repeat it"
+            }
+            Self::FileSystem => {
+                "mount the file system of the data directory writable again (after an error of the disk look at that \
+                 first), or name another --data-dir; writes then work again by themselves"
+            }
+            Self::Permission => {
+                "let the user who runs this write to the data directory and all that is in it, or name another \
+                 --data-dir; writes then work again by themselves"
+            }
+            Self::LockHeld => {
+                "`fuser -v` on lance/.write.lock in the data directory shows which process holds it: let it go on \
+                 (`kill -CONT`) or end it; writes then work again by themselves"
+            }
+        }
+    }
+}
+
+impl fmt::Display for ReadOnlyCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DiskFull => "there is no space left on its disk",
+            Self::FileSystem => "its file system is mounted read-only",
+            Self::Permission => "this user may not write to its directory",
+            Self::LockHeld => "another process holds its write lock and does not give it back",
+        })
+    }
+}
+
+/// What a store cannot do for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limitation {
+    pub cause: ReadOnlyCause,
+    /// Journals of earlier processes that could not be replayed: what they alone hold is not shown.
+    pub waiting: usize,
+}
+
+impl Limitation {
+    /// Whether something that is stored may be missing from answers.
+    pub fn is_incomplete(&self) -> bool {
+        self.waiting > 0
+    }
+}
+
+impl fmt::Display for Limitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "store_unavailable: memories can be read but nothing can be stored: {}", self.cause)?;
+        if self.is_incomplete() {
+            write!(
+                f,
+                "; what an earlier process stored shortly before it broke off may be missing until then (journals that \
+                 wait: {})",
+                self.waiting
+            )?;
+        }
+        Ok(())
+    }
 }
 
 pub trait MemoryStore: Send + Sync + 'static {
@@ -344,4 +435,9 @@ pub trait MemoryStore: Send + Sync + 'static {
 
     /// One bounded slice of upkeep: compaction, index update, pruning of old versions.
     fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>>;
+
+    /// What it cannot do for now, by what the last request came upon; None: it can do everything.
+    fn limitation(&self) -> Option<Limitation> {
+        None
+    }
 }

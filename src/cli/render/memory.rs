@@ -20,7 +20,7 @@ pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
         SearchMode::Keyword => "by words only",
         SearchMode::Vector => "by meaning only",
     };
-    let partial = if answer.partial { ", not all scopes could be read" } else { "" };
+    let partial = if answer.partial { ", not all could be read" } else { "" };
     let _ = writeln!(
         out,
         "{}, {mode}, {} ms{partial}",

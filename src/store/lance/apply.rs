@@ -1,6 +1,7 @@
 //! Applying records to the tables: once when they are new, or again when journals are replayed (`replay`). The order of
 //! the tables is such that a reader never meets a passage without its memory.
 
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use arrow_array::RecordBatchIterator;
@@ -14,6 +15,7 @@ use reasoning_bank_actors::ports::{Passage, Record, StoreError};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 
+use super::applying::Versions;
 use super::revisions::{Standing, Stored};
 use super::rows::{self, Rows};
 use super::tables::{TableName, Tables};
@@ -85,10 +87,6 @@ impl Plan {
         })
     }
 
-    pub(super) async fn apply(self, tables: &Tables) -> Result<(), StoreError> {
-        self.write(tables).await?.publish(tables).await
-    }
-
     /// Writes the new rows of all tables at the same time: most of the work, of which no reader sees anything.
     pub(super) async fn write(self, tables: &Tables) -> Result<Written, StoreError> {
         let appended = self.appended.into_iter().map(|rows| Appended::write(tables, rows));
@@ -108,6 +106,19 @@ impl Appended {
 }
 
 impl Written {
+    /// The versions of the tables that it changes, as they are before. The write lock must be held.
+    pub(super) async fn before(&self, tables: &Tables) -> Result<Versions, StoreError> {
+        let known = self.appended.iter().map(|appended| (appended.table, appended.dataset.version_id()));
+        let mut before: Versions = known.collect();
+        let passages = (!self.revised.is_empty()).then_some(TableName::Passages);
+        for table in self.replaced.iter().map(|rows| rows.table).chain(passages) {
+            if let Entry::Vacant(unknown) = before.entry(table) {
+                unknown.insert(indexes::snapshot(tables.get(table)).await?.version_id());
+            }
+        }
+        Ok(before)
+    }
+
     pub(super) async fn publish(self, tables: &Tables) -> Result<(), StoreError> {
         for rows in self.replaced {
             match rows.table {
@@ -204,4 +215,98 @@ async fn remove_stale_passages(tables: &Tables, revised: &[Revised]) -> Result<(
         tables.passages.delete(&stale).await.map_err(failed)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use jiff::Timestamp;
+    use reasoning_bank_actors::ports::{Filter, Fingerprint, MemoryStore, Page, Scanned};
+    use reasoning_bank_actors::runtime::Deadline;
+    use reasoning_bank_domain::confidence::{Signal, SignalKind};
+    use reasoning_bank_domain::job::{Job, Work};
+    use reasoning_bank_domain::workspace::WorkspaceId;
+    use uuid::Uuid;
+
+    use super::super::frames::Frame;
+    use super::super::{LanceStore, Options, commit};
+    use super::*;
+
+    fn soon() -> Deadline {
+        Deadline::after(Duration::from_secs(60))
+    }
+
+    async fn open(dir: &std::path::Path) -> LanceStore {
+        let fingerprint = Fingerprint { name: "test".into(), dims: 4, hash: "0123456789abcdef0123".into() };
+        LanceStore::open(dir, &fingerprint, Options::default()).await.unwrap()
+    }
+
+    /// Records of two tables.
+    fn batch() -> Vec<Record> {
+        let workspace_id = WorkspaceId::of_root("/here");
+        let signal = Signal {
+            id: Uuid::now_v7().into(),
+            memory_id: Uuid::now_v7().into(),
+            workspace_id: workspace_id.clone(),
+            kind: SignalKind::Helpful,
+            at: Timestamp::UNIX_EPOCH,
+            trace_id: None,
+            session: None,
+            comment: None,
+        };
+        // the id of a job follows from its work
+        let question = Uuid::now_v7().to_string();
+        let work = Work::Capture { question, answer: "a".into(), session_id: None };
+        let job = Job::queued(workspace_id, work, Timestamp::UNIX_EPOCH);
+        vec![Record::Signal(signal), Record::Job(job)]
+    }
+
+    /// How many signals and jobs a reader is shown.
+    async fn shown(store: &LanceStore) -> (usize, usize) {
+        let signals = store.scan(Filter::Signals { workspace: None }, Page::first(10), soon()).await.unwrap();
+        let jobs = Filter::Jobs { workspace: None, state: None, due: None };
+        match (signals, store.scan(jobs, Page::first(10), soon()).await.unwrap()) {
+            (Scanned::Signals(signals), Scanned::Jobs(jobs)) => (signals.len(), jobs.len()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn readers_are_shown_a_commit_whole_or_not_at_all_wherever_its_writer_stops() {
+        let dir = tempfile::tempdir().unwrap();
+        let (writer, reader) = (open(dir.path()).await, open(dir.path()).await);
+        writer.commit(batch(), soon()).await.unwrap();
+        assert_eq!(shown(&reader).await, (1, 1));
+
+        let shared = writer.access.shared();
+        let guard = shared.lock.acquire(soon()).await.unwrap();
+        let batch = batch();
+        let plan = Plan::new(&batch, 4).unwrap();
+        guard.begin(&shared.journal.name(&shared.layout).await.unwrap()).unwrap();
+        shared.journal.append(Frame { erasures: 0, batch }.encode().unwrap()).await.unwrap();
+        assert_eq!(shown(&reader).await, (1, 1));
+        let mut first = plan.write(&shared.tables).await.unwrap();
+        guard.publish(&first.before(&shared.tables).await.unwrap()).unwrap();
+        let later = first.appended.split_off(1);
+        assert_eq!((first.appended.len(), later.len()), (1, 1));
+        first.publish(&shared.tables).await.unwrap();
+        for store in [&reader, &writer, &open_reading(dir.path()).await] {
+            assert_eq!(shown(store).await, (1, 1), "half of the commit is shown");
+        }
+
+        // killed: nobody holds the lock, and the reader never takes it
+        drop(guard);
+        assert_eq!(shown(&reader).await, (1, 1), "half of the commit is shown");
+        let guard = shared.lock.acquire(soon()).await.unwrap();
+        commit::settle(&shared, &guard).await.unwrap();
+        assert_eq!(shown(&reader).await, (2, 2), "whoever writes next finishes it");
+    }
+
+    /// Opened while the lock is held.
+    async fn open_reading(dir: &std::path::Path) -> LanceStore {
+        let fingerprint = Fingerprint { name: "test".into(), dims: 4, hash: "0123456789abcdef0123".into() };
+        let options = Options { open_timeout: Duration::from_millis(20), ..Options::default() };
+        LanceStore::open(dir, &fingerprint, options).await.unwrap()
+    }
 }

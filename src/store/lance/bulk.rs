@@ -12,7 +12,7 @@ use lance::dataset::builder::DatasetBuilder;
 use reasoning_bank_actors::ports::{Batch, Record, StoreError};
 
 use super::apply::Plan;
-use super::format::Layout;
+use super::format::{Layout, unreadable};
 use super::tables::TableName;
 use super::write_lock::WriteGuard;
 use super::{Shared, blocking, checkpoint, failed, indexes};
@@ -47,6 +47,8 @@ pub(super) async fn apply(shared: &Shared, guard: &WriteGuard, plan: Plan) -> Re
     checkpoint::sync_tables(shared).await?;
     let path = shared.layout.bulk();
     blocking(move || remove_synced(&path)).await?.map_err(failed)?;
+    // tells readers that what they read meanwhile may be of before and of after
+    guard.finish()?;
     shared.upkeep.make_way();
     Ok(())
 }
@@ -66,7 +68,7 @@ async fn mark(shared: &Shared, guard: &WriteGuard) -> Result<(), StoreError> {
 pub(super) async fn take_back(layout: &Layout) -> Result<(), StoreError> {
     let path = layout.bulk();
     let Some(json) = blocking(move || read_if_there(&path)).await?.map_err(failed)? else { return Ok(()) };
-    let versions: Versions = serde_json::from_slice(&json).map_err(failed)?;
+    let versions: Versions = serde_json::from_slice(&json).map_err(|error| unreadable(&layout.bulk(), &error))?;
     tracing::info!("taking back a commit of many records that broke off");
     for name in TableName::ALL {
         if let Some(version) = versions.get(name.as_str()) {

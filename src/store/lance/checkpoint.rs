@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::write_lock::WriteGuard;
 use super::{Shared, blocking, failed};
+use crate::store::files::{self, sync};
 
 pub(super) struct Checkpoints {
     /// What has been synced, by path. Files of tables never change; a file of another size or time is another file.
@@ -42,7 +43,11 @@ pub(super) fn due(shared: &Shared) -> bool {
 /// Syncs the tables without emptying the journal: done ahead and without the lock, it leaves little for the checkpoint.
 pub(super) async fn sync_tables(shared: &Shared) -> Result<(), StoreError> {
     let (dir, synced) = (shared.layout.tables(), Arc::clone(&shared.checkpoints.synced));
-    blocking(move || sync_tree(&dir, &mut synced.lock().unwrap_or_else(PoisonError::into_inner))).await?.map_err(failed)
+    let done = blocking(move || sync_tree(&dir, &mut synced.lock().unwrap_or_else(PoisonError::into_inner))).await?;
+    if done.is_err() {
+        shared.journal.give_up();
+    }
+    done.map_err(failed)
 }
 
 /// The guard keeps everybody from writing between the sync and the emptying.
@@ -78,13 +83,13 @@ fn sync_dir(dir: &Path, synced: &Synced, present: &mut Synced) -> io::Result<boo
         let state = (metadata.modified().ok(), metadata.len());
         if synced.get(&path) != Some(&state) {
             let Some(file) = unless_gone(File::open(&path))? else { continue };
-            file.sync_all()?;
+            sync(&path, &file)?;
             changed = true;
         }
         present.insert(path, state);
     }
     if changed {
-        File::open(dir)?.sync_all()?;
+        files::sync_dir(dir)?;
     }
     Ok(changed)
 }

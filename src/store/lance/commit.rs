@@ -5,15 +5,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reasoning_bank_actors::ports::{Batch, Committed, StoreError};
+use reasoning_bank_actors::ports::{Batch, Committed, ReadOnlyCause, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::apply::Plan;
-use super::journal::{Erasures, Frame};
+use super::erasures::Erasures;
+use super::frames::Frame;
 use super::resolve::{self, Answer};
 use super::write_lock::WriteGuard;
-use super::{Shared, blocking, bulk, checkpoint, erase, failed, format, replay, rows, upkeep, within};
+use super::{Shared, access, blocking, bulk, checkpoint, erase, failed, format, replay, rows, upkeep, within};
 
 /// Commits that wait; further callers wait for a place, to their deadlines.
 const WAITING: usize = 1024;
@@ -91,13 +92,13 @@ impl Queue {
     }
 
     /// Those that came while others ran out of time have time left.
-    fn time_out(&self) {
+    fn time_out(&self, why: &StoreError) {
         let mut state = self.state();
         let waiting = std::mem::take(&mut state.waiting).into_iter();
         let (late, in_time) = waiting.partition::<VecDeque<_>, _>(|waiting| waiting.deadline.passed());
         state.waiting = in_time;
         drop(state);
-        reply(late, Err(StoreError::TimedOut));
+        reply(late, Err(why.clone()));
     }
 
     fn fail_all(&self, error: &StoreError) {
@@ -123,6 +124,7 @@ pub(super) async fn commit(shared: &Arc<Shared>, batch: Batch, deadline: Deadlin
         let place = Arc::clone(&shared.queue.places).acquire_owned().await.map_err(failed)?;
         let (batch, plan) = bulk::planned(batch, shared.dims).await?;
         let (reply, answer) = oneshot::channel();
+        let deadline = access::to_answer(deadline);
         if shared.queue.push(Waiting { batch, plan, deadline, reply, _place: place }) {
             tokio::spawn(serve(Arc::clone(shared)));
         }
@@ -134,8 +136,10 @@ pub(super) async fn commit(shared: &Arc<Shared>, batch: Batch, deadline: Deadlin
 /// Commits batch after batch until nothing waits.
 async fn serve(shared: Arc<Shared>) {
     while let Some(deadline) = shared.queue.patience() {
+        let is_late = deadline.passed();
         match shared.lock.acquire(deadline).await {
-            Err(StoreError::TimedOut) => shared.queue.time_out(),
+            Err(StoreError::TimedOut) if is_late => shared.queue.time_out(&StoreError::TimedOut),
+            Err(StoreError::TimedOut) => shared.queue.time_out(&StoreError::ReadOnly(ReadOnlyCause::LockHeld)),
             Err(error) => shared.queue.fail_all(&error),
             Ok(guard) => {
                 let commit = tokio::spawn(commit_waiting(Arc::clone(&shared), guard));
@@ -150,11 +154,11 @@ async fn serve(shared: Arc<Shared>) {
     }
 }
 
-async fn commit_waiting(shared: Arc<Shared>, mut guard: WriteGuard) {
+async fn commit_waiting(shared: Arc<Shared>, guard: WriteGuard) {
     let mut waiting = shared.queue.take();
     let batches: Vec<Batch> = waiting.iter_mut().map(|waiting| std::mem::take(&mut waiting.batch)).collect();
     let plan = if let [alone] = &mut *waiting { alone.plan.take() } else { None };
-    match write(&shared, &mut guard, batches, plan).await {
+    match write(&shared, &guard, batches, plan).await {
         Ok(answers) => {
             for (waiting, answer) in waiting.into_iter().zip(answers) {
                 let _ = waiting.reply.send(answer);
@@ -176,7 +180,7 @@ async fn commit_waiting(shared: Arc<Shared>, mut guard: WriteGuard) {
 /// `plan`: for all of the batches.
 async fn write(
     shared: &Shared,
-    guard: &mut WriteGuard,
+    guard: &WriteGuard,
     batches: Vec<Batch>,
     plan: Option<Plan>,
 ) -> Result<Vec<Answer>, StoreError> {
@@ -201,18 +205,23 @@ async fn write(
     .await??;
     guard.begin(&shared.journal.name(&shared.layout).await?)?;
     shared.journal.append(frame).await?;
-    plan.apply(&shared.tables).await?;
+    let written = plan.write(&shared.tables).await?;
+    guard.publish(&written.before(&shared.tables).await?)?;
+    written.publish(&shared.tables).await?;
     guard.finish()?;
     Ok(answers)
 }
 
 /// Before anything is written: finishes what the last holder of the write lock began and could not finish.
-pub(super) async fn settle(shared: &Shared, guard: &mut WriteGuard) -> Result<Erasures, StoreError> {
+pub(super) async fn settle(shared: &Shared, guard: &WriteGuard) -> Result<Erasures, StoreError> {
     format::check_again(&shared.layout, &shared.fingerprint).await?;
     bulk::take_back(&shared.layout).await?;
-    if let Some(journal) = guard.unapplied()? {
+    let unfinished = guard.unfinished()?;
+    if let Some(journal) = &unfinished.journal {
         tracing::info!(journal, "finishing a commit that broke off");
         replay::replay(shared, vec![shared.layout.journals().join(journal)]).await?;
+    }
+    if !unfinished.is_over() {
         guard.finish()?;
     }
     let erasures = Erasures::read(&shared.layout).await?;
@@ -234,8 +243,9 @@ mod tests {
             answer
         };
         let (mut late, mut in_time) = (push(Duration::ZERO), push(Duration::from_secs(60)));
-        queue.time_out();
-        assert_eq!(late.try_recv().unwrap(), Err(StoreError::TimedOut));
+        let held = StoreError::ReadOnly(ReadOnlyCause::LockHeld);
+        queue.time_out(&held);
+        assert_eq!(late.try_recv().unwrap(), Err(held));
         assert_eq!(in_time.try_recv(), Err(oneshot::error::TryRecvError::Empty));
         assert!(queue.patience().is_some());
     }

@@ -13,21 +13,22 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::job::JobState;
 use reasoning_bank_domain::memory::Scope;
 
+use super::erasures::Erasures;
 use super::format::Layout;
-use super::journal::{self, Erasures, JournalSlot};
+use super::journal::{self, JournalSlot};
 use super::tables::{TableName, Tables};
 use super::write_lock::WriteGuard;
 use super::{
-    Shared, blocking, checkpoint, commit, failed, filter, indexes, read, reembed, replay, rows, set_aside, upkeep,
-    within,
+    Shared, access, blocking, checkpoint, commit, failed, filter, indexes, read, reembed, replay, rows, set_aside,
+    upkeep, within,
 };
 
 /// Goes on to the end by itself when the deadline passes.
 pub(super) async fn erase(shared: &Arc<Shared>, scope: EraseScope, deadline: Deadline) -> Result<Erased, StoreError> {
     let shared = Arc::clone(shared);
     let work = tokio::spawn(async move {
-        let mut guard = shared.lock.acquire(deadline).await?;
-        let erasures = commit::settle(&shared, &mut guard).await?;
+        let guard = access::lock(&shared, deadline).await?;
+        let erasures = commit::settle(&shared, &guard).await?;
         if matches!(scope, EraseScope::Traces { .. } | EraseScope::Jobs { .. })
             && nothing_of(shared.tables.each(), &scope).await?
         {
@@ -52,7 +53,7 @@ async fn begin(
 
 /// A process of an earlier version that erases a workspace knows nothing of its jobs: they go here. Where anything else is
 /// left of a workspace it was not erased, and only its registration was lost.
-pub(super) async fn finish_for_earlier_versions(shared: &Shared, guard: &mut WriteGuard) -> Result<(), StoreError> {
+pub(super) async fn finish_for_earlier_versions(shared: &Shared, guard: &WriteGuard) -> Result<(), StoreError> {
     let tables = &shared.tables;
     let (jobs, registered) = tokio::try_join!(
         read::select(&tables.jobs, None, &["workspace"]),

@@ -1,7 +1,7 @@
 //! The data directory: its paths, the number of its layout and the embedder whose vectors it holds.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::ports::{Fingerprint, StoreError};
@@ -15,6 +15,11 @@ use crate::store::files::{create_dir, write_synced};
 /// their readers in columns, traces have revisions, and there are jobs. 4: passages have their index terms in a column, over
 /// which the text index is built, and time, outcome, source and difficulty of their memory in others.
 pub(super) const FORMAT_VERSION: u32 = 4;
+
+/// Of what should be a number and is not.
+const SHOWN_CHARS: usize = 40;
+/// A number, a fingerprint, the state of a change: each takes far less.
+const MAX_BYTES: u64 = 64 << 10;
 
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
@@ -52,6 +57,11 @@ impl Layout {
         self.tables().join(".write.lock")
     }
 
+    /// What whoever holds the write lock is doing.
+    pub(super) fn write_owner(&self) -> PathBuf {
+        self.tables().join(".write.owner")
+    }
+
     pub(super) fn upkeep_lock(&self) -> PathBuf {
         self.tables().join(".upkeep.lock")
     }
@@ -67,6 +77,11 @@ impl Layout {
     /// There while a commit of many records is under way.
     pub(super) fn bulk(&self) -> PathBuf {
         self.journals().join("bulk.json")
+    }
+
+    /// Written and removed to see whether there is room.
+    pub(super) fn probe(&self) -> PathBuf {
+        self.journals().join(".probe")
     }
 
     pub(super) fn set_aside(&self) -> PathBuf {
@@ -105,6 +120,11 @@ pub(super) fn unusable(path: &Path, error: &io::Error) -> StoreError {
     StoreError::Unusable(format!("{}: {error}", path.display()))
 }
 
+/// What a file of the store should say, and does not.
+pub(super) fn unreadable(path: &Path, error: &serde_json::Error) -> StoreError {
+    StoreError::Unusable(format!("{} cannot be read: {error}", path.display()))
+}
+
 /// The embedder whose vectors a directory holds.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stamp {
@@ -137,7 +157,7 @@ impl Stamp {
         let path = layout.fingerprint();
         let Some(text) = read_if_exists(&path)? else { return Ok(None) };
         let read = serde_json::from_str(&text);
-        read.map(Some).map_err(|error| StoreError::Unusable(format!("{} cannot be read: {error}", path.display())))
+        read.map(Some).map_err(|error| unreadable(&path, &error))
     }
 
     pub(super) fn write(&self, layout: &Layout) -> Result<(), StoreError> {
@@ -159,6 +179,30 @@ pub(super) async fn check(layout: &Layout, fingerprint: &Fingerprint) -> Result<
             None => Stamp::from(&expected).write(&layout)?,
         }
         Ok(format)
+    })
+    .await?
+}
+
+/// The same for who can only read: what would have to be stamped or upgraded first cannot be read.
+pub(super) async fn check_for_reading(layout: &Layout, fingerprint: &Fingerprint) -> Result<(), StoreError> {
+    let (layout, fingerprint) = (layout.clone(), fingerprint.clone());
+    let first = |what: &str| Err(StoreError::Unusable(format!("{what}, which needs writing")));
+    blocking(move || {
+        match stamped_format(&layout.format_version())? {
+            Some(FORMAT_VERSION) => {}
+            Some(earlier) => {
+                return first(&format!("its format {earlier} must be upgraded to {FORMAT_VERSION} before it is read"));
+            }
+            // a bank that nobody could make yet has nothing in it
+            None => return Ok(()),
+        }
+        if reembed::is_switching(&layout)? {
+            return first("a change of the embedder must be finished before it is read");
+        }
+        match Stamp::read(&layout)? {
+            Some(found) => same(found, &fingerprint),
+            None => first("it does not say whose vectors it holds; that must be noted first"),
+        }
     })
     .await?
 }
@@ -198,11 +242,14 @@ fn check_format(path: &Path) -> Result<u32, StoreError> {
 
 fn stamped_format(path: &Path) -> Result<Option<u32>, StoreError> {
     let Some(text) = read_if_exists(path)? else { return Ok(None) };
-    let found: u32 = text
-        .trim()
-        .parse()
-        .map_err(|_| StoreError::Unusable(format!("{} holds {text:?}, which is no number", path.display())))?;
+    let found: u32 = text.trim().parse().map_err(|_| {
+        StoreError::Unusable(format!("{} holds {:?}, which is no number", path.display(), excerpt(&text)))
+    })?;
     if found > FORMAT_VERSION { Err(StoreError::NewerFormat { found, known: FORMAT_VERSION }) } else { Ok(Some(found)) }
+}
+
+fn excerpt(text: &str) -> String {
+    text.chars().take(SHOWN_CHARS).collect()
 }
 
 fn stamp_format(path: &Path) -> Result<(), StoreError> {
@@ -216,9 +263,11 @@ pub(super) async fn stamp(layout: &Layout) -> Result<(), StoreError> {
 }
 
 pub(super) fn read_if_exists(path: &Path) -> Result<Option<String>, StoreError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unusable(path, &error)),
-    }
+    let file = match fs::File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|error| unusable(path, &error))?,
+    };
+    let mut text = String::new();
+    file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| unusable(path, &error))?;
+    Ok(Some(text))
 }

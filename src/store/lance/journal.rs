@@ -1,153 +1,173 @@
-//! Journals: what was acknowledged since the tables were last synced. A frame is a length, a checksum and one resolved
-//! batch as JSON; it is synced before it is applied, so a batch is stored whole or not at all. Applying a frame twice
-//! changes nothing.
+//! Journals: what was acknowledged since the tables were last synced. A frame (`frames`) holds one resolved batch; it is
+//! synced before it is applied, so a batch is stored whole or not at all. Applying a frame twice changes nothing.
+//!
+//! A journal is locked by the process that writes it through a file beside it, `UUID.lock`: a lock may keep others from
+//! reading what is locked, and journals are read by others.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use reasoning_bank_actors::ports::{Batch, EraseScope, Record, StoreError};
-use serde::{Deserialize, Serialize};
+use reasoning_bank_actors::ports::{Record, StoreError};
 use uuid::Uuid;
 
 use super::format::Layout;
+use super::frames::{self, Frame};
 use super::{blocking, failed, set_aside};
-use crate::store::files::write_synced;
+use crate::store::files::{sync_data, sync_dir, write_synced};
 
-const HEADER_BYTES: usize = 8;
 const EXTENSION: &str = "log";
+const LOCK_EXTENSION: &str = "lock";
 const HISTORY: &str = "history.log";
 const OLDER_HISTORY: &str = "history.1.log";
 /// Of each of the two history files.
 const HISTORY_BYTES: u64 = 8 << 20;
+/// What is larger was not written by a store: a checkpoint follows 8 MiB, and frames are bounded.
+const MAX_JOURNAL_BYTES: u64 = 1 << 30;
 
-#[derive(Serialize, Deserialize)]
-pub(super) struct Frame {
-    /// How many erasures had been asked for when it was written: later ones apply to it, earlier ones do not.
-    pub(super) erasures: u64,
-    pub(super) batch: Batch,
+/// What a journal holds; a torn end, which nobody was promised, is left out.
+struct Contents {
+    frames: Vec<Frame>,
+    /// Whole frames with the right checksum that this version cannot decode.
+    undecodable: usize,
+    /// Bytes of frames that are not whole any more.
+    damaged: usize,
 }
 
-impl Frame {
-    pub(super) fn encode(&self) -> Result<Vec<u8>, StoreError> {
-        let body = serde_json::to_vec(self).map_err(failed)?;
-        let length = u32::try_from(body.len()).map_err(|_| StoreError::Failed("the batch is over 4 GiB".into()))?;
-        let mut frame = Vec::with_capacity(HEADER_BYTES + body.len());
-        frame.extend(length.to_le_bytes());
-        frame.extend(crc32fast::hash(&body).to_le_bytes());
-        frame.extend(body);
-        Ok(frame)
+impl Contents {
+    fn is_all_readable(&self) -> bool {
+        self.undecodable == 0 && self.damaged == 0
     }
 }
 
-/// What a journal holds; a torn end, which nobody was promised, is left out.
-pub(super) struct Contents {
-    pub(super) frames: Vec<Frame>,
-    /// Whole frames with the right checksum that this version cannot decode.
-    undecodable: usize,
-    /// Up to the end of the last whole frame.
-    bytes: u64,
-}
-
-/// Reads all frames. A journal with frames that cannot be decoded is kept in `set-aside/` as well.
+/// Reads all frames that are whole. A journal that has others as well is kept in `set-aside/`.
 pub(super) fn read(layout: &Layout, path: &Path) -> io::Result<Vec<Frame>> {
+    if fs::metadata(path)?.len() > MAX_JOURNAL_BYTES {
+        let moved = set_aside::place(&layout.set_aside(), None, path)?;
+        fs::rename(path, &moved)?;
+        tracing::error!(journal = %path.display(), moved = %moved.display(), "a file is too large for a journal; it is moved away");
+        return Ok(Vec::new());
+    }
     let contents = contents(path)?;
-    if contents.undecodable > 0 {
-        let copy = set_aside::place(&layout.set_aside(), None, path)?;
-        fs::copy(path, &copy)?;
+    if !contents.is_all_readable() {
+        let copy = set_aside::copy(&layout.set_aside(), path)?;
         tracing::error!(
-            journal = %path.display(), copy = %copy.display(), frames = contents.undecodable,
-            "frames of the journal cannot be decoded; they are left out and the journal is kept"
+            journal = %path.display(), copy = %copy.display(), damaged_bytes = contents.damaged,
+            undecodable_frames = contents.undecodable,
+            "a part of the journal cannot be read; it is left out, all that is whole is replayed, and the journal is kept"
         );
     }
     Ok(contents.frames)
 }
 
 fn contents(path: &Path) -> io::Result<Contents> {
-    let mut file = File::open(path)?;
-    let mut left = file.metadata()?.len();
-    let mut contents = Contents { frames: Vec::new(), undecodable: 0, bytes: 0 };
-    while let Some(body) = read_body(&mut file, left)? {
-        let bytes = (HEADER_BYTES + body.len()) as u64;
-        (left, contents.bytes) = (left - bytes, contents.bytes + bytes);
-        match serde_json::from_slice(&body) {
+    let bytes = bytes(path)?;
+    let found = frames::bodies(&bytes);
+    if found.torn > 0 {
+        tracing::warn!(
+            journal = %path.display(), bytes = found.torn,
+            "the journal ends in a torn frame, which is dropped"
+        );
+    }
+    let mut contents = Contents { frames: Vec::new(), undecodable: 0, damaged: found.damaged };
+    for body in found.whole {
+        match serde_json::from_slice(body) {
             Ok(frame) => contents.frames.push(frame),
             Err(_) => contents.undecodable += 1,
         }
     }
-    if left > 0 {
-        tracing::warn!(journal = %path.display(), bytes = left, "the journal ends in a torn frame, which is dropped");
-    }
     Ok(contents)
 }
 
-/// The body of the next whole frame. Zeros, which a power loss leaves at the end of a file, are none.
-fn read_body(file: &mut File, left: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut header = [0; HEADER_BYTES];
-    if left < HEADER_BYTES as u64 {
-        return Ok(None);
-    }
-    file.read_exact(&mut header)?;
-    let [a, b, c, d, e, f, g, h] = header;
-    let (length, checksum) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
-    if length == 0 || u64::from(length) > left - HEADER_BYTES as u64 {
-        return Ok(None);
-    }
-    let mut body = vec![0; length as usize];
-    file.read_exact(&mut body)?;
-    Ok((crc32fast::hash(&body) == checksum).then_some(body))
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_JOURNAL_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The journal of this instance: created by its first write, locked while it lives, so that others know not to take it
 /// for the journal of a dead process. Used only by whoever holds the write lock.
 #[derive(Clone, Default)]
-pub(super) struct JournalSlot(Arc<Mutex<Option<Journal>>>);
+pub(super) struct JournalSlot(Arc<Mutex<Journals>>);
+
+#[derive(Default)]
+struct Journals {
+    current: Option<Journal>,
+    /// Those that a sync failed for, of themselves or of tables that they are applied to. The system may have dropped what
+    /// was to be written and say of the next sync that all is well, so they are neither written to nor emptied any more:
+    /// whoever opens the directory after this process replays them.
+    failed: Vec<Journal>,
+}
 
 struct Journal {
     name: String,
     path: PathBuf,
     file: File,
+    lock: PathBuf,
+    _locked: File,
     bytes: u64,
 }
 
 impl JournalSlot {
+    fn lock(&self) -> MutexGuard<'_, Journals> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The file name; creates the journal when there is none.
     pub(super) async fn name(&self, layout: &Layout) -> Result<String, StoreError> {
-        let (slot, dir) = (Arc::clone(&self.0), layout.journals());
+        let (slot, dir) = (self.clone(), layout.journals());
         blocking(move || {
-            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            match &*slot {
+            let mut journals = slot.lock();
+            match &journals.current {
                 Some(journal) => Ok(journal.name.clone()),
-                None => Ok(slot.insert(Journal::create(&dir).map_err(failed)?).name.clone()),
+                None => {
+                    let journal = Journal::create(&dir).map_err(failed)?;
+                    Ok(journals.current.insert(journal).name.clone())
+                }
             }
         })
         .await?
     }
 
-    /// Durable when it returns. After an error the journal is left to recovery and the next frame begins a new one.
+    /// Durable when it returns. After an error that may have left something behind, the journal is left to recovery and
+    /// the next frame begins a new one.
     pub(super) async fn append(&self, frame: Vec<u8>) -> Result<(), StoreError> {
-        let slot = Arc::clone(&self.0);
+        let slot = self.clone();
         blocking(move || {
-            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            let journal = slot.as_mut().ok_or_else(|| StoreError::Failed("there is no journal".into()))?;
-            let written = journal.append(&frame);
-            if written.is_err() {
-                *slot = None;
+            let mut journals = slot.lock();
+            let journal = journals.current.as_mut().ok_or_else(|| StoreError::Failed("there is no journal".into()))?;
+            match journal.append(&frame) {
+                Ok(()) => Ok(()),
+                Err(Broken::Undone(error)) => Err(failed(error)),
+                Err(Broken::Doubtful(error)) => {
+                    let doubtful = journals.current.take();
+                    journals.failed.extend(doubtful);
+                    Err(failed(error))
+                }
             }
-            written.map_err(failed)
         })
         .await?
+    }
+
+    /// The tables could not be synced: the journal of what is in them stays as it is.
+    pub(super) fn give_up(&self) {
+        let mut journals = self.lock();
+        let applied = journals.current.take_if(|journal| journal.bytes > 0);
+        if applied.is_some() {
+            tracing::error!("the disk failed to take what was written; the journal stays until the next start");
+        }
+        journals.failed.extend(applied);
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, |journal| journal.bytes)
+        self.lock().current.as_ref().map_or(0, |journal| journal.bytes)
     }
 
     /// Moves the frames to the history. The tables must have been synced.
     pub(super) fn empty(&self, layout: &Layout) -> io::Result<()> {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(journal) = slot.as_mut().filter(|journal| journal.bytes > 0) {
+        let mut journals = self.lock();
+        if let Some(journal) = journals.current.as_mut().filter(|journal| journal.bytes > 0) {
             move_to_history(layout, &journal.path)?;
             journal.file.set_len(0)?;
             journal.file.sync_data()?;
@@ -158,64 +178,137 @@ impl JournalSlot {
 
     /// Leaves nothing to whoever opens the directory next. The next write begins a new journal.
     pub(super) fn remove_empty(&self) -> io::Result<()> {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match slot.take_if(|journal| journal.bytes == 0) {
-            Some(journal) => fs::remove_file(journal.path),
+        match self.lock().current.take_if(|journal| journal.bytes == 0) {
+            Some(journal) => remove_with_lock(&journal.path, &journal.lock),
             None => Ok(()),
         }
     }
+
+    fn refuse_after_a_failure(&self) -> io::Result<()> {
+        match self.lock().failed.is_empty() {
+            true => Ok(()),
+            false => Err(io::Error::other(
+                "the disk failed to take what was written, and nothing is removed from the journals until this process has been started again",
+            )),
+        }
+    }
+}
+
+/// What became of a frame that could not be appended.
+enum Broken {
+    /// Nothing of it is left.
+    Undone(io::Error),
+    /// It may be there, or come back.
+    Doubtful(io::Error),
 }
 
 impl Journal {
     fn create(dir: &Path) -> io::Result<Self> {
         let name = format!("{}.{EXTENSION}", Uuid::now_v7());
         let path = dir.join(&name);
+        let lock = path.with_extension(LOCK_EXTENSION);
+        let locked = OpenOptions::new().write(true).create_new(true).open(&lock)?;
+        locked.lock()?;
         let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
+        // earlier versions look for the lock on the journal itself; where a lock keeps others from reading there are none
+        #[cfg(unix)]
         file.lock()?;
-        File::open(dir)?.sync_all()?;
-        Ok(Self { name, path, file, bytes: 0 })
+        sync_dir(dir)?;
+        Ok(Self { name, path, file, lock, _locked: locked, bytes: 0 })
     }
 
-    fn append(&mut self, frame: &[u8]) -> io::Result<()> {
+    fn append(&mut self, frame: &[u8]) -> Result<(), Broken> {
         // not `self.bytes`: an erasure by another process may have emptied the file
-        let before = self.file.metadata()?.len();
-        let written = self.file.write_all(frame).and_then(|()| self.file.sync_data());
-        if written.is_err() {
-            // best effort: recovery drops a torn end anyway
-            let _ = self.file.set_len(before);
+        let before = self.file.metadata().map_err(Broken::Undone)?.len();
+        if let Err(error) = self.file.write_all(frame) {
+            // nothing of it was synced, so what was begun can be cut off
+            return Err(match self.file.set_len(before) {
+                Ok(()) => Broken::Undone(error),
+                Err(_) => Broken::Doubtful(error),
+            });
         }
-        written?;
+        sync_data(&self.path, &self.file).map_err(Broken::Doubtful)?;
         self.bytes += frame.len() as u64;
         Ok(())
     }
 }
 
-/// The journals that processes which are no more left behind. Their locks are held until the list is dropped.
+/// The journals that processes which are no more left behind. Their locks are held until the list is dropped. The write
+/// lock must be held, as it is by whoever begins a journal.
 pub(super) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan>> {
     let mut orphans = Vec::new();
     for path in journals(layout)? {
-        let file = File::open(&path)?;
-        match file.try_lock() {
-            Ok(()) if file.metadata()?.len() == 0 => fs::remove_file(path)?,
-            Ok(()) => orphans.push(Orphan { path, _lock: file }),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(error)) => return Err(error),
+        let Some(locked) = lock_of_dead(&path)? else { continue };
+        let lock = path.with_extension(LOCK_EXTENSION);
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.len() > 0 => orphans.push(Orphan { path, lock, _locked: locked }),
+            Ok(_) => remove_with_lock(&path, &lock)?,
+            // removed by its owner, which ended just now
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(orphans)
 }
 
+/// How many journals with something in them processes which are no more left behind, as far as this one may look.
+pub(super) fn waiting(layout: &Layout) -> usize {
+    let waits = |path: &PathBuf| {
+        fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0) && matches!(lock_of_dead(path), Ok(Some(_)))
+    };
+    journals(layout).unwrap_or_default().iter().filter(|path| waits(path)).count()
+}
+
+/// The lock of a journal, if nobody holds it. Journals of earlier versions have no file beside them and are locked
+/// themselves. None, too, where its owner removed it just now.
+fn lock_of_dead(journal: &Path) -> io::Result<Option<File>> {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let opened = match File::open(journal.with_extension(LOCK_EXTENSION)) {
+        Err(error) if is_gone(&error) => File::open(journal),
+        opened => opened,
+    };
+    let file = match opened {
+        Err(error) if is_gone(&error) => return Ok(None),
+        opened => opened?,
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn remove_with_lock(journal: &Path, lock: &Path) -> io::Result<()> {
+    for path in [journal, lock] {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 pub(super) struct Orphan {
     pub(super) path: PathBuf,
-    _lock: File,
+    lock: PathBuf,
+    _locked: File,
 }
 
 impl Orphan {
     /// Moves its frames to the history. The tables must have been synced.
     pub(super) fn remove(self, layout: &Layout) -> io::Result<()> {
-        move_to_history(layout, &self.path)?;
-        fs::remove_file(&self.path)
+        if self.path.try_exists()? {
+            move_to_history(layout, &self.path)?;
+            remove_with_lock(&self.path, &self.lock)?;
+        }
+        Ok(())
     }
+}
+
+/// Whether a file of this name is a journal.
+pub(super) fn is_name(name: &str) -> bool {
+    let stem = name.strip_suffix(EXTENSION).and_then(|stem| stem.strip_suffix('.'));
+    stem.is_some_and(|stem| Uuid::parse_str(stem).is_ok())
 }
 
 /// Journals of living and dead processes, oldest first.
@@ -223,8 +316,7 @@ pub(super) fn journals(layout: &Layout) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(layout.journals())? {
         let path = entry?.path();
-        let named_by_uuid = path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|s| Uuid::parse_str(s).is_ok());
-        if named_by_uuid && path.extension().is_some_and(|extension| extension == EXTENSION) {
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(is_name) {
             paths.push(path);
         }
     }
@@ -239,9 +331,10 @@ pub(super) fn history(layout: &Layout) -> Vec<PathBuf> {
 }
 
 fn move_to_history(layout: &Layout, journal: &Path) -> io::Result<()> {
-    // a torn end would hide all that is appended after it
-    let whole = contents(journal)?.bytes;
-    append_to_history(layout, File::open(journal)?.take(whole))
+    // only what is whole: neither a torn end nor what was damaged is worth a search when it is read
+    let bytes = bytes(journal)?;
+    let whole: Vec<u8> = frames::bodies(&bytes).whole.into_iter().flat_map(frames::framed).collect();
+    append_to_history(layout, &whole[..])
 }
 
 fn append_to_history(layout: &Layout, mut frames: impl Read) -> io::Result<()> {
@@ -261,15 +354,17 @@ fn append_to_history(layout: &Layout, mut frames: impl Read) -> io::Result<()> {
 /// Empties every journal and the history, those of other processes too: nothing of what was erased stays readable.
 /// The tables must have been synced and the write lock be held.
 pub(super) fn scrub(layout: &Layout, own: &JournalSlot) -> io::Result<()> {
+    own.refuse_after_a_failure()?;
     empty(journals(layout)?.into_iter().chain(history(layout)), own)
 }
 
 /// Removes these records from the history, and moves what is left of every journal to it. Of frames that cannot be decoded
 /// nobody knows what they hold: they go. The tables must have been synced and the write lock be held.
 pub(super) fn remove_records(layout: &Layout, own: &JournalSlot, doomed: impl Fn(&Record) -> bool) -> io::Result<()> {
+    own.refuse_after_a_failure()?;
     let remaining = |path: &Path| -> io::Result<Option<Vec<u8>>> {
         let mut contents = contents(path)?;
-        let mut found = contents.undecodable > 0;
+        let mut found = !contents.is_all_readable();
         for frame in &mut contents.frames {
             let before = frame.batch.len();
             frame.batch.retain(|record| !doomed(record));
@@ -300,34 +395,10 @@ fn empty(journals: impl IntoIterator<Item = PathBuf>, own: &JournalSlot) -> io::
         file.set_len(0)?;
         file.sync_data()?;
     }
-    if let Some(journal) = own.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+    if let Some(journal) = own.lock().current.as_mut() {
         journal.bytes = 0;
     }
     Ok(())
-}
-
-/// Which erasures there were. One that is under way is finished by whoever writes next.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Erasures {
-    pub(super) count: u64,
-    pub(super) pending: Option<EraseScope>,
-}
-
-impl Erasures {
-    pub(super) async fn read(layout: &Layout) -> Result<Self, StoreError> {
-        let path = layout.erasures();
-        blocking(move || match fs::read(&path) {
-            Ok(json) => serde_json::from_slice(&json).map_err(failed),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(failed(error)),
-        })
-        .await?
-    }
-
-    pub(super) async fn write(&self, layout: &Layout) -> Result<(), StoreError> {
-        let (path, json) = (layout.erasures(), serde_json::to_vec(self).map_err(failed)?);
-        blocking(move || write_synced(&path, &json).map_err(failed)).await?
-    }
 }
 
 #[cfg(test)]
@@ -367,36 +438,6 @@ mod tests {
         contents(path).unwrap().frames.iter().map(|frame| frame.erasures).collect()
     }
 
-    #[test]
-    fn a_torn_or_spoilt_end_is_dropped_and_what_was_before_it_stays() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal");
-        let whole = [frame(1), frame(2)].concat();
-        for cut in 1..frame(3).len() {
-            fs::write(&path, [&whole[..], &frame(3)[..cut]].concat()).unwrap();
-            assert_eq!(numbers(&path), [1, 2], "cut after {cut} bytes");
-        }
-        let mut spoilt = [whole.clone(), frame(3)].concat();
-        let last = spoilt.len() - 1;
-        spoilt[last] ^= 1;
-        fs::write(&path, spoilt).unwrap();
-        assert_eq!(numbers(&path), [1, 2]);
-        fs::write(&path, [whole, frame(3)].concat()).unwrap();
-        assert_eq!(numbers(&path), [1, 2, 3]);
-    }
-
-    #[test]
-    fn zeros_after_a_power_loss_end_the_journal() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal");
-        for zeros in [1, 8, 4096] {
-            fs::write(&path, [frame(1), vec![0; zeros]].concat()).unwrap();
-            assert_eq!(numbers(&path), [1], "{zeros} zeros");
-            fs::write(&path, vec![0; zeros]).unwrap();
-            assert!(numbers(&path).is_empty(), "{zeros} zeros");
-        }
-    }
-
     #[tokio::test]
     async fn a_torn_end_does_not_get_into_the_history() {
         let dir = tempfile::tempdir().unwrap();
@@ -414,10 +455,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::prepare(dir.path()).await.unwrap();
         let mut journal = Journal::create(&layout.journals()).unwrap();
-        journal.append(&frame(1)).unwrap();
+        assert!(journal.append(&frame(1)).is_ok());
         scrub(&layout, &JournalSlot::default()).unwrap();
         journal.file = OpenOptions::new().read(true).open(&journal.path).unwrap();
-        journal.append(&frame(2)).unwrap_err();
+        assert!(matches!(journal.append(&frame(2)), Err(Broken::Doubtful(_))));
         assert_eq!(fs::metadata(&journal.path).unwrap().len(), 0);
     }
 

@@ -18,7 +18,7 @@ use super::format::Layout;
 use super::tables::{self, TableName, Tables};
 use super::write_lock::WriteGuard;
 use super::{Shared, blocking, checkpoint, commit, failed, indexes, journal, replay, set_aside, upgrade};
-use crate::store::files::write_synced;
+use crate::store::files::{sync_dir, write_synced};
 
 /// What every file of LanceDB ends with.
 const MAGIC: &[u8; 4] = b"LANC";
@@ -57,7 +57,7 @@ async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), S
 }
 
 /// Replays what dead processes left behind; after damage also everything else that is known.
-pub(super) async fn replay(shared: &Shared, guard: &mut WriteGuard, damaged: bool) -> Result<(), StoreError> {
+pub(super) async fn replay(shared: &Shared, guard: &WriteGuard, damaged: bool) -> Result<(), StoreError> {
     commit::settle(shared, guard).await?;
     let layout = shared.layout.clone();
     let (orphans, all) = blocking(move || {
@@ -144,6 +144,15 @@ fn manifests(table: &Path) -> io::Result<Vec<Manifest>> {
 pub(super) fn newest_version(table: &Path) -> io::Result<u64> {
     let newest = manifests(table)?.into_iter().next();
     newest.map(|manifest| manifest.version).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+}
+
+/// Whether the newest version of a table can be read with all that it needs.
+pub(super) async fn newest_is_whole(table: &Path) -> Result<bool, StoreError> {
+    let Some(newest) = manifests(table).map_err(failed)?.into_iter().next() else { return Ok(false) };
+    match load(table, &newest).await? {
+        Some(dataset) => Ok(broken_file(table, &dataset)?.is_none()),
+        None => Ok(false),
+    }
 }
 
 /// `None` when the manifest is torn or spoilt.
@@ -313,5 +322,7 @@ fn move_aside(layout: &Layout, name: TableName, path: &Path) -> io::Result<()> {
     if !layout.repairing().try_exists()? {
         write_synced(&layout.repairing(), b"")?;
     }
-    fs::rename(path, set_aside::place(&layout.set_aside(), Some(name), path)?)
+    let (to, dir) = (set_aside::place(&layout.set_aside(), Some(name), path)?, layout.set_aside());
+    fs::rename(path, to)?;
+    sync_dir(&dir)
 }

@@ -25,6 +25,7 @@ use reasoning_bank_actors::ports::{Chunk, Embedder, Fingerprint, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use serde::{Deserialize, Serialize};
 
+use super::erasures::Erasures;
 use super::format::{self, Layout, Stamp, unusable};
 use super::tables::{self, TableName};
 use super::{Shared, blocking, checkpoint, commit, failed, filter, indexes, journal, read, recovery, rows, upkeep};
@@ -99,8 +100,8 @@ pub(super) async fn reembed(
 
 /// Leaves out batches with a passage that was changed or erased meanwhile: the rest of them comes in the next round.
 async fn add(shared: &Shared, next: &Table, mut made: Vec<RecordBatch>) -> Result<(), StoreError> {
-    let mut guard = shared.lock.acquire(Deadline::after(LOCK_PATIENCE)).await?;
-    commit::settle(shared, &mut guard).await?;
+    let guard = shared.lock.acquire(Deadline::after(LOCK_PATIENCE)).await?;
+    commit::settle(shared, &guard).await?;
     let ids = rows::text_column(&made, "id").map(str::to_owned).collect();
     let stored = read::present(&shared.tables.passages, ids).await?;
     made.retain(|batch| rows::text_column(std::slice::from_ref(batch), "id").all(|id| stored.contains(id)));
@@ -114,7 +115,7 @@ async fn add(shared: &Shared, next: &Table, mut made: Vec<RecordBatch>) -> Resul
 /// Makes the indexes of the new table, each piece without the lock. What an erasure comes between is made again.
 async fn index(shared: &Shared, next: &Table) -> Result<(), StoreError> {
     loop {
-        let erasures = journal::Erasures::read(&shared.layout).await?;
+        let erasures = Erasures::read(&shared.layout).await?;
         let Some(prepared) = indexes::prepare(TableName::Passages, next).await.transpose() else { return Ok(()) };
         if let Some(_guard) = upkeep::lock_to_publish(shared, next, &erasures).await? {
             prepared?.publish().await?;
@@ -125,8 +126,8 @@ async fn index(shared: &Shared, next: &Table) -> Result<(), StoreError> {
 /// The last passages and the switch, under the lock. None where there are more than can be made there, or where making
 /// them takes too long.
 async fn finish(shared: &Shared, next: &Table, embedder: &dyn Embedder) -> Result<Option<u64>, Error> {
-    let mut guard = shared.lock.acquire(Deadline::after(LOCK_PATIENCE)).await?;
-    commit::settle(shared, &mut guard).await?;
+    let guard = shared.lock.acquire(Deadline::after(LOCK_PATIENCE)).await?;
+    commit::settle(shared, &guard).await?;
     let (missing, all) = missing(shared, next).await?;
     if missing.len() > AT_THE_SWITCH {
         return Ok(None);
@@ -151,6 +152,10 @@ async fn finish(shared: &Shared, next: &Table, embedder: &dyn Embedder) -> Resul
     })
     .await??;
     Ok(Some(all as u64))
+}
+
+pub(super) fn is_switching(layout: &Layout) -> Result<bool, StoreError> {
+    Ok(State::read(layout)?.is_some_and(|state| state.switching))
 }
 
 /// Finishes a switch that was begun. The write lock must be held.

@@ -8,7 +8,9 @@ use reasoning_bank_actors::ports::{Batch, EraseScope, Record, StoreError};
 use reasoning_bank_domain::ids::JobId;
 use reasoning_bank_domain::memory::Scope;
 
-use super::journal::{self, Erasures, Frame};
+use super::erasures::Erasures;
+use super::frames::Frame;
+use super::journal;
 use super::{Shared, apply, blocking, failed, revisions};
 
 /// Applies all frames of these journals, except what was erased after they were written.

@@ -156,7 +156,7 @@ async fn make(resident: Arc<Resident>, owner: Owner, pending: Pending, at_once: 
         let (reading, patience) =
             if at_once { (&resident.reading_little, PATIENCE) } else { (&resident.reading, Duration::MAX) };
         let Ok(_alone) = tokio::time::timeout(patience, reading.lock()).await else { return Ok(Err(Unkept::Busy)) };
-        let snapshot = Snapshot::take(&resident.tables).await?;
+        let snapshot = Snapshot::take(&resident).await?;
         let room = |bytes| pending.make_room(bytes, at_once);
         let shelf = fill::load(&snapshot, &owner, resident.dims, room).await?;
         if !at_once {
@@ -194,7 +194,7 @@ async fn is_current(resident: &Arc<Resident>, kept: &Arc<Kept>, newest: &Version
         return Ok(true);
     }
     let pending = Pending::of(resident, &kept.owner);
-    let snapshot = Snapshot::take(&resident.tables).await?;
+    let snapshot = Snapshot::take(resident).await?;
     let standings = kept.placed().standings.clone();
     let Some(arrivals) = fill::arrivals(&standings, &snapshot).await? else { return Ok(false) };
     let at_once = arrivals.rows() <= ROWS_AT_ONCE;

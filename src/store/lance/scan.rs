@@ -18,8 +18,7 @@ use super::read::{self, records, select, select_these, texts, with_evidence};
 use super::tables::Tables;
 use super::{Shared, failed, filter, rows, summary, unembedded};
 
-pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<Scanned, StoreError> {
-    let tables = &shared.tables;
+pub(super) async fn scan(shared: &Shared, tables: &Tables, asked: Filter, page: Page) -> Result<Scanned, StoreError> {
     match asked {
         Filter::Memories { workspace, status, scope } => {
             let condition = filter::all([
@@ -103,7 +102,7 @@ pub(super) async fn scan(shared: &Shared, asked: Filter, page: Page) -> Result<S
         }
         Filter::NextJob { now } => Ok(Scanned::Jobs(next_job(&tables.jobs, now).await?)),
         Filter::Backlog => Ok(Scanned::Backlog(summary::backlog(tables).await?)),
-        Filter::Summary => Ok(Scanned::Summary(summary::summary(shared).await?)),
+        Filter::Summary => Ok(Scanned::Summary(summary::summary(shared, tables).await?)),
         Filter::Passages(ids) => {
             let columns = ["id", "memory_id", "kind", "n", "text", "vector"];
             let found = select_these(&tables.passages, "memory_id", texts(&ids), &columns).await?;

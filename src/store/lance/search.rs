@@ -29,8 +29,7 @@ const PASSAGES_A_MEMORY: usize = 4;
 /// How often more is looked at when too few memories came of it.
 const ROUNDS: u32 = 4;
 
-pub(super) async fn candidates(shared: &Shared, recall: Recall) -> Result<Candidates, StoreError> {
-    let tables = &shared.tables;
+pub(super) async fn candidates(shared: &Shared, tables: &Tables, recall: Recall) -> Result<Candidates, StoreError> {
     let terms = recall.text.as_deref().filter(|text| !text.trim().is_empty()).map(terms::query);
     let Some(condition) = filter::searched(&recall.visible, &recall.conditions).filter(|_| recall.limit > 0) else {
         let nothing = RankedList::default;

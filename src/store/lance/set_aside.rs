@@ -1,7 +1,7 @@
 //! What could not be read whole and is no longer used: manifests, tables, journals. It is kept, because somebody may want to
 //! look at it, until an erasure asks for all of it to be gone or until all that it can hold is old enough to go.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::tables::TableName;
-use crate::store::files::create_dir;
+use crate::store::files::{create_dir, sync, sync_dir};
 
 const UUID_CHARS: usize = 36;
 
@@ -19,6 +19,30 @@ pub(super) fn place(dir: &Path, table: Option<TableName>, part: &Path) -> io::Re
     let of_table = table.map(|table| format!("{}-", table.as_str())).unwrap_or_default();
     let name = part.file_name().unwrap_or_default().to_string_lossy();
     Ok(dir.join(format!("{}-{of_table}{name}", Uuid::now_v7())))
+}
+
+/// Keeps a copy of a file that stays where it is, on the disk when it returns; the one that is there already where it was
+/// kept before and has not changed since.
+pub(super) fn copy(dir: &Path, part: &Path) -> io::Result<PathBuf> {
+    create_dir(dir)?;
+    let bytes = fs::metadata(part)?.len();
+    let ending = format!("-{}", part.file_name().unwrap_or_default().to_string_lossy());
+    for entry in fs::read_dir(dir)? {
+        let kept = entry?;
+        let is_of_it = kept.file_name().to_string_lossy().ends_with(&ending);
+        if is_of_it && kept.metadata()?.len() == bytes {
+            return Ok(kept.path());
+        }
+    }
+    let (half, to) = (dir.join(".copying"), place(dir, None, part)?);
+    let copied = fs::copy(part, &half).and_then(|_| sync(&half, &File::open(&half)?));
+    if let Err(error) = copied.and_then(|()| fs::rename(&half, &to)) {
+        // half a copy is of no use, and on a full disk in the way
+        let _ = fs::remove_file(&half);
+        return Err(error);
+    }
+    sync_dir(dir)?;
+    Ok(to)
 }
 
 pub(super) fn remove_all(dir: &Path) -> io::Result<()> {

@@ -15,8 +15,8 @@ use serde::de::value::{Error as ParseError, StrDeserializer};
 use super::tables::{TableName, Tables};
 use super::{ResidentUse, Shared, blocking, failed, indexes, read, rows};
 
-pub(super) async fn summary(shared: &Shared) -> Result<Summary, StoreError> {
-    let (tables, dir) = (&shared.tables, shared.layout.tables());
+pub(super) async fn summary(shared: &Shared, tables: &Tables) -> Result<Summary, StoreError> {
+    let dir = shared.layout.tables();
     let ResidentUse { shelves, bytes, answered, .. } = shared.resident.in_use();
     let (traces, memories, jobs) = tokio::try_join!(
         read::select(&tables.traces, None, &["outcome"]),

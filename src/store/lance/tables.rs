@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use lancedb::{Connection, ObjectStoreRegistry, Session, Table};
 use reasoning_bank_actors::ports::StoreError;
 
+use super::applying::Versions;
 use super::format::Layout;
 use super::{failed, indexes};
 
@@ -15,7 +16,7 @@ use super::{failed, indexes};
 const INDEX_CACHE_BYTES: usize = 24 << 20;
 const METADATA_CACHE_BYTES: usize = 16 << 20;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum TableName {
     Workspaces,
     Traces,
@@ -141,6 +142,30 @@ impl Tables {
         }
     }
 
+    fn get_mut(&mut self, name: TableName) -> &mut Table {
+        match name {
+            TableName::Workspaces => &mut self.workspaces,
+            TableName::Traces => &mut self.traces,
+            TableName::Memories => &mut self.memories,
+            TableName::Passages => &mut self.passages,
+            TableName::Signals => &mut self.signals,
+            TableName::Jobs => &mut self.jobs,
+        }
+    }
+
+    /// The same tables, those that are named at these versions. Nothing can be written through those.
+    pub(super) async fn at(&self, versions: &Versions) -> Result<Self, StoreError> {
+        let mut pinned = self.clone();
+        for (name, version) in versions {
+            let table = self.get(*name).query_snapshot().await.map_err(failed)?;
+            if table.version().await.map_err(failed)? != *version {
+                table.checkout(*version).await.map_err(failed)?;
+            }
+            *pinned.get_mut(*name) = table;
+        }
+        Ok(pinned)
+    }
+
     pub(super) fn each(&self) -> impl Iterator<Item = (TableName, &Table)> {
         TableName::ALL.into_iter().map(|name| (name, self.get(name)))
     }
@@ -153,6 +178,11 @@ pub(super) async fn connect(layout: &Layout) -> Result<Connection, StoreError> {
     let path = layout.tables();
     let uri = path.to_str().ok_or_else(|| StoreError::Unusable(format!("the path {} is not UTF-8", path.display())))?;
     lancedb::connect(uri).session(session).read_consistency_interval(Duration::ZERO).execute().await.map_err(failed)
+}
+
+/// Tables that are nowhere on disk: for what a directory that cannot be written to does not have yet.
+pub(super) async fn connect_in_memory() -> Result<Connection, StoreError> {
+    lancedb::connect("memory://").execute().await.map_err(failed)
 }
 
 /// The directory is called `file_stem`, which is the table's own name unless it is a replacement.

@@ -16,8 +16,8 @@ use reasoning_bank_actors::ports::{Maintained, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::time::Instant;
 
+use super::erasures::Erasures;
 use super::format::Layout;
-use super::journal::Erasures;
 use super::tables::TableName;
 use super::write_lock::{FileLock, WriteGuard};
 use super::{Shared, checkpoint, commit, failed, indexes, threads, within};
@@ -52,9 +52,9 @@ pub(super) struct Upkeep {
 }
 
 impl Upkeep {
-    pub(super) async fn open(layout: &Layout) -> Result<Self, StoreError> {
-        let lane = FileLock::open(layout.upkeep_lock()).await?;
-        Ok(Self { commits: AtomicU64::new(0), running: AtomicBool::new(false), lane, bulk: Mutex::default() })
+    pub(super) fn of(layout: &Layout) -> Self {
+        let lane = FileLock::at(layout.upkeep_lock());
+        Self { commits: AtomicU64::new(0), running: AtomicBool::new(false), lane, bulk: Mutex::default() }
     }
 
     /// Indexes that are extended while rows stream in slow them down and are extended many times: it waits for the end.
@@ -154,8 +154,8 @@ fn busy(done: Maintained) -> Maintained {
 
 async fn lock(shared: &Shared, deadline: Deadline) -> Result<Option<(WriteGuard, Erasures)>, StoreError> {
     match shared.lock.acquire(deadline).await {
-        Ok(mut guard) => {
-            let erasures = commit::settle(shared, &mut guard).await?;
+        Ok(guard) => {
+            let erasures = commit::settle(shared, &guard).await?;
             Ok(Some((guard, erasures)))
         }
         Err(StoreError::TimedOut) => Ok(None),
@@ -297,7 +297,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let fingerprint = Fingerprint { name: "test".into(), dims: 4, hash: "0123456789abcdef0123".into() };
         let store = LanceStore::open(dir.path(), &fingerprint, Options::default()).await.unwrap();
-        let (shared, table) = (&store.shared, &store.shared.tables.memories);
+        let (shared, table) = (&store.shared(), &store.shared().tables.memories.clone());
         let scope = || EraseScope::Memory(Uuid::now_v7().into());
 
         let before = Erasures::read(&shared.layout).await.unwrap();

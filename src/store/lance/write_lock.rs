@@ -1,9 +1,9 @@
 //! Locks over all processes and instances that have the directory open, which the kernel frees when a process is killed:
-//! one writer at a time, and one that does upkeep. While a frame is being applied the lock file names its journal, so that whoever comes next
-//! finishes what was begun before it writes anything of its own.
+//! one writer at a time, and one that does upkeep. A lock file has no content. While a frame is being applied, a file beside
+//! it names its journal (`applying`), so that whoever comes next finishes what was begun before it writes anything of its
+//! own.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,33 +12,42 @@ use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use super::failed;
+use super::applying::{self, Applying, Versions};
 use super::format::{Layout, unusable};
+use super::{blocking, failed};
 
 /// Short against the few milliseconds of a commit; a try costs one system call.
 const RETRY: Duration = Duration::from_millis(1);
 
-/// A lock file.
+/// A lock file. It is opened when it is first wanted: a directory that cannot be written to can be read all the same.
 pub(super) struct FileLock {
+    path: PathBuf,
     /// Those of this process queue here first and take the file lock one by one.
-    file: Arc<Mutex<File>>,
+    file: Arc<Mutex<Option<File>>>,
 }
 
 /// A lock that is held, until it is dropped.
-pub(super) struct FileGuard(OwnedMutexGuard<File>);
+pub(super) struct FileGuard(OwnedMutexGuard<Option<File>>);
 
 impl FileLock {
-    pub(super) async fn open(path: PathBuf) -> Result<Self, StoreError> {
-        let file = super::blocking(move || open(&path)).await??;
-        Ok(Self { file: Arc::new(Mutex::new(file)) })
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self { path, file: Arc::default() }
     }
 
     pub(super) async fn acquire(&self, deadline: Deadline) -> Result<FileGuard, StoreError> {
         super::within(deadline, async {
-            let file = Arc::clone(&self.file).lock_owned().await;
+            let mut slot = Arc::clone(&self.file).lock_owned().await;
+            let file = match slot.take() {
+                Some(file) => file,
+                None => {
+                    let path = self.path.clone();
+                    blocking(move || open(&path)).await??
+                }
+            };
+            let file = slot.insert(file);
             loop {
                 match file.try_lock() {
-                    Ok(()) => return Ok(FileGuard(file)),
+                    Ok(()) => return Ok(FileGuard(slot)),
                     Err(TryLockError::WouldBlock) => tokio::time::sleep(RETRY).await,
                     Err(TryLockError::Error(error)) => return Err(failed(error)),
                 }
@@ -50,24 +59,30 @@ impl FileLock {
 
 impl Drop for FileGuard {
     fn drop(&mut self) {
-        if let Err(error) = self.0.unlock() {
+        if let Some(Err(error)) = self.0.as_ref().map(File::unlock) {
             tracing::error!(%error, "a lock of the store could not be freed");
         }
     }
 }
 
-pub(super) struct WriteLock(FileLock);
+pub(super) struct WriteLock {
+    file: FileLock,
+    layout: Layout,
+}
 
 /// The right to write, until it is dropped.
-pub(super) struct WriteGuard(FileGuard);
+pub(super) struct WriteGuard {
+    held: FileGuard,
+    layout: Layout,
+}
 
 impl WriteLock {
-    pub(super) async fn open(layout: &Layout) -> Result<Self, StoreError> {
-        FileLock::open(layout.write_lock()).await.map(Self)
+    pub(super) fn of(layout: &Layout) -> Self {
+        Self { file: FileLock::at(layout.write_lock()), layout: layout.clone() }
     }
 
     pub(super) async fn acquire(&self, deadline: Deadline) -> Result<WriteGuard, StoreError> {
-        self.0.acquire(deadline).await.map(WriteGuard)
+        Ok(WriteGuard { held: self.file.acquire(deadline).await?, layout: self.layout.clone() })
     }
 }
 
@@ -78,21 +93,33 @@ fn open(path: &Path) -> Result<File, StoreError> {
 }
 
 impl WriteGuard {
-    /// The journal whose last frame may be applied in part.
-    pub(super) fn unapplied(&mut self) -> Result<Option<String>, StoreError> {
-        let mut name = String::new();
-        self.0.0.rewind().map_err(failed)?;
-        self.0.0.read_to_string(&mut name).map_err(failed)?;
-        Ok(Some(name).filter(|name| !name.is_empty()))
+    /// What the last holder began and did not finish. An earlier version wrote the name of its journal into the lock file,
+    /// which is read here by the only process that may: the one that holds it.
+    pub(super) fn unfinished(&self) -> Result<Applying, StoreError> {
+        let mut unfinished = Applying::read(&self.layout).map_err(failed)?;
+        if let (None, Some(lock)) = (&unfinished.journal, &*self.held.0) {
+            unfinished.journal = applying::named_in(lock).map_err(failed)?;
+        }
+        Ok(unfinished)
     }
 
-    pub(super) fn begin(&mut self, journal: &str) -> Result<(), StoreError> {
-        self.finish()?;
-        self.0.0.write_all(journal.as_bytes()).map_err(failed)
+    /// The last frame of this journal is about to be applied.
+    pub(super) fn begin(&self, journal: &str) -> Result<(), StoreError> {
+        applying::begin(&self.layout, journal).map_err(failed)
     }
 
-    pub(super) fn finish(&mut self) -> Result<(), StoreError> {
-        self.0.0.set_len(0).map_err(failed)?;
-        self.0.0.rewind().map_err(failed)
+    /// Tables are about to change, which have these versions.
+    pub(super) fn publish(&self, before: &Versions) -> Result<(), StoreError> {
+        applying::publish(&self.layout, before).map_err(failed)
+    }
+
+    /// The tables have all of it.
+    pub(super) fn finish(&self) -> Result<(), StoreError> {
+        applying::finish(&self.layout).map_err(failed)?;
+        let Some(lock) = &*self.held.0 else { return Ok(()) };
+        if lock.metadata().map_err(failed)?.len() > 0 {
+            lock.set_len(0).map_err(failed)?;
+        }
+        Ok(())
     }
 }

@@ -24,6 +24,7 @@ const ROOM_AGAIN_AFTER: Duration = Duration::from_secs(300);
 const MOST_PLACES: usize = 10_000;
 
 pub(in super::super) struct Resident {
+    pub(super) layout: Layout,
     pub(super) tables: Tables,
     pub(super) dims: usize,
     /// Bytes of all shelves; none are kept when it is 0.
@@ -136,6 +137,7 @@ pub(super) enum Look {
 impl Resident {
     pub(in super::super) fn new(layout: &Layout, tables: Tables, dims: usize, budget: usize) -> Self {
         Self {
+            layout: layout.clone(),
             tables,
             dims,
             budget,

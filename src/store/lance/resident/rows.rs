@@ -17,8 +17,10 @@ use reasoning_bank_domain::confidence::{Evidence, SignalKind};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 
-use super::super::tables::Tables;
+use super::super::applying::{Applying, Versions};
+use super::super::tables::{TableName, Tables};
 use super::super::{failed, filter, read, rows};
+use super::keeping::Resident;
 
 /// Where a row is, as LanceDB names that column.
 const PLACE: &str = "_rowaddr";
@@ -27,6 +29,8 @@ pub(super) const PLACES_OF_MEMORIES: &[&str] = &["id", PLACE];
 pub(super) const OF_PASSAGES: &[&str] = &["id", "memory_id", "terms", "vector"];
 pub(super) const OF_SIGNALS: &[&str] = &["memory_id", "kind", "at"];
 
+/// Where one commit follows the other all the while, the last snapshot counts.
+const TRIES: usize = 4;
 /// Rows that are in memory at once while a table is read.
 const BATCH_ROWS: usize = 1_024;
 const BATCHES_AHEAD: usize = 2;
@@ -42,11 +46,34 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Every commit is in it whole or not at all.
+    pub(super) async fn take(resident: &Resident) -> Result<Self, StoreError> {
+        let mut tries = 0;
+        loop {
+            let before = Applying::read(&resident.layout).map_err(failed)?;
+            let snapshot = Self::at(&resident.tables, &before.before).await?;
+            tries += 1;
+            let is_whole = !before.before.is_empty() || Applying::read(&resident.layout).map_err(failed)? == before;
+            if is_whole || tries == TRIES {
+                return Ok(snapshot);
+            }
+        }
+    }
+
     /// In the order against that of a commit, so that what refers to a memory never comes without it.
-    pub(super) async fn take(tables: &Tables) -> Result<Self, StoreError> {
-        let signals = dataset(&tables.signals).await?;
-        let passages = dataset(&tables.passages).await?;
-        Ok(Self { memories: dataset(&tables.memories).await?, passages, signals })
+    async fn at(tables: &Tables, versions: &Versions) -> Result<Self, StoreError> {
+        let at = async |name| {
+            let newest = dataset(tables.get(name)).await?;
+            match versions.get(&name) {
+                Some(version) if *version != newest.version_id() => {
+                    newest.checkout_version(*version).await.map(Arc::new).map_err(failed)
+                }
+                _ => Ok(newest),
+            }
+        };
+        let signals = at(TableName::Signals).await?;
+        let passages = at(TableName::Passages).await?;
+        Ok(Self { memories: at(TableName::Memories).await?, passages, signals })
     }
 }
 

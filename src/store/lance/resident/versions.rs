@@ -1,5 +1,6 @@
 //! Which version a table has, asked so cheaply that every search can: by the names and the time of its directory of
-//! manifests, which LanceDB adds one file to for every commit. No manifest is opened.
+//! manifests, which LanceDB adds one file to for every commit. No manifest is opened. While the tables of a commit change,
+//! those that it began with count.
 
 use std::fs;
 use std::io;
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use super::super::applying::Applying;
 use super::super::format::Layout;
 use super::super::recovery;
 use super::super::tables::TableName;
@@ -19,6 +21,7 @@ pub(super) struct Versions {
 }
 
 pub(super) struct NewestVersions {
+    layout: Layout,
     memories: Newest,
     passages: Newest,
     signals: Newest,
@@ -28,18 +31,24 @@ impl NewestVersions {
     pub(super) fn of(layout: &Layout) -> Self {
         let newest = |table: TableName| Newest::of(layout.table(table.as_str()));
         Self {
+            layout: layout.clone(),
             memories: newest(TableName::Memories),
             passages: newest(TableName::Passages),
             signals: newest(TableName::Signals),
         }
     }
 
-    /// Of the last commits that any process has made.
+    /// Of the last commits that any process has made, whole.
     pub(super) fn read(&self) -> io::Result<Versions> {
+        let before = Applying::read(&self.layout)?.before;
+        let version = |table, newest: &Newest| match before.get(&table) {
+            Some(version) => Ok(*version),
+            None => newest.version(),
+        };
         Ok(Versions {
-            memories: self.memories.version()?,
-            passages: self.passages.version()?,
-            signals: self.signals.version()?,
+            memories: version(TableName::Memories, &self.memories)?,
+            passages: version(TableName::Passages, &self.passages)?,
+            signals: version(TableName::Signals, &self.signals)?,
         })
     }
 }

@@ -1,0 +1,35 @@
+//! `journal/erasures.json`: how many erasures there were, and the one that is under way.
+
+use std::fs;
+use std::io;
+
+use reasoning_bank_actors::ports::{EraseScope, StoreError};
+use serde::{Deserialize, Serialize};
+
+use super::format::{Layout, unreadable};
+use super::{blocking, failed};
+use crate::store::files::write_synced;
+
+/// Which erasures there were. One that is under way is finished by whoever writes next.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Erasures {
+    pub(super) count: u64,
+    pub(super) pending: Option<EraseScope>,
+}
+
+impl Erasures {
+    pub(super) async fn read(layout: &Layout) -> Result<Self, StoreError> {
+        let path = layout.erasures();
+        blocking(move || match fs::read(&path) {
+            Ok(json) => serde_json::from_slice(&json).map_err(|error| unreadable(&path, &error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(failed(error)),
+        })
+        .await?
+    }
+
+    pub(super) async fn write(&self, layout: &Layout) -> Result<(), StoreError> {
+        let (path, json) = (layout.erasures(), serde_json::to_vec(self).map_err(failed)?);
+        blocking(move || write_synced(&path, &json).map_err(failed)).await?
+    }
+}
