@@ -16,6 +16,7 @@ pub mod health;
 pub mod ids;
 pub mod imported;
 pub mod injection;
+pub mod invisible;
 pub mod job;
 pub mod json;
 pub mod lesson;

@@ -27,9 +27,16 @@ pub(in crate::cli) struct Imported {
     pub(in crate::cli) left_out: Counts,
     /// Secrets that were replaced in what was imported.
     pub(in crate::cli) redactions: u64,
+    /// Characters that were dropped from it, as nobody sees them and they carry nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(in crate::cli) dropped_characters: u64,
     /// What of the file was not taken, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::cli) notes: Vec<String>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

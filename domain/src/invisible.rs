@@ -1,0 +1,198 @@
+//! Characters that nobody sees: controls, escape sequences of terminals, zero-width characters, marks of direction, tags.
+//! Those that carry nothing are dropped from every text that is stored. Those that a script or an emoji needs stay: the
+//! joiners of Persian, of Hindi and of families, the tags of the flag of England, a mark of direction beside Hebrew.
+//!
+//! What was stored before that, or is only passed on, is escaped where it is shown.
+
+mod classes;
+mod terminal;
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use classes::Class;
+
+/// A text in which every character can be seen, or is needed by one that can be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Visible<'a> {
+    /// It is borrowed where nothing had to be dropped.
+    pub text: Cow<'a, str>,
+    /// How many characters were dropped. A line end of another system that became `\n` counts as one.
+    pub dropped: u32,
+}
+
+/// Drops the characters that carry nothing. Doing so again changes nothing, and the time grows linearly with the text.
+pub fn drop_invisible(text: &str) -> Visible<'_> {
+    if !may_have_invisible(text) {
+        return Visible { text: Cow::Borrowed(text), dropped: 0 };
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut dropped: u32 = 0;
+    for (part, fate) in Parts::to_drop(text) {
+        let chars = |part: &str| u32::try_from(part.chars().count()).unwrap_or(u32::MAX);
+        match fate {
+            Fate::Kept => out.push_str(part),
+            Fate::LineEnd => {
+                out.push('\n');
+                dropped = dropped.saturating_add(chars(part));
+            }
+            Fate::Dropped => dropped = dropped.saturating_add(chars(part)),
+        }
+    }
+    if dropped == 0 {
+        return Visible { text: Cow::Borrowed(text), dropped };
+    }
+    Visible { text: Cow::Owned(out), dropped }
+}
+
+/// How many bytes at the beginning of a text nobody sees, whatever stands beside them: one character, or a sequence that a
+/// terminal takes.
+pub(crate) fn unseen(text: &str) -> Option<usize> {
+    let c = text.chars().next()?;
+    match Class::of(c) {
+        Class::Nothing => Some(c.len_utf8()),
+        Class::Escape => Some(terminal::sequence(text).unwrap_or(c.len_utf8())),
+        _ => None,
+    }
+}
+
+/// Shows the characters that [`drop_invisible`] would drop as `\u{…}`, for text that people read.
+pub fn escaped_for_people(text: &str) -> Cow<'_, str> {
+    escaped(text, |out, c| {
+        let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+    })
+}
+
+/// Writes the characters that [`drop_invisible`] would drop as `\uXXXX`. In a JSON document they stand in strings only, so
+/// it stays the same document.
+pub fn escaped_in_json(document: &str) -> Cow<'_, str> {
+    escaped(document, |out, c| {
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    })
+}
+
+fn escaped(text: &str, write: impl Fn(&mut String, char)) -> Cow<'_, str> {
+    if !may_have_invisible(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut changed = false;
+    for (part, fate) in Parts::to_escape(text) {
+        if fate == Fate::Kept {
+            out.push_str(part);
+            continue;
+        }
+        changed = true;
+        // Of an escape sequence only its controls are invisible; the rest is shown as it is.
+        for c in part.chars() {
+            if Class::of(c) == Class::Seen { out.push(c) } else { write(&mut out, c) }
+        }
+    }
+    if changed { Cow::Owned(out) } else { Cow::Borrowed(text) }
+}
+
+/// Whether a closer look is needed; a text of ordinary letters, marks and emoji without joiners needs none.
+fn may_have_invisible(text: &str) -> bool {
+    // Plain ASCII, by far the most frequent text, is looked through byte by byte.
+    let plain = |byte: u8| (b' '..=b'~').contains(&byte) || byte == b'\n' || byte == b'\t';
+    !text.bytes().all(plain) && text.chars().any(|c| Class::of(c) != Class::Seen)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Kept,
+    /// It ends a line and becomes `\n`.
+    LineEnd,
+    Dropped,
+}
+
+/// A text cut into parts of one fate each: a run of what is seen, one other character, or one escape sequence.
+struct Parts<'a> {
+    rest: &'a str,
+    /// The last character of what stands before it afterwards.
+    before: Option<char>,
+    /// What is not kept is written out, and so stands between its neighbours.
+    escapes: bool,
+}
+
+impl<'a> Parts<'a> {
+    fn to_drop(text: &'a str) -> Self {
+        Self { rest: text, before: None, escapes: false }
+    }
+
+    fn to_escape(text: &'a str) -> Self {
+        Self { rest: text, before: None, escapes: true }
+    }
+
+    /// The character that stands behind one afterwards, as far as it is told by the text that follows.
+    fn next_after(&self, text: &str) -> Option<char> {
+        if self.escapes { text.chars().next() } else { next_that_stays(text) }
+    }
+
+    /// The fate of what the text begins with, and how many bytes that is.
+    fn first(&self) -> (usize, Fate) {
+        let seen = self.rest.find(|c| Class::of(c) != Class::Seen).unwrap_or(self.rest.len());
+        if seen > 0 {
+            return (seen, Fate::Kept);
+        }
+        let Some(c) = self.rest.chars().next() else { return (0, Fate::Dropped) };
+        let after = &self.rest[c.len_utf8()..];
+        let kept_if = |kept: bool| if kept { Fate::Kept } else { Fate::Dropped };
+        let fate = match Class::of(c) {
+            Class::Escape => return (terminal::sequence(self.rest).unwrap_or(c.len_utf8()), Fate::Dropped),
+            Class::CarriageReturn => match self.next_after(after) {
+                Some('\n') => Fate::Kept,
+                Some('\r') => Fate::Dropped,
+                _ => Fate::LineEnd,
+            },
+            Class::LineEnd => Fate::LineEnd,
+            Class::Flag => match classes::flag_of_a_country(self.rest) {
+                Some(bytes) => return (bytes, Fate::Kept),
+                None => return (c.len_utf8(), Fate::Kept),
+            },
+            class => kept_if(classes::is_needed(class, c, self.before, self.next_after(after))),
+        };
+        (c.len_utf8(), fate)
+    }
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = (&'a str, Fate);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (bytes, fate) = self.first();
+        if bytes == 0 {
+            return None;
+        }
+        let (part, rest) = self.rest.split_at(bytes);
+        self.rest = rest;
+        match fate {
+            Fate::Kept => self.before = part.chars().next_back(),
+            _ if self.escapes => self.before = part.chars().next_back().filter(|c| Class::of(*c) == Class::Seen),
+            Fate::LineEnd => self.before = Some('\n'),
+            Fate::Dropped => {}
+        }
+        Some((part, fate))
+    }
+}
+
+/// How far is looked for a character that stays, so that a long run of invisible ones takes linear time.
+const LOOKED_AT: usize = 64;
+
+/// The next character that is not dropped whatever stands beside it.
+fn next_that_stays(mut text: &str) -> Option<char> {
+    for _ in 0..LOOKED_AT {
+        let c = text.chars().next()?;
+        match Class::of(c) {
+            Class::Nothing => text = &text[c.len_utf8()..],
+            Class::Escape => text = &text[terminal::sequence(text).unwrap_or(c.len_utf8())..],
+            _ => return Some(c),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;
