@@ -106,7 +106,7 @@ impl AgentsHandle {
         let _tracked = self.tracker.token();
         let begun_in = self.workspaces.resolve_anyway(&workspace, call.deadline).await?;
         let clean = scrub(&task.task);
-        let redactions = clean.redactions;
+        let (redactions, dropped) = (clean.redactions, clean.dropped_characters);
         let task = SolveTask { task: clean.text.into_owned(), ..task };
         let task_id = TaskId::from(Uuid::now_v7());
         let log = TaskLog::begin(task_id, &begun_in.workspace.id, task.k);
@@ -146,6 +146,9 @@ impl AgentsHandle {
         let mut report = solved?;
         if redactions > 0 {
             report.warnings.push(format!("redacted: {redactions} secrets were removed from the task"));
+        }
+        if dropped > 0 {
+            report.warnings.push(format!("dropped: {dropped} invisible characters were removed from the task"));
         }
         report.elapsed_ms = begun.elapsed().as_millis() as u64;
         self.meters.took(Timer::Solve, begun.elapsed());

@@ -9,6 +9,7 @@ use reasoning_bank_domain::capture::{Captured, Fate, Ids, Novelty, Origin, Thres
 use reasoning_bank_domain::job::{Queued, Work};
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::secrets::Removed;
 use reasoning_bank_domain::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
@@ -82,7 +83,7 @@ impl LearnerHandle {
         check("question", &exchange.question, MAX_QUESTION_CHARS)?;
         check("answer", &exchange.answer, MAX_ANSWER_CHARS)?;
         if !self.settings.enabled {
-            return Ok(Captured { fate: Fate::Off, id: None, redactions: 0 });
+            return Ok(Captured { fate: Fate::Off, id: None, removed: Removed::default() });
         }
         if let Some(distiller) = &self.distiller {
             return self.hand_on(exchange, workspace, distiller, deadline).await;
@@ -99,7 +100,7 @@ impl LearnerHandle {
         distiller: &DistillerHandle,
         deadline: Deadline,
     ) -> Result<Captured, Error> {
-        let (exchange, redactions) = scrubbed(exchange);
+        let (exchange, removed) = scrubbed(exchange);
         let fate = match judge(&exchange.question, &exchange.answer, &self.settings.thresholds).verdict {
             Err(refused) => Fate::Refused(refused),
             Ok(signs) => {
@@ -109,7 +110,7 @@ impl LearnerHandle {
                 if queued { Fate::Queued(signs) } else { Fate::Kept(signs, Novelty::Known) }
             }
         };
-        Ok(Captured { fate, id: None, redactions })
+        Ok(Captured { fate, id: None, removed })
     }
 
     /// Exchanges that somebody asks to be learned, at most [`MAX_BATCH`] and all told by the same: what becomes of each,
@@ -244,7 +245,7 @@ impl LearnerArgs {
         let at = self.clock.now();
         let (mut captured, mut drafts) = (Vec::with_capacity(batch.exchanges.len()), Vec::new());
         for exchange in &batch.exchanges {
-            let (exchange, redactions) = scrubbed(exchange.clone());
+            let (exchange, removed) = scrubbed(exchange.clone());
             let judged = judge(&exchange.question, &exchange.answer, &self.thresholds).verdict;
             let ids = Ids::of(&exchange, &origin.workspace_id);
             let fate = match judged.and_then(|signs| Ok((signs, memory_of(&exchange, ids.memory, &origin, at)?))) {
@@ -254,7 +255,7 @@ impl LearnerArgs {
                 }
                 Err(refused) => Fate::Refused(refused),
             };
-            captured.push(Captured { fate, id: None, redactions });
+            captured.push(Captured { fate, id: None, removed });
             // Long texts take their time, and others run on this thread.
             tokio::task::yield_now().await;
         }

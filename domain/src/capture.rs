@@ -23,7 +23,7 @@ use crate::ids::{MemoryId, SignalId, derived};
 use crate::lesson::Lesson;
 use crate::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust, normalised};
 use crate::prompt::names_a_fence;
-use crate::secrets::scrub;
+use crate::secrets::{Removed, Scrub, scrub};
 use crate::transcript::{Exchange, Format};
 use crate::workspace::WorkspaceId;
 
@@ -177,8 +177,8 @@ pub struct Captured {
     pub fate: Fate,
     /// The memory that it became, that it confirms, or that it became before.
     pub id: Option<MemoryId>,
-    /// Secrets that were removed from it.
-    pub redactions: u32,
+    /// What was taken out of its texts.
+    pub removed: Removed,
 }
 
 /// Where exchanges come from: what the memories made of them have in common.
@@ -196,18 +196,10 @@ pub fn trust_of(format: Format) -> Trust {
     }
 }
 
-/// The same exchange without secrets, and how many there were.
-pub fn scrubbed(exchange: Exchange) -> (Exchange, u32) {
-    let question = scrub(&exchange.question);
-    let answer = scrub(&exchange.answer);
-    let session = exchange.session.as_deref().map(scrub);
-    let redactions = question.redactions + answer.redactions + session.as_ref().map_or(0, |s| s.redactions);
-    let exchange = Exchange {
-        question: question.text.into_owned(),
-        answer: answer.text.into_owned(),
-        session: session.map(|session| session.text.into_owned()),
-    };
-    (exchange, redactions)
+/// The same exchange without secrets and invisible characters, and how many there were.
+pub fn scrubbed(mut exchange: Exchange) -> (Exchange, Removed) {
+    let removed = exchange.question.scrub() + exchange.answer.scrub() + exchange.session.scrub();
+    (exchange, removed)
 }
 
 /// The ids that follow from an exchange, the same (UUIDv8) however often it is seen: of the memory that is made of it,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{JobId, MemoryId, derived};
 use crate::memory::MemoryOutcome;
-use crate::secrets::Scrub;
+use crate::secrets::{Removed, Scrub};
 use crate::solve::Learned;
 use crate::workspace::WorkspaceId;
 
@@ -62,7 +62,7 @@ pub enum Work {
 }
 
 impl Scrub for Work {
-    fn scrub(&mut self) -> u32 {
+    fn scrub(&mut self) -> Removed {
         match self {
             Self::Distill { session_id, transcript, .. } => session_id.scrub() + transcript.scrub(),
             Self::Capture { question, answer, session_id } => question.scrub() + answer.scrub() + session_id.scrub(),

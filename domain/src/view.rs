@@ -211,8 +211,15 @@ pub struct Recorded {
     pub duplicate_of: Option<MemoryId>,
     /// How many secrets were replaced.
     pub redactions: u32,
+    /// How many characters were dropped that nobody sees and that carry nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped_characters: u32,
     /// In 0..1.
     pub confidence: f64,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// One page of memories, newest first within it.

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
+use reasoning_bank_domain::secrets::scrub;
+
 use super::args::Sure;
 use super::failure::Failure;
 use super::render::clean;
@@ -17,10 +19,11 @@ pub(super) fn confirm(what: &str, sure: Sure) -> Result<(), Failure> {
     if sure.yes {
         return Ok(());
     }
+    let what = clean(&scrub(what).text);
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::usage(format!("{}? There is no terminal to ask on", clean(what))).hint("--yes agrees"));
+        return Err(Failure::usage(format!("{what}? There is no terminal to ask on")).hint("--yes agrees"));
     }
-    let _ = write!(io::stderr().lock(), "{}? [y/N] ", clean(what));
+    let _ = write!(io::stderr().lock(), "{what}? [y/N] ");
     let mut answer = String::new();
     let read = io::stdin().lock().take(ANSWER_BYTES).read_line(&mut answer);
     match read.map(|_| answer.trim().to_lowercase()) {

@@ -46,6 +46,9 @@ pub(super) struct LearnedFile {
     pub(super) left_out: usize,
     /// Secrets that were removed.
     pub(super) redactions: u64,
+    /// Characters that were dropped, as nobody sees them and they carry nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) dropped_characters: u64,
     /// Why nothing could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
@@ -124,6 +127,10 @@ async fn learn(
     Ok(learned)
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 async fn file_of(
     file: String,
     transcript: Transcript,
@@ -136,11 +143,10 @@ async fn file_of(
     let mut learned = LearnedFile { file, format: Some(format), unreadable, left_out, ..LearnedFile::default() };
     for batch in exchanges.chunks(MAX_BATCH) {
         let deadline = Deadline::after(BATCH_PATIENCE);
-        for Captured { fate, redactions, .. } in
-            system.learner.learn(batch.to_vec(), workspace, trust, deadline).await?
-        {
+        for Captured { fate, removed, .. } in system.learner.learn(batch.to_vec(), workspace, trust, deadline).await? {
             learned.counts.count(fate);
-            learned.redactions += u64::from(redactions);
+            learned.redactions += u64::from(removed.redactions);
+            learned.dropped_characters += u64::from(removed.dropped_characters);
         }
         done(learned.counts.exchanges);
     }

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use reasoning_bank_domain::secrets::{Scrub, scrub};
+use reasoning_bank_domain::invisible::escaped_in_json;
+use reasoning_bank_domain::secrets::{Scrub, redact, scrub};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -21,9 +22,9 @@ impl Output {
     pub(super) fn answer<T: Serialize>(self, answer: &T, text: impl FnOnce(&T) -> String) -> Result<Exit, Failure> {
         if self.json {
             let document = serde_json::to_string(answer).map_err(|error| Failure::output(error.into()))?;
-            line(&document)
+            line(&escaped_in_json(&without_secrets(&document)))
         } else {
-            line(text(answer).trim_end())
+            line(redact(text(answer).trim_end()).text.as_ref())
         }
         .map(|()| Exit::Ok)
     }
@@ -42,13 +43,33 @@ impl Output {
         let mut stderr = anstream::stderr().lock();
         let _ = writeln!(stderr, "{} {}", bad("error:"), clean(&scrub(&failure.message).text));
         if let Some(hint) = &failure.hint {
-            let _ = writeln!(stderr, "{} {}", bold("hint:"), clean(hint));
+            let _ = writeln!(stderr, "{} {}", bold("hint:"), clean(&scrub(hint).text));
         }
         if let (Some(best), false) = (&failure.best, self.json) {
             let _ = line(&clean(&best.solution));
         }
         failure.exit
     }
+}
+
+/// A JSON document whose strings are without secrets, all else as it was.
+fn without_secrets(document: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(document.len()), document);
+    while let Some(start) = rest.find('"') {
+        let (before, from) = rest.split_at(start);
+        let mut strings = serde_json::Deserializer::from_str(from).into_iter::<String>();
+        let Some(Ok(text)) = strings.next() else { break };
+        let (string, after) = from.split_at(strings.byte_offset());
+        out.push_str(before);
+        let redacted = redact(&text);
+        match redacted.redactions {
+            0 => out.push_str(string),
+            _ => out.push_str(&json!(redacted.text).to_string()),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }
 
 fn document(failure: &Failure) -> Value {

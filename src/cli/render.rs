@@ -1,9 +1,10 @@
-//! Answers as text for people: pure functions of the documents that `--json` prints. Stored text is shown without its
-//! control characters: a memory must not steer the terminal.
+//! Answers as text for people: pure functions of the documents that `--json` prints. Stored text is shown with its
+//! controls and invisible characters written out: a memory must neither steer the terminal nor hide from its reader.
 
 use std::fmt::Display;
 
 use reasoning_bank_domain::genealogy::Genealogy;
+use reasoning_bank_domain::invisible::escaped_for_people;
 use reasoning_bank_domain::trace::Outcome;
 
 mod candidates;
@@ -51,10 +52,9 @@ fn next_page(next: Option<impl Display>) -> String {
     next.map(|next| format!("more with --after {next}\n")).unwrap_or_default()
 }
 
-/// Without control characters other than line ends and tabs.
+/// With what nobody sees written out, controls of the terminal among it.
 pub(super) fn clean(text: &str) -> String {
-    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
-    text.chars().map(shown).collect()
+    escaped_for_people(text).into_owned()
 }
 
 /// As [`clean`], on one line: what is a title or a name must not pass for another line of the answer.

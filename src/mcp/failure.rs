@@ -2,7 +2,7 @@
 //! to try again. The codes and hints are the error's own.
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_domain::secrets::scrub;
+use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::BestSoFar;
 use rmcp::model::CallToolResult;
 use serde::Serialize;
@@ -31,7 +31,7 @@ struct Budget<'a> {
 pub(super) fn tool_error(error: &Error) -> CallToolResult {
     let failure = Failure {
         code: error.code(),
-        message: scrub(&error.to_string()).text.into_owned(),
+        message: error.to_string(),
         hint: &error.hint(),
         retryable: error.retryable(),
         retry_after_ms: error.retry_after().and_then(|wait| u64::try_from(wait.as_millis()).ok()),
@@ -42,7 +42,9 @@ pub(super) fn tool_error(error: &Error) -> CallToolResult {
             _ => None,
         },
     };
-    CallToolResult::structured_error(serde_json::json!(failure))
+    let mut document = serde_json::json!(failure);
+    document.scrub();
+    CallToolResult::structured_error(document)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::secrets::Scrub;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
@@ -134,7 +135,11 @@ impl ServerHandler for Server {
         let schema = &tool.input_schema;
         let calling = Calling { system, options, binding, questions, session, schema, request: &request, context };
         match guarded(calling.answer(*kind)).instrument(span).await {
-            Ok(document) => Ok(CallToolResult::structured(document).into()),
+            Ok(mut document) => {
+                // What an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
+                document.scrub();
+                Ok(CallToolResult::structured(document).into())
+            }
             Err(Interrupted::Asks(question)) => Ok((*question).into()),
             Err(Interrupted::Failed(error)) => {
                 tracing::info!(tool = %tool.name, code = error.code(), "a call failed");

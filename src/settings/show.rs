@@ -1,7 +1,7 @@
 //! The effective settings as a user reads them; secrets are not among them.
 
 use config::{Value, ValueKind};
-use reasoning_bank_domain::secrets::Scrub;
+use reasoning_bank_domain::secrets::{Scrub, scrub};
 use serde::Serialize;
 
 use super::keys::{self, KEYS};
@@ -20,7 +20,7 @@ pub(super) fn effective(merged: &Value) -> Vec<Effective> {
         let (value, origin) = keys::at(merged, key.name)?;
         let mut value = json(value);
         value.scrub();
-        Some(Effective { key: key.name.to_owned(), value, origin: origin.to_owned() })
+        Some(Effective { key: key.name.to_owned(), value, origin: scrub(origin).text.into_owned() })
     };
     KEYS.iter().filter(|key| !key.is_secret()).filter_map(entry).collect()
 }

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use reasoning_bank_domain::secrets::{Scrub, scrub};
+use reasoning_bank_domain::invisible::escaped_for_people;
+use reasoning_bank_domain::secrets::{Scrub, redact};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -53,15 +54,31 @@ fn clean(line: &str, json: bool) -> Cow<'_, str> {
     if line.len() > MAX_LINE {
         return Cow::Owned(left_out(line.len(), json));
     }
-    if json { clean_strings(line) } else { scrub(line).text }
+    if json { clean_strings(line) } else { Cow::Owned(escaped_but_colours(&redact(line).text)) }
+}
+
+/// The colours are those of the log itself, on a terminal; all else that nobody sees is written out.
+fn escaped_but_colours(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for (n, part) in line.split("\u{1b}[").enumerate() {
+        let digits = part.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(part.len());
+        let colour = if part[digits..].starts_with('m') { digits + 1 } else { 0 };
+        if n > 0 {
+            out.push_str(if colour > 0 { "\u{1b}[" } else { "\\u{1b}[" });
+        }
+        let (colour, text) = part.split_at(if n > 0 { colour } else { 0 });
+        out.push_str(colour);
+        out.push_str(&escaped_for_people(text));
+    }
+    out
 }
 
 /// String by string: so the line stays JSON, and what is escaped in it is seen as it was.
 fn clean_strings(line: &str) -> Cow<'_, str> {
     let Ok(mut value) = serde_json::from_str::<Value>(line) else { return Cow::Owned(left_out(line.len(), true)) };
-    match value.scrub() {
-        0 => Cow::Borrowed(line),
-        _ => Cow::Owned(format!("{value}\n")),
+    match value.scrub().is_nothing() {
+        true => Cow::Borrowed(line),
+        false => Cow::Owned(format!("{value}\n")),
     }
 }
 

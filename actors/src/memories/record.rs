@@ -6,7 +6,7 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{
     Facts, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, Scope, Status, TAGS_MAX, normalised_stack,
 };
-use reasoning_bank_domain::secrets::Scrub;
+use reasoning_bank_domain::secrets::{Removed, Scrub};
 use reasoning_bank_domain::view::{RecordStatus, Recorded};
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
@@ -22,7 +22,7 @@ impl MemoriesHandle {
     pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
         let now = self.clock.now();
         check_counts(&request)?;
-        let (request, redactions) = scrubbed(request);
+        let (request, removed) = scrubbed(request);
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
         let mut memory = memory_of(request, &workspace, now)?;
         memory.validate()?;
@@ -47,7 +47,8 @@ impl MemoriesHandle {
                 id: facts.id,
                 status: RecordStatus::Created,
                 duplicate_of: None,
-                redactions,
+                redactions: removed.redactions,
+                dropped_characters: removed.dropped_characters,
                 confidence,
             });
         };
@@ -55,7 +56,14 @@ impl MemoriesHandle {
         // It is stored, whatever becomes of this question.
         let row = self.store.get(vec![id], deadline).await.ok().and_then(|mut rows| rows.pop());
         let confidence = row.map_or(facts.prior, |row| confidence(&Facts::from(&row.memory), &row.evidence, now));
-        Ok(Recorded { id, status: RecordStatus::Reinforced, duplicate_of: Some(id), redactions, confidence })
+        Ok(Recorded {
+            id,
+            status: RecordStatus::Reinforced,
+            duplicate_of: Some(id),
+            redactions: removed.redactions,
+            dropped_characters: removed.dropped_characters,
+            confidence,
+        })
     }
 
     /// Parents and sources must be memories that the workspace can read; the stage is one more than the latest of them.
@@ -161,9 +169,9 @@ pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Time
     })
 }
 
-/// Every text without its secrets, and how many there were.
-fn scrubbed(mut request: RecordRequest) -> (RecordRequest, u32) {
-    let redactions = request.title.scrub()
+/// Every text without its secrets and invisible characters, and how many there were.
+fn scrubbed(mut request: RecordRequest) -> (RecordRequest, Removed) {
+    let removed = request.title.scrub()
         + request.description.scrub()
         + request.content.scrub()
         + request.task.scrub()
@@ -171,5 +179,5 @@ fn scrubbed(mut request: RecordRequest) -> (RecordRequest, u32) {
         + request.difficulty_level.scrub()
         + request.pattern_tags.scrub()
         + request.error_context.scrub();
-    (request, redactions)
+    (request, removed)
 }

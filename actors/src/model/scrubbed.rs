@@ -63,7 +63,7 @@ fn scrubbed_object(text: String) -> String {
     let Some(mut answer) = object.and_then(|object| serde_json::from_str::<Value>(object).ok()) else {
         return scrubbed(text);
     };
-    if answer.scrub() > 0 { answer.to_string() } else { text }
+    if answer.scrub().is_nothing() { text } else { answer.to_string() }
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ async fn secrets_are_gone_before_anything_is_kept() {
     let captured = world
         .capture(exchange(&format!("{QUESTION} My token is {token}"), &format!("{ANSWER} Don't use {token}.")))
         .await;
-    assert_eq!((captured.fate.is_captured(), captured.redactions), (true, 2));
+    assert_eq!((captured.fate.is_captured(), captured.removed.redactions), (true, 2));
     assert!(!format!("{:?}", world.memories().await).contains(token));
     world.stop().await;
 }

@@ -1,4 +1,4 @@
-//! Private keys in PEM armour: whole, or cut off at either end, as tools that shorten output leave them.
+//! Private keys in PEM armour: whole, or cut off at either end, as tools that shorten output leave them; and those of PuTTY.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,8 +10,21 @@ fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
 }
 
-static BEGIN: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"));
-static END: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"));
+/// Five, or four and a space as SSH2 has them.
+macro_rules! dashes {
+    () => {
+        "(?:-----|---- )"
+    };
+}
+
+macro_rules! label {
+    () => {
+        "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?(?:-----| ----)"
+    };
+}
+
+static BEGIN: LazyLock<Regex> = LazyLock::new(|| compiled(concat!("(?i-u)", dashes!(), "BEGIN ", label!())));
+static END: LazyLock<Regex> = LazyLock::new(|| compiled(concat!("(?i-u)", dashes!(), "END ", label!())));
 /// The body of a key whose end is missing: headers, then lines of base64, the last of them perhaps shorter.
 static BODY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(concat!(
@@ -24,7 +37,20 @@ static BODY: LazyLock<Regex> = LazyLock::new(|| {
 static TAIL: LazyLock<Regex> = LazyLock::new(|| {
     compiled(concat!(
         r#"(?:[A-Za-z0-9+/]{20,}={0,2}(?:\s|\\[nrt]|["'+,])+)+(?:[A-Za-z0-9+/=]{1,80}(?:\s|\\[nrt]|["'+,])+)?"#,
-        r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+        "(?i-u:",
+        dashes!(),
+        "END ",
+        label!(),
+        ")",
+    ))
+});
+
+/// The private lines of a key of PuTTY, with the code that authenticates them.
+static PUTTY: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(concat!(
+        r#"(?i-u)Private-Lines:[ \t]{0,4}[0-9]{1,4}(?:"#,
+        r#"(?:(?:\s|\\[nrt]){1,4}[A-Za-z0-9+/]{4,}={0,2}){1,200}?(?:\s|\\[nrt]){1,4}Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{16,}"#,
+        r#"|(?:(?:\s|\\[nrt]){1,4}[A-Za-z0-9+/]{4,}={0,2}){1,200})"#,
     ))
 });
 
@@ -51,5 +77,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         blocks.extend(tails);
         blocks.sort_by_key(|block| block.start);
     }
+    let putty = PUTTY.find_iter(text).map(|found| found.range());
+    blocks.extend(putty);
     blocks
 }

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexSet};
 
 use super::shape::Shape;
+use super::value::is_written_out;
 
 pub(super) struct Rule {
     pub kind: &'static str,
@@ -16,7 +17,7 @@ pub(super) struct Rule {
 }
 
 enum Pattern {
-    /// Starts at the edge of a word, or behind a line break or tab as JSON writes them, is replaced to the end of the word it ends in.
+    /// Starts at the edge of a word, is replaced to the end of the word it ends in.
     Word(&'static str),
     /// Only the first group is replaced; its last character class holds all word characters, so it ends with its word.
     Group(&'static str),
@@ -45,7 +46,7 @@ static TABLE: &[Rule] = &[
     word("openrouter", r"sk-or-v1-[A-Za-z0-9_-]{16,}"),
     word("anthropic", r"sk-ant-(?:[a-z]{2,}\d{2}-)?[A-Za-z0-9_-]{20,}"),
     word("openai", r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}"),
-    word("huggingface", r"(?:hf_|api_org_)[A-Za-z]{30,}"),
+    word("huggingface", r"(?:hf_|api_org_)[A-Za-z0-9]{30,}"),
     word("npm", r"npm_[A-Za-z0-9]{30,}"),
     word("groq", r"gsk_[A-Za-z0-9]{30,}"),
     word("xai", r"xai-[A-Za-z0-9]{40,}"),
@@ -79,17 +80,115 @@ static TABLE: &[Rule] = &[
     word("nvidia", r"nvapi-[A-Za-z0-9_-]{40,}"),
     word("langsmith", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{8,}"),
     word("age", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
-    group("url-login", r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>\[\]`]*:([^\s/@"'<>\[\]`]+)@"#, Some(is_written_out)),
+    word(
+        "base64-key",
+        r"LS0tLS1CRUdJTi(?:BSU0EgUFJJVkFUR|BQUklWQVRF|BFQyBQUklWQVRF|BPUEVOU1NI|BFTkNSWVBURU|BEU0EgUFJJVkFUR)[A-Za-z0-9+/=]{20,}",
+    ),
+    word("discord", r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"),
+    word("azure", r"[A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{31,34}"),
+    word("fly", r"(?:fm[12][ar]?_|fo1_)[A-Za-z0-9+/=_-]{40,}"),
+    word("netlify", r"nfp_[A-Za-z0-9]{36,}"),
+    word("brevo", r"xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    word("mailchimp", r"[a-f0-9]{32}-us[0-9]{1,2}"),
+    word("pulumi", r"pul-[a-f0-9]{40}"),
+    word("razorpay", r"rzp_(?:live|test)_[A-Za-z0-9]{14,}"),
+    word("buildkite", r"bkua_[a-f0-9]{40}"),
+    word("circleci", r"CCIPAT_[A-Za-z0-9_]{40,}"),
+    word("dynatrace", r"dt0[a-z]01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    word("sonarqube", r"sq[pua]_[a-f0-9]{40}"),
+    word("posthog", r"ph[xc]_[A-Za-z0-9]{40,}"),
+    word("tavily", r"tvly-[A-Za-z0-9-]{24,}"),
+    word("jina", r"jina_[A-Za-z0-9_-]{40,}"),
+    word("elevenlabs", r"sk_[a-f0-9]{40,}"),
+    word("hubspot", r"pat-(?:na|eu)[0-9]-[a-f0-9]{8}-(?:[a-f0-9]{4}-){3}[a-f0-9]{12}"),
+    word("alibaba", r"LTAI[A-Za-z0-9]{16,26}"),
+    word("jfrog", r"(?:AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,})"),
+    word("bitbucket", r"(?:ATBB[A-Za-z0-9]{28,}|ATCTT3[A-Za-z0-9_=-]{60,})"),
+    word("facebook", r"EAA[A-Za-z0-9]{80,}"),
+    word("dropbox", r"sl\.[A-Za-z0-9_-]{100,}"),
+    word("octopus", r"API-[A-Z0-9]{26}"),
+    word("plaid", r"access-(?:production|sandbox|development)-[a-f0-9]{8}-(?:[a-f0-9]{4}-){3}[a-f0-9]{12}"),
+    // Of passwords, as files of users hold them.
+    group("password-hash", r"(\$2[abxy]?\$[0-9]{2}\$[./A-Za-z0-9]{50,}\w*)", None),
+    group(
+        "password-hash",
+        r"(\$(?:1|5|6|7|y|gy|md5|sm3|sha1|apr1)\$(?:[a-zA-Z0-9=,./]{1,24}\$){1,3}[./A-Za-z0-9]{20,}\w*)",
+        None,
+    ),
+    group("password-hash", r"(\$(?:argon2(?:id|i|d)|scrypt)\$[A-Za-z0-9=,$+/.-]{30,}\w*)", None),
+    group("password-hash", r"((?:pbkdf2|scrypt)[_:][a-z0-9:_]{1,24}[$:][A-Za-z0-9$:+/=.]{30,}\w*)", None),
+    group("password-hash", r"(\{(?:S?SHA(?:256|512)?|S?MD5|CRYPT|PBKDF2[A-Z0-9-]*)\}[A-Za-z0-9+/=.$]{16,}\w*)", None),
+    group("password-hash", r"(SCRAM-SHA-(?:1|256)\$[0-9]+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+\w*)", None),
+    group("password-hash", r"(?:^|[\s:'])(\*[0-9A-F]{40})\b", None),
+    group("password-hash", r":([a-fA-F0-9]{32}:[a-fA-F0-9]{32}):::", None),
     Rule { kind: "openai", pattern: Pattern::Word(r"sk-[A-Za-z0-9_-]{20,}"), check: Some(looks_random) },
     Rule { kind: "mailgun", pattern: Pattern::Word(r"key-[0-9a-z]{32}"), check: Some(looks_random) },
     Rule { kind: "pypi", pattern: Pattern::Word(r"pypi-[A-Za-z0-9_-]{16,}"), check: Some(looks_random) },
     group("url-login", r"[A-Za-z][A-Za-z0-9+.-]*://([A-Za-z0-9_-]{16,})@", Some(looks_random)),
     group(
         "basic",
-        r#"(?i-u:(?:\b|\\[nrt])authorization)[\\"']{0,4}[ \t]*[:=][ \t]*[\\"']{0,4}(?i-u:basic|token|apikey|digest)[ \t]+([A-Za-z0-9._~+/-]{6,}={0,2})"#,
+        r#"(?i-u:\bauthorization)[\\"']{0,4}[ \t]*[:=][ \t]*[\\"']{0,4}(?i-u:basic|token|apikey|digest)[ \t]+([A-Za-z0-9._~+/-]{6,}={0,2})"#,
         Some(|_| true),
     ),
-    group("bearer", r"(?i-u:(?:\b|\\[nrt])bearer)[ \t]+([A-Za-z0-9._~+/-]{8,}={0,2})", Some(looks_random)),
+    group(
+        "signature",
+        r"(?i-u)\b(?:x-(?:amz|goog)-(?:signature|security-token)|sig|signature|hmac)(?:=|%3D)([A-Za-z0-9%+/=_.~-]{20,})",
+        Some(looks_random),
+    ),
+    group("query", r"(?i-u)[?&](?:code|key|auth|apikey|hash|st)=([A-Za-z0-9%+/=_.~-]{16,})", Some(looks_random)),
+    group(
+        "basic",
+        r#"(?-u)(?:\b|_)auth[\\"']{0,4}[ \t]{0,4}[:=][ \t]{0,4}[\\"']{0,4}([A-Za-z0-9+/]{8,}={0,2})"#,
+        Some(is_login_in_base64),
+    ),
+    group(
+        "join-token",
+        r#"(?i-u)token[\\"']{0,4}[ \t:=]{1,4}[\\"']{0,4}([a-z0-9]{6}\.[a-z0-9]{16})\b"#,
+        Some(has_digit),
+    ),
+    // `machine … login … password …` over one line or several, and the like of routers.
+    group(
+        "netrc",
+        r#"(?i-u)\b(?:machine|default)\s{1,8}(?u:[^\s"\\]){1,128}(?:\s{1,8}(?:login|account)\s{1,8}(?u:[^\s"\\]){1,128}){0,2}\s{1,8}(?:password|secret)[ \t]{1,8}(?:[0579][ \t]{1,8})?((?u:[^\s"'\\,;]){3,128})"#,
+        Some(is_written_out),
+    ),
+    group(
+        "netrc",
+        r#"(?i-u)\b(?:login|user(?:name)?)\s{1,8}(?u:[^\s"\\]){1,128}(?:\s{1,8}(?:login|account)\s{1,8}(?u:[^\s"\\]){1,128}){0,2}\s{1,8}(?:password|secret)[ \t]{1,8}(?:[0579][ \t]{1,8})?((?u:[^\s"'\\,;]){3,128})"#,
+        Some(is_made_up),
+    ),
+    group(
+        "pgpass",
+        r#"(?m-u)(?:^|["' \t])(?:[A-Za-z0-9.-]{1,128}|\*):(?:54[0-9]{2}|6432|6543|26257|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_.*-]{1,64}:((?u:[^\s"'\\]){3,128})"#,
+        Some(is_written_out),
+    ),
+    group("url-login", r#"\b[A-Za-z0-9_.-]{1,64}:([^\s@"'`:/\[\]<>]{1,128})@(?:tcp|unix)\("#, Some(is_written_out)),
+    group(
+        "sql",
+        r#"(?i-u)\bidentified[ \t]{1,4}(?:with[ \t]{1,4}[a-z0-9_]{1,40}[ \t]{1,4})?(?:by|as)[ \t]{1,4}[\\"']{1,4}((?u:[^"'\n\\\[]){3,128})"#,
+        Some(is_written_out),
+    ),
+    group(
+        "sql",
+        r#"(?i-u)\bpassword[ \t]{0,4}(?:\(|[ \t])[ \t]{0,4}\\?'((?u:[^'\n\\\[]){4,128})\\?'"#,
+        Some(is_made_up),
+    ),
+    group(
+        "powershell",
+        r#"(?i-u)\bConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4}|-AsPlainText[ \t]{1,4}|-Force[ \t]{1,4}){0,3}[\\"']{1,4}((?u:[^"'\n\\\[]){3,128})"#,
+        Some(is_written_out),
+    ),
+    group(
+        "net-use",
+        r#"(?i-u)\bnet[ \t]{1,4}user[ \t]{1,4}(?u:[^\s"]){1,64}[ \t]{1,4}((?u:[^\s"'/\\]){6,128})[ \t]{1,4}/add"#,
+        Some(is_written_out),
+    ),
+    group(
+        "environment",
+        r#"(?-u)\b(?:PGPASSWORD|MYSQL_PWD|MYSQL_(?:ROOT_)?PASSWORD|MARIADB_ROOT_PASSWORD|POSTGRES_PASSWORD|SSHPASS|REDISCLI_AUTH|RESTIC_PASSWORD|BORG_PASSPHRASE|MONGO_INITDB_ROOT_PASSWORD|RABBITMQ_DEFAULT_PASS|SA_PASSWORD|MSSQL_SA_PASSWORD|VNC_PASSWORD)[\\"']{0,4}[ \t]{0,2}[=:][ \t]{0,2}[\\"']{0,4}((?u:[^\s"'\\,;&|\[\]<>(){}]){3,128})"#,
+        Some(is_written_out),
+    ),
+    group("bearer", r"(?i-u:\bbearer)[ \t]+([A-Za-z0-9._~+/-]{8,}={0,2})", Some(looks_random)),
 ];
 
 #[cfg(test)]
@@ -102,15 +201,40 @@ fn looks_random(value: &str) -> bool {
     Shape::of(head).is_random()
 }
 
-/// Not a place where a template or a shell puts the value in.
-fn is_written_out(value: &str) -> bool {
-    !value.starts_with(['$', '{', '%', '*'])
+fn has_digit(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// What people make up as a password, as opposed to a word of a sentence.
+fn is_made_up(value: &str) -> bool {
+    let other = |c: char| !c.is_alphabetic() && !".,:;!?)-_/".contains(c);
+    is_written_out(value) && value.chars().any(other)
+}
+
+/// `user:password` in base64, as files of registries have it.
+fn is_login_in_base64(value: &str) -> bool {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(u32::from(byte - b'A')),
+        b'a'..=b'z' => Some(u32::from(byte - b'a') + 26),
+        b'0'..=b'9' => Some(u32::from(byte - b'0') + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let mut decoded = Vec::new();
+    for quad in value.trim_end_matches('=').as_bytes().chunks(4).take(64) {
+        let bits = quad.iter().filter_map(|byte| digit(*byte)).fold(0, |bits, digit| bits << 6 | digit);
+        let bytes = (bits << (6 * (4 - quad.len()))).to_be_bytes();
+        decoded.extend_from_slice(&bytes[1..quad.len()]);
+    }
+    let text = decoded.iter().all(|byte| (b' '..=b'~').contains(byte));
+    text && decoded.iter().position(|byte| *byte == b':').is_some_and(|colon| colon > 0 && colon + 1 < decoded.len())
 }
 
 impl Pattern {
     fn source(&self) -> String {
         match self {
-            Self::Word(pattern) => format!(r"(?:(?-u:\b)|\\[nrt])((?:{pattern})(?-u:\w*))"),
+            Self::Word(pattern) => format!(r"(?-u:\b)((?:{pattern})(?-u:\w*))"),
             Self::Group(pattern) => (*pattern).to_owned(),
         }
     }

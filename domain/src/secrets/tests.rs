@@ -116,16 +116,16 @@ fn every_text_of_a_memory_is_scrubbed_and_counted() {
         stack_trace: None,
         task_domain: None,
     };
-    assert_eq!(error.scrub(), 2);
+    assert_eq!(error.scrub().redactions, 2);
     assert_eq!(error.failure_pattern, "password = \"[REDACTED:assigned]\" in the log");
     assert_eq!(error.error_message.as_deref(), Some("401 for Bearer [REDACTED:bearer]"));
-    assert_eq!(error.scrub(), 0);
+    assert!(error.scrub().is_nothing());
 }
 
 #[test]
 fn json_is_scrubbed_string_by_string_and_stays_json() {
     let mut document = serde_json::json!({"score": 1, "learnings": [{"content": "{\"password\": \"hunter2\"}"}]});
-    assert_eq!(document.scrub(), 1);
+    assert_eq!(document.scrub(), Removed { redactions: 1, dropped_characters: 0 });
     let expected = "{\"password\": \"[REDACTED:assigned]\"}";
     assert_eq!(document, serde_json::json!({"score": 1, "learnings": [{"content": expected}]}));
 }

@@ -12,6 +12,8 @@ use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{Filter, Page, Passage, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::invisible::escaped_in_json;
+use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -64,7 +66,8 @@ async fn write_all(
     lines: &mut Lines<'_, impl Write>,
 ) -> Result<(), Failure> {
     while let Some(mut line) = next(streams, system).await? {
-        if let Some(workspace) = unnamed.remove(&line.workspace) {
+        if let Some(mut workspace) = unnamed.remove(&line.workspace) {
+            workspace.scrub();
             line.fields.insert("workspace".into(), value(&workspace)?);
         }
         if !lines.write(&line)? {
@@ -195,6 +198,7 @@ impl<W: Write> Lines<'_, W> {
     /// False once nobody reads any more.
     fn write(&mut self, line: &Line) -> Result<bool, Failure> {
         let text = serde_json::to_string(line).map_err(|error| Failure::from(Error::internal(error)))?;
+        let text = escaped_in_json(&text);
         match (self.as_array, self.begun) {
             (true, false) => self.put(&format!("[{text}")),
             (true, true) => self.put(&format!(",\n{text}")),

@@ -19,6 +19,7 @@ use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::genealogy::circles;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::imported::LeftOut;
+use reasoning_bank_domain::secrets::Removed;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -159,7 +160,7 @@ struct Made {
 
 impl Made {
     fn of(line: Line) -> io::Result<Self> {
-        let Line { taken, of, workspace, redactions } = line;
+        let Line { taken, of, workspace, removed } = line;
         let thing = match taken {
             Taken::Thing(thing) => thing,
             Taken::LeftOut(left_out) => return Ok(Self { left_out: of.map(|of| (of, left_out)), ..Self::default() }),
@@ -175,8 +176,9 @@ impl Made {
         let registered = workspace.iter().map(|workspace| (workspace.id.clone(), Counts::default()));
         let workspaces = of.map(|of| (of, Counts::of(&thing))).into_iter().chain(registered).collect();
         let mut made = Self { workspaces, described: workspace.clone(), memory, ..Self::default() };
-        let workspace = workspace.map(|workspace| Entry { redactions: 0, thing: Restorable::Workspace(workspace) });
-        for entry in workspace.into_iter().chain([Entry { redactions, thing }]) {
+        let workspace =
+            workspace.map(|workspace| Entry { removed: Removed::default(), thing: Restorable::Workspace(workspace) });
+        for entry in workspace.into_iter().chain([Entry { removed, thing }]) {
             entry.write(&mut made.bytes)?;
             made.things += 1;
         }
@@ -285,20 +287,21 @@ async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> 
     let reading = tokio::task::spawn_blocking(move || read_batches(checked, &embedder, &send));
     let mut restored = stream::poll_fn(|context| receive.poll_recv(context))
         .map(async |batch: Batch| {
-            let Batch { things, redactions } = batch;
+            let Batch { things, removed } = batch;
             let counts: Vec<Counts> = things.iter().map(Counts::of).collect();
             let is_new = system.memories.restore(things, Deadline::after(BATCH_PATIENCE)).await?;
-            Ok::<_, Error>((is_new, counts, redactions))
+            Ok::<_, Error>((is_new, counts, removed))
         })
         .buffered(BATCHES_AT_ONCE);
     let mut read = 0;
     while let Some(batch) = restored.next().await {
-        let (is_new, counts, redactions) = batch.map_err(|error| broken_off(error, &done))?;
+        let (is_new, counts, removed) = batch.map_err(|error| broken_off(error, &done))?;
         read += is_new.len() as u64;
-        for ((is_new, counts), redactions) in is_new.into_iter().zip(counts).zip(redactions) {
+        for ((is_new, counts), removed) in is_new.into_iter().zip(counts).zip(removed) {
             if is_new {
                 done.imported.add(counts);
-                done.redactions += u64::from(redactions);
+                done.redactions += u64::from(removed.redactions);
+                done.dropped_characters += u64::from(removed.dropped_characters);
             } else {
                 done.skipped += counts.sum();
             }
@@ -310,11 +313,11 @@ async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> 
     Ok(done)
 }
 
-/// Things to be written at once, and how many secrets were replaced in each.
+/// Things to be written at once, and what was taken out of the texts of each.
 #[derive(Default)]
 struct Batch {
     things: Vec<Restorable>,
-    redactions: Vec<u32>,
+    removed: Vec<Removed>,
 }
 
 /// Until nobody takes them.
@@ -342,7 +345,7 @@ fn next_batch(entries: &mut impl BufRead, links: &Links, embedder: &str) -> io::
         && unembedded < BATCH_UNEMBEDDED
         && unembedded_bytes < BATCH_UNEMBEDDED_BYTES
     {
-        let Some((Entry { redactions, mut thing }, size)) = Entry::read(entries)? else { break };
+        let Some((Entry { removed, mut thing }, size)) = Entry::read(entries)? else { break };
         links.keep(&mut thing);
         if is_unembedded(&thing, embedder) {
             unembedded += 1;
@@ -350,7 +353,7 @@ fn next_batch(entries: &mut impl BufRead, links: &Links, embedder: &str) -> io::
         }
         bytes += size;
         batch.things.push(thing);
-        batch.redactions.push(redactions);
+        batch.removed.push(removed);
     }
     Ok(batch)
 }

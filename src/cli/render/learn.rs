@@ -49,6 +49,8 @@ fn file(file: &LearnedFile) -> String {
     );
     let secrets = counted(file.redactions, "secret was", "secrets were");
     note(file.redactions > 0, format!("{secrets} removed"));
+    let dropped = counted(file.dropped_characters, "invisible character was", "invisible characters were");
+    note(file.dropped_characters > 0, format!("{dropped} dropped"));
     out
 }
 

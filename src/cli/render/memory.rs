@@ -148,11 +148,17 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
         let secrets = counted(answer.redactions, "secret was", "secrets were");
         let _ = writeln!(out, "{secrets} replaced before it was stored");
     }
+    if answer.dropped_characters > 0 {
+        let dropped = counted(answer.dropped_characters, "invisible character was", "invisible characters were");
+        let _ = writeln!(out, "{dropped} dropped before it was stored");
+    }
     out
 }
 
 pub(in crate::cli) fn imported(answer: &Imported) -> String {
-    let Imported { imported: Counts { memories, traces, signals }, skipped, redactions, notes, .. } = answer;
+    let Imported {
+        imported: Counts { memories, traces, signals }, skipped, redactions, dropped_characters, notes, ..
+    } = answer;
     let mut out = format!(
         "imported {}, {}, {}; {skipped} skipped, as they were there already\n",
         counted(*memories as usize, "memory", "memories"),
@@ -162,6 +168,10 @@ pub(in crate::cli) fn imported(answer: &Imported) -> String {
     if *redactions > 0 {
         let secrets = counted(*redactions as usize, "secret was", "secrets were");
         let _ = writeln!(out, "{secrets} replaced before anything was stored");
+    }
+    if *dropped_characters > 0 {
+        let dropped = counted(*dropped_characters as usize, "invisible character was", "invisible characters were");
+        let _ = writeln!(out, "{dropped} dropped before anything was stored");
     }
     for note in notes {
         let _ = writeln!(out, "{}", clean_line(note));

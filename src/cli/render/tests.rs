@@ -199,7 +199,14 @@ fn a_memory_is_shown_whole() {
 
 #[test]
 fn a_record_says_what_became_of_it() {
-    let new = Recorded { id: id(1), status: RecordStatus::Created, duplicate_of: None, redactions: 2, confidence: 0.8 };
+    let new = Recorded {
+        id: id(1),
+        status: RecordStatus::Created,
+        duplicate_of: None,
+        redactions: 2,
+        dropped_characters: 0,
+        confidence: 0.8,
+    };
     insta::assert_snapshot!(recorded(&new), @r"
     recorded 00000000-0000-0000-0000-000000000001  confidence 0.80
     2 secrets were replaced before it was stored

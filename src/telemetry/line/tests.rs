@@ -91,6 +91,14 @@ fn a_line_that_is_too_long_is_left_out_and_said_to_be() {
 }
 
 #[test]
+fn what_nobody_sees_is_written_out_and_colours_stay() {
+    let line = "\u{1b}[32m INFO\u{1b}[0m a\u{200b}b \u{1b}]0;title\u{7} \u{9b}31m \u{202e}end\n";
+    let expected = "\u{1b}[32m INFO\u{1b}[0m a\\u{200b}b \\u{1b}]0;title\\u{7} \\u{9b}31m \\u{202e}end\n";
+    assert_eq!(clean(line, false), expected);
+    assert_eq!(clean("{\"message\":\"a\u{200b}\u{9b}31mb\"}\n", true), "{\"message\":\"ab\"}\n");
+}
+
+#[test]
 fn json_is_scrubbed_string_by_string() {
     let line = r#"{"fields":{"message":"password = \"hunter2\""},"number":1}"#;
     let cleaned: Value = serde_json::from_str(&clean(line, true)).unwrap();

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Read};
 
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Passage;
+use reasoning_bank_domain::secrets::Removed;
 use serde::{Deserialize, Serialize};
 
 /// Where a passage has no vector.
@@ -12,7 +13,7 @@ const NO_VECTOR: u32 = u32::MAX;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    pub(super) redactions: u32,
+    pub(super) removed: Removed,
     pub(super) thing: Restorable,
 }
 

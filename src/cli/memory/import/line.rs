@@ -1,6 +1,7 @@
 //! A line of an import: which kind of thing it is, that it is whole, that it holds no secret, and how much of what it
 //! claims is taken.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -13,7 +14,7 @@ use reasoning_bank_domain::imported::{
     untrusted_trace, untrusted_workspace,
 };
 use reasoning_bank_domain::memory::{self, Memory, SourceType, Trust};
-use reasoning_bank_domain::secrets::{Scrub, scrub};
+use reasoning_bank_domain::secrets::{Removed, Scrub, scrub};
 use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceId};
 use serde::Deserialize;
@@ -59,7 +60,7 @@ pub(super) struct Line {
     pub(super) of: Option<WorkspaceId>,
     /// To be written before it.
     pub(super) workspace: Option<Workspace>,
-    pub(super) redactions: u32,
+    pub(super) removed: Removed,
 }
 
 /// What is taken of a line that is right.
@@ -163,7 +164,7 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &Bank) -> Result<Lin
         problems.push(FieldProblem::new("passages", problem));
     }
     refuse(problems)?;
-    let redactions = memory.scrub();
+    let removed = memory.scrub();
     memory.validate().map_err(|invalid| invalid.problems.into_iter().map(field_problem).collect::<Vec<_>>())?;
     let of = Some(memory.workspace_id.clone());
     let workspace = is_here.then(|| bank.registration());
@@ -174,15 +175,15 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &Bank) -> Result<Lin
             Ok(memory) => Taken::Thing(Restorable::Memory { memory, passages: Vec::new() }),
             Err(left_out) => Taken::LeftOut(left_out),
         };
-        return Ok(Line { taken, of, workspace, redactions });
+        return Ok(Line { taken, of, workspace, removed });
     }
     // Where a text had to be changed, its passages are made anew. One that is such a text whole was looked through with it.
     let content = memory.content_text();
     let is_known = |text: &str| text == content || text == memory.task;
-    let is_clean = |text: &str| is_known(text) || scrub(text).redactions == 0;
-    let clean = redactions == 0 && passages.iter().all(|passage| is_clean(&passage.text));
+    let is_clean = |text: &str| is_known(text) || matches!(scrub(text).text, Cow::Borrowed(_));
+    let clean = removed.is_nothing() && passages.iter().all(|passage| is_clean(&passage.text));
     let thing = Restorable::Memory { memory, passages: if clean { passages } else { Vec::new() } };
-    Ok(Line { taken: Taken::Thing(thing), of, workspace, redactions })
+    Ok(Line { taken: Taken::Thing(thing), of, workspace, removed })
 }
 
 fn refuse(problems: Vec<FieldProblem>) -> Result<(), Vec<FieldProblem>> {
@@ -219,10 +220,10 @@ fn trace(fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
     require_id(&fields, "trace_id")?;
     let mut trace: Trace = whole(fields)?;
     refuse(problems_of_trace(&trace, bank.source()).into_iter().map(field_problem).collect())?;
-    let redactions = trace.scrub();
+    let removed = trace.scrub();
     let trace = if bank.is_backup { trace } else { untrusted_trace(trace) };
     let of = Some(trace.metadata.workspace_id.clone());
-    Ok(Line { taken: Taken::Thing(Restorable::Trace(trace)), of, workspace: None, redactions })
+    Ok(Line { taken: Taken::Thing(Restorable::Trace(trace)), of, workspace: None, removed })
 }
 
 /// Its own kind is called `signal` in a line.
@@ -234,12 +235,12 @@ fn signal(mut fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
         let name = |field: String| if field == "kind" { "signal".into() } else { field };
         problems.into_iter().map(|p| FieldProblem::new(name(p.field), p.problem)).collect::<Vec<_>>()
     })?;
-    let redactions = signal.scrub();
+    let removed = signal.scrub();
     if !bank.is_backup {
-        return Ok(Line { taken: Taken::Signal, of: None, workspace: None, redactions: 0 });
+        return Ok(Line { taken: Taken::Signal, of: None, workspace: None, removed: Removed::default() });
     }
     let of = Some(signal.workspace_id.clone());
-    Ok(Line { taken: Taken::Thing(Restorable::Signal(signal)), of, workspace: None, redactions })
+    Ok(Line { taken: Taken::Thing(Restorable::Signal(signal)), of, workspace: None, removed })
 }
 
 fn require_id(fields: &Fields, name: &str) -> Result<(), Vec<FieldProblem>> {

@@ -7,6 +7,7 @@ use reasoning_bank_actors::ports::{Filter, Page, Passage, PassageKind, Record, S
 use reasoning_bank_domain::confidence::Evidence;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, SourceType, Trust};
+use reasoning_bank_domain::secrets::Removed;
 use reasoning_bank_domain::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -39,7 +40,7 @@ fn arguments(file: &Path, trusted_backup: bool) -> ImportArgs {
 }
 
 fn id(n: u128) -> String {
-    uuid::Uuid::from_u128(n).to_string()
+    Uuid::from_u128(n).to_string()
 }
 
 fn lesson(n: u128) -> Value {
@@ -136,7 +137,7 @@ async fn of_a_circle_one_relation_is_left_out_and_said_and_everything_else_is_im
     assert_eq!(imported.imported.memories, 5);
     let note = |id: String, source: String| format!("{id} was not linked to its source {source}, which comes from it");
     assert_eq!(imported.notes, [note(id(2), id(1)), note(id(4), id(3))]);
-    let ids: Vec<MemoryId> = (1..=5).map(|n| uuid::Uuid::from_u128(n).into()).collect();
+    let ids: Vec<MemoryId> = (1..=5).map(|n| Uuid::from_u128(n).into()).collect();
     let rows = system.handle().store.get(ids, a_minute()).await.unwrap();
     let sources: Vec<(Vec<String>, Option<String>)> = rows
         .into_iter()
@@ -193,7 +194,7 @@ async fn secrets_are_replaced_and_counted_before_anything_is_written() {
     };
     assert_eq!(rows.len(), 2);
     assert!(rows[0].memory.content.starts_with("Use [REDACTED:") && !rows[0].memory.content.contains(&secret));
-    let named = MemoryId::from(uuid::Uuid::from_u128(1));
+    let named = MemoryId::from(Uuid::from_u128(1));
     let view = system.handle().memories.get(named, &loaded.workspace, a_minute()).await.unwrap();
     assert_eq!(view.source_type, SourceType::Imported);
     system.stop(Duration::from_secs(5)).await;
@@ -226,7 +227,12 @@ fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
         let two = vec![passage.clone(), Passage { vector: None, ..passage }];
         let passages = if embedder.is_some() { two } else { Vec::new() };
         let mut bytes = Vec::new();
-        Entry { redactions: 3, thing: Restorable::Memory { memory, passages } }.write(&mut bytes).unwrap();
+        Entry {
+            removed: Removed { redactions: 3, dropped_characters: 1 },
+            thing: Restorable::Memory { memory, passages },
+        }
+        .write(&mut bytes)
+        .unwrap();
         bytes
     };
     let sizes = |bytes: Vec<u8>| {
@@ -249,8 +255,10 @@ fn what_is_put_aside_is_read_again_to_the_bit() {
     let passage = |n, vector| Passage { kind: PassageKind::Content, n, text: "\u{1f980}\n".into(), vector };
     let Restorable::Memory { memory, .. } = parsed(lesson(1)) else { unreachable!() };
     let passages = vec![passage(0, Some(vector)), passage(1, None), passage(2, Some(Vec::new()))];
-    let entry =
-        || Entry { redactions: 7, thing: Restorable::Memory { memory: memory.clone(), passages: passages.clone() } };
+    let entry = || Entry {
+        removed: Removed { redactions: 7, dropped_characters: 0 },
+        thing: Restorable::Memory { memory: memory.clone(), passages: passages.clone() },
+    };
     let mut bytes = Vec::new();
     entry().write(&mut bytes).unwrap();
     entry().write(&mut bytes).unwrap();
@@ -447,8 +455,8 @@ async fn links_of_a_stranger_hold_within_the_file() {
     let linked = with(with(lesson(2), "derived_from", json!([id(1), id(3)])), "parent_memory_id", json!(id(1)));
     let foreign = file(&place, &[linked, lesson(3)]);
     import(&arguments(&foreign, false), &loaded, QUIET, &system.handle()).await.unwrap();
-    let named = MemoryId::from(uuid::Uuid::from_u128(2));
+    let named = MemoryId::from(Uuid::from_u128(2));
     let memory = system.handle().store.get(vec![named], a_minute()).await.unwrap().remove(0).memory;
-    assert_eq!((memory.parent_memory_id, memory.derived_from), (None, vec![uuid::Uuid::from_u128(3).into()]));
+    assert_eq!((memory.parent_memory_id, memory.derived_from), (None, vec![Uuid::from_u128(3).into()]));
     system.stop(Duration::from_secs(5)).await;
 }

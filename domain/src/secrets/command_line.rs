@@ -1,0 +1,321 @@
+//! Passwords in the arguments of commands: `curl -u user:password`, `sshpass -p …`, `mysql -p…`, `echo … | sudo -S`. What
+//! stands there is a password whatever it looks like; only what a shell fills in and placeholders stay.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::value::{is_written_out, up_to};
+
+/// How an option has its password. Each may also be joined to a long option by `=`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// It is the next word.
+    Next,
+    /// It is the next word, or follows the letter of the option at once.
+    NextOrJoined,
+    /// It follows the letter of the option at once; else it is asked for.
+    Joined,
+    /// It is behind this character in the next word, or in what follows the option at once: `user:password`.
+    Behind(char),
+}
+
+struct Rule {
+    commands: &'static [&'static str],
+    /// A word that must stand between the command and the option.
+    after: Option<&'static str>,
+    options: &'static [&'static str],
+    how: How,
+}
+
+const fn rule(commands: &'static [&'static str], options: &'static [&'static str], how: How) -> Rule {
+    Rule { commands, after: None, options, how }
+}
+
+const REGISTRIES: &[&str] =
+    &["docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane", "oc", "az", "cf", "vercel"];
+const MYSQL: &[&str] =
+    &["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mysqlcheck", "mariadb", "mariadb-dump", "mycli"];
+const MONGO: &[&str] = &["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport"];
+const LDAP: &[&str] = &["ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldapdelete", "ldappasswd"];
+const LONG_PASSWORD: &[&str] = &["influx", "consul", "nomad", "vault", "svn", "gpg", "gpg2", "kinit"];
+
+const RULES: &[Rule] = &[
+    rule(&["curl", "wget", "xh"], &["-u", "--user", "-U", "--proxy-user"], How::Behind(':')),
+    rule(&["http", "https", "xh", "hey"], &["-a", "--auth"], How::Behind(':')),
+    rule(&["ab"], &["-A"], How::Behind(':')),
+    Rule {
+        commands: REGISTRIES,
+        after: Some("login"),
+        options: &["-p", "--password", "--token"],
+        how: How::NextOrJoined,
+    },
+    rule(&["sshpass"], &["-p"], How::NextOrJoined),
+    rule(MYSQL, &["-p", "--password"], How::Joined),
+    rule(MONGO, &["-p", "--password"], How::NextOrJoined),
+    rule(&["redis-cli", "valkey-cli"], &["-a", "--pass"], How::Next),
+    rule(LDAP, &["-w"], How::NextOrJoined),
+    rule(&["smbclient", "rpcclient", "smbmap", "winexe", "wmic"], &["-U", "--user"], How::Behind('%')),
+    rule(&["zip", "unzip", "ipmitool"], &["-P"], How::NextOrJoined),
+    rule(&["7z", "7za", "7zz", "rar", "unrar"], &["-p"], How::Joined),
+    rule(&["openssl"], &["-passin", "-passout", "-pass"], How::Behind(':')),
+    rule(&["openssl"], &["-k", "-K"], How::Next),
+    rule(&["ssh-keygen"], &["-N", "-P"], How::Next),
+    rule(&["keytool", "jarsigner"], &["-storepass", "-keypass", "-srcstorepass", "-deststorepass"], How::Next),
+    rule(&["sqlcmd", "bcp", "isql"], &["-P"], How::NextOrJoined),
+    rule(&["xfreerdp", "wfreerdp", "freerdp", "cmdkey"], &["/p", "/pass"], How::Behind(':')),
+    rule(&["twine", "cqlsh", "crackmapexec", "nxc", "evil-winrm"], &["-p", "--password"], How::Next),
+    rule(&["useradd", "usermod"], &["-p", "--password"], How::Next),
+    rule(LONG_PASSWORD, &["-password", "-token", "--password", "--passphrase"], How::Next),
+    rule(&["plink", "pscp", "psftp"], &["-pw"], How::Next),
+    rule(&["mosquitto_pub", "mosquitto_sub"], &["-P", "--pw"], How::Next),
+    rule(&["snmpwalk", "snmpget"], &["-A", "-X"], How::Next),
+    rule(&["nmcli"], &["password"], How::Next),
+];
+
+/// The command that has a password as its last word where it is told so by `-b`.
+const IN_BATCH: &str = "htpasswd";
+
+/// Commands that read a password which was written to them, and the words that say so.
+const READERS: &[(&str, &[&str])] = &[
+    ("sudo", &["-S", "--stdin"]),
+    ("chpasswd", &[]),
+    ("passwd", &["--stdin"]),
+    ("docker", &["--password-stdin"]),
+    ("podman", &["--password-stdin"]),
+    ("helm", &["--password-stdin"]),
+    ("gh", &["--with-token"]),
+    ("gpg", &["--passphrase-fd"]),
+    ("cryptsetup", &["luksFormat", "luksOpen", "open", "luksAddKey"]),
+    ("vault", &["login"]),
+];
+
+const WRITERS: [&str; 2] = ["echo", "printf"];
+
+#[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
+static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
+    let of_rules = RULES.iter().flat_map(|rule| rule.commands).copied();
+    let names: Vec<String> = of_rules.chain([IN_BATCH]).chain(WRITERS).map(regex::escape).collect();
+    // A command begins a word, and ends with it: not `curl.rs`, nor `http://`.
+    Regex::new(&format!(r#"(?-u)\b(?:{})(?:\.exe)?[\\"',]{{0,8}}[ \t]"#, names.join("|"))).expect("a valid pattern")
+});
+
+pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(command) = COMMAND.find_at(text, from) {
+        let start = command.start();
+        // Of an array of words the first one is quoted by itself.
+        let by_itself = command.as_str().contains(['"', '\'']) && text[..start].ends_with(['"', '\'']);
+        let start = if by_itself { start - 1 } else { start };
+        let mut line = Line::new(text, start);
+        line.read();
+        from = line.at.max(command.end());
+        found.append(&mut line.found);
+    }
+    found
+}
+
+/// One line of a shell, read word by word.
+struct Line<'a> {
+    text: &'a str,
+    at: usize,
+    /// The command that the next words belong to, and those words so far.
+    command: &'a str,
+    words: Vec<&'a str>,
+    /// The option that waits for its value.
+    waiting: Option<How>,
+    /// What an `echo` wrote into the pipe.
+    written: Option<Range<usize>>,
+    /// Those words that are no options.
+    plain: Vec<Range<usize>>,
+    found: Vec<Range<usize>>,
+}
+
+/// Words of one command that are looked at; a longer one is made by a program.
+const MOST_WORDS: usize = 200;
+
+impl<'a> Line<'a> {
+    fn new(text: &'a str, at: usize) -> Self {
+        let (words, plain, found) = (Vec::new(), Vec::new(), Vec::new());
+        Self { text, at, command: "", words, waiting: None, written: None, plain, found }
+    }
+
+    fn read(&mut self) {
+        while let Some(word) = Word::next(self.text, &mut self.at) {
+            match word {
+                Word::EndOfCommand(piped) => self.end_command(piped),
+                Word::Text(span) if self.words.len() < MOST_WORDS => self.take(span),
+                Word::Text(_) => {}
+            }
+        }
+        self.end_command(false);
+    }
+
+    fn take(&mut self, span: Range<usize>) {
+        let word = &self.text[span.clone()];
+        if let Some(how) = self.waiting.take() {
+            self.password(span.clone(), how);
+        } else if let Some(command) = known(word) {
+            // Also within the words of another one: `docker exec db mysql …`.
+            if self.command.is_empty() || !WRITERS.contains(&self.command) {
+                (self.command, self.words, self.plain) = (command, Vec::new(), Vec::new());
+                return;
+            }
+        } else if word.starts_with(['-', '/']) || word == "password" {
+            self.option(word, span.start);
+        }
+        if !word.starts_with('-') {
+            self.plain.push(span);
+        }
+        self.words.push(word);
+    }
+
+    fn option(&mut self, word: &'a str, start: usize) {
+        let rules = RULES.iter().filter(|rule| rule.commands.contains(&self.command));
+        for rule in rules.filter(|rule| rule.after.is_none_or(|after| self.words.contains(&after))) {
+            for option in rule.options {
+                let Some(joined) = word.strip_prefix(option) else { continue };
+                let value = start + option.len()..start + word.len();
+                let is_letter = option.len() == 2;
+                match rule.how {
+                    _ if joined.starts_with('=') => return self.password(value.start + 1..value.end, rule.how),
+                    How::Joined if joined.is_empty() => return,
+                    _ if joined.is_empty() => {
+                        self.waiting = Some(rule.how);
+                        return;
+                    }
+                    How::Behind(sign) if is_letter || joined.starts_with(sign) => {
+                        return self.password(value, rule.how);
+                    }
+                    How::NextOrJoined | How::Joined if is_letter => return self.password(value, rule.how),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn password(&mut self, span: Range<usize>, how: How) {
+        let span = unquoted(self.text, span);
+        let value = &self.text[span.clone()];
+        let start = match how {
+            How::Behind(sign) => match value.find(sign) {
+                // `pass:…` of openssl says where the password is; `env:`, `file:` name a place.
+                Some(at) if self.command == "openssl" && &value[..at] != "pass" => return,
+                Some(at) => span.start + at + sign.len_utf8(),
+                None => return,
+            },
+            How::Next | How::NextOrJoined | How::Joined => span.start,
+        };
+        let value = &self.text[start..span.end];
+        if is_written_out(value) && !value.starts_with(['/', '-', '@', '&', '|']) {
+            self.found.push(start..span.end);
+        }
+    }
+
+    fn end_command(&mut self, piped: bool) {
+        let is_batch = |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains('b');
+        if self.command == IN_BATCH
+            && self.words.iter().any(is_batch)
+            && self.plain.len() >= 2
+            && let Some(last) = self.plain.pop()
+        {
+            self.password(last, How::Next);
+        }
+        let reads = READERS.iter().any(|(command, words)| {
+            let is_called = self.words.contains(command) || self.command == *command;
+            is_called && (words.is_empty() || words.iter().any(|word| self.words.contains(word)))
+        });
+        if let Some(written) = self.written.take().filter(|_| reads) {
+            let has_user = self.words.contains(&"chpasswd");
+            self.password(written, if has_user { How::Behind(':') } else { How::Next });
+        }
+        if piped && WRITERS.contains(&self.command) {
+            self.written = self.plain.pop();
+        }
+        (self.command, self.waiting) = ("", None);
+        self.words.clear();
+        self.plain.clear();
+    }
+}
+
+/// The command of the table that a word calls: `/usr/bin/curl`, `$(curl`.
+fn known(word: &str) -> Option<&'static str> {
+    let name = word.rsplit(['/', '(', '`', '\\']).next()?;
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let of_rules = RULES.iter().flat_map(|rule| rule.commands).copied();
+    of_rules.chain([IN_BATCH]).chain(WRITERS).find(|known| *known == name)
+}
+
+enum Word {
+    Text(Range<usize>),
+    /// The command ends, and what it writes goes on to the next one, or does not.
+    EndOfCommand(bool),
+}
+
+/// How far a quote is looked for that closes another one.
+const LONGEST_QUOTED: usize = 512;
+
+impl Word {
+    /// The next word of a line; None at its end.
+    fn next(text: &str, at: &mut usize) -> Option<Self> {
+        loop {
+            let rest = &text[*at..];
+            let escaped = rest.trim_start_matches('\\');
+            if escaped.len() < rest.len() && escaped.starts_with('\n') {
+                *at += rest.len() - escaped.len() + 1;
+            } else if rest.starts_with([' ', '\t', ',', '[', ']']) {
+                *at += 1;
+            } else {
+                break;
+            }
+        }
+        let rest = &text[*at..];
+        if rest.is_empty() || rest.starts_with(['\n', '\r']) {
+            return None;
+        }
+        for (sign, piped) in [("||", false), ("&&", false), ("|", true), (";", false), ("<<<", true)] {
+            if rest.starts_with(sign) {
+                *at += sign.len();
+                return Some(Self::EndOfCommand(piped));
+            }
+        }
+        let start = *at;
+        let mut inside = 0;
+        while let Some(c) = rest[inside..].chars().next() {
+            let here = &rest[inside..];
+            if let Some(quoted) = quoted(here) {
+                inside += quoted;
+            } else if c.is_whitespace() || matches!(c, '|' | ';' | ',') {
+                break;
+            } else {
+                inside += c.len_utf8();
+            }
+        }
+        *at = start + inside.max(1);
+        while !text.is_char_boundary(*at) {
+            *at += 1;
+        }
+        Some(Self::Text(unquoted(text, start..*at)))
+    }
+}
+
+/// How long the quoted part is that a text begins with: `'…'`, `"…"`, `\"…\"`.
+fn quoted(text: &str) -> Option<usize> {
+    let escape = if text.starts_with('\\') { 1 } else { 0 };
+    let quote = text[escape..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let open = escape + 1;
+    let closing = if escape == 0 { quote.to_string() } else { format!("\\{quote}") };
+    let inside = up_to(&text[open..], LONGEST_QUOTED);
+    let end = inside.find(&closing).filter(|end| !inside[..*end].contains('\n'))?;
+    Some(open + end + closing.len())
+}
+
+/// Without the quotes around it, and what is left of an array or of a substitution behind it.
+fn unquoted(text: &str, span: Range<usize>) -> Range<usize> {
+    let word = &text[span.clone()];
+    let end = word.trim_end_matches([',', ')', '"', '\'', '`', '\\', ']']).len();
+    let start = word[..end].len() - word[..end].trim_start_matches(['"', '\'', '`', '\\']).len();
+    span.start + start..span.start + end
+}

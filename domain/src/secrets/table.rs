@@ -1,0 +1,124 @@
+//! Columns of passwords in tables: those of markdown, of clients of databases, and of comma-separated values. Which column
+//! it is, the heading says.
+
+use std::ops::Range;
+
+use super::value::{Before, Value};
+
+/// How many lines of a table are read; more are never in a transcript.
+const MOST_ROWS: usize = 1_000;
+const MOST_CELLS: usize = 64;
+
+pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let lines: Vec<(usize, &str)> = lines(text).collect();
+    let mut at = 0;
+    while at < lines.len() {
+        let Some(table) = table_at(&lines[at..]) else {
+            at += 1;
+            continue;
+        };
+        for (start, line) in &table.rows {
+            let cells = cells(line, table.separator);
+            let secrets = table.columns.iter().filter_map(|column| cells.get(*column));
+            found.extend(secrets.filter_map(|cell| secret(text, start + cell.start..start + cell.end)));
+        }
+        at += table.lines;
+    }
+    found
+}
+
+struct Table<'a> {
+    separator: char,
+    /// Which cells of a row hold a password.
+    columns: Vec<usize>,
+    rows: Vec<(usize, &'a str)>,
+    lines: usize,
+}
+
+/// The table that begins here, if it has a column of secrets.
+fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
+    let (_, heading) = lines.first()?;
+    // A text begins behind its name: `"content": "`, `wrote: `.
+    let heading = heading.rsplit(':').next()?.trim_start_matches([' ', '\t', '"']);
+    let separator = ['|', ',', ';', '\t'].into_iter().find(|separator| heading.contains(*separator))?;
+    let names: Vec<&str> = cells(heading, separator).into_iter().map(|cell| &heading[cell]).collect();
+    let columns: Vec<usize> = names.iter().enumerate().filter(|(_, name)| is_name(name)).map(|(n, _)| n).collect();
+    let is_heading = names.len() >= 2 && names.iter().all(|name| is_heading(name));
+    if columns.is_empty() || !is_heading {
+        return None;
+    }
+    let is_rule = |line: &str| line.contains("--") && line.chars().all(|c| "-:|+ \t".contains(c));
+    // A rule below the heading makes it a table; without one it is comma-separated values, or a sentence with a comma.
+    let ruled = lines.get(1).is_some_and(|(_, line)| is_rule(line));
+    if ruled != (separator == '|') || (!ruled && heading.contains(' ')) {
+        return None;
+    }
+    let rows = lines.iter().skip(1 + usize::from(ruled)).take(MOST_ROWS);
+    let rows: Vec<_> = rows.take_while(|(_, line)| cells(line, separator).len() == names.len()).copied().collect();
+    (!rows.is_empty()).then(|| Table { separator, columns, lines: 1 + rows.len() + usize::from(ruled), rows })
+}
+
+fn secret(text: &str, cell: Range<usize>) -> Option<Range<usize>> {
+    let before = Before { bare: true, made_up: true, ..Before::default() };
+    let secret = Value::at(&text[..cell.end], cell.start, before)?.secret()?;
+    (secret.end <= cell.end).then_some(secret)
+}
+
+fn is_name(cell: &str) -> bool {
+    const NAMES: [&str; 18] = [
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "pw",
+        "passwort",
+        "kennwort",
+        "secret",
+        "token",
+        "api key",
+        "api_key",
+        "apikey",
+        "api-key",
+        "access key",
+        "secret key",
+        "secret_key",
+        "private key",
+        "passphrase",
+    ];
+    let name = cell.trim_matches(['*', '_', '`', '"', '\'', ' ']).to_ascii_lowercase();
+    NAMES
+        .iter()
+        .any(|known| name == *known || name.strip_suffix(known).is_some_and(|rest| rest.ends_with([' ', '_', '-'])))
+}
+
+/// A few words, not a sentence and not code.
+fn is_heading(cell: &str) -> bool {
+    cell.len() <= 48 && cell.chars().all(|c| c.is_alphanumeric() || " _-*`\"'/#().".contains(c))
+}
+
+/// The cells of a row without the blanks around them.
+fn cells(line: &str, separator: char) -> Vec<Range<usize>> {
+    let trimmed = line.trim();
+    let lead = line.len() - line.trim_start().len();
+    let outer = if separator == '|' { trimmed.strip_prefix('|').unwrap_or(trimmed) } else { trimmed };
+    let mut at = lead + (trimmed.len() - outer.len());
+    let outer = if separator == '|' { outer.strip_suffix('|').unwrap_or(outer) } else { outer };
+    let mut found = Vec::new();
+    for part in outer.split(separator).take(MOST_CELLS) {
+        let start = at + (part.len() - part.trim_start().len());
+        found.push(start..start + part.trim().len());
+        at += part.len() + separator.len_utf8();
+    }
+    found
+}
+
+/// Every line and where it begins.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split('\n').map(move |line| {
+        let begin = at;
+        at += line.len() + 1;
+        (begin, line.trim_end_matches('\r'))
+    })
+}

@@ -1,0 +1,201 @@
+//! The value behind a name: where it begins and ends, and whether it is a secret written out, or rather an expression, a
+//! type, a placeholder.
+
+use std::ops::Range;
+
+use super::MARKER;
+use super::shape::Shape;
+
+/// How much of a value is looked at; a longer one is judged by its beginning, and replaced whole.
+const LOOKED_AT: usize = 256;
+
+/// What is known about a value from what stands before it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Before {
+    /// `NAME=value` without spaces, as in an environment: no expression of a programming language.
+    pub bare: bool,
+    /// The name speaks of a password, which people make up, not of a token, which machines do.
+    pub made_up: bool,
+    /// The value must have quotes around it.
+    pub in_quotes: bool,
+    /// Nothing else stands on the value's line.
+    pub own_line: bool,
+    /// The value stands in a cell of a table.
+    pub in_cell: bool,
+}
+
+/// The beginning of a value and how its surroundings read.
+pub(super) struct Value<'a> {
+    /// The text from the value's first character on.
+    rest: &'a str,
+    start: usize,
+    head: &'a str,
+    /// It goes on after what is looked at.
+    continues: bool,
+    quoted: bool,
+    before: Before,
+}
+
+impl<'a> Value<'a> {
+    pub(super) fn at(text: &'a str, at: usize, before: Before) -> Option<Self> {
+        let (emphasis, opened) = emphasis(&text[at..]);
+        let (quote, opening) = opening_quote(&text[at + opened..]);
+        let start = at + opened + opening;
+        let rest = &text[start..];
+        let window = up_to(rest, LOOKED_AT);
+        let closing = quote.and_then(|quote| window.find([quote, '\n']).filter(|end| rest[*end..].starts_with(quote)));
+        let end = match closing {
+            Some(end) => end,
+            None => {
+                let end = end_of_value(window, before.bare);
+                let cut_off = end == window.len() || rest[end..].starts_with(['\r', '\n', '\\']);
+                if quote.is_some() && !cut_off {
+                    return None;
+                }
+                end
+            }
+        };
+        let head = trim_end(&rest[..end]);
+        let head = if emphasis.is_empty() { head } else { &head[..head.find(emphasis).unwrap_or(head.len())] };
+        let behind = rest[head.len()..].trim_start_matches(['*', '_', '`', '"', '\'', '\\', ',', ';', ' ', '\t', '.']);
+        let alone = !before.own_line || behind.is_empty() || behind.starts_with(['\n', '\r', '}']);
+        let in_cell = !before.in_cell || behind.starts_with('|');
+        let fits = alone && in_cell && (quote.is_some() || !before.in_quotes);
+        (fits && !head.is_empty()).then(|| Self {
+            rest,
+            start,
+            head,
+            continues: closing.is_none() && end == window.len(),
+            quoted: quote.is_some(),
+            before,
+        })
+    }
+
+    /// What is to be replaced, where the value is a secret.
+    pub(super) fn secret(&self) -> Option<Range<usize>> {
+        if !self.is_secret() {
+            return None;
+        }
+        let whole =
+            if self.continues { trim_end(&self.rest[..end_of_value(self.rest, self.before.bare)]) } else { self.head };
+        Some(self.start..self.start + whole.len())
+    }
+
+    fn is_secret(&self) -> bool {
+        // A marker may begin at the last character that is looked at.
+        let marked = up_to(self.rest, self.head.len() + MARKER.len()).contains(MARKER);
+        let path_goes_on = self.rest.starts_with([':', '@']) && !self.quoted;
+        if marked || path_goes_on || is_template(self.head) || (!self.quoted && self.is_expression()) {
+            return false;
+        }
+        let shape = Shape::of(self.head);
+        if shape.is_random() {
+            return true;
+        }
+        let word = self.head.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c));
+        let identifier = word && self.head.contains(['_', '-', '.', '/']);
+        let path = self.head.starts_with(['/', '~']) || self.head.starts_with("./") || self.head.contains("://");
+        if path || self.head.contains(char::is_whitespace) || shape.letters == 0 || shape.chars < 6 || shape.bits < 2.5
+        {
+            return false;
+        }
+        if self.before.made_up {
+            (shape.digits > 0 || !word) && (self.quoted || self.before.bare || !identifier)
+        } else {
+            shape.chars >= 8 && !identifier && shape.digits > 0 && shape.bits >= 2.75
+        }
+    }
+
+    /// A call, an index, a path of a program, as opposed to a value written out.
+    fn is_expression(&self) -> bool {
+        let after = &self.rest[self.head.len()..];
+        let called = after.starts_with(['(', '{']) || (after.starts_with('<') && !after.starts_with("</"));
+        let identifier = !self.before.bare
+            && self.head.contains(['.', '_'])
+            && self.head.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && self.head.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
+            && !Shape::of(self.head).is_random();
+        called || identifier || self.head.contains(['[', ']']) || self.head.contains("::") || self.head.contains("->")
+    }
+}
+
+/// Whether a value that stands where only a password stands is one that was written out.
+pub(super) fn is_written_out(value: &str) -> bool {
+    const WORDS: [&str; 22] = [
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "pw",
+        "secret",
+        "token",
+        "changeme",
+        "change-me",
+        "example",
+        "postgres",
+        "root",
+        "test",
+        "admin",
+        "user",
+        "username",
+        "null",
+        "none",
+        "true",
+        "false",
+        "undefined",
+        "redacted",
+    ];
+    let lower = up_to(value, 64).to_ascii_lowercase();
+    let same = |c: char| lower.chars().all(|other| other == c);
+    let placeholder = WORDS.contains(&lower.as_str())
+        || lower.starts_with("your")
+        || lower.starts_with("my-")
+        || lower.starts_with("<")
+        || lower.contains("xxxx")
+        || lower.contains("...")
+        || lower.contains('…')
+        || lower.chars().next().is_some_and(same);
+    value.len() >= 3 && !placeholder && !is_template(value) && !value.contains(MARKER)
+}
+
+/// The emphasis of markdown that a value begins with.
+fn emphasis(rest: &str) -> (&'static str, usize) {
+    let marks = ["**", "__"].into_iter().find(|marks| rest.starts_with(marks));
+    let marks = marks.filter(|marks| rest[marks.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '`'));
+    marks.map_or(("", 0), |marks| (marks, marks.len()))
+}
+
+/// The quote a value begins with, and how many bytes stand before the value.
+fn opening_quote(rest: &str) -> (Option<char>, usize) {
+    // `\"` inside a string, `\\\"` inside a string in a string, `b"`, `r"`, `f"`, `@"` of programming languages
+    let prefix = rest.bytes().take(8).take_while(|byte| b"\\@brfBRF".contains(byte)).count();
+    match rest[prefix..].chars().next() {
+        Some(quote @ ('"' | '\'' | '`')) => (Some(quote), prefix + 1),
+        _ => (None, 0),
+    }
+}
+
+/// `&` goes on to the next parameter of an address or the next command of a shell, but people put it into passwords.
+fn ends_a_value(bare: bool) -> impl Fn(char) -> bool {
+    move |c| c.is_whitespace() || "\"'`,;|<>(){}".contains(c) || (bare && c == '&')
+}
+
+/// Where an unquoted value ends.
+fn end_of_value(text: &str, bare: bool) -> usize {
+    let end = text.find(ends_a_value(bare)).unwrap_or(text.len());
+    // The end of character data in XML.
+    text[..end].find("]]").filter(|at| text[*at..].starts_with("]]>")).unwrap_or(end)
+}
+
+fn trim_end(value: &str) -> &str {
+    value.trim_end_matches([' ', '\\', '.', ':'])
+}
+
+/// Filled in by a shell, a template or whoever reads the documentation.
+pub(super) fn is_template(value: &str) -> bool {
+    value.starts_with(['$', '%', '<', '*']) || value.contains("${") || value.contains("{{") || value.contains("$(")
+}
+
+pub(super) fn up_to(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
