@@ -7,6 +7,7 @@
 
 mod address;
 mod assignment;
+mod base64;
 mod command_line;
 mod cookie;
 mod fields;

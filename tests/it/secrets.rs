@@ -19,9 +19,9 @@ const KEY: &str = "sk-or-v1-7c1de0f4a9b35826d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8
 const OTHER_KEY: &str = "correct-battery-horse-81";
 
 /// A line of the corpus: a text, and the secret in it.
-struct Planted {
-    text: String,
-    secret: String,
+pub(crate) struct Planted {
+    pub(crate) text: String,
+    pub(crate) secret: String,
 }
 
 /// Every line, with its secret between « and ».
@@ -34,7 +34,7 @@ fn lines() -> impl Iterator<Item = String> {
     })
 }
 
-fn corpus() -> Vec<Planted> {
+pub(crate) fn corpus() -> Vec<Planted> {
     let planted = lines().filter_map(|text| {
         let (_, rest) = text.split_once('«')?;
         let (secret, _) = rest.split_once('»')?;
@@ -349,7 +349,7 @@ fn exchange(part: &[Planted]) -> [String; 2] {
 fn work_at_the_command_line(place: &Place, corpus: &[Planted], seen: &mut Seen) {
     let everything = everything(corpus);
     let secret = &corpus[0].text;
-    let verify = format!("printf '%s' '{}'; exit 1", everything.replace('\'', ""));
+    let verify = format!("printf '%s' '{}'; exit 1", everything.replace('\'', r"'\''"));
     for arguments in [
         &["solve", "--matts-k", "1", "--verify", &verify, &everything][..],
         &["memory", "record", "--title", secret, "--description", secret, "--content", &everything],

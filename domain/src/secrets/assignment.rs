@@ -18,7 +18,7 @@ macro_rules! name {
             "|(?:api|access|private|signing|encryption|master|account|shared|auth|service|license|subscription|functions",
             "|storage|client|consumer|session|app|application|hmac|cookie|deploy|webhook|pre[_-]?shared)",
             "[_ -]?(?:access[_-]?)?key(?:[_-]data)?",
-            "|credential)s?[0-9]{0,2}"
+            r"|_pat|credential|\bcred)s?[0-9]{0,2}"
         )
     };
 }
@@ -57,9 +57,12 @@ const FORMS: [Form; 8] = [
             name!(),
             "(?:",
             around!(),
-            r"[ \t]{0,8}(?::=|=>|={1,3}|:)[*]{0,2}[ \t]{0,8}",
+            r"[ \t]{0,8}(?::=|=>|={1,3}|:)[*]{0,2}[ \t]{0,8}(?:!!?[a-z]{1,12}[ \t]{1,4})?",
             r#"|[\\"']{0,4}>(?:<!\[CDATA\[)?"#,
-            r"|(?:[ \t](?:for|of)(?:[ \t](?u:[^ \t\r\n:=]){1,40}){1,4})?[ \t]{1,4}(?:is|was)[ \t:]{1,4})",
+            r"|(?:[ \t](?:for|of)(?:[ \t](?u:[^ \t\r\n:=]){1,40}){1,4})?[ \t]{1,4}(?:is|was|are)[ \t:]{1,4})",
+            r"|\b(?:set|config)[ \t]{1,4}[a-z0-9_.:/@-]{0,60}?",
+            name!(),
+            r"[ \t]{1,4}",
             "|--?[a-z0-9-]{0,40}?",
             name!(),
             r"[ \t]{1,4})",

@@ -71,6 +71,7 @@ const RULES: &[Rule] = &[
     rule(&["plink", "pscp", "psftp"], &["-pw"], How::Next),
     rule(&["mosquitto_pub", "mosquitto_sub"], &["-P", "--pw"], How::Next),
     rule(&["snmpwalk", "snmpget"], &["-A", "-X"], How::Next),
+    rule(&["security"], &["-p"], How::Next),
     rule(&["nmcli"], &["password"], How::Next),
 ];
 
@@ -176,6 +177,11 @@ impl<'a> Line<'a> {
         let rules = RULES.iter().filter(|rule| rule.commands.contains(&self.command));
         for rule in rules.filter(|rule| rule.after.is_none_or(|after| self.words.contains(&after))) {
             for option in rule.options {
+                // The last letter of several in one word, as in `-su user:password`.
+                if is_last_letter(word, option) && matches!(rule.how, How::Behind(_)) {
+                    self.waiting = Some(rule.how);
+                    return;
+                }
                 let Some(joined) = word.strip_prefix(option) else { continue };
                 let value = start + option.len()..start + word.len();
                 let is_letter = option.len() == 2;
@@ -246,6 +252,11 @@ fn known(word: &str) -> Option<&'static str> {
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let of_rules = RULES.iter().flat_map(|rule| rule.commands).copied();
     of_rules.chain([IN_BATCH]).chain(WRITERS).find(|known| *known == name)
+}
+
+fn is_last_letter(word: &str, option: &str) -> bool {
+    let letters = |text: &str| text.len() > 2 && text[1..].bytes().all(|byte| byte.is_ascii_alphabetic());
+    option.len() == 2 && letters(word) && word.starts_with('-') && word.ends_with(&option[1..])
 }
 
 enum Word {

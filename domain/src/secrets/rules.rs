@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
+use super::base64;
 use super::shape::Shape;
 use super::value::is_written_out;
 
@@ -213,22 +214,10 @@ fn is_made_up(value: &str) -> bool {
 
 /// `user:password` in base64, as files of registries have it.
 fn is_login_in_base64(value: &str) -> bool {
-    let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => Some(u32::from(byte - b'A')),
-        b'a'..=b'z' => Some(u32::from(byte - b'a') + 26),
-        b'0'..=b'9' => Some(u32::from(byte - b'0') + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
-    let mut decoded = Vec::new();
-    for quad in value.trim_end_matches('=').as_bytes().chunks(4).take(64) {
-        let bits = quad.iter().filter_map(|byte| digit(*byte)).fold(0, |bits, digit| bits << 6 | digit);
-        let bytes = (bits << (6 * (4 - quad.len()))).to_be_bytes();
-        decoded.extend_from_slice(&bytes[1..quad.len()]);
-    }
-    let text = decoded.iter().all(|byte| (b' '..=b'~').contains(byte));
-    text && decoded.iter().position(|byte| *byte == b':').is_some_and(|colon| colon > 0 && colon + 1 < decoded.len())
+    let text = base64::decoded(value);
+    text.is_some_and(|text| {
+        text.split_once(':').is_some_and(|(user, password)| !user.is_empty() && !password.is_empty())
+    })
 }
 
 impl Pattern {

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::MARKER;
+use super::base64;
 use super::shape::Shape;
 
 /// How much of a value is looked at; a longer one is judged by its beginning, and replaced whole.
@@ -100,7 +101,9 @@ impl<'a> Value<'a> {
             return false;
         }
         if self.before.made_up {
-            (shape.digits > 0 || !word) && (self.quoted || self.before.bare || !identifier)
+            // A cluster keeps its passwords in base64, where they may be without digits.
+            let encoded = shape.chars % 4 == 0 && base64::decoded(self.head).is_some();
+            (shape.digits > 0 || !word || encoded) && (self.quoted || self.before.bare || !identifier)
         } else {
             shape.chars >= 8 && !identifier && shape.digits > 0 && shape.bits >= 2.75
         }
