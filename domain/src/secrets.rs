@@ -91,7 +91,7 @@ impl<'a> Reading<'a> {
 
     fn replace_all(&mut self) {
         self.replace("private-block", pem::find(self.as_read()));
-        for rule in rules::present_in(self.as_read()) {
+        for rule in rules::all() {
             self.replace(rule.kind, rule.find(self.as_read()));
         }
         self.replace("url-login", address::find(self.as_read()));

@@ -12,7 +12,7 @@ static LOGIN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>\[\]`\\]*:"#).expect("a valid pattern"));
 
 /// A longer password is not in an address.
-const LONGEST: usize = 512;
+const LONGEST: usize = 256;
 
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let password = |login: regex::Match<'_>| {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::Regex;
 
 use super::base64;
 use super::shape::Shape;
@@ -230,27 +230,25 @@ impl Pattern {
 }
 
 #[allow(clippy::expect_used, reason = "the table is constant, and the tests compile every pattern in it")]
-static COMPILED: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
-    let sources: Vec<String> = TABLE.iter().map(|rule| rule.pattern.source()).collect();
-    let set = RegexSet::new(&sources).expect("every rule is a valid pattern");
-    let each = sources.iter().map(|source| Regex::new(source).expect("every rule is a valid pattern")).collect();
-    (set, each)
+static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let compiled = |rule: &Rule| Regex::new(&rule.pattern.source()).expect("every rule is a valid pattern");
+    TABLE.iter().map(compiled).collect()
 });
 
-/// A rule that has something to say about a text.
-pub(super) struct Present {
+/// A rule of the table that is ready to be used.
+pub(super) struct Ready {
     pub kind: &'static str,
     rule: &'static Rule,
     regex: &'static Regex,
 }
 
-pub(super) fn present_in(text: &str) -> impl Iterator<Item = Present> + use<> {
-    let (set, each) = &*COMPILED;
-    let present = |index: usize| Present { kind: TABLE[index].kind, rule: &TABLE[index], regex: &each[index] };
-    set.matches(text).into_iter().map(present)
+/// Every rule. Each is searched for by itself: most begin with letters that are looked for first, and together they are so
+/// many that no automaton of all of them is small enough to be fast.
+pub(super) fn all() -> impl Iterator<Item = Ready> {
+    TABLE.iter().zip(COMPILED.iter()).map(|(rule, regex)| Ready { kind: rule.kind, rule, regex })
 }
 
-impl Present {
+impl Ready {
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
         self.regex
             .captures_iter(text)

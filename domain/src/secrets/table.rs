@@ -2,6 +2,9 @@
 //! it is, the heading says.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::value::{Before, Value};
 
@@ -9,8 +12,16 @@ use super::value::{Before, Value};
 const MOST_ROWS: usize = 1_000;
 const MOST_CELLS: usize = 64;
 
+/// In every name of a column: most lines are no heading, and are told by that.
+#[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
+static NAMED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("(?i-u)pass|pwd?|kennwort|secret|token|key").expect("a valid pattern"));
+
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    if !NAMED.is_match(text) {
+        return found;
+    }
     let lines: Vec<(usize, &str)> = lines(text).collect();
     let mut at = 0;
     while at < lines.len() {
@@ -38,7 +49,7 @@ struct Table<'a> {
 
 /// The table that begins here, if it has a column of secrets.
 fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
-    let (_, heading) = lines.first()?;
+    let (_, heading) = lines.first().filter(|(_, heading)| NAMED.is_match(heading))?;
     // A text begins behind its name: `"content": "`, `wrote: `.
     let heading = heading.rsplit(':').next()?.trim_start_matches([' ', '\t', '"']);
     let separator = ['|', ',', ';', '\t'].into_iter().find(|separator| heading.contains(*separator))?;
