@@ -96,8 +96,8 @@ fn lesson(n: usize, content: &str) -> Value {
 /// Everything that shows memories, from the command line.
 fn shown(place: &Place) -> Vec<(String, Ran)> {
     let commands: [&[&str]; 6] = [
-        &["memory", "list", "--n", "200"],
-        &["--json", "memory", "list", "--n", "200"],
+        &["memory", "list", "--limit", "200"],
+        &["--json", "memory", "list", "--limit", "200"],
         &["memory", "search", "hostile text of a transcript", "--n", "50"],
         &["--json", "memory", "search", "hostile text of a transcript", "--n", "50"],
         &["memory", "export", "--all"],
