@@ -87,8 +87,11 @@ const OPEN_PATIENCE: Duration = Duration::from_secs(10);
 /// When the store does its background work by itself.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Opening waits this long for another process that is writing; then it opens for reading alone.
+    /// Opening waits this long for another process that holds the write lock; then it opens for reading alone.
     pub open_timeout: Duration,
+    /// It waits for so long while several others take turns, and where what is there cannot be read as it is: whoever holds
+    /// the lock may be making the bank, or upgrading it.
+    pub open_patience: Duration,
     /// The tables are synced and the journal is emptied by the first commit after this time,
     pub checkpoint_after: Duration,
     /// or when the journal has this many bytes.
@@ -103,6 +106,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             open_timeout: Duration::from_secs(5),
+            open_patience: Duration::from_secs(20),
             checkpoint_after: Duration::from_secs(60),
             checkpoint_bytes: 8 << 20,
             compact_at_fragments: 32,
@@ -172,10 +176,7 @@ impl Shared {
 async fn open_for_writing(dir: &Path, fingerprint: &Fingerprint, options: Options) -> Result<Shared, StoreError> {
     let layout = Layout::prepare(dir).await?;
     let lock = WriteLock::of(&layout);
-    let guard = match lock.acquire(Deadline::after(options.open_timeout)).await {
-        Err(StoreError::TimedOut) => return Err(StoreError::ReadOnly(ReadOnlyCause::LockHeld)),
-        acquired => acquired?,
-    };
+    let guard = lock.acquire_unless_stalled(options.open_timeout, Deadline::after(options.open_patience)).await?;
     let format = format::check(&layout, fingerprint).await?;
     let (tables, damaged) = recovery::open_tables(&layout, fingerprint.dims).await?;
     bulk::take_back(&layout).await?;

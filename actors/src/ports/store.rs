@@ -384,7 +384,7 @@ impl fmt::Display for ReadOnlyCause {
             Self::DiskFull => "there is no space left on its disk",
             Self::FileSystem => "its file system is mounted read-only",
             Self::Permission => "this user may not write to its directory",
-            Self::LockHeld => "another process holds its write lock and does not give it back",
+            Self::LockHeld => "somebody holds its write lock and does not give it back",
         })
     }
 }

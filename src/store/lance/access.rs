@@ -10,7 +10,6 @@ use reasoning_bank_actors::runtime::Deadline;
 use tokio::time::Instant;
 
 use super::format::Layout;
-use super::write_lock::WriteGuard;
 use super::{Options, Shared, blocking, commit, failed, open_for_writing, read_only, within};
 use crate::store::files::write_synced;
 
@@ -20,9 +19,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 /// and writing so much to see whether there is room.
 const PROBE_BYTES: usize = 64 << 10;
-/// Opening waits so long where another process holds the write lock and what is there cannot be read as it is: it may be
-/// making the bank, or upgrading it.
-const UNREADABLE_PATIENCE: Duration = Duration::from_secs(20);
 /// What is left to whoever waits, so that the answer says why.
 const TO_ANSWER: Duration = Duration::from_millis(500);
 
@@ -46,7 +42,7 @@ impl Access {
     /// # Errors
     /// Those of [`open_for_writing`], where what is there cannot be read either.
     pub(super) async fn open(dir: PathBuf, fingerprint: &Fingerprint, options: Options) -> Result<Self, StoreError> {
-        let patience = Deadline::after(options.open_timeout.max(UNREADABLE_PATIENCE));
+        let patience = Deadline::after(options.open_patience);
         loop {
             let refused = match open_for_writing(&dir, fingerprint, options.clone()).await {
                 Ok(shared) => return Ok(Self::of(dir, fingerprint, options, shared, None)),
@@ -125,7 +121,7 @@ impl Access {
     /// there is room.
     pub(super) async fn look(self: &Arc<Self>, deadline: Deadline) -> Result<(), StoreError> {
         self.write(deadline, move |shared| async move {
-            let guard = lock(&shared, deadline).await?;
+            let guard = shared.lock.acquire_in_turn(to_answer(deadline)).await?;
             commit::settle(&shared, &guard).await?;
             let probe = shared.layout.probe();
             blocking(move || {
@@ -177,7 +173,8 @@ impl Access {
         let opened = tokio::spawn(async move {
             let _alone = access.opening.lock().await;
             if access.shared().is_read_only() {
-                let options = Options { open_timeout: deadline.remaining(), ..access.options.clone() };
+                let left = deadline.remaining();
+                let options = Options { open_timeout: left, open_patience: left, ..access.options.clone() };
                 let shared = open_for_writing(&access.dir, &access.fingerprint, options).await?;
                 tracing::info!("the store can be written to again");
                 *access.shared.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shared);
@@ -192,14 +189,6 @@ impl Access {
 /// A little before the deadline, so that whoever waits is told what stood in the way.
 pub(super) fn to_answer(deadline: Deadline) -> Deadline {
     deadline.leaving(TO_ANSWER)
-}
-
-/// The write lock. Who does not get it in time has written nothing.
-pub(super) async fn lock(shared: &Shared, deadline: Deadline) -> Result<WriteGuard, StoreError> {
-    match shared.lock.acquire(to_answer(deadline)).await {
-        Err(StoreError::TimedOut) if !deadline.passed() => Err(StoreError::ReadOnly(ReadOnlyCause::LockHeld)),
-        acquired => acquired,
-    }
 }
 
 fn told(refused: &StoreError) -> String {

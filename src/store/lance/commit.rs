@@ -136,10 +136,10 @@ pub(super) async fn commit(shared: &Arc<Shared>, batch: Batch, deadline: Deadlin
 /// Commits batch after batch until nothing waits.
 async fn serve(shared: Arc<Shared>) {
     while let Some(deadline) = shared.queue.patience() {
-        let is_late = deadline.passed();
-        match shared.lock.acquire(deadline).await {
-            Err(StoreError::TimedOut) if is_late => shared.queue.time_out(&StoreError::TimedOut),
-            Err(StoreError::TimedOut) => shared.queue.time_out(&StoreError::ReadOnly(ReadOnlyCause::LockHeld)),
+        match shared.lock.acquire_in_turn(deadline).await {
+            Err(why @ (StoreError::TimedOut | StoreError::ReadOnly(ReadOnlyCause::LockHeld))) => {
+                shared.queue.time_out(&why)
+            }
             Err(error) => shared.queue.fail_all(&error),
             Ok(guard) => {
                 let commit = tokio::spawn(commit_waiting(Arc::clone(&shared), guard));

@@ -27,7 +27,7 @@ use super::{
 pub(super) async fn erase(shared: &Arc<Shared>, scope: EraseScope, deadline: Deadline) -> Result<Erased, StoreError> {
     let shared = Arc::clone(shared);
     let work = tokio::spawn(async move {
-        let guard = access::lock(&shared, deadline).await?;
+        let guard = shared.lock.acquire_in_turn(access::to_answer(deadline)).await?;
         let erasures = commit::settle(&shared, &guard).await?;
         if matches!(scope, EraseScope::Traces { .. } | EraseScope::Jobs { .. })
             && nothing_of(shared.tables.each(), &scope).await?

@@ -6,9 +6,9 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_actors::ports::{ReadOnlyCause, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
@@ -47,7 +47,11 @@ impl FileLock {
             let file = slot.insert(file);
             loop {
                 match file.try_lock() {
-                    Ok(()) => return Ok(FileGuard(slot)),
+                    Ok(()) => {
+                        // a sign of life to those who wait
+                        let _ = file.set_modified(SystemTime::now());
+                        return Ok(FileGuard(slot));
+                    }
                     Err(TryLockError::WouldBlock) => tokio::time::sleep(RETRY).await,
                     Err(TryLockError::Error(error)) => return Err(failed(error)),
                 }
@@ -83,6 +87,40 @@ impl WriteLock {
 
     pub(super) async fn acquire(&self, deadline: Deadline) -> Result<WriteGuard, StoreError> {
         Ok(WriteGuard { held: self.file.acquire(deadline).await?, layout: self.layout.clone() })
+    }
+
+    /// The same, but where it was the same holder all the while, who is not busy but has stopped, the answer is
+    /// [`ReadOnlyCause::LockHeld`].
+    pub(super) async fn acquire_in_turn(&self, deadline: Deadline) -> Result<WriteGuard, StoreError> {
+        let (taken, is_late) = (self.last_taken(), deadline.passed());
+        match self.acquire(deadline).await {
+            Err(StoreError::TimedOut) if !is_late && self.last_taken() == taken => {
+                Err(StoreError::ReadOnly(ReadOnlyCause::LockHeld))
+            }
+            acquired => acquired,
+        }
+    }
+
+    /// The same, waiting for as long as `patience` allows while others take turns, but no longer than `stalled` for one.
+    pub(super) async fn acquire_unless_stalled(
+        &self,
+        stalled: Duration,
+        patience: Deadline,
+    ) -> Result<WriteGuard, StoreError> {
+        loop {
+            match self.acquire_in_turn(patience.at_most(stalled)).await {
+                Err(StoreError::TimedOut) if patience.passed() => {
+                    return Err(StoreError::ReadOnly(ReadOnlyCause::LockHeld));
+                }
+                Err(StoreError::TimedOut) => {}
+                acquired => return acquired,
+            }
+        }
+    }
+
+    /// When somebody last got it.
+    fn last_taken(&self) -> Option<SystemTime> {
+        self.layout.write_lock().metadata().and_then(|metadata| metadata.modified()).ok()
     }
 }
 
