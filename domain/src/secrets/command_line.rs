@@ -92,6 +92,9 @@ const READERS: &[(&str, &[&str])] = &[
     ("vault", &["login"]),
 ];
 
+/// What closes a text that a command is quoted in.
+const CLOSING: [char; 7] = ['"', '\'', '`', '\\', ')', '}', ','];
+
 const WRITERS: [&str; 2] = ["echo", "printf"];
 
 #[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
@@ -229,9 +232,11 @@ impl<'a> Line<'a> {
         {
             self.password(last, How::Next);
         }
+        // The last word may stand before the quote that ends the text which the command is quoted in.
+        let has = |wanted: &str| self.words.iter().any(|word| word.trim_end_matches(CLOSING) == wanted);
         let reads = READERS.iter().any(|(command, words)| {
-            let is_called = self.words.contains(command) || self.command == *command;
-            is_called && (words.is_empty() || words.iter().any(|word| self.words.contains(word)))
+            let is_called = has(command) || self.command == *command;
+            is_called && (words.is_empty() || words.iter().any(|word| has(word)))
         });
         if let Some(written) = self.written.take().filter(|_| reads) {
             let has_user = self.words.contains(&"chpasswd");

@@ -78,7 +78,7 @@ fn claims() -> Vec<Value> {
         json!({"workspace_id": OTHER, "workspace": {"id": OTHER, "name": "b", "root": "/etc", "team": "platform",
             "org": "acme", "revision": 4_294_967_295_u32, "created_at": "2026-01-01T00:00:00Z"}}),
         json!({"unknown_field": {"a": [1, 2, 3]}}),
-        json!({"pattern_tags": ["\u{7f}", "\u{200b}tag", "C:\\path"]}),
+        json!({"pattern_tags": ["a\u{7f}b", "\u{200b}tag", "C:\\path"]}),
     ];
     let mut together = json!({});
     for claim in alone.iter().filter(|claim| claim.get("workspace_id").is_none() && claim.get("status").is_none()) {

@@ -114,7 +114,7 @@ fn no_secret_and_no_invisible_character_comes_out_of_a_text_that_is_recorded() {
     let hidden = DISGUISES.iter().flat_map(|disguise| corpus.iter().map(|planted| disguised(planted, *disguise)));
     let texts = plain.chain(hidden).collect();
     let place = Place::new();
-    let mut process = McpProcess::initialized(&place, &[]);
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     let mut said = Vec::new();
     let mut dropped = 0;
     let invisible = INVISIBLE.map(str::to_owned).to_vec();
@@ -170,7 +170,7 @@ async fn what_was_stored_with_invisible_characters_is_shown_without() {
     assert!(shown.stdout.contains("\\u{200b}") && shown.stdout.contains("\\u{1b}"), "{}", shown.stdout);
     assert_nothing_unseen("memory get", &shown.stdout);
 
-    let mut process = McpProcess::initialized(&place, &[]);
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     let found = process.call("retrieve_memories", json!({"query": "hostile title", "detail": "full"}));
     assert_eq!(found["memories"].as_array().unwrap().len(), 1, "{found}");
     assert_no_string_unseen("retrieve_memories", &found);
@@ -187,7 +187,7 @@ fn what_was_dropped_is_said_by_every_way_in() {
     let exported = place.run(&["memory", "export"]).ok().stdout;
     let file = place.write("hidden.jsonl", &exported.replace("Keep the", "Keep\u{202e} the"));
     let other = Place::new();
-    let imported = other.run(&["--json", "memory", "import", file.to_str().unwrap()]).ok().json();
+    let imported = other.run(&["--json", "memory", "import", "--yes", file.to_str().unwrap()]).ok().json();
     assert_eq!(imported["dropped_characters"], 2, "{imported}");
     assert_nothing_unseen("the import", &other.run(&["memory", "export", "--all"]).ok().stdout);
 }
@@ -224,7 +224,7 @@ fn a_secret_in_the_path_of_a_project_is_shown_nowhere_and_the_project_is_still_f
                 assert!(!output.contains(secret), "{arguments:?}: {output}");
             }
         }
-        let mut command = place.command(&["mcp"]);
+        let mut command = place.command(&["--llm", "none", "mcp"]);
         command.current_dir(&root).env("REASONING_BANK__MCP__TOOLSETS", "all");
         let mut process = McpProcess::spawn(command);
         process.initialize();

@@ -276,7 +276,7 @@ fn unusual(n: u64) -> Vec<Restorable> {
     let pick = |of: &str, from: &[&str]| from[(n as usize * 7 + of.len()) % from.len()].to_owned();
     let time = |of: u64| Timestamp::from_nanosecond(i128::from(n * 86_400_000_000_123 + of * 1_001)).unwrap();
     let texts =
-        ["plain", "Grün \u{1f980}\n\t\"quoted\"", "C:\\path\\{brace}", "a ".repeat(3_000).leak(), "\u{7f}\u{200b}"];
+        ["plain", "Grün \u{1f980}\n\t\"quoted\"", "C:\\path\\{brace}", "a ".repeat(3_000).leak(), "a\u{7f}\u{200b}b"];
     let mut memory = lesson(u128::from(n) * 3 + 1);
     let fields = json!({
         "content": pick("content", &texts), "task": pick("t", &["", "the task"]), "revision": n + 1,
@@ -315,7 +315,7 @@ fn a_name_of_a_workspace_is_safe_to_print() {
         let workspace = json!({"id": "0123456789abcdef", "name": name, "root": "/a", "created_at": bank(true).now});
         line_of(with(lesson(1), "workspace", workspace), &bank(false)).workspace.unwrap().name
     };
-    assert_eq!(named("shop\u{1b}[2J\n".into()), "shop[2J");
+    assert_eq!(named("shop\u{1b}[2J\n".into()), "shop");
     assert_eq!(named("x".repeat(500)).len(), 120);
     assert!(!named(format!("at {secret}")).contains(&secret));
 }
