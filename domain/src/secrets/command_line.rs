@@ -93,7 +93,7 @@ const READERS: &[(&str, &[&str])] = &[
 ];
 
 /// What closes a text that a command is quoted in.
-const CLOSING: [char; 7] = ['"', '\'', '`', '\\', ')', '}', ','];
+const CLOSING: [char; 9] = ['"', '\'', '`', '\\', ')', '}', ',', ':', ';'];
 
 const WRITERS: [&str; 2] = ["echo", "printf"];
 

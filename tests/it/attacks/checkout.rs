@@ -166,7 +166,9 @@ fn a_checkout_that_asks_for_every_tool_gets_those_of_the_user() {
     let place = Place::new();
     let tools = |place: &Place| {
         let mut process = McpProcess::initialized(place, &["--llm", "none"]);
-        process.request("tools/list", json!({}))["result"]["tools"].clone()
+        let tools = process.request("tools/list", json!({}))["result"]["tools"].clone();
+        assert!(process.end().status.success());
+        tools
     };
     let own = tools(&place);
     place.write(FILE, "mcp.toolsets = ['all']\n");
