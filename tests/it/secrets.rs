@@ -234,8 +234,8 @@ fn work_of_a_client(place: &Place, corpus: &[Planted], seen: &mut Seen) {
     process.initialize();
     let mut created = 0;
     let mut id = Value::Null;
-    // Embedding a lesson takes most of the time: three texts go into each.
-    for part in corpus.chunks(3) {
+    // Embedding a lesson takes most of the time: eight texts go into each.
+    for part in corpus.chunks(8) {
         let text = |at: usize| part[at % part.len()].text.as_str();
         let short = |at: usize, most: usize| if text(at).chars().count() <= most { text(at) } else { "long" };
         let lesson = json!({

@@ -92,6 +92,11 @@ const READERS: &[(&str, &[&str])] = &[
     ("vault", &["login"]),
 ];
 
+/// Whether the quote that the whole command stands in ends with this word, as in `run "htpasswd -b file user password"`.
+fn closes_a_quote(word: &str) -> bool {
+    word.trim_end_matches(['}', ')', ']', ',', ':', ';', '.']).ends_with('"') && word.matches('"').count() % 2 == 1
+}
+
 /// What closes a text that a command is quoted in.
 const CLOSING: [char; 9] = ['"', '\'', '`', '\\', ')', '}', ',', ':', ';'];
 
@@ -150,7 +155,13 @@ impl<'a> Line<'a> {
         while let Some(word) = Word::next(self.text, &mut self.at) {
             match word {
                 Word::EndOfCommand(piped) => self.end_command(piped),
-                Word::Text(span) if self.words.len() < MOST_WORDS => self.take(span),
+                Word::Text(span) if self.words.len() < MOST_WORDS => {
+                    let is_last = closes_a_quote(&self.text[span.clone()]);
+                    self.take(span);
+                    if is_last {
+                        self.end_command(false);
+                    }
+                }
                 Word::Text(_) => {}
             }
         }

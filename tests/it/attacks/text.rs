@@ -116,11 +116,13 @@ fn no_secret_and_no_invisible_character_comes_out_of_a_text_that_is_recorded() {
     let place = Place::new();
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     let mut said = Vec::new();
-    let mut dropped = 0;
+    let (mut dropped, mut created) = (0, 0);
     let invisible = INVISIBLE.map(str::to_owned).to_vec();
     for (n, content) in parts(texts).into_iter().chain(parts(invisible)).enumerate() {
         let answer = process.call("record_memory", lesson(n, &content));
         dropped += answer["dropped_characters"].as_u64().unwrap_or(0);
+        // Texts that differ in what nobody sees may say the same, and confirm each other then.
+        created += usize::from(answer["status"] == "created");
         said.push(("record_memory".to_owned(), answer.to_string()));
     }
     assert!(dropped as usize > corpus.len() * DISGUISES.len(), "{dropped}");
@@ -131,7 +133,7 @@ fn no_secret_and_no_invisible_character_comes_out_of_a_text_that_is_recorded() {
     assert!(found["memories"].as_array().unwrap().len() > 10, "{found}");
     assert_no_string_unseen("retrieve_memories", &found);
     said.push(("retrieve_memories".to_owned(), found.to_string()));
-    assert_eq!(process.call("get_statistics", json!({}))["memories"]["total"], said.len() - 1);
+    assert_eq!(process.call("get_statistics", json!({}))["memories"]["total"], created);
     assert!(process.end().status.success());
 
     for (name, ran) in shown(&place) {
