@@ -102,7 +102,7 @@ impl<'a> Value<'a> {
         }
         if self.before.made_up {
             // A cluster keeps its passwords in base64, where they may be without digits.
-            let encoded = shape.chars % 4 == 0 && base64::decoded(self.head).is_some();
+            let encoded = shape.chars.is_multiple_of(4) && base64::decoded(self.head).is_some();
             (shape.digits > 0 || !word || encoded) && (self.quoted || self.before.bare || !identifier)
         } else {
             shape.chars >= 8 && !identifier && shape.digits > 0 && shape.bits >= 2.75
