@@ -47,7 +47,7 @@ pub(super) struct Meant {
 /// How a workspace is identified, and where the default one is kept, is decided by the user's layers alone, those `below`
 /// its file and those `above`. The file is held against those below; those above win in any case.
 pub(super) fn meant(sources: &Sources, below: &[Layer], above: &[Layer], problems: &mut Vec<Problem>) -> Option<Meant> {
-    let last = |key| below.iter().chain(above).filter_map(|layer| layer.text(key)).last();
+    let last = |key| below.iter().chain(above).rev().find_map(|layer| layer.text(key));
     let data_dir = last("data_dir").map(|dir| sources.directory.join(dir));
     let identity = if last("workspace.identity") == Some("path") { Identity::Path } else { Identity::Git };
     let (named, origin, is_chosen) = match &sources.flags.workspace {
