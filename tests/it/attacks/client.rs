@@ -378,6 +378,28 @@ fn a_user_who_is_asked_through_the_client_decides() {
     assert!(!two.export().contains(SECRET_PLAN));
 }
 
+/// A client of the stateless revision wants a memory deleted, perhaps with the answer to a question.
+fn delete(process: &mut McpProcess, memory: &Value, handle: Option<&str>, answer: Option<Value>) -> Value {
+    let mut params = json!({
+        "name": "delete_memory", "arguments": {"memory_id": memory, "confirm": true},
+        "_meta": meta(json!({"elicitation": {"form": {}}})),
+    });
+    if let Some(handle) = handle {
+        params["requestState"] = handle.into();
+    }
+    if let Some(answer) = answer {
+        params["inputResponses"] = json!({"confirm": answer});
+    }
+    process.request("tools/call", params)["result"].clone()
+}
+
+/// The handle of the question that a call was answered with: an answer that came without a question is none.
+fn handle_of(asked: Value) -> String {
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    assert_eq!(asked["inputRequests"]["confirm"]["method"], "elicitation/create");
+    asked["requestState"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn a_client_of_the_stateless_revision_gets_the_question_and_its_answer_counts_once_for_that_call() {
     let two = Two::new();
@@ -386,43 +408,26 @@ fn a_client_of_the_stateless_revision_gets_the_question_and_its_answer_counts_on
     let record = [&["--json", "--workspace", &two.other, "memory", "record"][..], &second].concat();
     let second = two.place.run(&record).ok().json()["id"].clone();
     let mut process = McpProcess::start(&two.place, &["--llm", "none", "--workspace", &two.other]);
-    let mut call = |memory: &Value, handle: Option<&str>, answer: Option<Value>| {
-        let mut params = json!({
-            "name": "delete_memory", "arguments": {"memory_id": memory, "confirm": true},
-            "_meta": meta(json!({"elicitation": {"form": {}}})),
-        });
-        if let Some(handle) = handle {
-            params["requestState"] = handle.into();
-        }
-        if let Some(answer) = answer {
-            params["inputResponses"] = json!({"confirm": answer});
-        }
-        process.request("tools/call", params)["result"].clone()
-    };
     let first = json!(two.memory);
     let agrees = json!({"action": "accept", "content": {"confirm": true}});
-    let question = |call: &mut dyn FnMut(&Value, Option<&str>, Option<Value>) -> Value, memory: &Value| {
-        let asked = call(memory, None, Some(agrees.clone()));
-        assert_eq!(asked["resultType"], "input_required", "an answer without a question is none: {asked}");
-        assert_eq!(asked["inputRequests"]["confirm"]["method"], "elicitation/create");
-        asked["requestState"].as_str().unwrap().to_owned()
-    };
+    let mut call =
+        |memory: &Value, handle: Option<&str>, answer: Option<Value>| delete(&mut process, memory, handle, answer);
     for made_up in MADE_UP_HANDLES {
         let refused = call(&first, Some(made_up), Some(agrees.clone()));
         assert_eq!(refused["structuredContent"]["code"], "invalid_argument", "{made_up:?}: {refused}");
     }
     for refusal in refusals() {
-        let handle = question(&mut call, &first);
+        let handle = handle_of(call(&first, None, Some(agrees.clone())));
         let refused = call(&first, Some(&handle), Some(refusal.clone()));
         assert_eq!(refused["structuredContent"]["code"], "declined", "{refusal}: {refused}");
         let again = call(&first, Some(&handle), Some(agrees.clone()));
         assert_eq!(again["structuredContent"]["code"], "invalid_argument", "used: {again}");
     }
-    let handle = question(&mut call, &first);
+    let handle = handle_of(call(&first, None, Some(agrees.clone())));
     let of_another = call(&second, Some(&handle), Some(agrees.clone()));
     assert_eq!(of_another["structuredContent"]["code"], "invalid_argument", "{of_another}");
     assert!(two.export().contains(SECRET_PLAN) && two.export().contains("another plan"));
-    let handle = question(&mut call, &first);
+    let handle = handle_of(call(&first, None, Some(agrees.clone())));
     let removed = call(&first, Some(&handle), Some(agrees.clone()));
     assert_eq!(removed["structuredContent"]["memories"], 1, "{removed}");
     let replayed = call(&second, Some(&handle), Some(agrees));
