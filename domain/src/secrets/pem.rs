@@ -49,8 +49,8 @@ static TAIL: LazyLock<Regex> = LazyLock::new(|| {
 static PUTTY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(concat!(
         r#"(?i-u)Private-Lines:[ \t]{0,4}[0-9]{1,4}(?:"#,
-        r#"(?:(?:\s|\\[nrt]){1,4}[A-Za-z0-9+/]{4,}={0,2}){1,200}?(?:\s|\\[nrt]){1,4}Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{16,}"#,
-        r#"|(?:(?:\s|\\[nrt]){1,4}[A-Za-z0-9+/]{4,}={0,2}){1,200})"#,
+        r#"(?:(?:\s|\\[nrt]){1,4}[A-Za-z0-9+/]{4,}={0,2}){1,64}?(?:\s|\\[nrt]){1,4}Private-(?:MAC|Hash):[ \t]{0,4}[0-9a-f]{16,}"#,
+        r#"|(?:(?:\s|\\[nrt]){1,4}[A-Za-z0-9+/]{4,}={0,2}){1,64})"#,
     ))
 });
 

@@ -150,43 +150,39 @@ static TABLE: &[Rule] = &[
     // `machine … login … password …` over one line or several, and the like of routers.
     group(
         "netrc",
-        r#"(?i-u)\b(?:machine|default)\s{1,8}(?u:[^\s"\\]){1,128}(?:\s{1,8}(?:login|account)\s{1,8}(?u:[^\s"\\]){1,128}){0,2}\s{1,8}(?:password|secret)[ \t]{1,8}(?:[0579][ \t]{1,8})?((?u:[^\s"'\\,;]){3,128})"#,
+        r#"(?i-u)\b(?:machine|default)\s{1,8}(?u:[^\s"\\])+(?:\s{1,8}(?:login|account)\s{1,8}(?u:[^\s"\\])+){0,2}\s{1,8}(?:password|secret)[ \t]{1,8}(?:[0579][ \t]{1,8})?((?u:[^\s"'\\,;]){3,})"#,
         Some(is_written_out),
     ),
     group(
         "netrc",
-        r#"(?i-u)\b(?:login|user(?:name)?)\s{1,8}(?u:[^\s"\\]){1,128}(?:\s{1,8}(?:login|account)\s{1,8}(?u:[^\s"\\]){1,128}){0,2}\s{1,8}(?:password|secret)[ \t]{1,8}(?:[0579][ \t]{1,8})?((?u:[^\s"'\\,;]){3,128})"#,
+        r#"(?i-u)\b(?:login|user(?:name)?)\s{1,8}(?u:[^\s"\\])+(?:\s{1,8}(?:login|account)\s{1,8}(?u:[^\s"\\])+){0,2}\s{1,8}(?:password|secret)[ \t]{1,8}(?:[0579][ \t]{1,8})?((?u:[^\s"'\\,;]){3,})"#,
         Some(is_made_up),
     ),
     group(
         "pgpass",
-        r#"(?m-u)(?:^|["' \t])(?:[A-Za-z0-9.-]{1,128}|\*):(?:54[0-9]{2}|6432|6543|26257|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_.*-]{1,64}:((?u:[^\s"'\\]){3,128})"#,
+        r#"(?m-u)(?:^|["' \t=])(?:[A-Za-z0-9.-]+|\*):(?:54[0-9]{2}|6432|6543|26257|\*):[A-Za-z0-9_*-]+:[A-Za-z0-9_.*-]+:((?u:[^\s"'\\]){3,})"#,
         Some(is_written_out),
     ),
-    group("url-login", r#"\b[A-Za-z0-9_.-]{1,64}:([^\s@"'`:/\[\]<>]{1,128})@(?:tcp|unix)\("#, Some(is_written_out)),
+    group("url-login", r#"\b[A-Za-z0-9_.-]+:([^\s@"'`:/\[\]<>]+)@(?:tcp|unix)\("#, Some(is_written_out)),
     group(
         "sql",
-        r#"(?i-u)\bidentified[ \t]{1,4}(?:with[ \t]{1,4}[a-z0-9_]{1,40}[ \t]{1,4})?(?:by|as)[ \t]{1,4}[\\"']{1,4}((?u:[^"'\n\\\[]){3,128})"#,
+        r#"(?i-u)\bidentified[ \t]{1,4}(?:with[ \t]{1,4}[a-z0-9_]{1,40}[ \t]{1,4})?(?:by|as)[ \t]{1,4}[\\"']{1,4}((?u:[^"'\n\\\[]){3,})"#,
         Some(is_written_out),
     ),
-    group(
-        "sql",
-        r#"(?i-u)\bpassword[ \t]{0,4}(?:\(|[ \t])[ \t]{0,4}\\?'((?u:[^'\n\\\[]){4,128})\\?'"#,
-        Some(is_made_up),
-    ),
+    group("sql", r#"(?i-u)\bpassword[ \t]{0,4}(?:\(|[ \t])[ \t]{0,4}\\?'((?u:[^'\n\\\[]){4,})\\?'"#, Some(is_made_up)),
     group(
         "powershell",
-        r#"(?i-u)\bConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4}|-AsPlainText[ \t]{1,4}|-Force[ \t]{1,4}){0,3}[\\"']{1,4}((?u:[^"'\n\\\[]){3,128})"#,
+        r#"(?i-u)\bConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4}|-AsPlainText[ \t]{1,4}|-Force[ \t]{1,4}){0,3}[\\"']{1,4}((?u:[^"'\n\\\[]){3,})"#,
         Some(is_written_out),
     ),
     group(
         "net-use",
-        r#"(?i-u)\bnet[ \t]{1,4}user[ \t]{1,4}(?u:[^\s"]){1,64}[ \t]{1,4}((?u:[^\s"'/\\]){6,128})[ \t]{1,4}/add"#,
+        r#"(?i-u)\bnet[ \t]{1,4}user[ \t]{1,4}(?u:[^\s"])+[ \t]{1,4}((?u:[^\s"'/\\]){6,})[ \t]{1,4}/add"#,
         Some(is_written_out),
     ),
     group(
         "environment",
-        r#"(?-u)\b(?:PGPASSWORD|MYSQL_PWD|MYSQL_(?:ROOT_)?PASSWORD|MARIADB_ROOT_PASSWORD|POSTGRES_PASSWORD|SSHPASS|REDISCLI_AUTH|RESTIC_PASSWORD|BORG_PASSPHRASE|MONGO_INITDB_ROOT_PASSWORD|RABBITMQ_DEFAULT_PASS|SA_PASSWORD|MSSQL_SA_PASSWORD|VNC_PASSWORD)[\\"']{0,4}[ \t]{0,2}[=:][ \t]{0,2}[\\"']{0,4}((?u:[^\s"'\\,;&|\[\]<>(){}]){3,128})"#,
+        r#"(?-u)\b(?:PGPASSWORD|MYSQL_PWD|MYSQL_(?:ROOT_)?PASSWORD|MARIADB_ROOT_PASSWORD|POSTGRES_PASSWORD|SSHPASS|REDISCLI_AUTH|RESTIC_PASSWORD|BORG_PASSPHRASE|MONGO_INITDB_ROOT_PASSWORD|RABBITMQ_DEFAULT_PASS|SA_PASSWORD|MSSQL_SA_PASSWORD|VNC_PASSWORD)[\\"']{0,4}[ \t]{0,2}[=:][ \t]{0,2}[\\"']{0,4}((?u:[^\s"'\\,;&|\[\]<>(){}]){3,})"#,
         Some(is_written_out),
     ),
     group("bearer", r"(?i-u:\bbearer)[ \t]+([A-Za-z0-9._~+/-]{8,}={0,2})", Some(looks_random)),
@@ -250,6 +246,10 @@ pub(super) fn all() -> impl Iterator<Item = Ready> {
 
 impl Ready {
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
+        // Most texts hold nothing that a rule looks for, and groups cost more to prepare than to look.
+        if !self.regex.is_match(text) {
+            return Vec::new();
+        }
         self.regex
             .captures_iter(text)
             .filter_map(|captures| captures.get(1).or_else(|| captures.get(0)))
