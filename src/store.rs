@@ -2,7 +2,7 @@
 //! `tests/it/store_contract.rs`.
 
 mod background;
-mod files;
+pub(crate) mod files;
 mod lance;
 mod trace_files;
 

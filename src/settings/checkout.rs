@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::{self, ALL_TOOLSETS, InCheckout};
 use super::layers::{self, Layer};
 use super::show;
+use crate::store::files::{create_dir, write_synced};
 
 /// Keys of `retrieval` with the values that a checkout asks for.
 pub type Ranking = BTreeMap<String, serde_json::Value>;
@@ -127,7 +128,8 @@ pub fn agree(data_dir: &Path, root: &str, ranking: Ranking) -> io::Result<()> {
         };
     }
     let text = serde_json::to_string_pretty(&AgreedFile { root: root.to_owned(), ranking })?;
-    layers::replace(&file, &text)
+    create_dir(&data_dir.join(AGREED_DIR))?;
+    write_synced(&file, format!("{text}\n").as_bytes())
 }
 
 fn agreed_file(data_dir: &Path, root: &str) -> PathBuf {

@@ -3,8 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use config::{ConfigError, Map, Source, Value, ValueKind};
@@ -273,17 +272,6 @@ pub(super) fn read(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
-}
-
-/// Puts a text in the place of a small file in the data directory, at once and for good, readable by its owner alone.
-pub(super) fn replace(file: &Path, text: &str) -> std::io::Result<()> {
-    let directory = file.parent().unwrap_or(file);
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    let mut written = tempfile::NamedTempFile::new_in(directory)?;
-    writeln!(written, "{text}")?;
-    written.as_file().sync_data()?;
-    written.persist(file)?;
-    Ok(())
 }
 
 fn from_toml(text: &str, origin: &str, allowed: impl Fn(&Key) -> bool, problems: &mut Vec<Problem>) -> Layer {

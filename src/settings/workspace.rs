@@ -12,6 +12,7 @@ use super::checkout::{self, Ranking};
 use super::layers::{self, Layer, Sources, WORKSPACE_FILE};
 use super::problem::Problem;
 use crate::project::{self, Identity};
+use crate::store::files::{create_dir, write_synced};
 
 /// In the data directory: the canonical root, or the id, of the workspace that `workspace switch` chose.
 const DEFAULT_FILE: &str = "default_workspace";
@@ -121,7 +122,8 @@ pub fn store_default(data_dir: &Path, workspace: &WorkspaceRef) -> io::Result<Pa
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a path with a line break cannot be stored"));
     }
     let file = data_dir.join(DEFAULT_FILE);
-    layers::replace(&file, &text)?;
+    create_dir(data_dir)?;
+    write_synced(&file, format!("{text}\n").as_bytes())?;
     Ok(file)
 }
 

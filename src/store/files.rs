@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Creates the directory with its parents; nobody but the user may look into what is created. A directory is an entry of
 /// its parent, so the parent of each one that is new is synced: without that a power loss takes the directory with it.
-pub(super) fn create_dir(dir: &Path) -> io::Result<()> {
+pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
     let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let created: Vec<&Path> = dir.ancestors().take_while(missing).collect();
     fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -15,7 +15,7 @@ pub(super) fn create_dir(dir: &Path) -> io::Result<()> {
 }
 
 /// Replaces the file whole: after a crash the old content is there, or the new one.
-pub(super) fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
     let dir = parent(path);
     let mut file = tempfile::NamedTempFile::new_in(dir)?;
     file.write_all(content)?;

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::format::Layout;
 use super::tables::Tables;
 use super::{blocking, failed, read, rows};
+use crate::store::files::create_dir;
 
 /// A file without its memory is of a commit that is under way, or, from this age on, of one that never was.
 const COMMIT_TAKES_AT_MOST: Duration = Duration::from_secs(3600);
@@ -48,7 +49,7 @@ impl Changes {
         }
         let (dir, ids) = (layout.unembedded(), self.without.clone());
         let noted = blocking(move || {
-            fs::create_dir_all(&dir)?;
+            create_dir(&dir)?;
             ids.iter().try_for_each(|id| fs::write(dir.join(id), ""))
         });
         if let Err(error) = noted.await.and_then(|noted| noted.map_err(failed)) {
