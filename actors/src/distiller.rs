@@ -56,7 +56,7 @@ impl DistillerHandle {
         Self { store, workspaces, clock, slot: Slot::new(), pace: Arc::default() }
     }
 
-    /// What the work tells the handle.
+    /// The pace of the work, which the handle reads.
     pub(crate) fn pace(&self) -> Arc<Pace> {
         Arc::clone(&self.pace)
     }

@@ -33,7 +33,7 @@ pub enum Error {
     #[error("{what}? The user has to agree, and this client cannot ask")]
     ConsentRequired {
         what: String,
-        /// What the user can run instead.
+        /// The user can run this instead.
         command: String,
     },
     #[error("{what}? The user did not agree")]
@@ -166,7 +166,7 @@ impl Error {
         }
     }
 
-    /// How long to wait before the same call is worth making again, where that is known: never less than that, in whole
+    /// The wait before the same call is worth making again, where it is known: never less than that, in whole
     /// milliseconds, and nothing where a provider that has just failed says that no wait is needed.
     pub fn retry_after(&self) -> Option<Duration> {
         let known = match self {

@@ -1,4 +1,4 @@
-//! How fast background jobs are done: what somebody whose job has no room in the queue is told to wait.
+//! The pace says how fast background jobs are done, and so how long somebody waits whose job has no room in the queue.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use reasoning_bank_domain::job::day_of;
 
-/// Of a job, before one was done here.
+/// A job is reckoned to take this long before one was done here.
 const FIRST_GUESS: Duration = Duration::from_secs(60);
 const SHORTEST: Duration = Duration::from_secs(1);
 

@@ -20,7 +20,7 @@ use crate::runtime::{Deadline, SystemEvent};
 
 /// Of one job.
 const JOB_LIMIT: Duration = Duration::from_secs(900);
-/// Of making vectors for a few memories, and the pause after that failed.
+/// Making vectors for a few memories may take so long; after a failure nobody tries again for the pause.
 const FILL_LIMIT: Duration = Duration::from_secs(300);
 const FILL_PAUSE: Duration = Duration::from_secs(600);
 /// Of what is read and written around it.
@@ -116,7 +116,7 @@ impl Equipment {
         }
     }
 
-    /// Whether there were memories without vectors that have theirs now. After a failure it rests for a while.
+    /// Answers whether memories without vectors were given theirs. After a failure it rests for a while.
     async fn fill_vectors(&self, bench: &mut Bench) -> bool {
         if bench.fill_from.is_some_and(|from| Instant::now() < from) {
             return false;
@@ -124,7 +124,7 @@ impl Equipment {
         match self.memories.fill_vectors(Deadline::after(FILL_LIMIT)).await {
             Ok(filled) => filled > 0,
             Err(error) => {
-                tracing::debug!(%error, "memories without vectors stay so for now");
+                tracing::debug!(%error, "memories without vectors wait for the next try");
                 bench.fill_from = Some(Instant::now() + FILL_PAUSE);
                 false
             }

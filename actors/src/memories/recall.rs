@@ -194,7 +194,7 @@ impl MemoriesHandle {
     }
 }
 
-/// How many memories did not fit into the tokens of the answer, if any.
+/// The note says how many memories did not fit into the tokens of the answer.
 fn over_tokens(ranking: &Ranking) -> Option<String> {
     let max_of = |entry: &Ranked| if let Some(Cut::OverTokens { max }) = entry.cut { Some(max) } else { None };
     let max = ranking.entries.iter().find_map(max_of)?;
