@@ -50,8 +50,8 @@ struct Table<'a> {
 /// The table that begins here, if it has a column of secrets.
 fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
     let (_, heading) = lines.first().filter(|(_, heading)| NAMED.is_match(heading))?;
-    // A text begins behind its name: `"content": "`, `wrote: `.
-    let heading = heading.rsplit(':').next()?.trim_start_matches([' ', '\t', '"']);
+    // A text begins behind its name: `"content": "`, `wrote: `, `text=`.
+    let heading = heading.rsplit([':', '=']).next()?.trim_start_matches([' ', '\t', '"']);
     let separator = ['|', ',', ';', '\t'].into_iter().find(|separator| heading.contains(*separator))?;
     let names: Vec<&str> = cells(heading, separator).into_iter().map(|cell| &heading[cell]).collect();
     let columns: Vec<usize> = names.iter().enumerate().filter(|(_, name)| is_name(name)).map(|(n, _)| n).collect();

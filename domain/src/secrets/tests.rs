@@ -66,6 +66,21 @@ fn every_line_is_scrubbed_alike_in_the_middle_of_other_text() {
 }
 
 #[test]
+fn every_secret_is_found_where_a_text_is_a_field_of_a_log_line() {
+    let mut wrong = Vec::new();
+    for (line, kind, text) in corpus().filter(|(_, kind, _)| kind.is_some()) {
+        let (_, rest) = text.split_once('«').unwrap();
+        let (secret, _) = rest.split_once('»').unwrap();
+        let input = format!("INFO it was said text={}\n", without_marks(&text));
+        let scrubbed = scrub(&input);
+        if scrubbed.text.contains(secret) {
+            wrong.push(format!("line {line} ({kind:?}): {}", scrubbed.text));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn every_secret_is_found_where_a_text_stands_in_json() {
     let mut wrong = Vec::new();
     for (line, kind, text) in corpus().filter(|(_, kind, _)| kind.is_some()) {
