@@ -130,7 +130,7 @@ fn no_secret_and_no_invisible_character_comes_out_of_a_text_that_is_recorded() {
         "retrieve_memories",
         json!({"query": "hostile text of a transcript", "n_results": 50, "max_tokens": 200_000, "detail": "full"}),
     );
-    assert!(found["memories"].as_array().unwrap().len() > 10, "{found}");
+    assert_eq!(found["memories"].as_array().unwrap().len(), created, "{found}");
     assert_no_string_unseen("retrieve_memories", &found);
     said.push(("retrieve_memories".to_owned(), found.to_string()));
     assert_eq!(process.call("get_statistics", json!({}))["memories"]["total"], created);
