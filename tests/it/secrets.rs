@@ -305,13 +305,15 @@ fn work_of_a_client(place: &Place, corpus: &[Planted], seen: &mut Seen) {
     for transcript in [everything.clone(), json!({"role": "user", "content": everything}).to_string()] {
         distil(&mut process, &corpus[0].text, &transcript, seen);
     }
+    let mut captured = 0;
     for part in corpus.chunks(12) {
         let [question, answer] = exchange(part);
-        let exchange = json!({"question": question, "answer": answer});
-        let captured = process.call("capture_exchange", exchange);
-        assert_eq!(captured["captured"], true, "{captured}");
-        seen.add("the reply of capture_exchange", captured.to_string());
+        let answer = process.call("capture_exchange", json!({"question": question, "answer": answer}));
+        // Where the pieces of a lesson make up something like a secret, it is refused.
+        captured += usize::from(answer["captured"] == true);
+        seen.add("the reply of capture_exchange", answer.to_string());
     }
+    assert!(captured > corpus.len() / 24, "{captured}");
     process.write(format!("{}\n", everything.replace('\n', " ")).as_bytes());
     seen.add("the reply to an unknown tool", process.request("tools/call", json!({"name": everything})).to_string());
     seen.add("the reply to an unknown method", process.request(&everything, json!({})).to_string());

@@ -48,7 +48,7 @@ struct Form {
 
 const ANY: Before = Before { bare: false, made_up: false, in_quotes: false, own_line: false, in_cell: false };
 
-const FORMS: [Form; 8] = [
+const FORMS: [Form; 10] = [
     Form {
         before: ANY,
         at_least: 0,
@@ -57,16 +57,19 @@ const FORMS: [Form; 8] = [
             name!(),
             "(?:",
             around!(),
-            r"[ \t]{0,8}(?::=|=>|={1,3}|:)[*]{0,2}[ \t]{0,8}(?:!!?[a-z]{1,12}[ \t]{1,4})?",
-            r#"|[\\"']{0,4}>(?:<!\[CDATA\[)?"#,
+            r"[ \t]{0,8}(?::=|=>|={1,3}|:)[*]{0,2}[ \t]{0,8}(?:!!?[a-z]{1,12}[ \t]{1,4})?(?:&[a-z0-9_-]{1,40}[ \t]{1,4})?",
+            r#"|[\\"']{0,4}>(?:<!\[CDATA\[)?|[ \t]{1,4}value[ \t]{0,4}=[ \t]{0,4}"#,
             r"|(?:[ \t](?:for|of)(?:[ \t](?u:[^ \t\r\n:=]){1,40}){1,4})?[ \t]{1,4}(?:is|was|are)[ \t:]{1,4})",
-            r"|\b(?:set|config)[ \t]{1,4}[a-z0-9_.:/@-]{0,60}?",
-            name!(),
-            r"[ \t]{1,4}",
             "|--?[a-z0-9-]{0,40}?",
             name!(),
             r"[ \t]{1,4})",
         ),
+    },
+    // A command that sets it: `npm config set //host/:_authToken …`.
+    Form {
+        before: ANY,
+        at_least: 0,
+        pattern: concat!(r"(?i-u)\b(?:set|config)[ \t]{1,4}[a-z0-9_.:/@-]{0,60}?", name!(), r"[ \t]{1,4}"),
     },
     // A type in between: `const TOKEN: &str = "…"`.
     Form {
@@ -86,10 +89,16 @@ const FORMS: [Form; 8] = [
             "(?i-u)",
             name!(),
             around!(),
-            r"[ \t]{0,8}[:=][ \t]{0,8}[*]{0,2}(?:[|>][+-]?[0-9]?)?\\{0,3}[ \t]{0,8}",
+            r"[ \t]{0,8}[:=][ \t]{0,8}[*]{0,2}(?:[|>][+-]?[0-9]?)?\\{0,3}[ \t]{0,8}(?:#[ \t](?u:[^\r\n]){0,80})?",
             line_end!(),
             r"[ \t]{0,40}(?:[-*>][ \t]{1,4})?",
         ),
+    },
+    // An element of XML whose text has a line of its own.
+    Form {
+        before: Before { own_line: true, ..ANY },
+        at_least: 0,
+        pattern: concat!(r"(?i-u)<[a-z0-9_.:-]{0,40}?", name!(), r">\\{0,3}[ \t]{0,8}", line_end!(), r"[ \t]{0,40}"),
     },
     // A pair whose value is called one: `name: DB_PASSWORD`, `value: …`; `key="password" value="…"`.
     Form {

@@ -7,6 +7,7 @@ pub(super) struct Shape {
     pub chars: usize,
     pub letters: usize,
     pub digits: usize,
+    capitals: usize,
     /// Shannon entropy of a character, in bits.
     pub bits: f64,
     /// Changes between small letters, capitals and digits inside words; a capital before a small letter is no change.
@@ -24,7 +25,7 @@ enum Class {
 impl Shape {
     pub(super) fn of(text: &str) -> Self {
         let mut counts: BTreeMap<char, usize> = BTreeMap::new();
-        let mut shape = Self { chars: 0, letters: 0, digits: 0, bits: 0.0, changes: 0 };
+        let mut shape = Self { chars: 0, letters: 0, digits: 0, capitals: 0, bits: 0.0, changes: 0 };
         let mut previous = Class::Other;
         for c in text.chars() {
             *counts.entry(c).or_default() += 1;
@@ -36,6 +37,7 @@ impl Shape {
                 _ => Class::Other,
             };
             shape.digits += usize::from(class == Class::Digit);
+            shape.capitals += usize::from(class == Class::Upper);
             shape.letters += usize::from(matches!(class, Class::Lower | Class::Upper));
             let inside = previous != Class::Other && class != Class::Other;
             let capitalised = previous == Class::Upper && class == Class::Lower;
@@ -55,5 +57,16 @@ impl Shape {
             && self.digits > 0
             && self.bits >= 2.9
             && self.changes as f64 >= 0.15 * self.chars as f64
+    }
+
+    /// The same of letters alone, as one random key in sixteen is: about as many capitals as small letters, which in names
+    /// made of words there are not.
+    pub(super) fn is_random_in_letters(&self) -> bool {
+        let chars = self.chars as f64;
+        self.chars >= 12
+            && self.letters == self.chars
+            && self.bits >= 2.9
+            && (0.35..=0.65).contains(&(self.capitals as f64 / chars))
+            && self.changes as f64 >= 0.15 * chars
     }
 }

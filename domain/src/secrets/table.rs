@@ -55,7 +55,7 @@ fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
     let separator = ['|', ',', ';', '\t'].into_iter().find(|separator| heading.contains(*separator))?;
     let names: Vec<&str> = cells(heading, separator).into_iter().map(|cell| &heading[cell]).collect();
     let columns: Vec<usize> = names.iter().enumerate().filter(|(_, name)| is_name(name)).map(|(n, _)| n).collect();
-    let is_heading = names.len() >= 2 && names.iter().all(|name| is_heading(name));
+    let is_heading = (names.len() >= 2 || separator == '|') && names.iter().all(|name| is_heading(name));
     if columns.is_empty() || !is_heading {
         return None;
     }
@@ -66,7 +66,11 @@ fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
         return None;
     }
     let rows = lines.iter().skip(1 + usize::from(ruled)).take(MOST_ROWS);
-    let rows: Vec<_> = rows.take_while(|(_, line)| cells(line, separator).len() == names.len()).copied().collect();
+    // Every line has at least one cell; in a table of one column it has its borders.
+    let is_row = |line: &str| {
+        cells(line, separator).len() == names.len() && (names.len() > 1 || line.trim_start().starts_with(separator))
+    };
+    let rows: Vec<_> = rows.take_while(|(_, line)| is_row(line)).copied().collect();
     (!rows.is_empty()).then(|| Table { separator, columns, lines: 1 + rows.len() + usize::from(ruled), rows })
 }
 

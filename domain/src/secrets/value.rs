@@ -90,7 +90,7 @@ impl<'a> Value<'a> {
             return false;
         }
         let shape = Shape::of(self.head);
-        if shape.is_random() {
+        if shape.is_random() || shape.is_random_in_letters() {
             return true;
         }
         let word = self.head.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c));
