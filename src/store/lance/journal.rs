@@ -19,6 +19,8 @@ use crate::store::files::{sync_data, sync_dir, write_synced};
 
 const EXTENSION: &str = "log";
 const LOCK_EXTENSION: &str = "lock";
+/// A file beside a journal that a sync failed for: other processes must not remove anything from it either.
+const FAILED_EXTENSION: &str = "failed";
 const HISTORY: &str = "history.log";
 const OLDER_HISTORY: &str = "history.1.log";
 /// Of each of the two history files.
@@ -109,6 +111,15 @@ struct Journal {
     bytes: u64,
 }
 
+impl Journals {
+    fn give_up(&mut self, journal: Journal) {
+        if let Err(error) = File::create(journal.path.with_extension(FAILED_EXTENSION)) {
+            tracing::error!(%error, "other processes cannot be told that the disk failed to take what was written");
+        }
+        self.failed.push(journal);
+    }
+}
+
 impl JournalSlot {
     fn lock(&self) -> MutexGuard<'_, Journals> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -141,8 +152,9 @@ impl JournalSlot {
                 Ok(()) => Ok(()),
                 Err(Broken::Undone(error)) => Err(failed(error)),
                 Err(Broken::Doubtful(error)) => {
-                    let doubtful = journals.current.take();
-                    journals.failed.extend(doubtful);
+                    if let Some(doubtful) = journals.current.take() {
+                        journals.give_up(doubtful);
+                    }
                     Err(failed(error))
                 }
             }
@@ -153,11 +165,10 @@ impl JournalSlot {
     /// The tables could not be synced: the journal of what is in them stays as it is.
     pub(super) fn give_up(&self) {
         let mut journals = self.lock();
-        let applied = journals.current.take_if(|journal| journal.bytes > 0);
-        if applied.is_some() {
+        if let Some(applied) = journals.current.take_if(|journal| journal.bytes > 0) {
             tracing::error!("the disk failed to take what was written; the journal stays until the next start");
+            journals.give_up(applied);
         }
-        journals.failed.extend(applied);
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -184,13 +195,16 @@ impl JournalSlot {
         }
     }
 
-    fn refuse_after_a_failure(&self) -> io::Result<()> {
-        match self.lock().failed.is_empty() {
-            true => Ok(()),
-            false => Err(io::Error::other(
-                "the disk failed to take what was written, and nothing is removed from the journals until this process has been started again",
-            )),
+    /// A journal whose process is no more is replayed before anything is removed, so the failure is one of a process that
+    /// lives: this one, or another.
+    fn refuse_after_a_failure(&self, journals: &[PathBuf]) -> io::Result<()> {
+        let of_another = || journals.iter().any(|journal| journal.with_extension(FAILED_EXTENSION).exists());
+        if self.lock().failed.is_empty() && !of_another() {
+            return Ok(());
         }
+        Err(io::Error::other(
+            "the disk failed to take what was written, and nothing is removed from the journals until the process that wrote it has been started again",
+        ))
     }
 }
 
@@ -279,7 +293,7 @@ fn lock_of_dead(journal: &Path) -> io::Result<Option<File>> {
 }
 
 fn remove_with_lock(journal: &Path, lock: &Path) -> io::Result<()> {
-    for path in [journal, lock] {
+    for path in [journal, &journal.with_extension(FAILED_EXTENSION), lock] {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -344,24 +358,26 @@ fn append_to_history(layout: &Layout, mut frames: impl Read) -> io::Result<()> {
     }
     let mut history = OpenOptions::new().append(true).create(true).open(history)?;
     let before = history.metadata()?.len();
-    let copied = io::copy(&mut frames, &mut history);
+    let copied = io::copy(&mut frames, &mut history).and_then(|_| history.sync_data());
     if copied.is_err() {
         history.set_len(before)?;
     }
-    copied.map(drop)
+    copied
 }
 
 /// Empties every journal and the history, those of other processes too: nothing of what was erased stays readable.
 /// The tables must have been synced and the write lock be held.
 pub(super) fn scrub(layout: &Layout, own: &JournalSlot) -> io::Result<()> {
-    own.refuse_after_a_failure()?;
-    empty(journals(layout)?.into_iter().chain(history(layout)), own)
+    let journals = journals(layout)?;
+    own.refuse_after_a_failure(&journals)?;
+    empty(journals.into_iter().chain(history(layout)), own)
 }
 
 /// Removes these records from the history, and moves what is left of every journal to it. Of frames that cannot be decoded
 /// nobody knows what they hold: they go. The tables must have been synced and the write lock be held.
 pub(super) fn remove_records(layout: &Layout, own: &JournalSlot, doomed: impl Fn(&Record) -> bool) -> io::Result<()> {
-    own.refuse_after_a_failure()?;
+    let journals = journals(layout)?;
+    own.refuse_after_a_failure(&journals)?;
     let remaining = |path: &Path| -> io::Result<Option<Vec<u8>>> {
         let mut contents = contents(path)?;
         let mut found = !contents.is_all_readable();
@@ -379,7 +395,6 @@ pub(super) fn remove_records(layout: &Layout, own: &JournalSlot, doomed: impl Fn
             write_synced(&path, &left)?;
         }
     }
-    let journals = journals(layout)?;
     for path in &journals {
         match remaining(path)? {
             Some(left) => append_to_history(layout, &left[..])?,
@@ -460,6 +475,26 @@ mod tests {
         journal.file = OpenOptions::new().read(true).open(&journal.path).unwrap();
         assert!(matches!(journal.append(&frame(2)), Err(Broken::Doubtful(_))));
         assert_eq!(fs::metadata(&journal.path).unwrap().len(), 0);
+    }
+
+    #[tokio::test]
+    async fn nobody_empties_a_journal_that_its_owner_could_not_sync() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::prepare(dir.path()).await.unwrap();
+        let (owner, another) = (JournalSlot::default(), JournalSlot::default());
+        owner.name(&layout).await.unwrap();
+        owner.append(frame(7)).await.unwrap();
+        owner.give_up();
+        let kept = || numbers(&journals(&layout).unwrap()[0]);
+        for slot in [&owner, &another] {
+            assert!(scrub(&layout, slot).unwrap_err().to_string().contains("started again"));
+            assert!(remove_records(&layout, slot, |_| true).is_err());
+            assert_eq!(kept(), [7]);
+        }
+        drop(owner);
+        orphans(&layout).unwrap().remove(0).remove(&layout).unwrap();
+        scrub(&layout, &another).unwrap();
+        assert_eq!(fs::read_dir(layout.journals()).unwrap().count(), 1, "nothing but the history is left");
     }
 
     #[tokio::test]
