@@ -83,9 +83,9 @@ pub fn registered<'a>(
     Ok(of_root(&exact).or_else(|| of_root(&root).filter(|_| base.join(text).exists())))
 }
 
-/// Whether every other project lies below a root: the file system's, or the home directory.
+/// Whether every other project lies below a root: the file system's, or the home directory or one that it is in.
 pub fn is_too_wide(root: &str, home: Option<&Path>) -> bool {
-    is_file_system(root) || is_home(root, home)
+    is_file_system(root) || home.is_some_and(|home| home.starts_with(root))
 }
 
 /// Why a root is probably not what was meant, if so.

@@ -74,11 +74,8 @@ pub(in crate::cli) async fn import(
     checked.links.forget_stored(system).await?;
     let progress = output.progress("lines imported");
     progress.most(checked.things);
-    let path_of = |id: &WorkspaceId| match bank.workspace(id) {
-        Some(Workspace { root, .. }) if !root.is_empty() => root.clone(),
-        _ => id.to_string(),
-    };
-    let notes = checked.not_taken.notes(path_of);
+    let root_of = |id: &WorkspaceId| bank.workspace(id).map(|known| known.root.clone()).filter(|root| !root.is_empty());
+    let notes = checked.not_taken.notes(root_of);
     let imported = Imported { notes, ..write(checked, system, &progress).await? };
     drop(progress);
     if imported.imported.sum() > 0 {

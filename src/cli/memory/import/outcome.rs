@@ -90,21 +90,26 @@ impl NotTaken {
         Counts { memories: self.left_out.values().sum(), traces: 0, signals: self.signals }
     }
 
-    /// In sentences. `path_of` says how a workspace is named at the command line.
-    pub(super) fn notes(&self, path_of: impl Fn(&WorkspaceId) -> String) -> Vec<String> {
+    /// In sentences. `root_of` knows the directories of workspaces that have one here.
+    pub(super) fn notes(&self, root_of: impl Fn(&WorkspaceId) -> Option<String>) -> Vec<String> {
         let mut notes: Vec<String> = self.is_doubted.then(|| NOT_VOUCHED_FOR.to_owned()).into_iter().collect();
         if self.signals > 0 {
             notes.push(format!("evidence was not taken: {} signals that nobody vouches for", self.signals));
         }
         let left_out = self.left_out.iter().map(|((workspace, left_out), memories)| {
             let what = if left_out.scope == Scope::Org { "organisation" } else { "team" };
-            let path = path_of(workspace);
-            format!(
-                "{memories} memories for the {what}{} were left out: the workspace {path} is not trusted with it; where it \
-                 should be, name the {what} in its .reasoning-bank.toml, run `reasoning-bank workspace trust {path}`, and \
-                 import the file again",
-                quoted_name(&left_out.readers)
-            )
+            let name = quoted_name(&left_out.readers);
+            match root_of(workspace) {
+                Some(root) => format!(
+                    "{memories} memories for the {what}{name} were left out: the workspace {root} is not trusted with it; \
+                     where it should be, name the {what} in its .reasoning-bank.toml, run `reasoning-bank workspace trust \
+                     {root}`, and import the file again"
+                ),
+                None => format!(
+                    "{memories} memories for the {what}{name} were left out: the workspace {workspace} has no directory \
+                     here, so it cannot be trusted with it; `--trusted-backup` restores a backup of your own exactly"
+                ),
+            }
         });
         let circles = self
             .circles
