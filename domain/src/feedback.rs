@@ -108,6 +108,11 @@ pub struct Reported {
     pub updated: Vec<Moved>,
     /// The lessons it brought; the id of the existing memory where one said the same.
     pub learned: Vec<Learned>,
+    /// Memories of a team or an organisation: the report says nothing about them, as the user has not let clients write
+    /// there. Not in the schema, for the same reason as the copies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub not_shared_with: Vec<MemoryId>,
     /// Copies that were made for a wider scope, where `promotion.automatic` is set. Not in the schema, which every client
     /// pays for: hardly any meets it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -136,7 +136,7 @@ impl Calling<'_> {
             ToolKind::Report => {
                 let arguments: report::Arguments = self.extract(&report::JUDGED_BY_THE_MEMORY)?;
                 let workspace = self.workspace(arguments.workspace.as_deref()).await?;
-                let request = arguments.into_request(workspace, self.session.to_owned());
+                let request = arguments.into_request(workspace, self.session.to_owned(), self.options.shares);
                 document(&memories.feedback(request, deadline).await?)
             }
             ToolKind::Genealogy => {

@@ -47,6 +47,8 @@ pub struct FeedbackRequest {
     pub learnings: Vec<Learning>,
     /// Which session of a client reports: what one session says counts as one source.
     pub session: Option<String>,
+    /// Whether it counts for memories of a team or an organisation as well.
+    pub may_share: bool,
 }
 
 /// Whom a report is about, and from where.
@@ -54,6 +56,14 @@ struct About {
     workspace: Workspace,
     trace: Option<Trace>,
     rows: Vec<MemoryRow>,
+    /// What it says nothing about: others read it, too, and the user has not let clients write there.
+    not_shared_with: Vec<MemoryId>,
+}
+
+impl About {
+    fn judged(&self) -> impl Iterator<Item = &MemoryRow> {
+        self.rows.iter().filter(|row| !self.not_shared_with.contains(&row.memory.id))
+    }
 }
 
 impl MemoriesHandle {
@@ -61,6 +71,9 @@ impl MemoriesHandle {
     /// observed of it decides its outcome from then on, and the solve's own votes that it contradicts count no more.
     /// Memories that the workspace cannot read are not found, all of them named; of a trace's memories only those that
     /// are left count.
+    ///
+    /// # Errors
+    /// `SharingDenied` where it is about nothing but memories that clients may not write about.
     pub async fn feedback(&self, request: FeedbackRequest, deadline: Deadline) -> Result<Reported, Error> {
         let request = scrubbed(check(request)?);
         let mut tries = 1;
@@ -99,10 +112,13 @@ impl MemoriesHandle {
         self.workspaces.registered(&about.workspace);
         let learned = becoming.committed(committed);
         self.join_sources(brought, ids(&learned), deadline).await;
-        let updated = if kinds.is_empty() { Vec::new() } else { moved(about.rows, &signals, now) };
+        let (updated, not_shared_with) = match kinds.is_empty() {
+            true => Default::default(),
+            false => (moved(&about, &signals, now), about.not_shared_with),
+        };
         let concerned = updated.iter().map(|moved| moved.id).chain(learned.iter().map(|learned| learned.id));
         let promoted = self.promote_proven(concerned, &about.workspace, deadline).await;
-        Ok(Reported { updated, learned, promoted })
+        Ok(Reported { updated, learned, not_shared_with, promoted })
     }
 
     /// The signals that are not stored yet, the words with the first of each memory: once is enough to be read. Only
@@ -146,7 +162,13 @@ impl MemoriesHandle {
                 return Err(Error::NotFound(format!("memory {} here", missing.join(", "))));
             }
         }
-        Ok(About { workspace, trace, rows })
+        let is_denied = |row: &MemoryRow| row.memory.scope != Scope::Project && !request.may_share;
+        let denied: Vec<&MemoryRow> = rows.iter().filter(|row| is_denied(row)).collect();
+        if let Some(first) = denied.first().filter(|_| denied.len() == rows.len() && request.learnings.is_empty()) {
+            return Err(Error::SharingDenied(first.memory.scope));
+        }
+        let not_shared_with = denied.iter().map(|row| row.memory.id).collect();
+        Ok(About { workspace, trace, rows, not_shared_with })
     }
 }
 
@@ -230,7 +252,7 @@ fn signals(request: &FeedbackRequest, about: &About, kinds: &[SignalKind], now: 
         Some(trace) => id_within_trace(trace, memory, kind, session),
         None => SignalId::from(Uuid::now_v7()),
     };
-    let each = about.rows.iter().flat_map(|row| kinds.iter().map(|kind| (row.memory.id, *kind)));
+    let each = about.judged().flat_map(|row| kinds.iter().map(|kind| (row.memory.id, *kind)));
     each.map(|(memory_id, kind)| Signal {
         id: id(memory_id, kind),
         memory_id,
@@ -244,14 +266,14 @@ fn signals(request: &FeedbackRequest, about: &About, kinds: &[SignalKind], now: 
     .collect()
 }
 
-fn moved(rows: Vec<MemoryRow>, signals: &[Signal], now: Timestamp) -> Vec<Moved> {
-    let one = |row: MemoryRow| {
+fn moved(about: &About, signals: &[Signal], now: Timestamp) -> Vec<Moved> {
+    let one = |row: &MemoryRow| {
         let facts = Facts::from(&row.memory);
         let confidence_before = confidence(&facts, &row.evidence, now);
-        let mut evidence = row.evidence;
+        let mut evidence = row.evidence.clone();
         let own = signals.iter().filter(|signal| signal.memory_id == facts.id);
         own.for_each(|signal| evidence.add(signal.kind, now));
         Moved { id: facts.id, confidence_before, confidence_after: confidence(&facts, &evidence, now) }
     };
-    rows.into_iter().map(one).collect()
+    about.judged().map(one).collect()
 }

@@ -13,7 +13,15 @@ use rstest::rstest;
 use crate::support::*;
 
 fn report(memory_ids: Vec<MemoryId>, verdict: Verdict) -> FeedbackRequest {
-    FeedbackRequest { workspace: project(), memory_ids, trace_id: None, verdict, learnings: vec![], session: None }
+    FeedbackRequest {
+        workspace: project(),
+        memory_ids,
+        trace_id: None,
+        verdict,
+        learnings: vec![],
+        session: None,
+        may_share: true,
+    }
 }
 
 fn helpful() -> Verdict {

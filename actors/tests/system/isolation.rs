@@ -12,7 +12,15 @@ use crate::support::*;
 
 fn helpful(memory_ids: Vec<MemoryId>, trace_id: Option<TraceId>) -> FeedbackRequest {
     let verdict = Verdict { helpful: Some(true), ..Verdict::default() };
-    FeedbackRequest { workspace: elsewhere(), memory_ids, trace_id, verdict, learnings: vec![], session: None }
+    FeedbackRequest {
+        workspace: elsewhere(),
+        memory_ids,
+        trace_id,
+        verdict,
+        learnings: vec![],
+        session: None,
+        may_share: true,
+    }
 }
 
 /// Every way to name a memory, from elsewhere; what each answers, without the id.

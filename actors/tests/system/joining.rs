@@ -150,6 +150,7 @@ async fn many_lessons_of_one_report_look_at_the_relations_of_the_bank_once_and_o
             verdict: Default::default(),
             learnings: vec![learning(A), learning(B)],
             session: Some(session.into()),
+            may_share: true,
         };
         world.handle.memories.feedback(request, soon()).await.unwrap()
     };

@@ -32,6 +32,7 @@ fn tests(passed: bool, trace_id: Option<TraceId>, session: &str) -> FeedbackRequ
         verdict: Verdict { evidence: Some(evidence), ..Verdict::default() },
         learnings: vec![],
         session: Some(session.into()),
+        may_share: true,
     }
 }
 

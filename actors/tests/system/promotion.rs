@@ -29,6 +29,7 @@ async fn praised(world: &World, id: MemoryId, session: &str, times: usize) {
             verdict: Verdict { helpful: Some(true), ..Verdict::default() },
             learnings: vec![],
             session: Some(session.into()),
+            may_share: true,
         };
         world.handle.memories.feedback(request, soon()).await.unwrap();
     }
@@ -113,6 +114,7 @@ async fn report(world: &World, id: MemoryId, session: &str, at: &WorkspaceRef) -
         verdict: Verdict { helpful: Some(true), ..Verdict::default() },
         learnings: vec![],
         session: Some(session.into()),
+        may_share: true,
     };
     world.handle.memories.feedback(request, soon()).await.unwrap()
 }

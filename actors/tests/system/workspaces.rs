@@ -293,6 +293,7 @@ async fn what_is_written_to_a_workspace_that_another_process_deleted_has_a_works
         verdict: Verdict::default(),
         learnings,
         session: None,
+        may_share: true,
     };
     memories.feedback(request, soon()).await.unwrap();
     assert_eq!(stored(&world).await.len(), 1, "reported");

@@ -90,6 +90,7 @@ pub(in crate::cli) async fn feedback(
         learnings: Vec::new(),
         // Every call by hand is a session of its own.
         session: Some(Uuid::now_v7().to_string()),
+        may_share: true,
     };
     Ok(system.memories.feedback(request, deadline).await?)
 }

@@ -62,7 +62,7 @@ struct LearningArguments {
 }
 
 impl Arguments {
-    pub(crate) fn into_request(self, workspace: WorkspaceRef, session: String) -> FeedbackRequest {
+    pub(crate) fn into_request(self, workspace: WorkspaceRef, session: String, may_share: bool) -> FeedbackRequest {
         let learning = |learning: LearningArguments| Learning {
             title: learning.title.unwrap_or_default(),
             description: learning.description.unwrap_or_default(),
@@ -86,6 +86,7 @@ impl Arguments {
             },
             learnings: self.learnings.into_iter().map(learning).collect(),
             session: Some(session),
+            may_share,
         }
     }
 }
