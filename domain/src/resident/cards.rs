@@ -54,8 +54,11 @@ struct Card {
     trace_id: Option<TraceId>,
     prior: f64,
     tags: Box<[u32]>,
-    body: Body,
-    passages_of: PassagesOf,
+    /// [`Body::at`].
+    at: u64,
+    revision: ShortRevision,
+    /// The revision whose passages are here, if there are any.
+    passages_of: ShortRevision,
     scope: Scope,
     pinned: bool,
 }
@@ -71,12 +74,12 @@ struct Label {
     source_type: SourceType,
 }
 
-/// The revision whose passages are here, if there are any. There is one for every memory of a bank, so it has six bytes:
-/// [`crate::imported::REVISION_MAX`] is far below what they hold.
+/// A revision, or none. Every memory of a bank has two, so they have six bytes each:
+/// [`crate::imported::REVISION_MAX`] is far below what these hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct PassagesOf([u8; 6]);
+struct ShortRevision([u8; 6]);
 
-impl PassagesOf {
+impl ShortRevision {
     const NONE: Self = Self([u8::MAX; 6]);
     const LAST: u64 = (1 << 48) - 2;
 
@@ -85,7 +88,7 @@ impl PassagesOf {
         Self(bytes)
     }
 
-    fn revision(self) -> Option<u64> {
+    fn get(self) -> Option<u64> {
         let [a, b, c, d, e, f] = self.0;
         (self != Self::NONE).then(|| u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
     }
@@ -121,8 +124,9 @@ impl Cards {
             trace_id: facts.trace_id,
             prior: facts.prior,
             tags: tags.into_iter().map(|tag| self.tags.number(tag)).collect(),
-            body,
-            passages_of: PassagesOf::NONE,
+            at: body.at,
+            revision: ShortRevision::new(body.revision),
+            passages_of: ShortRevision::NONE,
             scope: facts.scope,
             pinned: facts.pinned,
         };
@@ -165,31 +169,31 @@ impl Cards {
 
     /// Gives the memory another number, so that none of its passages are found.
     pub(super) fn renumber(&mut self, id: MemoryId) {
-        let Some(number) = self.number(id).filter(|number| self.cards[*number].passages_of != PassagesOf::NONE) else {
+        let Some(number) = self.number(id).filter(|number| self.cards[*number].passages_of != ShortRevision::NONE) else {
             return;
         };
         self.here[number] = false;
         let (card, label) = (&mut self.cards[number], &self.labels[number]);
         self.tags_bytes -= card.tags_bytes();
-        let card = Card { tags: std::mem::take(&mut card.tags), passages_of: PassagesOf::NONE, ..*card };
+        let card = Card { tags: std::mem::take(&mut card.tags), passages_of: ShortRevision::NONE, ..*card };
         let label = Label { ..*label };
         self.add(card, label);
     }
 
     /// The number that passages of this revision of the memory get; none where it is not here or has those of a later one.
     pub(super) fn number_for_passages(&mut self, id: MemoryId, revision: u64) -> Option<u32> {
-        match self.cards[self.number(id)?].passages_of.revision() {
+        match self.cards[self.number(id)?].passages_of.get() {
             Some(passages_of) if passages_of > revision => return None,
             Some(passages_of) if passages_of < revision => self.renumber(id),
             _ => {}
         }
         let number = self.number(id)?;
-        self.cards[number].passages_of = PassagesOf::new(revision);
+        self.cards[number].passages_of = ShortRevision::new(revision);
         Some(number as u32)
     }
 
     pub(super) fn passages_of(&self, id: MemoryId) -> Option<u64> {
-        self.cards[self.number(id)?].passages_of.revision()
+        self.cards[self.number(id)?].passages_of.get()
     }
 
     pub(super) fn contains(&self, id: MemoryId) -> bool {
@@ -214,12 +218,13 @@ impl Cards {
     }
 
     pub(super) fn body(&self, id: MemoryId) -> Option<Body> {
-        Some(self.cards[self.number(id)?].body)
+        let card = &self.cards[self.number(id)?];
+        Some(Body { at: card.at, revision: card.revision.get()? })
     }
 
     pub(super) fn move_body(&mut self, id: MemoryId, at: u64) {
         if let Some(number) = self.number(id) {
-            self.cards[number].body.at = at;
+            self.cards[number].at = at;
         }
     }
 
