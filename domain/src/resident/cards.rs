@@ -169,7 +169,8 @@ impl Cards {
 
     /// Gives the memory another number, so that none of its passages are found.
     pub(super) fn renumber(&mut self, id: MemoryId) {
-        let Some(number) = self.number(id).filter(|number| self.cards[*number].passages_of != ShortRevision::NONE) else {
+        let Some(number) = self.number(id).filter(|number| self.cards[*number].passages_of != ShortRevision::NONE)
+        else {
             return;
         };
         self.here[number] = false;

@@ -85,15 +85,24 @@ fn unit(text: &str) -> Option<(usize, Option<char>)> {
         '\\' if text[1..].starts_with(['n', 'r']) => Some((2, Some('\n'))),
         '\\' if text[1..].starts_with('t') => Some((2, Some('\t'))),
         '\\' => {
-            let digits = text.strip_prefix("\\u")?.get(..4)?;
+            let (digits, bytes) = written_character(text)?;
             let c = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)?;
             let invisible = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}');
             let meant = plain(c).or(Some(c).filter(char::is_ascii_punctuation).filter(|c| *c != '\\'));
-            (invisible || meant.is_some()).then_some((6, meant))
+            (invisible || meant.is_some()).then_some((bytes, meant))
         }
         '&' => ENTITIES.iter().find(|(name, _)| text.starts_with(name)).map(|(name, c)| (name.len(), Some(*c))),
         '%' => PERCENT.iter().find(|(name, _)| text.starts_with(name)).map(|(name, c)| (name.len(), Some(*c))),
         _ => None,
+    }
+}
+
+/// The digits of a character that JSON (`\u00a0`) or Rust (`\u{a0}`) writes out, and how many bytes it takes.
+fn written_character(text: &str) -> Option<(&str, usize)> {
+    let rest = text.strip_prefix("\\u")?;
+    match rest.strip_prefix('{') {
+        Some(rest) => rest.get(..7).unwrap_or(rest).split_once('}').map(|(digits, _)| (digits, digits.len() + 4)),
+        None => rest.get(..4).map(|digits| (digits, 6)),
     }
 }
 

@@ -118,7 +118,9 @@ fn cells(line: &str, separator: char) -> Vec<Range<usize>> {
     let lead = line.len() - line.trim_start().len();
     let outer = if separator == '|' { trimmed.strip_prefix('|').unwrap_or(trimmed) } else { trimmed };
     let mut at = lead + (trimmed.len() - outer.len());
-    let outer = if separator == '|' { outer.strip_suffix('|').unwrap_or(outer) } else { outer };
+    // In a string, a quote stands behind the last line.
+    let bare = outer.trim_end_matches(['"', '\\']);
+    let outer = if separator == '|' { bare.strip_suffix('|').unwrap_or(outer) } else { outer };
     let mut found = Vec::new();
     for part in outer.split(separator).take(MOST_CELLS) {
         let start = at + (part.len() - part.trim_start().len());
