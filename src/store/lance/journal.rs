@@ -255,7 +255,11 @@ pub(super) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan>> {
         let Some(locked) = lock_of_dead(&path)? else { continue };
         let lock = path.with_extension(LOCK_EXTENSION);
         match fs::metadata(&path) {
-            Ok(metadata) if metadata.len() > 0 => orphans.push(Orphan { path, lock, _locked: locked }),
+            Ok(metadata) if metadata.len() > 0 => {
+                // what its owner could not sync is replayed, and synced, by this process
+                remove(&path.with_extension(FAILED_EXTENSION))?;
+                orphans.push(Orphan { path, lock, _locked: locked });
+            }
             Ok(_) => remove_with_lock(&path, &lock)?,
             // removed by its owner, which ended just now
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -293,13 +297,15 @@ fn lock_of_dead(journal: &Path) -> io::Result<Option<File>> {
 }
 
 fn remove_with_lock(journal: &Path, lock: &Path) -> io::Result<()> {
-    for path in [journal, &journal.with_extension(FAILED_EXTENSION), lock] {
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+    [journal, &journal.with_extension(FAILED_EXTENSION), lock].into_iter().try_for_each(remove)
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 pub(super) struct Orphan {
