@@ -349,7 +349,10 @@ async fn a_large_shelf_is_made_and_brought_up_to_date_while_tables_answer() {
 #[test]
 fn a_process_finds_what_others_wrote_and_changed_and_nothing_that_they_deleted() {
     let place = Place::new();
-    place.write("config/reasoning-bank/config.toml", "mcp.toolsets = ['all']\nmcp.destructive = 'allow'\nllm.provider = 'none'\n");
+    place.write(
+        "config/reasoning-bank/config.toml",
+        "mcp.toolsets = ['all']\nmcp.destructive = 'allow'\nllm.provider = 'none'\n",
+    );
     let [mut one, mut other] = [(); 2].map(|()| McpProcess::initialized(&place, &[]));
     let found = |process: &mut McpProcess, query: &str| -> Vec<Value> {
         let found = process.call("retrieve_memories", json!({"query": query}));

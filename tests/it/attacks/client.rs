@@ -460,11 +460,12 @@ fn clients_write_to_the_team_only_where_the_user_lets_them() {
     let found = process.call("retrieve_memories", json!({"query": "shared by hand"}));
     assert_eq!(found["memories"][0]["content"], "shared by hand");
     let confidence = found["memories"][0]["confidence"].clone();
-    let own = process.call("record_memory", json!({"title": "o", "description": "d", "content": "of this project"}));
-    let both = json!({"memory_ids": [shared, own["id"]], "helpful": false, "reverted": true});
+    let learned =
+        process.call("record_memory", json!({"title": "o", "description": "d", "content": "of this project"}));
+    let both = json!({"memory_ids": [shared, learned["id"]], "helpful": false, "reverted": true});
     let reported = process.call("report_outcome", both);
     assert_eq!(reported["updated"].as_array().unwrap().len(), 1, "{reported}");
-    assert_eq!((&reported["updated"][0]["id"], &reported["not_shared_with"]), (&own["id"], &json!([shared])));
+    assert_eq!((&reported["updated"][0]["id"], &reported["not_shared_with"]), (&learned["id"], &json!([shared])));
     assert_eq!(process.call("get_memory", json!({"memory_id": shared}))["confidence"], confidence);
     place.write("config/reasoning-bank/config.toml", &format!("{own}workspace.share = true\n"));
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
