@@ -139,7 +139,7 @@ const FORMS: [Form; 10] = [
         before: Before { own_line: true, ..ANY },
         at_least: 0,
         pattern: concat!(
-            r#"(?im-u)(?:(?:^|:[ \t"]{1,3})[ \t]{0,16}|=[\\"]{0,2})(?:set[ \t]{1,4})?(?:wpa-|enable[ \t])?(?:requirepass|masterauth|bindpw|rootpw|"#,
+            r#"(?im-u)(?:(?:^[\\"]{0,2}|:[ \t"]{1,3})[ \t]{0,16}|=[\\"]{0,2})(?:set[ \t]{1,4})?(?:wpa-|enable[ \t])?(?:requirepass|masterauth|bindpw|rootpw|"#,
             name!(),
             r")[ \t]{1,8}",
         ),

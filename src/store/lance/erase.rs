@@ -19,8 +19,8 @@ use super::journal::{self, JournalSlot};
 use super::tables::{TableName, Tables};
 use super::write_lock::WriteGuard;
 use super::{
-    Shared, access, blocking, checkpoint, commit, failed, filter, indexes, read, reembed, replay, rows, set_aside,
-    upkeep, within,
+    Shared, access, blocking, checkpoint, commit, failed, filter, indexes, read, recovery, reembed, replay, rows,
+    set_aside, upkeep, within,
 };
 
 /// Goes on to the end by itself when the deadline passes.
@@ -110,10 +110,11 @@ fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, job
 /// Carries out the erasure that is pending.
 pub(super) async fn finish(
     shared: &Shared,
-    _guard: &WriteGuard,
+    guard: &WriteGuard,
     mut erasures: Erasures,
 ) -> Result<(Erased, Erasures), StoreError> {
     let Some(scope) = &erasures.pending else { return Ok((Erased::default(), erasures)) };
+    recovery::replay_orphans(shared, guard).await?;
     let erased = delete_rows(&shared.tables, scope).await?;
     if condition(scope, TableName::Memories).is_some() {
         shared.resident.forget();

@@ -59,30 +59,37 @@ async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), S
 /// Replays what dead processes left behind; after damage also everything else that is known.
 pub(super) async fn replay(shared: &Shared, guard: &WriteGuard, damaged: bool) -> Result<(), StoreError> {
     commit::settle(shared, guard).await?;
-    let layout = shared.layout.clone();
-    let (orphans, all) = blocking(move || {
-        let all = if damaged { [journal::history(&layout), journal::journals(&layout)?].concat() } else { Vec::new() };
-        io::Result::Ok((journal::orphans(&layout)?, all))
-    })
-    .await?
-    .map_err(failed)?;
-    let journals = if damaged { all } else { orphans.iter().map(|orphan| orphan.path.clone()).collect() };
-    if journals.is_empty() && !damaged {
+    replay_orphans(shared, guard).await?;
+    if !damaged {
         return Ok(());
     }
-    let frames = replay::replay(shared, journals).await?;
-    tracing::info!(frames, damaged, "replayed the journals of earlier processes");
-    checkpoint::checkpoint(shared, guard).await?;
     let layout = shared.layout.clone();
-    blocking(move || {
-        orphans.into_iter().try_for_each(|orphan| orphan.remove(&layout))?;
-        match fs::remove_file(layout.repairing()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+    let all = blocking(move || io::Result::Ok([journal::history(&layout), journal::journals(&layout)?].concat()));
+    let frames = replay::replay(shared, all.await?.map_err(failed)?).await?;
+    tracing::info!(frames, "replayed all journals over what was repaired");
+    checkpoint::checkpoint(shared, guard).await?;
+    let repairing = shared.layout.repairing();
+    blocking(move || match fs::remove_file(repairing) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     })
     .await?
     .map_err(failed)
+}
+
+/// Replays the journals that dead processes left behind, and moves them to the history. An erasure does so first: it empties
+/// every journal, and what such a journal holds may not be in the tables.
+pub(super) async fn replay_orphans(shared: &Shared, guard: &WriteGuard) -> Result<(), StoreError> {
+    let layout = shared.layout.clone();
+    let orphans = blocking(move || journal::orphans(&layout)).await?.map_err(failed)?;
+    if orphans.is_empty() {
+        return Ok(());
+    }
+    let frames = replay::replay(shared, orphans.iter().map(|orphan| orphan.path.clone()).collect()).await?;
+    tracing::info!(frames, "replayed the journals of earlier processes");
+    checkpoint::checkpoint(shared, guard).await?;
+    let layout = shared.layout.clone();
+    blocking(move || orphans.into_iter().try_for_each(|orphan| orphan.remove(&layout))).await?.map_err(failed)
 }
 
 async fn open_table(
