@@ -287,20 +287,18 @@ fn work_of_a_client(place: &Place, corpus: &[Planted], seen: &mut Seen) {
         seen.add(format!("the reply of {tool}"), answer.to_string());
     }
     // As much of the corpus as a comment takes.
-    for part in corpus.chunks(12) {
+    for (n, part) in corpus.chunks(12).enumerate() {
         let text = self::everything(part);
         let learning = json!({"title": "Keep it out", "description": "When logging.", "content": text});
         let evidence = json!({"kind": "tests", "passed": true, "detail": text});
         let report = json!({
             "memory_ids": [id], "helpful": true, "comment": text, "evidence": evidence, "learnings": [learning],
         });
-        for (tool, arguments) in
-            [("report_outcome", report), ("update_memory", json!({"memory_id": id, "content": text}))]
-        {
-            let answer = process.request("tools/call", json!({"name": tool, "arguments": arguments}));
-            assert_eq!(answer["result"]["isError"], false, "{answer}");
-            seen.add(format!("the reply of {tool}"), answer.to_string());
-        }
+        let update = json!({"memory_id": id, "content": text});
+        let (tool, arguments) = if n % 2 == 0 { ("report_outcome", report) } else { ("update_memory", update) };
+        let answer = process.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        seen.add(format!("the reply of {tool}"), answer.to_string());
     }
     for transcript in [everything.clone(), json!({"role": "user", "content": everything}).to_string()] {
         distil(&mut process, &corpus[0].text, &transcript, seen);
@@ -409,7 +407,11 @@ fn restore(place: &Place, corpus: &[Planted], exported: &str, seen: &mut Seen) {
     memory["source_session"] = json!(corpus[0].text);
     memory["workspace"]["name"] = json!(corpus[0].text);
     memory["workspace"]["root"] = json!("/elsewhere");
-    let mut signal = lines.clone().find(|line| line["kind"] == "signal").unwrap();
+    let vote = json!({
+        "kind": "signal", "memory_id": memory["id"], "workspace_id": memory["workspace_id"], "signal": "helpful",
+        "at": "2026-01-01T00:00:00Z",
+    });
+    let mut signal = lines.clone().find(|line| line["kind"] == "signal").unwrap_or(vote);
     signal["id"] = json!("01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d12");
     signal["comment"] = json!(everything);
     let mut trace = lines.clone().find(|line| line["kind"] == "trace").unwrap();
@@ -435,37 +437,51 @@ fn restore(place: &Place, corpus: &[Planted], exported: &str, seen: &mut Seen) {
 }
 
 #[test]
-fn no_secret_of_any_kind_is_in_anything_that_is_written_sent_or_said() {
+fn no_secret_of_any_kind_is_in_anything_that_a_client_leads_to() {
     let corpus = corpus();
     assert!(corpus.len() > 60, "{}", corpus.len());
     let provider = Provider::start(everything(&corpus));
     let place = place(&provider, &corpus);
     let mut seen = Seen::default();
     work_of_a_client(&place, &corpus, &mut seen);
-    work_at_the_command_line(&place, &corpus, &mut seen);
 
     let exported = with_key(&place, &["memory", "export", "--all"]).ok();
     assert!(exported.stdout.lines().count() > corpus.len() / 6, "{}", exported.stdout);
     assert!(exported.stdout.contains("[REDACTED:github]") && exported.stdout.contains("\"kind\":\"trace\""));
     seen.ran("export", &exported);
+    let requests = provider.requests();
+    assert!(requests.len() > 20, "{}", requests.len());
+    let purposes = requests.iter().filter_map(|request| serde_json::from_slice::<Value>(&request.body).ok());
+    assert!(purposes.map(|body| body["metadata"]["purpose"].clone()).any(|purpose| purpose == "distill"));
+    nothing_leaked(&place, &provider, &corpus, seen);
+}
+
+#[test]
+fn no_secret_of_any_kind_is_in_anything_that_is_done_at_the_command_line() {
+    let corpus = corpus();
+    let provider = Provider::start(everything(&corpus));
+    let place = place(&provider, &corpus);
+    let mut seen = Seen::default();
+    work_at_the_command_line(&place, &corpus, &mut seen);
+
+    let exported = with_key(&place, &["memory", "export", "--all"]).ok();
+    seen.ran("export", &exported);
     restore(&place, &corpus, &exported.stdout, &mut seen);
+    nothing_leaked(&place, &provider, &corpus, seen);
+}
+
+/// Adds the log, every file and every request to what was seen, and looks through all of it.
+fn nothing_leaked(place: &Place, provider: &Provider, corpus: &[Planted], mut seen: Seen) {
     let log = std::fs::read_to_string(place.path("log")).unwrap();
     assert!(log.contains("a model call ended"));
     seen.add("the log", log);
     for directory in ["data", "traces", "project", "home", "xdg-data"] {
         seen.directory(&place.path(directory));
     }
-    let requests = provider.requests();
-    assert!(requests.len() > 20, "{}", requests.len());
-    assert!(
-        requests.iter().all(|request| request.headers.get("authorization").unwrap().to_str().unwrap().ends_with(KEY))
-    );
-    let purposes = requests.iter().filter_map(|request| serde_json::from_slice::<Value>(&request.body).ok());
-    assert!(purposes.map(|body| body["metadata"]["purpose"].clone()).any(|purpose| purpose == "distill"));
-    for request in requests {
+    for request in provider.requests() {
+        assert!(request.headers.get("authorization").unwrap().to_str().unwrap().ends_with(KEY));
         seen.add(format!("the request {}", request.url), request.body);
     }
-
     let secrets = corpus.iter().map(|planted| planted.secret.as_str());
     let leaks = seen.leaks(secrets.chain([KEY]));
     assert!(leaks.is_empty(), "{} leaks: {:#?}", leaks.len(), &leaks[..leaks.len().min(40)]);
