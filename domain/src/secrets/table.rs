@@ -68,7 +68,10 @@ fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
     let rows = lines.iter().skip(1 + usize::from(ruled)).take(MOST_ROWS);
     // Every line has at least one cell; in a table of one column it has its borders.
     let is_row = |line: &str| {
-        cells(line, separator).len() == names.len() && (names.len() > 1 || line.trim_start().starts_with(separator))
+        let cells = cells(line, separator).len();
+        // Something may stand behind the last border, such as the end of the string that the table is in.
+        let fits = cells == names.len() || (separator == '|' && cells > names.len());
+        fits && (names.len() > 1 || line.trim_start().starts_with(separator))
     };
     let rows: Vec<_> = rows.take_while(|(_, line)| is_row(line)).copied().collect();
     (!rows.is_empty()).then(|| Table { separator, columns, lines: 1 + rows.len() + usize::from(ruled), rows })

@@ -73,8 +73,14 @@ fn every_secret_is_found_where_a_text_is_a_field_of_a_log_line() {
         let (secret, _) = rest.split_once('»').unwrap();
         let text = without_marks(&text);
         let quoted = format!("{text:?}");
-        for input in [&format!("INFO said text={text}\n"), &format!("INFO said text={quoted}\n"), &quoted] {
-            let scrubbed = scrub(input);
+        let lines = [
+            format!("INFO said text={text}\n"),
+            format!("INFO said text={quoted}\n"),
+            format!("INFO around{{text={quoted}}}: place: in a span\n"),
+            quoted,
+        ];
+        for input in lines {
+            let scrubbed = scrub(&input);
             if scrubbed.text.contains(secret) {
                 wrong.push(format!("line {line} ({kind:?}): {}", scrubbed.text));
             }
