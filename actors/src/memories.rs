@@ -23,7 +23,7 @@ use reasoning_bank_domain::conditions::TimeRange;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::score::{Profile, ProfileName, Weights};
-use reasoning_bank_domain::view::MemoryView;
+use reasoning_bank_domain::view::{MemoryDetail, MemoryView};
 use reasoning_bank_domain::workspace::{Proposed, Workspace, WorkspaceId};
 
 pub(crate) use capture::Draft;
@@ -93,6 +93,18 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let MemoryRow { memory, evidence } = self.readable_one(id, &workspace, deadline).await?;
         Ok(MemoryView::new(memory, &evidence, self.clock.now()))
+    }
+
+    /// As [`Self::get`], with all that is known of it.
+    pub async fn show(
+        &self,
+        id: MemoryId,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<MemoryDetail, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let MemoryRow { memory, evidence } = self.readable_one(id, &workspace, deadline).await?;
+        Ok(MemoryDetail::new(memory, &evidence, self.clock.now()))
     }
 
     async fn readable_one(&self, id: MemoryId, workspace: &Workspace, deadline: Deadline) -> Result<MemoryRow, Error> {

@@ -267,6 +267,8 @@ fn as_memory(
             task_domain: domain.clone(),
         }),
         task: describe::shortened(&exchange.question, TASK_MAX_CHARS),
+        further_tasks: Vec::new(),
+        wordings: Vec::new(),
         workspace_id: origin.workspace_id.clone(),
         scope: Scope::Project,
         team: None,

@@ -4,6 +4,7 @@
 mod echo;
 mod likeness;
 mod validate;
+mod wording;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -125,6 +126,8 @@ impl Lesson {
                 task_domain: domain.clone(),
             }),
             task: origin.task.clone(),
+            further_tasks: Vec::new(),
+            wordings: Vec::new(),
             workspace_id: origin.workspace_id.clone(),
             scope: Scope::Project,
             team: None,

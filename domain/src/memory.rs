@@ -3,6 +3,7 @@
 
 pub use changes::Changes;
 pub use quarantine::Quarantine;
+pub use searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, Searched, WORDINGS_MAX, gist};
 pub use stack::normalised_stack;
 
 use jiff::Timestamp;
@@ -133,6 +134,12 @@ pub struct Memory {
     /// The task it was learned from; empty when there was none.
     #[serde(default)]
     pub task: String,
+    /// The gists of other tasks that confirmed it: it is found by their words, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_tasks: Vec<String>,
+    /// Title, description and content in other words that were said later: it is found by them, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wordings: Vec<String>,
     pub workspace_id: WorkspaceId,
     #[serde(default)]
     pub scope: Scope,
@@ -216,25 +223,31 @@ impl Memory {
         })
     }
 
-    /// Equal for memories that say exactly the same, and warn of the same kind of error, to the same readers.
+    /// Equal for memories that say exactly the same, also of the error that they warn of, to the same readers.
     pub fn duplicate_key(&self) -> String {
         let group = match self.scope {
             Scope::Project => None,
             Scope::Team => self.team.as_deref(),
             Scope::Org => self.org.as_deref(),
         };
-        self.key(&[self.workspace_id.as_str(), self.scope.as_str(), group.unwrap_or_default()])
+        let error = self.error_context.as_ref();
+        let advice =
+            error.map(|error| [&error.failure_pattern, &error.corrective_guidance].map(|text| normalised(text)));
+        let description = normalised(&self.description);
+        let rest = std::iter::once(description.as_str()).chain(advice.iter().flatten().map(String::as_str));
+        let readers = [self.workspace_id.as_str(), self.scope.as_str(), group.unwrap_or_default()];
+        self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())
     }
 
-    /// Equal for memories with the same words about the same kind of error, whoever may read them.
+    /// Equal for memories with the same title and content about the same kind of error, whoever may read them.
     pub fn text_key(&self) -> String {
         self.key(&[])
     }
 
-    fn key(&self, readers: &[&str]) -> String {
+    fn key(&self, more: &[&str]) -> String {
         let (title, content, signature) = (normalised(&self.title), normalised(&self.content), self.signature());
         let says = [&*title, &*content].into_iter().chain(signature.as_ref().map(Signature::as_str));
-        hash_of_parts(&readers.iter().copied().chain(says).collect::<Vec<_>>())
+        hash_of_parts(&more.iter().copied().chain(says).collect::<Vec<_>>())
     }
 
     /// How a model reads it. Strategies and warnings look different; both are quoted data, fenced by the caller. What is a
@@ -268,7 +281,7 @@ impl Memory {
 
     /// All that is wrong with it, or nothing. White space alone counts as missing.
     pub fn validate(&self) -> Result<(), MemoryInvalid> {
-        let mut problems = Vec::new();
+        let (mut problems, mut too_many) = (Vec::new(), Vec::new());
         let mut text = |field: &'static str, value: &str, max: usize, required: bool| {
             let chars = value.chars().count();
             if required && value.trim().is_empty() {
@@ -300,6 +313,18 @@ impl Memory {
         for tag in self.pattern_tags.iter().take(10 * TAGS_MAX) {
             text("pattern_tags", tag, TITLE_MAX_CHARS, true);
         }
+        for (field, texts, most, max) in [
+            ("further_tasks", &self.further_tasks, FURTHER_TASKS_MAX, GIST_MAX_CHARS),
+            // Each is a title, a description and a content on lines of their own.
+            ("wordings", &self.wordings, WORDINGS_MAX, TITLE_MAX_CHARS + DESCRIPTION_MAX_CHARS + CONTENT_MAX_CHARS + 2),
+        ] {
+            texts.iter().take(most).for_each(|value| text(field, value, max, true));
+            too_many.extend((texts.len() > most).then(|| {
+                let problem = format!("has {} items; at most {most} are allowed", texts.len());
+                FieldProblem { field, problem }
+            }));
+        }
+        problems.extend(too_many);
         if self.pattern_tags.len() > TAGS_MAX {
             let problem = format!("has {} tags; at most {TAGS_MAX} are allowed", self.pattern_tags.len());
             problems.push(FieldProblem { field: "pattern_tags", problem });
@@ -384,6 +409,7 @@ mod changes;
 mod quarantine;
 #[cfg(test)]
 pub(crate) mod samples;
+mod searched;
 mod stack;
 #[cfg(test)]
 mod tests;

@@ -89,6 +89,42 @@ impl MemoryView {
     }
 }
 
+/// A memory with all that is known of where it comes from and whom it is for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryDetail {
+    #[serde(flatten)]
+    pub memory: MemoryView,
+    /// The task it was learned from.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub task: String,
+    /// Tasks that confirmed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_tasks: Vec<String>,
+    /// The same in the words of lessons that confirmed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wordings: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub org: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_session: Option<String>,
+}
+
+impl MemoryDetail {
+    pub fn new(memory: Memory, evidence: &Evidence, now: Timestamp) -> Self {
+        Self {
+            task: memory.task.clone(),
+            further_tasks: memory.further_tasks.clone(),
+            wordings: memory.wordings.clone(),
+            team: memory.team.clone(),
+            org: memory.org.clone(),
+            source_session: memory.source_session.clone(),
+            memory: MemoryView::new(memory, evidence, now),
+        }
+    }
+}
+
 /// A memory that was found, with its scores, each in 0..1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecalledView {

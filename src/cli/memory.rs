@@ -9,7 +9,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::conditions::{Conditions, TimeRange};
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::view::{Explained, MemoryView, Recorded, Retrieved};
+use reasoning_bank_domain::view::{Explained, MemoryDetail, Recorded, Retrieved};
 
 use super::args::{MemoryCommand, OnlyArgs, RecordArgs, SearchArgs};
 use super::failure::{Exit, Failure};
@@ -45,7 +45,7 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
         }
         MemoryCommand::Get { id } => {
             let found = with_bank(loaded, async |bank| get(id, loaded, &bank, patience()).await)?;
-            output.answer(&found, render::memory)
+            output.answer(&found, render::memory_detail)
         }
         MemoryCommand::List(args) => {
             let listed = with_bank(loaded, async |bank| edit::list(args, loaded, &bank, patience()).await)?;
@@ -179,8 +179,13 @@ fn named_workspace(named: &str, loaded: &Loaded) -> Result<WorkspaceRef, Failure
         .map_err(|error| Failure::usage("workspace").caused_by(error))
 }
 
-async fn get(id: MemoryId, loaded: &Loaded, system: &SystemHandle, deadline: Deadline) -> Result<MemoryView, Failure> {
-    Ok(system.memories.get(id, &loaded.workspace, deadline).await?)
+async fn get(
+    id: MemoryId,
+    loaded: &Loaded,
+    system: &SystemHandle,
+    deadline: Deadline,
+) -> Result<MemoryDetail, Failure> {
+    Ok(system.memories.show(id, &loaded.workspace, deadline).await?)
 }
 
 #[cfg(test)]

@@ -201,6 +201,8 @@ fn memory(document: Document, now: Timestamp) -> Memory {
         outcome: MemoryOutcome::Success,
         error_context: None,
         task: String::new(),
+        further_tasks: Vec::new(),
+        wordings: Vec::new(),
         workspace_id: WorkspaceId::of_root(""),
         scope: Scope::Project,
         team: None,

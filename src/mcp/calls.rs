@@ -211,7 +211,7 @@ impl Calling<'_> {
             ToolKind::GetMemory => {
                 let arguments: admin::GetArguments = self.extract(&[])?;
                 let workspace = self.workspace(arguments.workspace.as_deref()).await?;
-                document(&memories.get(arguments.memory_id.into(), &workspace, deadline).await?).map(quoted)
+                document(&memories.show(arguments.memory_id.into(), &workspace, deadline).await?).map(quoted)
             }
             ToolKind::UpdateMemory => {
                 let arguments: admin::UpdateArguments = self.extract(&record::JUDGED_BY_THE_MEMORY)?;

@@ -21,6 +21,7 @@ mod eval_retrieval;
 mod eval_speed;
 mod file_modes;
 mod identity;
+mod learning;
 mod llm_faults;
 mod llm_key;
 mod llm_server;

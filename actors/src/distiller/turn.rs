@@ -213,13 +213,12 @@ impl Equipment {
         work: &Work,
         lessons: Vec<Lesson>,
         method: Method,
-        mut notes: Vec<String>,
+        notes: Vec<String>,
     ) -> Result<Worked, Error> {
         let now = self.clock.now();
         let origin = distill::origin(&job, work, now);
         let done = |learned, more: Vec<String>| {
-            notes.extend(more);
-            job.done(JobResult { learned, method, notes }, now)
+            job.done(JobResult { learned, method, notes: [notes.clone(), more].concat() }, now)
         };
         let kept = self.memories.keep_of_job(&job, lessons, &origin, done, within()).await;
         match kept {

@@ -9,10 +9,9 @@ use reasoning_bank_domain::memory::Memory;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::learn::{Earlier, ToLearn, signal};
-use super::passages::passages;
+use super::learn::{Becomes, TRIES, ToLearn, signal};
 use crate::error::Error;
-use crate::ports::{Batch, Filter, MemoryCommit, Page, PassageKind, Record, Scanned};
+use crate::ports::{Batch, Filter, MemoryCommit, Page, Record, Scanned, StoreError};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
@@ -35,10 +34,25 @@ impl MemoriesHandle {
         begun: &Resolved,
         deadline: Deadline,
     ) -> Result<Vec<(Novelty, Option<MemoryId>)>, Error> {
-        let stored = self.stored(&drafts, deadline).await?;
+        let mut tries = 1;
+        loop {
+            match self.try_to_capture(&drafts, begun, deadline).await {
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                captured => return captured,
+            }
+        }
+    }
+
+    async fn try_to_capture(
+        &self,
+        drafts: &[Draft],
+        begun: &Resolved,
+        deadline: Deadline,
+    ) -> Result<Vec<(Novelty, Option<MemoryId>)>, Error> {
+        let stored = self.stored(drafts, deadline).await?;
         let mut found: Vec<(Novelty, Option<MemoryId>)> = Vec::with_capacity(drafts.len());
         let (mut open, mut seen) = (Vec::new(), HashSet::new());
-        for draft in &drafts {
+        for draft in drafts {
             let id = draft.ids.memory;
             let known = stored.contains(&id.uuid()) || !seen.insert(id);
             found.push((if known { Novelty::Known } else { Novelty::New }, Some(id)));
@@ -48,7 +62,9 @@ impl MemoriesHandle {
         }
         let mut batch = Batch::new();
         let mut added = Vec::new();
-        for ((position, draft), to_learn) in open.iter().zip(self.compared(&open, deadline).await?) {
+        let memories = open.iter().map(|(_, draft)| draft.memory.clone()).collect();
+        let (to_learn, grown) = self.to_learn(memories, Becomes::of_strangers(), deadline).await;
+        for ((position, draft), to_learn) in open.iter().zip(to_learn) {
             let confirmed_before = stored.contains(&draft.ids.confirmation.uuid());
             found[*position] = match to_learn {
                 ToLearn::Same { existing, .. } if confirmed_before => (Novelty::Known, Some(existing)),
@@ -70,6 +86,7 @@ impl MemoriesHandle {
         if batch.is_empty() {
             return Ok(found);
         }
+        batch.extend(grown);
         batch.insert(0, Record::Workspace(self.workspaces.registration(&begun.workspace)));
         self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
@@ -89,28 +106,5 @@ impl MemoriesHandle {
             Scanned::Stored(stored) => Ok(stored.into_iter().collect()),
             _ => Err(Error::internal("a scan of ids gave something else")),
         }
-    }
-
-    /// Embeds the drafts at once and compares each with the bank and with those before it.
-    async fn compared(&self, open: &[(usize, Draft)], deadline: Deadline) -> Result<Vec<ToLearn>, Error> {
-        if open.is_empty() {
-            return Ok(Vec::new());
-        }
-        let texts = open.iter().flat_map(|(_, draft)| [draft.memory.task.clone(), draft.memory.content_text()]);
-        let (embedder, chunks) = self.embed(texts.collect(), deadline).await?;
-        let mut chunks = chunks.into_iter();
-        let mut next = |kind| passages(kind, chunks.next().unwrap_or_default());
-        let (mut compared, mut earlier) = (Vec::new(), Vec::new());
-        for (_, draft) in open {
-            let mut memory = draft.memory.clone();
-            memory.embedder.clone_from(&embedder);
-            let passages = [next(PassageKind::Task), next(PassageKind::Content)].concat();
-            let to_learn = self.compare(memory, passages, &earlier, deadline).await;
-            if let ToLearn::New { memory, passages, .. } = &to_learn {
-                earlier.extend(Earlier::of(memory, passages));
-            }
-            compared.push(to_learn);
-        }
-        Ok(compared)
     }
 }

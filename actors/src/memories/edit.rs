@@ -132,7 +132,7 @@ impl MemoriesHandle {
             let (now, mut batch) = (self.clock.now(), Batch::new());
             for (after, _) in changes {
                 let stored = passages.remove(&after.id).unwrap_or_default();
-                let (memory, passages) = self.with_these_or_new(after.revised(now), stored, deadline).await?;
+                let (memory, passages) = self.with_these_or_new(after.revised(now), stored, deadline).await;
                 batch.push(Record::Revision { memory, passages });
             }
             match self.store.commit(batch, deadline).await {

@@ -15,7 +15,7 @@ use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
 use super::join::Brought;
-use super::learn::{Becoming, ids};
+use super::learn::{Becomes, Becoming, ids};
 use super::overrule::Overruled;
 use super::record::{descend, memory_of};
 use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
@@ -95,7 +95,11 @@ impl MemoriesHandle {
         };
         about.trace = overruled.trace.clone().or(about.trace);
         let lessons = lessons(request, &about, now)?;
-        let to_learn = self.to_learn(lessons, deadline).await?;
+        let revised = overruled.revisions.iter().filter_map(|record| match record {
+            Record::Revision { memory, .. } => Some(memory.id),
+            _ => None,
+        });
+        let (to_learn, grown) = self.to_learn(lessons, Becomes::busy(revised), deadline).await;
         let becoming = Becoming::of(&to_learn);
         let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
 
@@ -106,6 +110,7 @@ impl MemoriesHandle {
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&about.workspace))];
         batch.extend(overruled.trace.map(Record::Verdict));
         batch.extend(overruled.revisions);
+        batch.extend(grown);
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         batch.extend(signals.iter().cloned().map(Record::Signal));
         let committed = self.store.commit(batch, deadline).await?;

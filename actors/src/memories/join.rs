@@ -1,4 +1,5 @@
-//! A lesson that confirms a memory brings its sources along. The rule is `domain::genealogy`'s.
+//! A lesson that confirms a memory brings its sources along, and the task that it was learned from. Which sources can be
+//! joined is `domain::genealogy`'s rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,18 +22,24 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// What a lesson would be stored as, and what it came from.
 pub(super) struct Brought {
     own: MemoryId,
+    origin: Origin,
+}
+
+#[derive(Default)]
+struct Origin {
     sources: Vec<MemoryId>,
+    tasks: Vec<String>,
 }
 
 impl Brought {
     pub(super) fn by(to_learn: &ToLearn) -> Self {
         let memory = to_learn.memory();
-        Self { own: memory.id, sources: to_learn.sources().to_vec() }
+        Self { own: memory.id, origin: Origin { sources: to_learn.sources().to_vec(), tasks: memory.searched().tasks } }
     }
 }
 
-/// The memories that were confirmed, each with the sources that lessons brought.
-type Confirmed = BTreeMap<MemoryId, Vec<MemoryId>>;
+/// The memories that were confirmed, each with what lessons brought.
+type Confirmed = BTreeMap<MemoryId, Origin>;
 
 struct Joined {
     before: Memory,
@@ -45,8 +52,9 @@ impl MemoriesHandle {
     pub(super) async fn join_sources(&self, lessons: Vec<Brought>, kept: Vec<MemoryId>, deadline: Deadline) {
         let mut confirmed = Confirmed::new();
         for (lesson, kept) in lessons.into_iter().zip(kept).filter(|(lesson, kept)| lesson.own != *kept) {
-            let sources = lesson.sources.into_iter().filter(|source| *source != kept);
-            confirmed.entry(kept).or_default().extend(sources);
+            let origin = confirmed.entry(kept).or_default();
+            origin.sources.extend(lesson.origin.sources.into_iter().filter(|source| *source != kept));
+            origin.tasks.extend(lesson.origin.tasks);
         }
         if let Err(error) = self.join_all(&confirmed, deadline).await {
             tracing::debug!(code = error.code(), "the sources of a confirmed memory were not joined");
@@ -73,8 +81,9 @@ impl MemoriesHandle {
     }
 
     async fn join(&self, confirmed: &Confirmed, deadline: Deadline) -> Result<Vec<Joined>, Error> {
-        let brought = confirmed.iter().filter(|(_, sources)| !sources.is_empty());
-        let concerned: BTreeSet<MemoryId> = brought.flat_map(|(id, of)| of.iter().chain([id])).copied().collect();
+        let brought = confirmed.iter().filter(|(_, origin)| !origin.sources.is_empty() || !origin.tasks.is_empty());
+        let concerned: BTreeSet<MemoryId> =
+            brought.flat_map(|(id, origin)| origin.sources.iter().chain([id])).copied().collect();
         let rows = if concerned.is_empty() {
             Vec::new()
         } else {
@@ -84,13 +93,13 @@ impl MemoriesHandle {
             rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
         // Mostly there is nothing new; that needs no look at the relations of the whole bank.
         let nothing = Lineage::default();
-        if !confirmed.iter().any(|(id, sources)| with_sources(*id, sources, &memories, &nothing).is_some()) {
+        if !confirmed.iter().any(|(id, origin)| with_origin(*id, origin, &memories, &nothing).is_some()) {
             return Ok(Vec::new());
         }
         let mut lineage = self.lineage(deadline).await?;
         let (mut batch, mut made) = (Batch::new(), Vec::new());
-        for (id, sources) in confirmed {
-            let Some(after) = with_sources(*id, sources, &memories, &lineage) else { continue };
+        for (id, origin) in confirmed {
+            let Some(after) = with_origin(*id, origin, &memories, &lineage) else { continue };
             let Some(before) = memories.remove(id) else { continue };
             let (after, passages) = self.with_passages(self.next(after), &before, deadline).await?;
             let sources = after.parent_memory_id.into_iter().chain(after.derived_from.iter().copied());
@@ -113,7 +122,7 @@ impl MemoriesHandle {
         }
         let lineage = self.lineage(deadline).await?;
         let found = made.iter().map(|Joined { before, after }| (after.id, closing(before, after, &lineage)));
-        let circles: Confirmed = found.filter(|(_, closing)| !closing.is_empty()).collect();
+        let circles: BTreeMap<MemoryId, Vec<MemoryId>> = found.filter(|(_, closing)| !closing.is_empty()).collect();
         if circles.is_empty() {
             return Ok(());
         }
@@ -138,12 +147,16 @@ impl MemoriesHandle {
     }
 }
 
-fn with_sources(
+/// The memory with what was brought; none where it has all of that.
+fn with_origin(
     id: MemoryId,
-    sources: &[MemoryId],
+    origin: &Origin,
     memories: &BTreeMap<MemoryId, Memory>,
     lineage: &Lineage,
 ) -> Option<Memory> {
-    let sources: Vec<&Memory> = sources.iter().filter_map(|source| memories.get(source)).collect();
-    joined(memories.get(&id)?, &sources, lineage)
+    let sources: Vec<&Memory> = origin.sources.iter().filter_map(|source| memories.get(source)).collect();
+    let before = memories.get(&id)?;
+    let mut after = joined(before, &sources, lineage).unwrap_or_else(|| before.clone());
+    origin.tasks.iter().for_each(|task| after.add_task(task.clone()));
+    (after != *before).then_some(after)
 }

@@ -1,6 +1,6 @@
 //! From a lesson to what is committed: its passages with vectors, and whether the bank says the same already.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::agent_loop::Keep;
@@ -18,13 +18,15 @@ use uuid::Uuid;
 
 use super::MemoriesHandle;
 use super::join::Brought;
-use super::passages::passages;
+use super::passages::with_more;
 use crate::error::Error;
-use crate::ports::{Committed, Conditions, MemoryRow, Passage, PassageKind, Recall, Record, Visible};
+use crate::ports::{Committed, Conditions, MemoryRow, Passage, PassageKind, Recall, Record, StoreError, Visible};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
 const NEIGHBOURS: usize = 5;
+/// Others who change the same memories at the same time.
+pub(super) const TRIES: usize = 5;
 
 /// What was kept of a solve.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -48,15 +50,71 @@ pub(super) enum ToLearn {
     },
 }
 
+/// What becomes of the bank by lessons that are about to be committed together: each is compared with it.
+#[derive(Default)]
+pub(super) struct Becomes {
+    /// Those that are compared with what comes after them; none where all were learned from one thing.
+    new: Option<Vec<Earlier>>,
+    confirmed: BTreeMap<MemoryId, Confirmed>,
+    /// What is changed by something else in the same batch, and so cannot take another wording.
+    busy: Vec<MemoryId>,
+}
+
+/// A memory that says the same as a lesson.
+struct Confirmed {
+    before: Memory,
+    /// With the wordings and the tasks of the lessons.
+    after: Memory,
+    /// Their passages.
+    more: Vec<Passage>,
+}
+
+impl Becomes {
+    /// Of lessons that know nothing of each other.
+    pub(super) fn of_strangers() -> Self {
+        Self { new: Some(Vec::new()), ..Self::default() }
+    }
+
+    pub(super) fn busy(memories: impl IntoIterator<Item = MemoryId>) -> Self {
+        Self { busy: memories.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Notes that the lesson, which says the same as `near`, confirms it. False where that has no room for its wording.
+    fn confirm(&mut self, near: &Memory, lesson: &Memory, passages: &[Passage]) -> bool {
+        let known = self.confirmed.get(&near.id);
+        let before = known.map_or(near, |confirmed| &confirmed.after);
+        let is_new = self.new.iter().flatten().any(|earlier| earlier.memory.id == near.id);
+        let Some(after) = before.confirmed_by(lesson) else { return false };
+        if after == *before {
+            return true;
+        }
+        // What is not stored yet, or is changed anyway, is not revised: only the very same words confirm it.
+        if is_new || self.busy.contains(&near.id) {
+            return after.wordings == before.wordings;
+        }
+        let added = |kind| match kind {
+            PassageKind::Task => after.further_tasks != before.further_tasks,
+            PassageKind::Content => after.wordings != before.wordings,
+        };
+        let more: Vec<Passage> = passages.iter().filter(|passage| added(passage.kind)).cloned().collect();
+        let entry = self.confirmed.entry(near.id);
+        let confirmed =
+            entry.or_insert_with(|| Confirmed { before: near.clone(), after: near.clone(), more: Vec::new() });
+        confirmed.after = after;
+        confirmed.more.extend(more);
+        true
+    }
+}
+
 /// A memory that is about to be stored, with the vector of its content.
-pub(super) struct Earlier {
+struct Earlier {
     memory: Memory,
     vector: Vec<f32>,
 }
 
 impl Earlier {
     /// None without a vector.
-    pub(super) fn of(memory: &Memory, passages: &[Passage]) -> Option<Self> {
+    fn of(memory: &Memory, passages: &[Passage]) -> Option<Self> {
         Some(Self { memory: memory.clone(), vector: content_vector(passages)?.to_vec() })
     }
 
@@ -121,27 +179,36 @@ impl MemoriesHandle {
     /// # Errors
     /// `WorkspaceUnknown` where the workspace was deleted since the solve began: it does not bring it back.
     pub(crate) async fn keep(&self, keep: Keep, begun: Resolved, deadline: Deadline) -> Result<Kept, Error> {
+        let mut tries = 1;
+        loop {
+            match self.try_to_keep(keep.clone(), &begun, deadline).await {
+                // Somebody changed a memory that a lesson confirms. What it is then is compared again.
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                kept => return kept,
+            }
+        }
+    }
+
+    async fn try_to_keep(&self, keep: Keep, begun: &Resolved, deadline: Deadline) -> Result<Kept, Error> {
         let now = keep.origin.at;
-        let (memories, mut notes) = memories_of(keep.lessons, &keep.origin, &keep.injected, |_| Uuid::now_v7().into());
-        let to_learn = self.to_learn(memories, deadline.halfway()).await.unwrap_or_else(|error| {
-            notes.push(format!("{}: the lessons were not stored: {error}", error.code()));
-            Vec::new()
-        });
+        let (memories, notes) = memories_of(keep.lessons, &keep.origin, &keep.injected, |_| Uuid::now_v7().into());
+        let (to_learn, grown) = self.to_learn(memories, Becomes::default(), deadline.halfway()).await;
         let becoming = Becoming::of(&to_learn);
         let mut trace = keep.trace;
         let trace_id = trace.trace_id;
         trace.scrub();
         trace.memory_items = ids(&becoming.learned);
-        let Resolved { workspace, .. } = &begun;
+        let Resolved { workspace, .. } = begun;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace.clone())];
         let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
+        batch.extend(grown);
         let used: Vec<MemoryId> = keep.signals.iter().map(|(memory_id, _)| *memory_id).collect();
         batch.extend(keep.signals.into_iter().map(|(memory_id, kind)| {
             let id = id_within_trace(trace_id, memory_id, kind, None);
             signal(id, memory_id, workspace.id.clone(), kind, Some(trace_id), now)
         }));
-        self.workspaces.still_there(&begun, deadline).await?;
+        self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
         let learnings = becoming.committed(committed);
@@ -170,16 +237,23 @@ impl MemoriesHandle {
         job: &Job,
         lessons: Vec<Lesson>,
         origin: &Origin,
-        done: impl FnOnce(Vec<Learned>, Vec<String>) -> Job,
+        done: impl Fn(Vec<Learned>, Vec<String>) -> Job,
         deadline: Deadline,
     ) -> Result<(), Error> {
         let (memories, notes) = memories_of(lessons, origin, &Injection::default(), |n| job.memory_id(n));
-        let to_learn = self.to_learn(memories, deadline.halfway()).await?;
-        let becoming = Becoming::of(&to_learn);
-        let mut job = done(becoming.learned.clone(), notes);
-        let mut batch = vec![Record::Job(job.clone())];
-        batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(origin.at)));
-        let committed = self.store.commit(batch, deadline).await?;
+        let mut tries = 1;
+        let (mut job, becoming, committed) = loop {
+            let (to_learn, grown) = self.to_learn(memories.clone(), Becomes::default(), deadline.halfway()).await;
+            let becoming = Becoming::of(&to_learn);
+            let job = done(becoming.learned.clone(), notes.clone());
+            let mut batch = vec![Record::Job(job.clone())];
+            batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(origin.at)));
+            batch.extend(grown);
+            match self.store.commit(batch, deadline).await {
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                committed => break (job, becoming, committed?),
+            }
+        };
         let learned = becoming.committed(committed);
         if let Some(result) = job.result.as_mut().filter(|result| result.learned != learned) {
             result.learned = learned;
@@ -197,53 +271,73 @@ impl MemoriesHandle {
         }
     }
 
-    /// Embeds memories, all learned from the same task, and compares them with their nearest neighbours of the same
-    /// readers. The comparison is best effort: without vectors only exact duplicates are found, by the store.
-    pub(super) async fn to_learn(&self, memories: Vec<Memory>, deadline: Deadline) -> Result<Vec<ToLearn>, Error> {
-        let Some(first) = memories.first() else { return Ok(Vec::new()) };
-        let contents = memories.iter().map(Memory::content_text);
-        let texts: Vec<String> = std::iter::once(first.task.clone()).chain(contents).collect();
-        let (embedder, mut chunks) = self.embed(texts, deadline).await?;
-        let contents = chunks.split_off(1);
-        let task = passages(PassageKind::Task, chunks.pop().unwrap_or_default());
+    /// Embeds lessons and compares each with the bank and with those before it; the records are the memories that they
+    /// confirm, with their wordings and tasks. The comparison is best effort: without vectors only exact duplicates are found, by the store.
+    pub(super) async fn to_learn(
+        &self,
+        memories: Vec<Memory>,
+        mut becomes: Becomes,
+        deadline: Deadline,
+    ) -> (Vec<ToLearn>, Vec<Record>) {
         let mut learned = Vec::new();
-        for (mut memory, content) in memories.into_iter().zip(contents) {
-            memory.embedder.clone_from(&embedder);
-            let passages: Vec<Passage> =
-                task.clone().into_iter().chain(passages(PassageKind::Content, content)).collect();
-            learned.push(self.compare(memory, passages, &[], deadline).await);
+        for (memory, passages) in self.embedded(memories, deadline).await {
+            learned.push(self.compare(memory, passages, &mut becomes, deadline).await);
         }
-        Ok(learned)
+        (learned, self.grown(becomes, deadline).await)
     }
 
-    /// With the bank, and with what was compared `earlier` and is not in it yet.
-    pub(super) async fn compare(
+    async fn compare(
         &self,
         memory: Memory,
         passages: Vec<Passage>,
-        earlier: &[Earlier],
+        becomes: &mut Becomes,
         deadline: Deadline,
     ) -> ToLearn {
         let mut neighbours = Vec::new();
         if let Some(vector) = content_vector(&passages) {
             let stored = self.neighbours(&memory, vector.to_vec(), deadline).await.unwrap_or_default();
-            neighbours.extend(earlier.iter().filter_map(|earlier| earlier.near(&memory, vector)));
+            neighbours.extend(becomes.new.iter().flatten().filter_map(|earlier| earlier.near(&memory, vector)));
             neighbours.extend(stored.into_iter().map(|(cosine, row)| (cosine, row.memory)));
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         }
         let mut linked = memory.clone();
         for (cosine, near) in neighbours {
             match likeness(&memory, &near, cosine) {
-                Likeness::Same => return ToLearn::Same { existing: near.id, memory: Box::new(memory) },
-                Likeness::Related if !linked.derived_from.contains(&near.id) => {
+                Likeness::Same if becomes.confirm(&near, &memory, &passages) => {
+                    return ToLearn::Same { existing: near.id, memory: Box::new(memory) };
+                }
+                Likeness::Same | Likeness::Related if !linked.derived_from.contains(&near.id) => {
                     linked.derived_from.push(near.id);
                     linked.evolution_stage = linked.evolution_stage.max(near.next_stage());
                     linked.trust = linked.trust.min(near.trust);
                 }
-                Likeness::Related | Likeness::Apart => {}
+                Likeness::Same | Likeness::Related | Likeness::Apart => {}
             }
         }
+        if let Some(new) = &mut becomes.new {
+            new.extend(Earlier::of(&linked, &passages));
+        }
         ToLearn::New { memory: Box::new(linked), passages, sources: memory.derived_from }
+    }
+
+    /// The confirmed memories with what confirmed them.
+    async fn grown(&self, becomes: Becomes, deadline: Deadline) -> Vec<Record> {
+        if becomes.confirmed.is_empty() {
+            return Vec::new();
+        }
+        let ids = becomes.confirmed.keys().copied().collect();
+        // Passages that cannot be read are made anew.
+        let mut stored = self.stored_passages(ids, deadline).await.unwrap_or_default();
+        let (now, mut records) = (self.clock.now(), Vec::new());
+        for (id, Confirmed { before, after, more }) in becomes.confirmed {
+            if after == before {
+                continue;
+            }
+            let passages = with_more(stored.remove(&id).unwrap_or_default(), more);
+            let (memory, passages) = self.with_these_or_new(after.revised(now), passages, deadline).await;
+            records.push(Record::Revision { memory, passages });
+        }
+        records
     }
 
     async fn neighbours(

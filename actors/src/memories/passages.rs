@@ -1,10 +1,10 @@
 //! The passages of a memory: what is searched of it, and whether those that are stored are those of its text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::{Memory, Searched};
 
 use super::MemoriesHandle;
 use crate::error::Error;
@@ -25,27 +25,46 @@ impl MemoriesHandle {
         before: &Memory,
         deadline: Deadline,
     ) -> Result<(Memory, Vec<Passage>), Error> {
-        let is_same = memory.content_text() == before.content_text() && memory.task == before.task;
+        let is_same = memory.searched() == before.searched();
         let stored =
             if is_same { self.stored_passages(vec![before.id], deadline).await?.remove(&before.id) } else { None };
-        self.with_these_or_new(memory, stored.unwrap_or_default(), deadline).await
+        Ok(self.with_these_or_new(memory, stored.unwrap_or_default(), deadline).await)
     }
 
     /// These passages where they are those of the memory, else new ones. A memory and its passages are not read as of
     /// one moment, so what is stored is believed only where it is this text.
     pub(super) async fn with_these_or_new(
         &self,
-        mut memory: Memory,
+        memory: Memory,
         stored: Vec<Passage>,
         deadline: Deadline,
-    ) -> Result<(Memory, Vec<Passage>), Error> {
+    ) -> (Memory, Vec<Passage>) {
         if are_passages_of(&memory, &stored) {
-            return Ok((memory, stored));
+            return (memory, stored);
         }
-        let texts = vec![memory.task.clone(), memory.content_text()];
-        let (embedder, chunks) = self.embed(texts, deadline).await?;
-        memory.embedder = embedder;
-        Ok((memory, of_task_and_content(chunks)))
+        let searched = memory.searched();
+        let (embedder, chunks) = self.chunks_of([&searched], deadline).await;
+        (Memory { embedder, ..memory }, passages_of(&searched, &chunks))
+    }
+
+    /// The memories with new passages, in their order. A text that several of them have is embedded once.
+    pub(super) async fn embedded(&self, memories: Vec<Memory>, deadline: Deadline) -> Vec<(Memory, Vec<Passage>)> {
+        let searched: Vec<Searched> = memories.iter().map(Memory::searched).collect();
+        let (embedder, chunks) = self.chunks_of(&searched, deadline).await;
+        let with_passages = |(memory, searched): (Memory, Searched)| {
+            (Memory { embedder: embedder.clone(), ..memory }, passages_of(&searched, &chunks))
+        };
+        memories.into_iter().zip(searched).map(with_passages).collect()
+    }
+
+    async fn chunks_of(
+        &self,
+        searched: impl IntoIterator<Item = &Searched>,
+        deadline: Deadline,
+    ) -> (Option<String>, HashMap<String, Vec<Chunk>>) {
+        let texts: Vec<String> = texts_of(searched).into_iter().map(str::to_owned).collect();
+        let (embedder, chunks) = self.embed(texts.clone(), deadline).await;
+        (embedder, texts.into_iter().zip(chunks).collect())
     }
 
     pub(super) async fn stored_passages(
@@ -60,26 +79,19 @@ impl MemoriesHandle {
     }
 
     /// The pieces of each text with their vectors; without, and without a fingerprint, where the embedder failed or does
-    /// not make them soon, at the latest within half the caller's time: what is to be stored is stored, found by its words alone until
-    /// [`Self::fill_vectors`] comes to it.
-    pub(super) async fn embed(
-        &self,
-        texts: Vec<String>,
-        deadline: Deadline,
-    ) -> Result<(Option<String>, Vec<Vec<Chunk>>), Error> {
-        if deadline.passed() {
-            return Err(Error::DeadlineExceeded);
-        }
+    /// not make them soon, at the latest within half the caller's time: what is to be stored is stored, found by its words
+    /// alone until [`Self::fill_vectors`] comes to it.
+    async fn embed(&self, texts: Vec<String>, deadline: Deadline) -> (Option<String>, Vec<Vec<Chunk>>) {
         // A model that loads is waited for; one that is there is slow because the text is dense or the machine busy.
         let is_ready = self.embedder.state() == EmbedderState::Ready;
         let full = texts.iter().filter(|text| !text.trim().is_empty()).count();
         let enough = PATIENCE_A_TEXT.saturating_mul(u32::try_from(full).unwrap_or(u32::MAX));
         let patience = if is_ready { deadline.halfway().at_most(enough) } else { deadline.halfway() };
         match self.embedder.embed_documents(texts.clone(), patience).await {
-            Ok(chunks) => Ok((Some(self.embedder.fingerprint().to_string()), chunks)),
+            Ok(chunks) => (Some(self.embedder.fingerprint().to_string()), chunks),
             Err(error) => {
                 tracing::debug!(%error, texts = texts.len(), "stored without vectors");
-                Ok((None, texts.into_iter().map(whole).collect()))
+                (None, texts.into_iter().map(whole).collect())
             }
         }
     }
@@ -99,10 +111,11 @@ impl MemoriesHandle {
         for row in if ids.is_empty() { Vec::new() } else { self.store.get(ids, deadline).await? } {
             let updated_at = row.memory.updated_at;
             let mut memory = row.memory.revised(updated_at);
-            let texts = vec![memory.task.clone(), memory.content_text()];
-            let chunks = self.embedder.embed_documents(texts, deadline).await?;
+            let searched = memory.searched();
+            let texts: Vec<String> = texts_of([&searched]).into_iter().map(str::to_owned).collect();
+            let chunks = self.embedder.embed_documents(texts.clone(), deadline).await?;
             memory.embedder = Some(self.embedder.fingerprint().to_string());
-            let passages = of_task_and_content(chunks);
+            let passages = passages_of(&searched, &texts.into_iter().zip(chunks).collect());
             match self.store.commit(vec![Record::Revision { memory, passages }], deadline).await {
                 Ok(_) => filled += 1,
                 // Somebody changed it, and made its vectors with that, or the next look finds it again.
@@ -114,10 +127,24 @@ impl MemoriesHandle {
     }
 }
 
-/// The passages of a task and of a content, in this order.
-fn of_task_and_content(chunks: Vec<Vec<Chunk>>) -> Vec<Passage> {
-    let kinds = [PassageKind::Task, PassageKind::Content];
-    kinds.into_iter().zip(chunks).flat_map(|(kind, chunks)| passages(kind, chunks)).collect()
+/// The texts that memories are searched by, each once.
+fn texts_of<'a>(searched: impl IntoIterator<Item = &'a Searched>) -> BTreeSet<&'a str> {
+    searched.into_iter().flat_map(|of| of.tasks.iter().chain(&of.contents)).map(String::as_str).collect()
+}
+
+/// The passages of these texts, whose pieces are known. Those of one kind are numbered from the first text on.
+fn passages_of(searched: &Searched, chunks: &HashMap<String, Vec<Chunk>>) -> Vec<Passage> {
+    let of_kind = |(kind, texts): (PassageKind, &[String])| -> Vec<Passage> {
+        let chunks = texts.iter().filter_map(|text| chunks.get(text)).flatten().cloned();
+        let passage =
+            |(n, chunk): (usize, Chunk)| Passage { kind, n: n as u32, text: chunk.text, vector: chunk.vector };
+        chunks.enumerate().map(passage).collect()
+    };
+    by_kind(searched).into_iter().flat_map(of_kind).collect()
+}
+
+fn by_kind(searched: &Searched) -> [(PassageKind, &[String]); 2] {
+    [(PassageKind::Task, &searched.tasks), (PassageKind::Content, &searched.contents)]
 }
 
 /// A text for which there is no embedder.
@@ -125,22 +152,27 @@ fn whole(text: String) -> Vec<Chunk> {
     if text.trim().is_empty() { Vec::new() } else { vec![Chunk { text, vector: None }] }
 }
 
-pub(super) fn passages(kind: PassageKind, chunks: Vec<Chunk>) -> Vec<Passage> {
-    let passage = |(n, chunk): (usize, Chunk)| Passage { kind, n: n as u32, text: chunk.text, vector: chunk.vector };
-    chunks.into_iter().enumerate().map(passage).collect()
+/// Passages of a memory that has grown: those that are stored, then more, numbered on.
+pub(super) fn with_more(stored: Vec<Passage>, more: impl IntoIterator<Item = Passage>) -> Vec<Passage> {
+    let mut all = stored;
+    for passage in more {
+        let n = all.iter().filter(|other| other.kind == passage.kind).count() as u32;
+        all.push(Passage { n, ..passage });
+    }
+    all
 }
 
 /// Whether the passages are the memory's texts, whole and nothing else.
 pub(super) fn are_passages_of(memory: &Memory, passages: &[Passage]) -> bool {
-    are_pieces_of(&memory.task, PassageKind::Task, passages)
-        && are_pieces_of(&memory.content_text(), PassageKind::Content, passages)
+    let searched = memory.searched();
+    by_kind(&searched).into_iter().all(|(kind, texts)| are_pieces_of(texts, kind, passages))
 }
 
-/// Whether the passages of this kind are the whole text; white space may be lost where it was cut.
-fn are_pieces_of(text: &str, kind: PassageKind, passages: &[Passage]) -> bool {
+/// Whether the passages of this kind are these texts, one after the other; white space may be lost where they were cut.
+fn are_pieces_of(texts: &[String], kind: PassageKind, passages: &[Passage]) -> bool {
     let mut pieces: Vec<&Passage> = passages.iter().filter(|passage| passage.kind == kind).collect();
     pieces.sort_by_key(|passage| passage.n);
     let numbered = pieces.iter().enumerate().all(|(n, passage)| passage.n as usize == n);
     let signs = pieces.iter().flat_map(|passage| passage.text.chars()).filter(|c| !c.is_whitespace());
-    numbered && signs.eq(text.chars().filter(|c| !c.is_whitespace()))
+    numbered && signs.eq(texts.iter().flat_map(|text| text.chars()).filter(|c| !c.is_whitespace()))
 }

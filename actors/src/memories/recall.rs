@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::injection::Injection;
-use reasoning_bank_domain::memory::{Memory, Scope};
+use reasoning_bank_domain::memory::{Memory, Scope, gist};
 use reasoning_bank_domain::ranking::{Cut, Ranked, Ranking, Room};
 use reasoning_bank_domain::retrieval::{Recalled, over_fetch};
 use reasoning_bank_domain::score::Asked;
@@ -25,9 +25,6 @@ use crate::statistics::Timer;
 
 const MAX_RESULTS: usize = 50;
 const MAX_QUERY_CHARS: usize = 200_000;
-/// What a long task is searched by: its start and its end.
-const TASK_HEAD_CHARS: usize = 3_000;
-const TASK_TAIL_CHARS: usize = 1_000;
 
 /// What a search is done for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,14 +245,4 @@ fn reach_name(reach: Reach) -> &'static str {
 
 fn keyword_note(error: &EmbedError) -> String {
     format!("embedding_unavailable: searched by keywords only: {error}")
-}
-
-fn gist(task: &str) -> String {
-    let chars = task.chars().count();
-    if chars <= TASK_HEAD_CHARS + TASK_TAIL_CHARS {
-        return task.to_owned();
-    }
-    let head: String = task.chars().take(TASK_HEAD_CHARS).collect();
-    let tail: String = task.chars().skip(chars - TASK_TAIL_CHARS).collect();
-    format!("{head}\n{tail}")
 }

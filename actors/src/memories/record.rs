@@ -12,14 +12,26 @@ use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
 use super::join::Brought;
+use super::learn::{Becomes, TRIES};
 use super::{MemoriesHandle, RecordRequest};
 use crate::error::Error;
-use crate::ports::{MemoryCommit, MemoryRow, Record};
+use crate::ports::{MemoryCommit, MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
 
 impl MemoriesHandle {
     /// Durable when it returns. The same lesson again confirms the existing one.
     pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
+        let mut tries = 1;
+        loop {
+            match self.try_to_record(request.clone(), deadline).await {
+                // Somebody changed the memory that this confirms. What it is then is compared again.
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                recorded => return recorded,
+            }
+        }
+    }
+
+    async fn try_to_record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
         let now = self.clock.now();
         check_counts(&request)?;
         let (request, removed) = scrubbed(request);
@@ -30,7 +42,9 @@ impl MemoriesHandle {
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace))];
         let facts = Facts::from(&memory);
         let (mut near, mut brought) = (None, Vec::new());
-        for learned in self.to_learn(vec![memory], deadline).await? {
+        let (to_learn, grown) = self.to_learn(vec![memory], Becomes::default(), deadline).await;
+        batch.extend(grown);
+        for learned in to_learn {
             near = learned.reinforces();
             brought.push(Brought::by(&learned));
             batch.push(learned.into_record(now));
@@ -144,6 +158,8 @@ pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Time
         outcome: request.outcome.unwrap_or(default_outcome),
         error_context,
         task: request.task.unwrap_or_default(),
+        further_tasks: Vec::new(),
+        wordings: Vec::new(),
         workspace_id: workspace.id.clone(),
         scope: request.scope,
         team,

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::passages::{are_passages_of, passages};
+use super::passages::are_passages_of;
 use crate::error::Error;
-use crate::ports::{Batch, Filter, Fingerprint, Page, Passage, PassageKind, Record, Scanned};
+use crate::ports::{Batch, Filter, Fingerprint, Page, Passage, Record, Scanned};
 use crate::runtime::Deadline;
 
 /// One thing to be written as it is. Whoever gives it has checked it and removed its secrets.
@@ -76,29 +76,13 @@ impl MemoriesHandle {
         }
         let workspaces = self.workspaces.to_restore(workspaces, deadline).await?;
         batch.extend(workspaces.iter().cloned().map(Record::Workspace));
-        batch.extend(self.embedded(unembedded, deadline).await?);
+        let embedded = self.embedded(unembedded, deadline).await.into_iter();
+        batch.extend(embedded.map(|(memory, passages)| Record::Memory { memory, passages, confirm: None }));
         if !batch.is_empty() {
             self.store.commit(batch, deadline).await?;
         }
         workspaces.iter().for_each(|workspace| self.workspaces.registered(workspace));
         Ok(is_new)
-    }
-
-    async fn embedded(&self, memories: Vec<Memory>, deadline: Deadline) -> Result<Vec<Record>, Error> {
-        if memories.is_empty() {
-            return Ok(Vec::new());
-        }
-        let texts: Vec<String> =
-            memories.iter().flat_map(|memory| [memory.task.clone(), memory.content_text()]).collect();
-        let (embedder, chunks) = self.embed(texts, deadline).await?;
-        let mut chunks = chunks.into_iter();
-        let mut next = |kind| passages(kind, chunks.next().unwrap_or_default());
-        let record = |mut memory: Memory| {
-            memory.embedder.clone_from(&embedder);
-            let passages = [next(PassageKind::Task), next(PassageKind::Content)].concat();
-            Record::Memory { memory, passages, confirm: None }
-        };
-        Ok(memories.into_iter().map(record).collect())
     }
 }
 

@@ -170,8 +170,8 @@ async fn a_job_names_the_memory_that_its_lesson_confirmed() {
     let system = Bank::default().open(distilling(|| Ok(LESSONS.into())), 100_000).await;
     let handle = system.handle();
     let words = "Fix the compiler version first, so that the bisection sees one change at a time.";
-    let elsewhere = "Whenever something that worked last week stopped working, and several tools moved meanwhile";
-    let known = RecordRequest { description: elsewhere.into(), ..lesson("Pin the toolchain before bisecting", words) };
+    let when = "When a regression appears between two releases.";
+    let known = RecordRequest { description: when.into(), ..lesson("Pin the toolchain before bisecting", words) };
     let known = handle.memories.record(known, soon()).await.unwrap().id;
     let id = queued(&handle, session("search")).await;
     let mut events = handle.events.subscribe();

@@ -34,6 +34,8 @@ pub(crate) fn strategy(n: u128) -> Memory {
         outcome: MemoryOutcome::Success,
         error_context: None,
         task: String::new(),
+        further_tasks: Vec::new(),
+        wordings: Vec::new(),
         workspace_id: WorkspaceId::of_root("/home/ann/project"),
         scope: Scope::Project,
         team: None,

@@ -109,6 +109,8 @@ impl Scrub for Memory {
             &mut self.content,
             &mut self.error_context,
             &mut self.task,
+            &mut self.further_tasks,
+            &mut self.wordings,
             &mut self.source_session,
             &mut self.pattern_tags,
             &mut self.difficulty_level,

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use reasoning_bank_domain::score::{ListPart, Why};
-use reasoning_bank_domain::view::{MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode};
+use reasoning_bank_domain::view::{
+    MemoryDetail, MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode,
+};
 
 use super::style::{bold, dim};
 use super::{clean, clean_line, counted, kind};
@@ -135,6 +137,26 @@ pub(in crate::cli) fn memory(memory: &MemoryView) -> String {
     if let Some(used) = memory.last_used_at {
         field("last used", used.to_string());
     }
+    out
+}
+
+/// With the tasks and the wordings that confirmed it, each shortened to a line.
+pub(in crate::cli) fn memory_detail(detail: &MemoryDetail) -> String {
+    const SHOWN_CHARS: usize = 200;
+    let mut out = memory(&detail.memory);
+    let mut field = |name: &str, text: &str| {
+        let line = clean_line(text);
+        let shown: String = line.chars().take(SHOWN_CHARS).collect();
+        let more = if line.chars().nth(SHOWN_CHARS).is_some() { "…" } else { "" };
+        let _ = writeln!(out, "       {name:<10}  {shown}{more}");
+    };
+    let optional = [("team", &detail.team), ("org", &detail.org), ("session", &detail.source_session)];
+    optional.into_iter().for_each(|(name, value)| value.iter().for_each(|value| field(name, value)));
+    if !detail.task.trim().is_empty() {
+        field("task", &detail.task);
+    }
+    detail.further_tasks.iter().for_each(|task| field("also for", task));
+    detail.wordings.iter().for_each(|wording| field("also said", wording));
     out
 }
 

@@ -124,6 +124,8 @@ impl Synthetic {
             outcome: MemoryOutcome::Success,
             error_context: None,
             task: String::new(),
+            further_tasks: Vec::new(),
+            wordings: Vec::new(),
             workspace_id: WorkspaceId::of_root(&root),
             scope: Scope::Project,
             team: None,

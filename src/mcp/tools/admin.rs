@@ -5,7 +5,7 @@ use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_domain::health::Health;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Changes, Status};
-use reasoning_bank_domain::view::MemoryView;
+use reasoning_bank_domain::view::{MemoryDetail, MemoryView};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ pub(super) fn get_definition() -> Tool {
     let description = "Reads one memory with its state. Call it before updating or deleting it.";
     Tool::new("get_memory", description, schema::of_arguments::<GetArguments>())
         .with_title("Read a memory")
-        .with_raw_output_schema(schema::of_answer::<MemoryView>().into())
+        .with_raw_output_schema(schema::of_answer::<MemoryDetail>().into())
         .with_annotations(ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false))
 }
 

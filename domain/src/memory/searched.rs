@@ -1,0 +1,190 @@
+//! The texts that a memory is found by: what it says in each of its wordings, and the tasks that it was learned from. A
+//! memory that is learned again grows by the new wording and the new task.
+
+use std::collections::HashSet;
+
+use super::{Memory, normalised};
+use crate::terms;
+
+/// Other wordings of one memory, at most.
+pub const WORDINGS_MAX: usize = 8;
+/// Further tasks of one memory, at most.
+pub const FURTHER_TASKS_MAX: usize = 8;
+/// A long task is searched by its start and its end, in characters.
+const TASK_HEAD_CHARS: usize = 3_000;
+const TASK_TAIL_CHARS: usize = 1_000;
+/// The gist of a task, in characters, at most.
+pub const GIST_MAX_CHARS: usize = TASK_HEAD_CHARS + 1 + TASK_TAIL_CHARS;
+/// A task with this share of its terms in common with another one (Jaccard) is found by the words of that one.
+const SAME_TASK: f64 = 0.8;
+
+/// What a task is searched by, and what it is looked for by: the whole of a short one, the start and the end of a long one.
+pub fn gist(task: &str) -> String {
+    let chars = task.chars().count();
+    if chars <= TASK_HEAD_CHARS + TASK_TAIL_CHARS {
+        return task.to_owned();
+    }
+    let head: String = task.chars().take(TASK_HEAD_CHARS).collect();
+    let tail: String = task.chars().skip(chars - TASK_TAIL_CHARS).collect();
+    format!("{head}\n{tail}")
+}
+
+/// The texts that a memory is found by; none of them is blank.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Searched {
+    /// The gist of the task it was learned from, then those of the tasks that confirmed it.
+    pub tasks: Vec<String>,
+    /// What it says, then its other wordings.
+    pub contents: Vec<String>,
+}
+
+impl Memory {
+    pub fn searched(&self) -> Searched {
+        let full = |texts: Vec<String>| texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
+        Searched {
+            tasks: full([vec![gist(&self.task)], self.further_tasks.clone()].concat()),
+            contents: full([vec![self.content_text()], self.wordings.clone()].concat()),
+        }
+    }
+
+    /// This memory after `lesson`, which says the same, confirmed it: with its wording where that is another one, and with
+    /// its task where that is different from those there are. None where there is no room for another wording.
+    pub fn confirmed_by(&self, lesson: &Self) -> Option<Self> {
+        let mut grown = self.clone();
+        for wording in std::iter::once(lesson.content_text()).chain(lesson.wordings.clone()) {
+            let said = std::iter::once(&grown.content_text()).chain(&grown.wordings).any(|text| same(text, &wording));
+            if !said && grown.wordings.len() == WORDINGS_MAX {
+                return None;
+            }
+            grown.wordings.extend((!said).then_some(wording));
+        }
+        for task in lesson.searched().tasks {
+            grown.add_task(task);
+        }
+        Some(grown)
+    }
+
+    /// Adds a task, which is its own gist. Where there are too many, the one goes that is most like another.
+    pub fn add_task(&mut self, task: String) {
+        if task.trim().is_empty() {
+            return;
+        }
+        if self.task.trim().is_empty() && self.further_tasks.is_empty() {
+            self.further_tasks.push(task);
+            return;
+        }
+        let own = terms_of(&gist(&self.task));
+        let new = terms_of(&task);
+        let kept: Vec<HashSet<String>> = self.further_tasks.iter().map(|task| terms_of(task)).collect();
+        if std::iter::once(&own).chain(&kept).any(|other| overlap(other, &new) >= SAME_TASK) {
+            return;
+        }
+        self.further_tasks.push(task);
+        if self.further_tasks.len() <= FURTHER_TASKS_MAX {
+            return;
+        }
+        let all: Vec<HashSet<String>> = kept.into_iter().chain([new]).collect();
+        let nearest = |n: usize| {
+            let others = all.iter().enumerate().filter(|(other, _)| *other != n).map(|(_, other)| other);
+            others.chain([&own]).map(|other| overlap(&all[n], other)).fold(0.0, f64::max)
+        };
+        let most_like_another = (0..all.len()).max_by(|a, b| nearest(*a).total_cmp(&nearest(*b)));
+        most_like_another.map(|n| self.further_tasks.remove(n));
+    }
+}
+
+fn same(a: &str, b: &str) -> bool {
+    normalised(a) == normalised(b)
+}
+
+fn terms_of(task: &str) -> HashSet<String> {
+    terms::query(task).into_iter().collect()
+}
+
+/// The share of terms that two tasks have in common, in 0..1.
+fn overlap(a: &HashSet<String>, b: &HashSet<String>) -> f64 {
+    let union = a.union(b).count();
+    if union == 0 { 0.0 } else { a.intersection(b).count() as f64 / union as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::samples::strategy;
+
+    fn of_task(task: &str) -> Memory {
+        Memory { task: task.into(), ..strategy(1) }
+    }
+
+    #[test]
+    fn a_long_task_is_searched_by_its_start_and_its_end() {
+        assert_eq!(gist("short"), "short");
+        let long = format!("{}{}{}", "a".repeat(3_000), "b".repeat(9_000), "c".repeat(1_000));
+        assert_eq!(gist(&long), format!("{}\n{}", "a".repeat(3_000), "c".repeat(1_000)));
+        assert_eq!(gist(&long).chars().count(), GIST_MAX_CHARS);
+    }
+
+    #[test]
+    fn a_confirmation_adds_its_wording_and_its_task_once() {
+        let memory = of_task("sort the list of users by name");
+        let again =
+            Memory { description: "Use it when a range is searched!".into(), ..of_task("page through a cursor") };
+        let grown = memory.confirmed_by(&again).unwrap();
+        assert_eq!(grown.wordings, [again.content_text()]);
+        assert_eq!(grown.further_tasks, ["page through a cursor"]);
+        assert_eq!(grown.confirmed_by(&again).unwrap(), grown);
+        assert_eq!(grown.confirmed_by(&memory).unwrap(), grown);
+        assert_eq!(
+            grown.searched(),
+            Searched {
+                tasks: vec![memory.task.clone(), again.task.clone()],
+                contents: vec![memory.content_text(), again.content_text()]
+            }
+        );
+        assert_eq!(strategy(1).searched().tasks, [""; 0]);
+    }
+
+    #[test]
+    fn there_is_no_room_for_a_ninth_wording() {
+        let wording = |n: usize| Memory { content: format!("variant {n}"), ..strategy(1) };
+        let full = (1..=WORDINGS_MAX).fold(wording(0), |memory, n| memory.confirmed_by(&wording(n)).unwrap());
+        assert_eq!(full.wordings.len(), WORDINGS_MAX);
+        assert_eq!(full.confirmed_by(&wording(9)), None);
+        assert_eq!(full.confirmed_by(&wording(3)).as_ref(), Some(&full));
+    }
+
+    #[test]
+    fn of_too_many_tasks_the_one_goes_that_is_most_like_another() {
+        let mut memory = of_task("alpha beta");
+        for n in 0..FURTHER_TASKS_MAX {
+            memory.add_task(format!("task{n} word{n} thing{n}"));
+        }
+        memory.add_task("task3 word3 other".into());
+        let kept: Vec<&str> = memory.further_tasks.iter().map(|task| &task[..5]).collect();
+        assert_eq!(kept.len(), FURTHER_TASKS_MAX);
+        assert_eq!(kept.iter().filter(|task| **task == "task3").count(), 1, "{kept:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn tasks_and_wordings_are_bounded_and_no_wording_is_lost(
+            lessons in prop::collection::vec(("[a-d]{1,2}( [a-d]{1,2}){0,3}", "[a-h]( [a-h]){0,4}"), 0..30),
+        ) {
+            let mut memory = of_task("a b c");
+            for (content, task) in lessons {
+                let lesson = Memory { content, ..of_task(&task) };
+                match memory.confirmed_by(&lesson) {
+                    Some(grown) => {
+                        prop_assert!(grown.searched().contents.iter().any(|text| same(text, &lesson.content_text())));
+                        prop_assert!(memory.searched().contents.iter().all(|text| grown.searched().contents.contains(text)));
+                        memory = grown;
+                    }
+                    None => prop_assert_eq!(memory.wordings.len(), WORDINGS_MAX),
+                }
+                prop_assert!(memory.further_tasks.len() <= FURTHER_TASKS_MAX);
+            }
+        }
+    }
+}
