@@ -152,6 +152,8 @@ pub struct AgentLoop {
     loop_detected: bool,
     observed: Option<Observed>,
     judgement: Option<Judgement>,
+    /// Lessons of the comparison, while a warning that it lacks is asked for.
+    compared: Vec<Lesson>,
     usage: SolveUsage,
     progress: Progress,
     truncated: bool,
@@ -185,6 +187,7 @@ impl AgentLoop {
             loop_detected: false,
             observed: None,
             judgement: None,
+            compared: Vec::new(),
             usage: SolveUsage::default(),
             truncated: false,
             warnings: Vec::new(),

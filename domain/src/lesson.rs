@@ -17,6 +17,7 @@ use crate::memory::{
     ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, Scope, SourceType, Status, TAGS_MAX,
     TITLE_MAX_CHARS, Trust,
 };
+use crate::signature::mentioned;
 use crate::trace::Outcome;
 use crate::workspace::WorkspaceId;
 
@@ -55,33 +56,25 @@ pub struct Lesson {
     pub error_context: Option<LessonError>,
 }
 
-/// A rule-made warning for a solve that ended in an error of its own.
-pub fn from_own_failure(code: &str, message: &str) -> Lesson {
-    let (pattern, guidance) = match code {
-        "token_budget_exceeded" => (
-            "The attempts used up the token budget before a solution was good enough.",
-            "Split such a task into smaller ones, or use fewer attempts; then the budget reaches a judged solution.",
-        ),
-        _ => (
-            "The model did not give answers that could be used.",
-            "Use a model with structured output for evaluation, and state in the task what form the answer has.",
-        ),
+/// The warning that rules make of a solution that failed, where no model says what can be learned: why it failed, and what
+/// would have made it better. None where nobody said why.
+pub fn from_failed_solution(reasons: &str, feedback: &str) -> Option<Lesson> {
+    let shortened = |text: &str| text.trim().chars().take(LESSON_CONTENT_MAX_CHARS).collect::<String>();
+    let reasons = Some(shortened(reasons)).filter(|text| !text.is_empty())?;
+    let advice = match shortened(feedback) {
+        text if text.is_empty() => "Rule this out before a solution is handed in.".to_owned(),
+        text => text,
     };
-    // What a provider says may be nothing.
-    let content = if message.trim().is_empty() { guidance } else { message };
-    Lesson {
-        title: format!("A solve of a task like this ended with {code}"),
-        description: "When a similar task is about to be solved with the same limits and the same model.".into(),
-        content: content.chars().take(LESSON_CONTENT_MAX_CHARS).collect(),
-        pattern_tags: vec!["solver".into()],
+    let error_type = mentioned(&reasons).map_or_else(|| "FailedSolution".to_owned(), |error| error.error().to_owned());
+    Some(Lesson {
+        title: "A solution of a task like this one failed".into(),
+        description: "When a similar task is about to be solved.".into(),
+        content: reasons.clone(),
+        pattern_tags: Vec::new(),
         domain_category: None,
         difficulty_level: None,
-        error_context: Some(LessonError {
-            error_type: code.into(),
-            failure_pattern: pattern.into(),
-            corrective_guidance: guidance.into(),
-        }),
-    }
+        error_context: Some(LessonError { error_type, failure_pattern: reasons, corrective_guidance: advice }),
+    })
 }
 
 /// Where lessons come from: what all memories of one solve, one session or one exchange have in common.

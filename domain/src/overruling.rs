@@ -74,6 +74,7 @@ mod tests {
             verdict_source,
             evidence: None,
             evidence_reported: false,
+            ended_by: None,
             memory_items: vec![id(2)],
             memories_used: vec![id(1)],
             metadata: TraceMetadata {

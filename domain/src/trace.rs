@@ -95,6 +95,9 @@ pub struct Trace {
     /// The evidence was reported of it later; what its own check found is not reported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evidence_reported: bool,
+    /// Which limit of the solver ended it without a verdict: an error code and what happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<String>,
     /// Memories learned from it.
     pub memory_items: Vec<MemoryId>,
     /// Memories injected into it.

@@ -186,6 +186,7 @@ pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
         verdict_source: VerdictSource::Judge,
         evidence: None,
         evidence_reported: false,
+        ended_by: None,
         memory_items: Vec::new(),
         memories_used: Vec::new(),
         metadata: TraceMetadata {

@@ -8,7 +8,7 @@ use crate::confidence::SignalKind;
 use crate::feedback::Observed;
 use crate::ids::MemoryId;
 use crate::injection::Injection;
-use crate::lesson::{self, Origin};
+use crate::lesson::Origin;
 use crate::memory::SourceType;
 use crate::solve::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
 use crate::trace::{Outcome, TraceMetadata, VerdictSource};
@@ -60,6 +60,7 @@ impl Job {
             verdict_source: VerdictSource::None,
             evidence: None,
             evidence_reported: false,
+            ended_by: None,
             memory_items: Vec::new(),
             memories_used: Vec::new(),
             metadata: TraceMetadata {
@@ -139,19 +140,20 @@ impl AgentLoop {
         if self.best.is_none() {
             self.take_best_attempt();
         }
+        // What our own limits ended is told in the trace and is no lesson: it says nothing about the task.
         let own = match &failure {
             Failure::Budget { used, limit } => {
-                Some(("token_budget_exceeded", format!("{used} tokens were used of {limit} allowed")))
+                Some(format!("token_budget_exceeded: {used} tokens were used of {limit} allowed"))
             }
             Failure::AllDraftsFailed(call) if call.code == "llm_output_invalid" => {
-                Some((call.code, call.message.clone()))
+                Some(format!("{}: {}", call.code, call.message))
             }
-            // An unreachable model, a deadline or a cancellation teaches nothing about the task.
+            // Of an unreachable model, a deadline or a cancellation there is nothing to tell.
             _ => None,
         };
-        let keep = own.filter(|_| self.job.task.store_result).map(|(code, message)| {
-            let lesson = lesson::from_own_failure(code, &message);
-            let mut keep = self.keep_all(vec![lesson], Outcome::Failure, now);
+        let keep = own.filter(|_| self.job.task.store_result).map(|ended_by| {
+            let mut keep = self.keep_all(Vec::new(), Outcome::Failure, now);
+            keep.trace.ended_by = Some(ended_by);
             // The solver failed by itself: that says nothing about the memories, and nobody judged the outcome.
             keep.signals.retain(|(_, kind)| *kind == SignalKind::Injected);
             keep.trace.verdict_source = VerdictSource::None;

@@ -84,6 +84,14 @@ impl AgentLoop {
         self.best.as_ref().is_some_and(|best| Some(&best.solution) != draft)
     }
 
+    /// Whether an attempt that was not chosen passed, so that a strategy may be true of it.
+    pub(super) fn has_another_success(&self) -> bool {
+        let others = self.attempts.iter().enumerate().filter(|(index, _)| *index != self.selected);
+        others
+            .map(|(_, attempt)| attempt)
+            .any(|attempt| attempt.solution.is_some() && self.label(attempt.score) == Label::Success)
+    }
+
     /// What its score says.
     fn label(&self, score: Option<f64>) -> Label {
         match score {

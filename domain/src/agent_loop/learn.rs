@@ -11,7 +11,7 @@ use crate::prompt::Template;
 use crate::tokens;
 use crate::trace::Action;
 
-/// Where lessons come from decides how many are kept, and whether each must say what went wrong.
+/// Where lessons come from decides how many are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     OneSolution,
@@ -81,14 +81,40 @@ impl AgentLoop {
             self.warnings.push(format!("token_budget_exceeded: learning took it to {used} tokens of {limit} allowed"));
         }
         let source = if purpose == Purpose::Contrast { Source::Comparison } else { Source::OneSolution };
-        let lessons = match result {
-            Ok(Answer::Lessons(lessons)) => self.keep(lessons, source),
-            other => {
-                self.warn(purpose.as_str(), &failure_of(other));
-                self.kept_of_judgement()
+        let mut lessons = std::mem::take(&mut self.compared);
+        match result {
+            Ok(Answer::Lessons(learned)) => add(&mut lessons, self.keep(learned, source)),
+            other => self.warn(purpose.as_str(), &failure_of(other)),
+        }
+        if self.lacks(&lessons) {
+            add(&mut lessons, self.kept_of_judgement());
+        }
+        if self.has_failed() && self.lacks(&lessons) && source == Source::Comparison {
+            let effect = self.extract();
+            if matches!(&effect, Effect::Call(call) if self.is_affordable(call)) {
+                self.compared = lessons;
+                return vec![effect];
             }
-        };
+        }
+        if self.has_failed() && self.lacks(&lessons) {
+            let (_, reasons) = self.verdict_text();
+            let feedback = self.best.as_ref().map(|best| best.feedback.clone()).unwrap_or_default();
+            let made = lesson::from_failed_solution(&reasons, &feedback);
+            add(&mut lessons, self.keep(made.into_iter().collect(), Source::OneSolution));
+        }
         self.conclude(lessons, now)
+    }
+
+    /// Whether the final solution failed and no lesson warns of it; otherwise whether there is none at all.
+    fn lacks(&self, lessons: &[Lesson]) -> bool {
+        match self.has_failed() {
+            true => lessons.iter().all(|lesson| lesson.error_context.is_none()),
+            false => lessons.is_empty(),
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.verdict() == Some(Verdict::Failure)
     }
 
     /// A verdict of none leaves the evaluation to choose what is asked for, and where there is none either, what is true
@@ -130,10 +156,9 @@ impl AgentLoop {
 
     /// The lessons fit to keep; the reasons for the others become a warning.
     fn keep(&mut self, lessons: Vec<Lesson>, source: Source) -> Vec<Lesson> {
-        let failed = self.verdict() == Some(Verdict::Failure);
         let (max, warnings_only) = match source {
-            Source::Comparison => (MAX_FROM_CONTRAST, false),
-            Source::OneSolution => (MAX_FROM_ONE, failed),
+            Source::Comparison => (MAX_FROM_CONTRAST, self.has_failed() && !self.has_another_success()),
+            Source::OneSolution => (MAX_FROM_ONE, self.has_failed()),
         };
         let drafts = self.attempts.iter().filter_map(|attempt| attempt.solution.as_deref());
         let solutions = drafts.chain(self.best.as_ref().map(|best| &*best.solution)).collect();
@@ -146,4 +171,10 @@ impl AgentLoop {
         }
         kept.lessons
     }
+}
+
+/// Adds lessons; where there are too many, those from before give way.
+fn add(lessons: &mut Vec<Lesson>, more: Vec<Lesson>) {
+    lessons.truncate(MAX_FROM_CONTRAST.saturating_sub(more.len()));
+    lessons.extend(more);
 }

@@ -57,17 +57,6 @@ fn a_partial_solve_gives_mixed_memories() {
     assert_eq!((memory.outcome, memory.trust), (MemoryOutcome::Mixed, Trust::Model));
 }
 
-#[test]
-fn the_rule_made_warning_is_valid() {
-    for code in ["token_budget_exceeded", "llm_output_invalid"] {
-        for message in ["what happened", " "] {
-            let made = from_own_failure(code, message);
-            let shown = Shown { task: "t", solutions: vec![] };
-            assert_eq!(keep(vec![made.clone()], &shown, true, 3).lessons, [made]);
-        }
-    }
-}
-
 proptest! {
     #[test]
     fn a_memory_of_a_failure_always_says_what_went_wrong(

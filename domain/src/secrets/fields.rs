@@ -127,7 +127,7 @@ impl Scrub for Step {
 
 impl Scrub for Trace {
     fn scrub(&mut self) -> Removed {
-        all([&mut self.task, &mut self.trajectory, &mut self.evidence])
+        all([&mut self.task, &mut self.trajectory, &mut self.evidence, &mut self.ended_by])
     }
 }
 

@@ -11,7 +11,7 @@ fn all_drafts_failing_is_a_failure_that_teaches_nothing_when_the_model_is_unreac
 }
 
 #[test]
-fn over_the_token_budget_the_best_so_far_is_handed_over_and_a_warning_is_learned() {
+fn over_the_token_budget_the_best_so_far_is_handed_over_and_the_trace_says_so() {
     let mut player = Player::new(scores(&[0.0, 0.3, 0.6]));
     player.tokens_per_call = 30;
     let limits = Limits { total_token_budget: 100, ..Limits::default() };
@@ -20,7 +20,8 @@ fn over_the_token_budget_the_best_so_far_is_handed_over_and_a_warning_is_learned
     assert_eq!(conclusion.best.unwrap().score, Some(0.6));
     let keep = conclusion.keep.unwrap();
     assert_eq!(keep.trace.outcome, Outcome::Failure);
-    assert!(keep.lessons[0].error_context.is_some());
+    assert_eq!(keep.lessons, [], "what our own limits ended says nothing about the task");
+    assert_eq!(keep.trace.ended_by.as_deref(), Some("token_budget_exceeded: 120 tokens were used of 100 allowed"));
     assert_eq!(run.phase, Phase::Concluded);
 }
 

@@ -64,6 +64,49 @@ fn what_the_judge_learned_is_kept_by_the_judges_rules_where_the_comparison_fails
 }
 
 #[test]
+fn where_every_attempt_failed_warnings_alone_are_kept_whatever_the_comparison_says() {
+    let offered = vec![lesson("A strategy of nobody", false)];
+    let mut player = Player::new(|call: &Call| match call.purpose {
+        Purpose::Judge => judgement(Verdict::Failure, vec![lesson("The judge's warning", true)]),
+        Purpose::Contrast => Ok(Answer::Lessons(offered.clone())),
+        _ => scores(&[0.2, 0.2, 0.3, 0.1, 0.2, 0.1])(call),
+    });
+    let (conclusion, _) = player.play(job(5), Limits { max_iterations: 1, ..Limits::default() });
+    let titles: Vec<String> = conclusion.keep.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
+    assert_eq!(titles, ["The judge's warning"]);
+}
+
+#[test]
+fn where_the_chosen_attempt_failed_and_another_passed_both_kinds_are_kept() {
+    let many = (0..5).map(|n| lesson(&format!("Strategy {n}"), false)).collect::<Vec<_>>();
+    let mut player = Player::new(|call: &Call| match call.purpose {
+        Purpose::Judge => judgement(Verdict::Failure, vec![]),
+        Purpose::Contrast => Ok(Answer::Lessons(many.clone())),
+        Purpose::Extract => Ok(Answer::Lessons(vec![lesson("The cause", true)])),
+        _ => scores(&[0.9, 0.95, 0.85])(call),
+    });
+    let (conclusion, _) = player.play(job(2), Limits::default());
+    let titles: Vec<String> = conclusion.keep.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
+    assert_eq!(titles, ["Strategy 0", "Strategy 1", "Strategy 2", "Strategy 3", "The cause"]);
+}
+
+#[test]
+fn a_failure_that_no_model_says_anything_of_leaves_the_warning_that_rules_make() {
+    for k in [1, 3] {
+        let mut player = Player::new(|call: &Call| match call.purpose {
+            Purpose::Judge => judgement(Verdict::Failure, vec![]),
+            Purpose::Contrast | Purpose::Extract => broken("llm_unavailable"),
+            _ => scores(&[0.2, 0.2, 0.3, 0.1])(call),
+        });
+        let (conclusion, _) = player.play(job(k), Limits { max_iterations: 1, ..Limits::default() });
+        let lessons = conclusion.keep.unwrap().lessons;
+        let [warning] = &lessons[..] else { panic!("{lessons:?}") };
+        let error = warning.error_context.as_ref().unwrap();
+        assert_eq!((error.error_type.as_str(), error.corrective_guidance.as_str()), ("FailedSolution", "more"));
+    }
+}
+
+#[test]
 fn no_lessons_are_asked_for_beyond_the_budget_of_the_run_and_the_report_says_so() {
     for (k, purpose) in [(1, Purpose::Extract), (2, Purpose::Contrast)] {
         let answers = |call: &Call| match call.purpose {
@@ -198,6 +241,8 @@ proptest! {
         let most = if k > 1 { 5 } else { 3 };
         prop_assert!(kept.len() <= most);
         prop_assert!(k > 1 || success || kept.iter().all(|lesson| lesson.error_context.is_some()));
-        prop_assert!(player.count(Purpose::Extract) + player.count(Purpose::Contrast) <= 1);
+        prop_assert!(success || kept.iter().any(|lesson| lesson.error_context.is_some()));
+        let asked = player.count(Purpose::Extract) + player.count(Purpose::Contrast);
+        prop_assert!(asked <= 1 + usize::from(!success));
     }
 }

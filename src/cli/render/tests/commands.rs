@@ -86,6 +86,7 @@ fn a_trace() -> Trace {
         verdict_source: VerdictSource::Evidence,
         evidence: Some("exit_code failed: exit code 1\none test failed".into()),
         evidence_reported: false,
+        ended_by: None,
         memory_items: vec![id(3)],
         memories_used: vec![id(1)],
         metadata: TraceMetadata {
