@@ -343,7 +343,7 @@ fn exchange(part: &[Planted]) -> [String; 2] {
          ```\n\nThen every deployment has a value of its own, and none of them is in the repository.",
         everything(part)
     );
-    [format!("How do I hand {} to the client?", part[0].text), answer]
+    [format!("How do I hand this to the client?\n\n{}", part[0].text), answer]
 }
 
 fn work_at_the_command_line(place: &Place, corpus: &[Planted], seen: &mut Seen) {
@@ -450,7 +450,7 @@ fn no_secret_of_any_kind_is_in_anything_that_a_client_leads_to() {
     assert!(exported.stdout.contains("[REDACTED:github]") && exported.stdout.contains("\"kind\":\"trace\""));
     seen.ran("export", &exported);
     let requests = provider.requests();
-    assert!(requests.len() > 20, "{}", requests.len());
+    assert!(requests.len() > 10, "{}", requests.len());
     let purposes = requests.iter().filter_map(|request| serde_json::from_slice::<Value>(&request.body).ok());
     assert!(purposes.map(|body| body["metadata"]["purpose"].clone()).any(|purpose| purpose == "distill"));
     nothing_leaked(&place, &provider, &corpus, seen);

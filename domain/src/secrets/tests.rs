@@ -126,6 +126,20 @@ fn the_whole_corpus_in_one_text_has_all_its_secrets_counted() {
 }
 
 #[test]
+fn no_secret_is_left_where_the_lines_of_the_corpus_stand_one_below_the_other() {
+    let planted = || corpus().filter(|(_, kind, _)| kind.is_some()).map(|(_, _, text)| text);
+    let text: String = planted().map(|text| without_marks(&text) + "\n").collect();
+    let scrubbed = scrub(&text);
+    let secret = |text: &str| text.split_once('«').unwrap().1.split_once('»').unwrap().0.to_owned();
+    for secret in planted().map(|text| secret(&text)) {
+        let at = scrubbed.text.find(&secret);
+        let around =
+            at.map(|at| &scrubbed.text[scrubbed.text.floor_char_boundary(at.saturating_sub(200))..at + secret.len()]);
+        assert_eq!(around, None, "{secret}");
+    }
+}
+
+#[test]
 fn a_text_without_secrets_is_not_copied() {
     assert!(matches!(scrub("Prefer an exclusive upper bound.").text, Cow::Borrowed(_)));
 }

@@ -59,7 +59,10 @@ impl<'a> Value<'a> {
         let head = trim_end(&rest[..end]);
         let head = if emphasis.is_empty() { head } else { &head[..head.find(emphasis).unwrap_or(head.len())] };
         let behind = rest[head.len()..].trim_start_matches(['*', '_', '`', '"', '\'', '\\', ',', ';', ' ', '\t', '.']);
-        let alone = !before.own_line || behind.is_empty() || behind.starts_with(['\n', '\r', '}']);
+        let alone = !before.own_line
+            || behind.is_empty()
+            || behind.starts_with(['\n', '\r', '}'])
+            || Shape::of(up_to(head, LOOKED_AT)).is_random();
         let in_cell = !before.in_cell || behind.starts_with('|');
         let fits = alone && in_cell && (quote.is_some() || !before.in_quotes);
         (fits && !head.is_empty()).then(|| Self {
