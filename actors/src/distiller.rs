@@ -16,6 +16,7 @@ use reasoning_bank_domain::ids::JobId;
 use reasoning_bank_domain::job::{Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
 use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::secrets::Scrub;
+use reasoning_bank_domain::transcript;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -49,11 +50,13 @@ pub struct DistillerHandle {
     clock: Clock,
     slot: Slot<Msg>,
     pace: Arc<Pace>,
+    /// A model reads sessions, and so any text; rules need exchanges.
+    reads_prose: bool,
 }
 
 impl DistillerHandle {
-    pub(crate) fn new(store: StoreHandle, workspaces: WorkspacesHandle, clock: Clock) -> Self {
-        Self { store, workspaces, clock, slot: Slot::new(), pace: Arc::default() }
+    pub(crate) fn new(store: StoreHandle, workspaces: WorkspacesHandle, clock: Clock, reads_prose: bool) -> Self {
+        Self { store, workspaces, clock, slot: Slot::new(), pace: Arc::default(), reads_prose }
     }
 
     /// The pace of the work, which the handle reads.
@@ -68,6 +71,9 @@ impl DistillerHandle {
     /// Durable when it returns. The same work again is the same job; one that failed for good begins anew.
     pub async fn queue(&self, mut work: Work, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Queued, Error> {
         check(&work)?;
+        if !self.reads_prose {
+            check_exchanges(&work)?;
+        }
         work.scrub();
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let new = Job::queued(workspace.id.clone(), work, self.clock.now());
@@ -141,6 +147,19 @@ fn check(work: &Work) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// A session in which rules find no exchange would end without a lesson, and nobody would hear why.
+fn check_exchanges(work: &Work) -> Result<(), Error> {
+    let Work::Distill { transcript, .. } = work else { return Ok(()) };
+    let problem = match transcript::read(transcript.as_bytes()) {
+        Ok(read) if !read.exchanges.is_empty() => return Ok(()),
+        Ok(_) => "no question in it has an answer".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let needed = "without a language model for background work it must be messages as JSON, or Markdown that names who \
+                  speaks (`## User`, `## Assistant`)";
+    Err(Error::invalid("transcript", format!("cannot be learned from: {problem}; {needed}")))
 }
 
 /// What background work is done with.

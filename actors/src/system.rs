@@ -174,8 +174,8 @@ impl System {
             clock: clock.clone(),
             settings: settings.solve.clone(),
         };
-        let distiller = DistillerHandle::new(store.clone(), workspaces.clone(), equipment.clock.clone());
         let may_spend = provider != NO_MODEL && settings.distiller.daily_token_cap > 0;
+        let distiller = DistillerHandle::new(store.clone(), workspaces.clone(), equipment.clock.clone(), may_spend);
         let with_model = (settings.learner.llm && may_spend).then(|| distiller.clone());
         let learner = LearnerHandle::new(workspaces.clone(), settings.learner, with_model);
         let agents = AgentsHandle::new(&equipment, workspaces.clone(), events.clone(), meters.clone());

@@ -1,14 +1,17 @@
 //! Distilling: the lessons of a session that is over, or of one exchange. What a model is asked for them, which of its
 //! answers are kept, and what a job's lessons have in common as memories. The queue of such jobs is `job`'s.
 
+mod correction;
+
 use jiff::Timestamp;
 
 use crate::answer::Purpose;
 use crate::capture::{Thresholds, judge, lesson_of, scrubbed};
 use crate::job::{Job, Work};
-use crate::lesson::{self, Kept, Lesson, Origin, Shown};
-use crate::memory::{MemoryOutcome, SourceType};
+use crate::lesson::{self, Kept, Lesson, LessonError, Origin, Shown};
+use crate::memory::{LESSON_CONTENT_MAX_CHARS, MemoryOutcome, SourceType};
 use crate::prompt::{self, Prompt, Template};
+use crate::signature::mentioned;
 use crate::tokens;
 use crate::trace::Outcome;
 use crate::transcript::{self, Exchange};
@@ -109,7 +112,8 @@ pub fn origin(job: &Job, work: &Work, now: Timestamp) -> Origin {
 }
 
 /// What rules alone draw: of a session's exchanges the lessons of those that are most worth keeping, in their order; and
-/// why there are none, where that is not plain.
+/// why there are none, where that is not plain. An answer that the next question takes back is no strategy; with what put
+/// it right it is a warning. Of a session that failed there are warnings alone, from answers that were put right for good.
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     let (exchanges, most) = match work {
         Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
@@ -131,9 +135,53 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
         return (Vec::new(), Some(format!("none of {count} exchanges holds something to keep, by rules alone")));
     }
     worth.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
-    worth.truncate(most);
-    worth.sort_by_key(|(n, _)| *n);
-    (worth.into_iter().map(|(n, _)| lesson_of(&exchanges[n])).collect(), None)
+    let failed = matches!(work, Work::Distill { outcome: MemoryOutcome::Failure, .. });
+    let mut lessons: Vec<(usize, Lesson)> =
+        worth.into_iter().filter_map(|(n, _)| Some((n, lesson_at(&exchanges, n, failed)?))).take(most).collect();
+    if lessons.is_empty() {
+        let why = if failed { "says what went wrong and what put it right" } else { "was left standing" };
+        return (Vec::new(), Some(format!("none of {} exchanges {why}, by rules alone", exchanges.len())));
+    }
+    lessons.sort_by_key(|(n, _)| *n);
+    (lessons.into_iter().map(|(_, lesson)| lesson).collect(), None)
+}
+
+/// What an exchange that is worth keeping teaches, by what was said before and after it.
+fn lesson_at(exchanges: &[Exchange], n: usize, failed: bool) -> Option<Lesson> {
+    let takes_back = |exchange: &Exchange| correction::is_correction(&exchange.question);
+    if exchanges.get(n + 1).is_some_and(takes_back) {
+        return None;
+    }
+    let exchange = &exchanges[n];
+    let before = n.checked_sub(1).map(|before| &exchanges[before]).filter(|_| takes_back(exchange));
+    match before {
+        // In a session that failed, nobody knows of the last answer whether it was right.
+        Some(_) if failed && n + 1 == exchanges.len() => None,
+        Some(before) => Some(warning_of(before, exchange)),
+        None if failed => None,
+        None => Some(lesson_of(exchange)),
+    }
+}
+
+/// The answer `before` was wrong, and the next exchange says how and what is right.
+fn warning_of(before: &Exchange, correction: &Exchange) -> Lesson {
+    let shortened = |text: &str, max: usize| text.trim().chars().take(max).collect::<String>();
+    let (tried, right) = (lesson_of(before), lesson_of(correction));
+    let error_type = mentioned(&correction.question).map(|error| error.error().to_owned());
+    let pattern = format!("{}\n\nIt was put right with: {}", tried.content, correction.question.trim());
+    Lesson {
+        title: tried.title,
+        description: tried.description,
+        content: right.content.clone(),
+        pattern_tags: right.pattern_tags,
+        domain_category: right.domain_category,
+        difficulty_level: None,
+        error_context: Some(LessonError {
+            error_type: error_type.unwrap_or_else(|| "WrongAnswer".to_owned()),
+            failure_pattern: shortened(&pattern, LESSON_CONTENT_MAX_CHARS),
+            corrective_guidance: shortened(&right.content, LESSON_CONTENT_MAX_CHARS),
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -163,6 +211,37 @@ mod tests {
             (lessons, why.as_deref()),
             (vec![], Some("none of 1 exchanges holds something to keep, by rules alone"))
         );
+    }
+
+    fn transcript(outcome: MemoryOutcome, questions: &[&str]) -> Work {
+        let exchange = |question: &&str| format!("## User\n{question}\n\n## Assistant\n{ANSWER}\n\n");
+        let transcript = questions.iter().map(exchange).collect();
+        Work::Distill { session_id: "s".into(), outcome, transcript }
+    }
+
+    #[test]
+    fn what_was_taken_back_is_no_strategy_and_with_what_put_it_right_a_warning() {
+        let asked = "Why does cargo build everything again after checkout?";
+        let wrong = "That did not work, it fails with LinkerError: no space.";
+        let next = "And how do I share it with the others?";
+        for (outcome, questions, warnings, strategies) in [
+            (MemoryOutcome::Success, &[asked, next][..], 0, 2),
+            (MemoryOutcome::Mixed, &[asked, wrong, next], 1, 1),
+            (MemoryOutcome::Mixed, &[asked, wrong], 1, 0),
+            (MemoryOutcome::Failure, &[asked, wrong, next], 1, 0),
+            (MemoryOutcome::Failure, &[asked, wrong], 0, 0),
+            (MemoryOutcome::Failure, &[asked, next], 0, 0),
+            (MemoryOutcome::Failure, &[asked, wrong, wrong, next], 1, 0),
+        ] {
+            let (lessons, why) = by_rules(&transcript(outcome, questions));
+            let warn = lessons.iter().filter(|lesson| lesson.error_context.is_some()).count();
+            assert_eq!((warn, lessons.len() - warn), (warnings, strategies), "{outcome:?} {questions:?}");
+            assert_eq!(why.is_some(), lessons.is_empty());
+        }
+        let (lessons, _) = by_rules(&transcript(MemoryOutcome::Failure, &[asked, wrong, next]));
+        let error = lessons[0].error_context.as_ref().unwrap();
+        assert_eq!(error.error_type, "linkererror");
+        assert!(error.failure_pattern.contains("no space") && !error.corrective_guidance.is_empty(), "{error:?}");
     }
 
     #[test]

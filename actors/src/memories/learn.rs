@@ -12,7 +12,7 @@ use reasoning_bank_domain::lesson::{Lesson, Likeness, Origin, RELATED_COSINE, li
 use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::Learned;
-use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::trace::{Outcome, Trace};
 use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
 
@@ -243,7 +243,13 @@ impl MemoriesHandle {
         let (memories, notes) = memories_of(lessons, origin, &Injection::default(), |n| job.memory_id(n));
         let mut tries = 1;
         let (mut job, becoming, committed) = loop {
-            let (to_learn, grown) = self.to_learn(memories.clone(), Becomes::default(), deadline.halfway()).await;
+            let (mut to_learn, mut grown) =
+                self.to_learn(memories.clone(), Becomes::default(), deadline.halfway()).await;
+            // That something was said again in a session that failed speaks for nothing.
+            if origin.outcome == Outcome::Failure {
+                to_learn.retain(|to_learn| to_learn.reinforces().is_none());
+                grown.clear();
+            }
             let becoming = Becoming::of(&to_learn);
             let job = done(becoming.learned.clone(), notes.clone());
             let mut batch = vec![Record::Job(job.clone())];

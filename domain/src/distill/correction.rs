@@ -1,0 +1,65 @@
+//! Whether what somebody says next takes back the answer before it: it did not work, or it was wrong. Recognised are the
+//! words that people say so with at the beginning of a message, in English, German, French, Spanish, Italian and Dutch.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// What a message says within this many characters decides; an error that is pasted behind it may say anything.
+const LOOKED_AT_CHARS: usize = 400;
+
+#[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
+static CORRECTION: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = concat!(
+        r"(?i)^\W{0,4}(?:no|nope|wrong|nein|falsch|non|faux|incorrecto|sbagliato|nee|fout)\b[ ,.!:;—-]",
+        r"|\b(?:(?:still|again) (?:fail|get|see|broken|crash|not|the same|an? error)\w*",
+        r"|(?:does|did|do|is|was)(?: not|n['’]t) (?:work|help|fix|compile|build|pass|correct|right|what i)\w*",
+        r"|(?:not|isn['’]t) (?:working|correct|right|true|fixed)|same (?:error|problem|issue|failure)",
+        r"|that(?: is|['’]s) (?:wrong|not|incorrect|false)|you(?: are|['’]re) wrong|made it worse|no effect|no longer",
+        r"|(?:undo|revert|roll back|take back) (?:that|this|it|your)|(?:it|that|this) (?:broke|fails?|failed|crashe[sd])",
+        r"|(?:geht|klappt|funktioniert|stimmt|hilft|kompiliert)(?: \w+){0,3} nicht|immer noch|derselbe fehler",
+        r"|ne (?:marche|fonctionne|compile) (?:pas|toujours)|n['’]est pas (?:correct|vrai|juste)|toujours (?:la même|le même|pas)",
+        r"|(?:no|sigue sin) (?:funciona|funcionar|compila|es correcto)|sigue (?:fallando|igual)|mismo error",
+        r"|non (?:funziona|va|compila|è corretto|è vero)|stesso errore|ancora (?:lo stesso|non)",
+        r"|(?:werkt|klopt|helpt|compileert)(?: \w+){0,3} niet|nog steeds|dezelfde fout)\b",
+    );
+    Regex::new(pattern).expect("a valid pattern")
+});
+
+pub(super) fn is_correction(message: &str) -> bool {
+    let end = message.char_indices().nth(LOOKED_AT_CHARS).map_or(message.len(), |(at, _)| at);
+    CORRECTION.is_match(&message[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("No, that is not it. The port is taken.")]
+    #[case("It still fails with the same error:\n\nE0382")]
+    #[case("That didn't work, the lock is still held")]
+    #[case("that's wrong, the index starts at one")]
+    #[case("Please revert that.")]
+    #[case("Das funktioniert leider nicht, der Test ist rot")]
+    #[case("Ça ne marche pas non plus")]
+    #[case("No funciona, sigue fallando")]
+    #[case("Non funziona, stesso errore di prima")]
+    #[case("Dat werkt niet, nog steeds dezelfde fout")]
+    fn what_takes_an_answer_back(#[case] message: &str) {
+        assert!(is_correction(message), "{message}");
+    }
+
+    #[rstest]
+    #[case("Thanks, that worked. How do I add a second replica?")]
+    #[case("Now explain why the borrow checker complains here.")]
+    #[case("Nothing else to do? Then let's write the notes.")]
+    #[case("Danke! Und wie geht es mit zwei Replikaten?")]
+    #[case("How do I know that the cache is not stale?")]
+    #[case("What is the difference between Arc and Rc?")]
+    fn what_goes_on(#[case] message: &str) {
+        assert!(!is_correction(message), "{message}");
+    }
+}
