@@ -1,8 +1,11 @@
 //! What is learned, through the real process: an update is another statement, a confirmation keeps its words, and a long
 //! task loses no lesson.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
+use crate::llm_server::{LlmServer, Reply, good, scored};
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
@@ -67,4 +70,69 @@ fn a_confirmation_keeps_its_words_and_is_found_by_its_task() {
     let shown = place.run(&["memory", "get", id.as_str().unwrap()]).ok();
     assert!(shown.stdout.contains("also for    migrate zebra photographs"), "{}", shown.stdout);
     assert!(shown.stdout.contains("also said   Deployment"), "{}", shown.stdout);
+}
+
+/// At the defaults, whose five attempts are compared: the comparison offers a strategy, the judge a warning.
+#[test]
+fn a_solve_that_failed_in_every_attempt_leaves_a_warning_and_no_strategy() {
+    let item = |title: &str, error: Value| {
+        json!({"title": title, "description": "When searching sorted data.", "content": "Count the elements first.",
+               "pattern_tags": [], "domain_category": null, "difficulty_level": null, "error_context": error})
+    };
+    let strategy = item("Search as these attempts did", Value::Null);
+    let error = json!({"error_type": "OffByOne", "failure_pattern": "the last element is skipped",
+                       "corrective_guidance": "compare with the length"});
+    let warning = item("An inclusive bound skips the last element", error);
+    let server = LlmServer::new(Duration::ZERO, move |asked| match asked.purpose() {
+        "evaluate" => scored(0.2),
+        "judge" => {
+            let judged =
+                json!({"verdict": "failure", "score": 0.2, "reasoning": "it skips one", "learnings": [warning]});
+            Reply::Text(judged.to_string())
+        }
+        "contrast" => {
+            Reply::Text(json!({"best_index": 1, "analysis": "all alike", "learnings": [strategy]}).to_string())
+        }
+        _ => good(asked),
+    });
+    let place = Place::new();
+    let settings = format!("[llm]\nbase_url = '{}'\nretry.base_delay_ms = 5\n", server.base_url());
+    place.write("config/reasoning-bank/config.toml", &settings);
+    let mut process = McpProcess::initialized(&place, &["--llm", "responses"]);
+    let task = "Write a binary search over a sorted list.";
+    let report = process.call("solve_coding_task", json!({"task": task}));
+    assert_eq!(report["outcome"], "failure", "{report}");
+    assert_eq!(report["attempts"].as_array().unwrap().len(), 5);
+    let learned = report["learnings"].as_array().unwrap();
+    assert_eq!(learned.len(), 1, "{report}");
+    assert_eq!(learned[0]["title"], "An inclusive bound skips the last element");
+    let found = process.call("retrieve_memories", json!({"query": task, "n_results": 10}));
+    let memories = found["memories"].as_array().unwrap();
+    assert!(!memories.is_empty() && memories.iter().all(|memory| memory["warning"] == true), "{found}");
+}
+
+/// As long as a task may be. Its lesson is stored, and a task of the same kind finds it.
+#[test]
+fn the_longest_task_loses_no_lesson() {
+    let server = LlmServer::good();
+    let place = Place::new();
+    let settings = format!("[llm]\nbase_url = '{}'\n[agent]\ntotal_token_budget = 2000000\n", server.base_url());
+    place.write("config/reasoning-bank/config.toml", &settings);
+    let mut process = McpProcess::initialized(&place, &["--llm", "responses"]);
+    let head = "Find why the parser of nested brackets loses the last token of a line.\n";
+    let line = |n: usize| {
+        format!("fn step_{n}(input: &[Token]) -> usize {{ input.iter().filter(|t| t.kind == {n}).count() }}\n")
+    };
+    let code: String = (0..)
+        .map(line)
+        .scan(0, |length, line| {
+            *length += line.len();
+            (*length < 199_000).then_some(line)
+        })
+        .collect();
+    let report = process.call("solve_coding_task", json!({"task": format!("{head}{code}"), "matts_k": 1}));
+    assert_eq!(report["learnings"].as_array().unwrap().len(), 1, "{report}");
+    let query = "the parser loses a token within nested brackets";
+    let found = process.call("retrieve_memories", json!({"query": query, "n_results": 1}));
+    assert_eq!(found["memories"][0]["id"], report["learnings"][0]["id"], "{found}");
 }

@@ -89,6 +89,8 @@ pub(crate) fn memory(workspace: &WorkspaceId, title: &str, content: &str) -> Mem
         outcome: MemoryOutcome::Success,
         error_context: None,
         task: String::new(),
+        further_tasks: Vec::new(),
+        wordings: Vec::new(),
         workspace_id: workspace.clone(),
         scope: Scope::Project,
         team: None,

@@ -22,6 +22,7 @@ use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, eventually};
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::capture::{Fate, Novelty};
+use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::ids::JobId;
 use reasoning_bank_domain::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
@@ -439,4 +440,47 @@ async fn jobs_are_done_in_the_order_in_which_they_were_handed_in() {
     let asked = requests.iter().map(|request| names.iter().find(|name| request.input.contains(*name)).unwrap());
     assert!(asked.eq(&names));
     worker.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_without_exchanges_is_refused_at_once_where_no_model_reads_it() {
+    let prose = || Work::Distill {
+        session_id: "notes".into(),
+        outcome: MemoryOutcome::Success,
+        transcript: "We moved the cache and everything was fast again.".into(),
+    };
+    let without = Bank::default().open(distilling(|| Ok(LESSONS.into())), 0).await;
+    let refused = without.handle().distiller.queue(prose(), &project(), soon()).await.unwrap_err();
+    assert_eq!(refused.code(), "invalid_argument");
+    assert!(refused.to_string().contains("neither a transcript nor notes"), "{refused}");
+    let chat = "## User\nWhy is the search slow?\n\n## Assistant\nIt was never indexed.\n";
+    let chat = Work::Distill { session_id: "chat".into(), outcome: MemoryOutcome::Success, transcript: chat.into() };
+    queued(&without.handle(), chat).await;
+    without.stop(Duration::from_secs(1)).await;
+
+    let with = Bank::default().open(distilling(|| Ok(LESSONS.into())), 100_000).await;
+    queued(&with.handle(), prose()).await;
+    with.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_failed_confirms_nothing() {
+    let warnings = LESSONS.replace(
+        r#""error_context": null"#,
+        r#""error_context": {"error_type": "LinkError", "failure_pattern": "it went wrong", "corrective_guidance": "do it right"}"#,
+    );
+    let system = Bank::default().open(distilling(move || Ok(warnings.clone())), 100_000).await;
+    let handle = system.handle();
+    let words = "Fix the compiler version first, so that the bisection sees one change at a time.";
+    let when = "When a regression appears between two releases.";
+    let known = RecordRequest { description: when.into(), ..lesson("Pin the toolchain before bisecting", words) };
+    let known = handle.memories.record(warning("LinkError", Some("tooling"), known), soon()).await.unwrap();
+    let transcript = "User: why is it slow?\nAssistant: because it was never indexed".to_owned();
+    let failed = Work::Distill { session_id: "failed".into(), outcome: MemoryOutcome::Failure, transcript };
+    let id = queued(&handle, failed).await;
+    let done = in_state(&handle, id, JobState::Done).await;
+    assert_eq!(done.result.unwrap().learned, []);
+    let row = handle.store.get(vec![known.id], soon()).await.unwrap().remove(0);
+    assert_eq!(row.evidence.count(SignalKind::Confirmed), 0);
+    system.stop(Duration::from_secs(1)).await;
 }

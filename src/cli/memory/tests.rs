@@ -57,7 +57,7 @@ async fn what_was_recorded_is_found_and_shown() {
     let tagged = search(search_args(&["service", "--tag", "net", "--n", "1"]), &loaded, &handle, a_minute()).await;
     assert_eq!(tagged.unwrap().memories[0].memory.id, warning.id);
 
-    assert_eq!(get(strategy.id, &loaded, &handle, a_minute()).await.unwrap().title, "Bound retries");
+    assert_eq!(get(strategy.id, &loaded, &handle, a_minute()).await.unwrap().memory.title, "Bound retries");
     let unknown = get(MemoryId::from(uuid::Uuid::nil()), &loaded, &handle, a_minute()).await.unwrap_err();
     assert_eq!((unknown.code, unknown.exit.code()), ("not_found", 1));
     system.stop(Duration::from_secs(5)).await;
@@ -79,7 +79,7 @@ async fn a_file_names_its_workspace_unless_the_flag_does() {
 
     loaded.workspace_is_named = true;
     let here = record(args(), &loaded, &handle, a_minute()).await.unwrap().id;
-    assert_eq!(get(here, &loaded, &handle, a_minute()).await.unwrap().title, "t");
+    assert_eq!(get(here, &loaded, &handle, a_minute()).await.unwrap().memory.title, "t");
     system.stop(Duration::from_secs(5)).await;
 }
 
