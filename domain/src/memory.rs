@@ -231,10 +231,11 @@ impl Memory {
             Scope::Org => self.org.as_deref(),
         };
         let error = self.error_context.as_ref();
-        let advice =
-            error.map(|error| [&error.failure_pattern, &error.corrective_guidance].map(|text| normalised(text)));
-        let description = normalised(&self.description);
-        let rest = std::iter::once(description.as_str()).chain(advice.iter().flatten().map(String::as_str));
+        let advice = error.map(|error| [&error.failure_pattern, &error.corrective_guidance].map(|text| spaced(text)));
+        // Capitals may be what two commands differ in.
+        let said = [&self.title, &self.description, &self.content].map(|text| spaced(text));
+        let texts = said.iter().chain(advice.iter().flatten()).map(String::as_str);
+        let rest = texts.chain([self.outcome.as_str()]);
         let readers = [self.workspace_id.as_str(), self.scope.as_str(), group.unwrap_or_default()];
         self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())
     }
@@ -390,9 +391,14 @@ fn list(problems: &[FieldProblem]) -> String {
     problems.iter().map(|p| format!("{} {}", p.field, p.problem)).collect::<Vec<_>>().join("; ")
 }
 
+/// White space collapsed.
+pub fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Lower case, white space collapsed: what two writings of the same sentence have in common.
 pub fn normalised(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    spaced(text).to_lowercase()
 }
 
 /// Length-prefixed, so that no two lists of parts share a hash by moving a boundary.

@@ -19,11 +19,12 @@ impl Redaction {
         Self(key)
     }
 
-    /// Returns the reason of a failure without the key and its pieces.
+    /// Returns the reason of a failure without the key and its pieces. The word that a piece stands in goes with it: the rest
+    /// of it may be the rest of another key, which nobody would know without its beginning.
     pub(super) fn reason(&self, text: &str) -> String {
         let Some(key) = self.key().filter(|key| !key.is_empty()) else { return text.to_owned() };
         let spans = Pieces::of(key, PIECE_IN_REASON).spans(text);
-        replaced(text, &spans)
+        replaced(text, &to_ends_of_words(text, spans))
     }
 
     /// Returns an answer without the key and its longer pieces.
@@ -43,6 +44,19 @@ impl Redaction {
 struct Span {
     start: usize,
     end: usize,
+}
+
+fn to_ends_of_words(text: &str, spans: Vec<Span>) -> Vec<Span> {
+    let in_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    let mut ended: Vec<Span> = Vec::new();
+    for Span { start, end } in spans {
+        let end = text[end..].find(|c| !in_word(c)).map_or(text.len(), |more| end + more);
+        match ended.last_mut() {
+            Some(last) if start <= last.end => last.end = last.end.max(end),
+            _ => ended.push(Span { start, end }),
+        }
+    }
+    ended
 }
 
 /// Replaces the spans, which are in order and do not overlap.

@@ -36,7 +36,7 @@ impl MemoriesHandle {
     ) -> Result<Vec<(Novelty, Option<MemoryId>)>, Error> {
         let mut tries = 1;
         loop {
-            match self.try_to_capture(&drafts, begun, deadline).await {
+            match self.try_to_capture(&drafts, begun, tries, deadline).await {
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 captured => return captured,
             }
@@ -47,6 +47,7 @@ impl MemoriesHandle {
         &self,
         drafts: &[Draft],
         begun: &Resolved,
+        tries: usize,
         deadline: Deadline,
     ) -> Result<Vec<(Novelty, Option<MemoryId>)>, Error> {
         let stored = self.stored(drafts, deadline).await?;
@@ -63,7 +64,7 @@ impl MemoriesHandle {
         let mut batch = Batch::new();
         let mut added = Vec::new();
         let memories = open.iter().map(|(_, draft)| draft.memory.clone()).collect();
-        let (to_learn, grown) = self.to_learn(memories, Becomes::of_strangers(), deadline).await;
+        let (to_learn, grown) = self.to_learn(memories, Becomes::of_strangers().on_try(tries), deadline).await;
         for ((position, draft), to_learn) in open.iter().zip(to_learn) {
             let confirmed_before = stored.contains(&draft.ids.confirmation.uuid());
             found[*position] = match to_learn {

@@ -58,6 +58,8 @@ pub(super) struct Becomes {
     confirmed: BTreeMap<MemoryId, Confirmed>,
     /// What is changed by something else in the same batch, and so cannot take another wording.
     busy: Vec<MemoryId>,
+    /// Nothing may be changed: others changed the same memories again and again. A signal needs no turn.
+    by_signals_alone: bool,
 }
 
 /// A memory that says the same as a lesson.
@@ -75,6 +77,11 @@ impl Becomes {
         Self { new: Some(Vec::new()), ..Self::default() }
     }
 
+    /// On the last try nothing is changed that somebody else may have changed meanwhile.
+    pub(super) fn on_try(self, tries: usize) -> Self {
+        Self { by_signals_alone: tries >= TRIES, ..self }
+    }
+
     pub(super) fn busy(memories: impl IntoIterator<Item = MemoryId>) -> Self {
         Self { busy: memories.into_iter().collect(), ..Self::default() }
     }
@@ -89,7 +96,7 @@ impl Becomes {
             return true;
         }
         // What is not stored yet, or is changed anyway, is not revised: only the very same words confirm it.
-        if is_new || self.busy.contains(&near.id) {
+        if is_new || self.by_signals_alone || self.busy.contains(&near.id) {
             return after.wordings == before.wordings;
         }
         let added = |kind| match kind {
@@ -181,7 +188,7 @@ impl MemoriesHandle {
     pub(crate) async fn keep(&self, keep: Keep, begun: Resolved, deadline: Deadline) -> Result<Kept, Error> {
         let mut tries = 1;
         loop {
-            match self.try_to_keep(keep.clone(), &begun, deadline).await {
+            match self.try_to_keep(keep.clone(), &begun, tries, deadline).await {
                 // Somebody changed a memory that a lesson confirms. What it is then is compared again.
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 kept => return kept,
@@ -189,10 +196,10 @@ impl MemoriesHandle {
         }
     }
 
-    async fn try_to_keep(&self, keep: Keep, begun: &Resolved, deadline: Deadline) -> Result<Kept, Error> {
+    async fn try_to_keep(&self, keep: Keep, begun: &Resolved, tries: usize, deadline: Deadline) -> Result<Kept, Error> {
         let now = keep.origin.at;
         let (memories, notes) = memories_of(keep.lessons, &keep.origin, &keep.injected, |_| Uuid::now_v7().into());
-        let (to_learn, grown) = self.to_learn(memories, Becomes::default(), deadline.halfway()).await;
+        let (to_learn, grown) = self.to_learn(memories, Becomes::default().on_try(tries), deadline.halfway()).await;
         let becoming = Becoming::of(&to_learn);
         let mut trace = keep.trace;
         let trace_id = trace.trace_id;
@@ -244,7 +251,7 @@ impl MemoriesHandle {
         let mut tries = 1;
         let (mut job, becoming, committed) = loop {
             let (mut to_learn, mut grown) =
-                self.to_learn(memories.clone(), Becomes::default(), deadline.halfway()).await;
+                self.to_learn(memories.clone(), Becomes::default().on_try(tries), deadline.halfway()).await;
             // That something was said again in a session that failed speaks for nothing.
             if origin.outcome == Outcome::Failure {
                 to_learn.retain(|to_learn| to_learn.reinforces().is_none());
@@ -253,7 +260,13 @@ impl MemoriesHandle {
             let becoming = Becoming::of(&to_learn);
             let job = done(becoming.learned.clone(), notes.clone());
             let mut batch = vec![Record::Job(job.clone())];
-            batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(origin.at)));
+            let speaks = origin.outcome != Outcome::Failure;
+            batch.extend(to_learn.into_iter().map(|to_learn| match to_learn.into_record(origin.at) {
+                Record::Memory { memory, passages, confirm } => {
+                    Record::Memory { memory, passages, confirm: confirm.filter(|_| speaks) }
+                }
+                other => other,
+            }));
             batch.extend(grown);
             match self.store.commit(batch, deadline).await {
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,

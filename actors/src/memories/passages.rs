@@ -17,18 +17,23 @@ const PATIENCE_A_TEXT: Duration = Duration::from_secs(5);
 const FILLED_AT_ONCE: usize = 8;
 
 impl MemoriesHandle {
-    /// The passages for `memory`, which was made of `before`: those that are stored for `before` where the text is the
-    /// same, else new ones.
+    /// The passages for `memory`, which was made of `before`: those that are stored for `before`, with those of texts that
+    /// have been added; new ones where a text was changed.
     pub(super) async fn with_passages(
         &self,
         memory: Memory,
         before: &Memory,
         deadline: Deadline,
     ) -> Result<(Memory, Vec<Passage>), Error> {
-        let is_same = memory.searched() == before.searched();
-        let stored =
-            if is_same { self.stored_passages(vec![before.id], deadline).await?.remove(&before.id) } else { None };
-        Ok(self.with_these_or_new(memory, stored.unwrap_or_default(), deadline).await)
+        let Some(added) = added(&before.searched(), &memory.searched()) else {
+            return Ok(self.with_these_or_new(memory, Vec::new(), deadline).await);
+        };
+        let stored = self.stored_passages(vec![before.id], deadline).await?.remove(&before.id).unwrap_or_default();
+        let more = match added == Searched::default() {
+            true => Vec::new(),
+            false => passages_of(&added, &self.chunks_of([&added], deadline).await.1),
+        };
+        Ok(self.with_these_or_new(memory, with_more(stored, more), deadline).await)
     }
 
     /// These passages where they are those of the memory, else new ones. A memory and its passages are not read as of
@@ -150,6 +155,14 @@ fn by_kind(searched: &Searched) -> [(PassageKind, &[String]); 2] {
 /// A text for which there is no embedder.
 fn whole(text: String) -> Vec<Chunk> {
     if text.trim().is_empty() { Vec::new() } else { vec![Chunk { text, vector: None }] }
+}
+
+/// What is searched beyond what was before; none where something else was changed.
+fn added(before: &Searched, after: &Searched) -> Option<Searched> {
+    Some(Searched {
+        tasks: after.tasks.strip_prefix(before.tasks.as_slice())?.to_vec(),
+        contents: after.contents.strip_prefix(before.contents.as_slice())?.to_vec(),
+    })
 }
 
 /// Passages of a memory that has grown: those that are stored, then more, numbered on.

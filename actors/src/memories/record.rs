@@ -23,7 +23,7 @@ impl MemoriesHandle {
     pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
         let mut tries = 1;
         loop {
-            match self.try_to_record(request.clone(), deadline).await {
+            match self.try_to_record(request.clone(), tries, deadline).await {
                 // Somebody changed the memory that this confirms. What it is then is compared again.
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 recorded => return recorded,
@@ -31,7 +31,7 @@ impl MemoriesHandle {
         }
     }
 
-    async fn try_to_record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
+    async fn try_to_record(&self, request: RecordRequest, tries: usize, deadline: Deadline) -> Result<Recorded, Error> {
         let now = self.clock.now();
         check_counts(&request)?;
         let (request, removed) = scrubbed(request);
@@ -42,7 +42,7 @@ impl MemoriesHandle {
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace))];
         let facts = Facts::from(&memory);
         let (mut near, mut brought) = (None, Vec::new());
-        let (to_learn, grown) = self.to_learn(vec![memory], Becomes::default(), deadline).await;
+        let (to_learn, grown) = self.to_learn(vec![memory], Becomes::default().on_try(tries), deadline).await;
         batch.extend(grown);
         for learned in to_learn {
             near = learned.reinforces();

@@ -44,7 +44,7 @@ async fn a_solve_confirms_a_memory_once_however_many_of_its_lessons_say_the_same
         "Attempts that listed edge cases before code scored higher",
         "The attempts that listed edge cases before code scored higher.",
         "Attempts that listed the edge cases before code scored higher.",
-        "Attempts that listed edge cases before the code scored higher!",
+        "Attempts that listed edge cases before the code scored higher.",
     ];
     let items: Vec<_> = wordings.into_iter().map(item).collect();
     let contrasted: Arc<str> = json!({"best_index": 1, "analysis": "a", "learnings": items}).to_string().into();

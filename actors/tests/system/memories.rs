@@ -42,7 +42,7 @@ async fn the_same_lesson_again_confirms_the_first() {
     let world = world(good_model()).await;
     let memories = &world.handle.memories;
     let first = memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap();
-    let again = memories.record(lesson("Retry  with Backoff", "double the delay"), soon()).await.unwrap();
+    let again = memories.record(lesson("Retry  with backoff", "Double the delay."), soon()).await.unwrap();
     assert_eq!((again.id, again.status, again.duplicate_of), (first.id, RecordStatus::Reinforced, Some(first.id)));
     assert!(again.confidence > first.confidence);
     world.stop().await;

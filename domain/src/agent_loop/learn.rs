@@ -51,7 +51,7 @@ impl AgentLoop {
         {
             self.warnings.push("token_budget_exceeded: no lessons were asked for, the budget has no room left".into());
             let kept = if self.attempts.len() > 1 { self.kept_of_judgement() } else { Vec::new() };
-            return self.conclude(kept, now);
+            return self.conclude_with_a_warning(kept, now);
         }
         vec![effect]
     }
@@ -93,14 +93,19 @@ impl AgentLoop {
             let effect = self.extract();
             if matches!(&effect, Effect::Call(call) if self.is_affordable(call)) {
                 self.compared = lessons;
+                self.progress.total += 1;
                 return vec![effect];
             }
         }
+        self.conclude_with_a_warning(lessons, now)
+    }
+
+    /// A failure that nobody drew a warning from leaves the one that rules make.
+    fn conclude_with_a_warning(&mut self, mut lessons: Vec<Lesson>, now: Timestamp) -> Vec<Effect> {
         if self.has_failed() && self.lacks(&lessons) {
             let (_, reasons) = self.verdict_text();
             let feedback = self.best.as_ref().map(|best| best.feedback.clone()).unwrap_or_default();
-            let made = lesson::from_failed_solution(&reasons, &feedback);
-            add(&mut lessons, self.keep(made.into_iter().collect(), Source::OneSolution));
+            add(&mut lessons, lesson::from_failed_solution(&reasons, &feedback).into_iter().collect());
         }
         self.conclude(lessons, now)
     }
@@ -114,7 +119,7 @@ impl AgentLoop {
     }
 
     fn has_failed(&self) -> bool {
-        self.verdict() == Some(Verdict::Failure)
+        self.label_of_final(self.best.as_ref().and_then(|best| best.score)) == Label::Failure
     }
 
     /// A verdict of none leaves the evaluation to choose what is asked for, and where there is none either, what is true

@@ -41,7 +41,8 @@ fn is_same_statement(a: &Memory, b: &Memory) -> bool {
             |error: &ErrorContext| [&error.failure_pattern, &error.corrective_guidance].map(|text| normalised(text));
         memory.error_context.as_ref().map(of)
     };
-    a.signature() == b.signature()
+    a.outcome == b.outcome
+        && a.signature() == b.signature()
         && guidance(a) == guidance(b)
         && [(&a.title, &b.title), (&a.description, &b.description), (&a.content, &b.content)]
             .into_iter()

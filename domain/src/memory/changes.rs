@@ -36,7 +36,7 @@ impl Changes {
                 *field = Some(change.trim().to_owned()).filter(|text| !text.is_empty());
             }
         }
-        let before = memory.content_text();
+        let before = memory.content.clone();
         let mut memory = memory.clone();
         set(&mut memory.title, &self.title);
         set(&mut memory.description, &self.description);
@@ -46,7 +46,7 @@ impl Changes {
         label(&mut memory.difficulty_level, &self.difficulty_level);
         set(&mut memory.pinned, &self.pinned);
         // They say in other words what it says no more.
-        if memory.content_text() != before {
+        if memory.content != before {
             memory.wordings.clear();
         }
         if let Some(status) = self.status.filter(|status| *status != memory.status) {

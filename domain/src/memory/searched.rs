@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{Memory, normalised};
+use super::{Memory, spaced};
 use crate::terms;
 
 /// Other wordings of one memory, at most.
@@ -94,7 +94,7 @@ impl Memory {
 }
 
 fn same(a: &str, b: &str) -> bool {
-    normalised(a) == normalised(b)
+    spaced(a) == spaced(b)
 }
 
 fn terms_of(task: &str) -> HashSet<String> {
