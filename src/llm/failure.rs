@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reasoning_bank_actors::ports::ModelError;
+use reasoning_bank_domain::secrets::scrub;
 use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::Value;
 
@@ -57,9 +58,10 @@ impl Failure {
         shortened(&self.message)
     }
 
-    /// The reason and the advice in one line. The key goes before the reason is cut short: half a key is not found.
+    /// The reason and the advice in one line. The key and whatever secrets the provider quotes go before the reason is cut
+    /// short: half of one is not found.
     pub(super) fn shown(&self, key: &Redaction) -> String {
-        let reason = shortened(&key.reason(&self.message));
+        let reason = shortened(&scrub(&key.reason(&self.message)).text);
         match self.advice {
             Some(advice) => format!("{reason} ({advice})"),
             None => reason,
