@@ -74,7 +74,7 @@ async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(
     let store = &opened.store;
     let here = workspace("/here");
     let first = memory(&here, "Retry with backoff", "wait 1, 2, 4 seconds");
-    let same = memory(&here, "  retry WITH backoff ", "wait 1, 2,  4 seconds");
+    let same = memory(&here, "  Retry with  backoff ", "wait 1, 2,\n 4 seconds");
     let again = record(&same, None);
     assert_eq!(commit(store, vec![record(&first, None)]).await.memories, [MemoryCommit::Created(first.id)]);
     for _ in 0..2 {
@@ -90,7 +90,8 @@ async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(
     let elsewhere = memory(&workspace("/elsewhere"), "Retry with backoff", "wait 1, 2, 4 seconds");
     let mut retired = memory(&here, "Retry with backoff", "wait 1, 2, 4 seconds");
     retired.status = Status::Archived;
-    let others = [team, elsewhere, retired];
+    let in_capitals = memory(&here, "Retry WITH backoff", "wait 1, 2, 4 seconds");
+    let others = [team, elsewhere, retired, in_capitals];
     let committed = commit(store, others.iter().map(|m| record(m, None)).collect()).await;
     assert_eq!(committed.memories, others.map(|m| MemoryCommit::Created(m.id)));
 }
