@@ -46,6 +46,8 @@ pub struct Call {
     pub verifier: Option<Arc<dyn Verifier>>,
     /// By the checkout: what of it nobody has agreed to is said to be missing.
     pub proposed: Proposed,
+    /// The session of the client that asks.
+    pub session: Option<String>,
 }
 
 impl Call {
@@ -56,6 +58,7 @@ impl Call {
             progress: None,
             verifier: None,
             proposed: Proposed::default(),
+            session: None,
         }
     }
 }
@@ -110,10 +113,17 @@ impl AgentsHandle {
         let task = SolveTask { task: clean.text.into_owned(), ..task };
         let task_id = TaskId::from(Uuid::now_v7());
         let log = TaskLog::begin(task_id, &begun_in.workspace.id, task.k);
+        let workspace_id = begun_in.workspace.id.clone();
+        let parent_trace_id = match &call.session {
+            Some(session) => self.memories.sessions.latest(&workspace_id, session).await,
+            None => None,
+        };
         let job = Job {
             task,
             trace_id: TraceId::from(Uuid::now_v7()),
-            workspace_id: begun_in.workspace.id.clone(),
+            parent_trace_id,
+            session: call.session.clone(),
+            workspace_id,
             model: self.model.clone(),
             reasoning_effort: self.reasoning_effort.clone(),
             verify: call.verifier.is_some(),

@@ -15,12 +15,14 @@ pub mod memories;
 pub mod model;
 pub mod ports;
 pub mod runtime;
+mod sessions;
 mod spans;
 mod statistics;
 pub mod store;
 pub mod system;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+pub mod usage;
 pub mod workspaces;
 
 pub use agent::SolveSettings;

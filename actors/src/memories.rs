@@ -36,6 +36,7 @@ pub use restore::Restorable;
 use crate::error::Error;
 use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Visible};
 use crate::runtime::Deadline;
+use crate::sessions::Sessions;
 use crate::statistics::Meters;
 use crate::store::StoreHandle;
 use crate::workspaces::WorkspacesHandle;
@@ -73,6 +74,7 @@ pub struct MemoriesHandle {
     promotes_by_itself: bool,
     clock: Clock,
     meters: Meters,
+    pub(crate) sessions: Sessions,
 }
 
 impl MemoriesHandle {
@@ -85,7 +87,8 @@ impl MemoriesHandle {
         clock: Clock,
         meters: Meters,
     ) -> Self {
-        Self { store, workspaces, embedder, settings: Arc::new(settings), promotes_by_itself, clock, meters }
+        let (settings, sessions) = (Arc::new(settings), Sessions::new());
+        Self { store, workspaces, embedder, settings, promotes_by_itself, clock, meters, sessions }
     }
 
     /// A memory that the workspace may read; any other is not found.
@@ -235,4 +238,6 @@ pub struct RecordRequest {
     pub workspace: WorkspaceRef,
     pub source_type: SourceType,
     pub trust: Trust,
+    /// The session of the client that gives it.
+    pub session: Option<String>,
 }

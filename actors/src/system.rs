@@ -24,6 +24,7 @@ use crate::ports::{Clock, Embedder, Exclusive, Fingerprint, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
+use crate::usage::UsageHandle;
 use crate::workspaces::{RootName, WorkspacesHandle};
 
 /// The name of the provider where there is no language model.
@@ -83,6 +84,7 @@ pub struct SystemHandle {
     pub store: StoreHandle,
     pub workspaces: WorkspacesHandle,
     pub cache: CacheHandle,
+    pub usage: UsageHandle,
     pub events: Events,
     pub(crate) started: Instant,
     pub(crate) embedder: Arc<dyn Embedder>,
@@ -166,6 +168,7 @@ impl System {
             clock.clone(),
             kept,
         );
+        let usage = UsageHandle::new();
         let equipment = Equipment {
             model: Arc::clone(&model),
             matts: matts.clone(),
@@ -186,7 +189,8 @@ impl System {
             matts.child(Arc::clone(&model)),
             judge.child(model),
             agents.child(equipment.clone()),
-            learner.child(memories.clone(), clock),
+            learner.child(memories.clone(), clock.clone()),
+            usage.child(store.clone(), workspaces.clone(), clock),
         ];
         children.extend(background.map(|right| {
             distiller.child(distiller::Equipment {
@@ -212,6 +216,7 @@ impl System {
             store,
             workspaces,
             cache,
+            usage,
             events,
             started: Instant::now(),
             embedder,
@@ -236,7 +241,7 @@ impl System {
     pub async fn stop(self, grace: Duration) -> ShutdownReport {
         let begun = Instant::now();
         let cancelled_tasks = self.handle.agents.quiesce(Deadline::after(grace)).await;
-        let order = ["agents", "learner", "distiller", "judge", "matts", "workspaces", "cache", "store"];
+        let order = ["agents", "learner", "distiller", "usage", "judge", "matts", "workspaces", "cache", "store"];
         let actors = self.handle.supervisor.stop_in_order(&order, grace).await.unwrap_or_default();
         ShutdownReport { cancelled_tasks, actors, elapsed: begun.elapsed() }
     }

@@ -60,6 +60,10 @@ impl Default for Limits {
 pub struct Job {
     pub task: SolveTask,
     pub trace_id: TraceId,
+    /// The trace that the same session left before.
+    pub parent_trace_id: Option<TraceId>,
+    /// The session of the client that asks.
+    pub session: Option<String>,
     pub workspace_id: WorkspaceId,
     /// Shown in the trace.
     pub model: String,

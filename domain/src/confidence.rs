@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Builder;
 
-use crate::ids::{MemoryId, SignalId, TraceId};
+use crate::ids::{MemoryId, SignalId, TraceId, derived};
 use crate::memory::{Facts, SourceType};
 use crate::trace::Outcome;
 use crate::workspace::WorkspaceId;
@@ -19,7 +19,7 @@ use crate::workspace::WorkspaceId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SignalKind {
-    /// It was put into a prompt: counts as usage, not as evidence.
+    /// It was put into a prompt of the solver: counts as usage, not as evidence.
     Injected,
     Helpful,
     NotHelpful,
@@ -37,10 +37,12 @@ pub enum SignalKind {
     /// It was shared with a wider scope: remembered so that a copy which somebody deletes is not made again by itself. No
     /// evidence.
     Promoted,
+    /// A client was given it in an answer: counts as usage, not as evidence.
+    Shown,
 }
 
 impl SignalKind {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Injected,
         Self::Helpful,
         Self::NotHelpful,
@@ -52,6 +54,7 @@ impl SignalKind {
         Self::SuccessOverruled,
         Self::FailureOverruled,
         Self::Promoted,
+        Self::Shown,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -67,13 +70,14 @@ impl SignalKind {
             Self::SuccessOverruled => "success_overruled",
             Self::FailureOverruled => "failure_overruled",
             Self::Promoted => "promoted",
+            Self::Shown => "shown",
         }
     }
 
     /// Where one such signal takes a confidence of exactly 0.5; none for what takes another one back.
     fn even_odds_become(self) -> Option<f64> {
         Some(match self {
-            Self::Injected | Self::Promoted => 0.5,
+            Self::Injected | Self::Shown | Self::Promoted => 0.5,
             Self::Helpful => 0.8,
             Self::NotHelpful | Self::Reverted => 0.3,
             Self::TaskSucceeded | Self::Confirmed => 0.6,
@@ -126,6 +130,12 @@ pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, sessi
         .chain_update(session.unwrap_or_default())
         .finalize();
     hashed(&hash)
+}
+
+/// The id of the signal that a session was shown a memory: the same (a UUIDv8) for all answers of one day (UTC).
+pub fn id_of_shown(memory: MemoryId, session: &str, at: Timestamp) -> SignalId {
+    let day = at.as_second().div_euclid(86_400).to_be_bytes();
+    derived(&["shown".as_bytes(), memory.uuid().as_bytes(), session.as_bytes(), &day]).into()
 }
 
 /// The id of a signal that follows from a change of a trace's verdict, the same however often that is tried.
@@ -190,9 +200,10 @@ impl Evidence {
         self.count(SignalKind::TaskSucceeded).saturating_sub(self.count(SignalKind::SuccessOverruled))
     }
 
-    /// How often it was injected into a prompt, whatever came of it.
+    /// How often it was injected into a prompt or shown to a client, whatever came of it. What one session is shown on
+    /// one day counts once.
     pub fn usage_count(&self) -> u64 {
-        self.count(SignalKind::Injected)
+        self.count(SignalKind::Injected) + self.count(SignalKind::Shown)
     }
 }
 

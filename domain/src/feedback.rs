@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::confidence::SignalKind;
-use crate::ids::MemoryId;
+use crate::ids::{MemoryId, TraceId};
 use crate::promotion::Promoted;
 use crate::solve::Learned;
 
@@ -105,6 +105,10 @@ pub struct Moved {
 /// What became of a report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Reported {
+    /// The trace that the report is of, or that it made or extended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub trace_id: Option<TraceId>,
     pub updated: Vec<Moved>,
     /// The lessons it brought; the id of the existing memory where one said the same.
     pub learned: Vec<Learned>,

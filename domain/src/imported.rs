@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::confidence::prior;
 use crate::job::SESSION_MAX_CHARS;
 use crate::memory::{FieldProblem, Memory, Scope, SourceType, Trust};
+use crate::stability::names_commit;
 use crate::trace::{Trace, VerdictSource};
 use crate::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace, WorkspaceId, is_name};
 
@@ -64,6 +65,12 @@ pub fn problems_of_trace(trace: &Trace, source: Source) -> Vec<FieldProblem> {
     problems.extend(too_many("trajectory", trace.trajectory.len(), STEPS_MAX));
     problems.extend(too_many("memory_items", trace.memory_items.len(), LINKS_MAX));
     problems.extend(too_many("memories_used", trace.memories_used.len(), LINKS_MAX));
+    if let Some(commit) = trace.commit.as_deref().filter(|commit| !names_commit(commit)) {
+        let chars = commit.chars().count();
+        problems.push(problem("commit", format!("has {chars} characters that are no 7 to 64 hexadecimal digits")));
+    }
+    let session = trace.metadata.source_session.as_deref().unwrap_or_default();
+    problems.extend(too_long("metadata.source_session", session, SESSION_MAX_CHARS));
     if trace.final_score.is_some_and(|score| !is_score(score)) {
         problems.push(problem("final_score", "does not lie in 0..=1"));
     }
@@ -152,6 +159,7 @@ pub fn untrusted_trace(trace: Trace) -> Trace {
         evidence_reported: false,
         memory_items: Vec::new(),
         memories_used: Vec::new(),
+        commit: None,
         ..trace
     }
 }

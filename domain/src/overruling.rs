@@ -61,12 +61,13 @@ mod tests {
     use crate::feedback::{EvidenceKind, Observed};
     use crate::matts::MattsMode;
     use crate::memory::samples::{self, id, strategy, warning};
-    use crate::trace::{Outcome, TraceMetadata, VerdictSource};
+    use crate::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
 
     fn solved(outcome: Outcome, verdict_source: VerdictSource) -> Trace {
         Trace {
             trace_id: samples::trace(7),
             revision: 0,
+            source: TraceSource::Solve,
             task: "task".into(),
             trajectory: Vec::new(),
             outcome,
@@ -88,6 +89,7 @@ mod tests {
                 workspace_id: strategy(1).workspace_id,
                 source_session: None,
             },
+            commit: None,
             parent_trace_id: None,
             created_at: samples::now(),
         }

@@ -9,6 +9,7 @@
 //!   times play no part in it: a commit can only name one that was there before it. A commit that reverts one of those
 //!   that count is no work of its own: taking it back is no revert.
 //! - Else `Stable`, once seven days have passed since the last of them: at the latest fourteen after the solve.
+//! - Where a client named the commit that came of its work, that commit alone counts, whenever it was made.
 //!
 //! A solve on the 1st, commits on the 2nd and the 5th: stable from the 12th on. The one of the 2nd is reverted on the
 //! 6th: reverted from the 6th on. That revert is reverted on the 7th: stable from the 14th on, since all of it counts.
@@ -71,8 +72,12 @@ pub fn reverts(message: &str) -> Vec<String> {
 
 fn abbreviation(word: &str) -> Option<String> {
     let id = word.trim_matches(|c: char| c.is_ascii_punctuation());
-    let is_id = ABBREVIATION.contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_id.then(|| id.to_ascii_lowercase())
+    names_commit(id).then(|| id.to_ascii_lowercase())
+}
+
+/// Whether a text can be the id of a commit, or the start of one: 7 to 64 hexadecimal digits.
+pub fn names_commit(text: &str) -> bool {
+    ABBREVIATION.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// What became of what was made after a solve.
@@ -87,7 +92,7 @@ pub enum Standing {
     Stable { commits: usize, last: CommitName },
     /// One of them was reverted.
     Reverted { commit: CommitName, by: CommitName },
-    /// The history that was read does not reach back to it.
+    /// The history that was read does not reach back to it, or does not hold the commit that was named.
     Unknown,
 }
 
@@ -121,7 +126,7 @@ impl Standing {
     }
 }
 
-/// A solve that used memories, and what it says of them.
+/// A solve that used memories, or a client's own work that did, and what it says of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
     pub trace_id: TraceId,
@@ -178,9 +183,19 @@ impl History {
         Self { commits, targets, undone_by, reaches_back_to }
     }
 
+    /// What became of the commit whose id begins like this, in lowercase.
+    pub fn standing_of(&self, commit: &str, now: Timestamp) -> Standing {
+        let mut named = self.commits.iter().enumerate().filter(|(_, known)| known.id.starts_with(commit));
+        let (Some((n, _)), None) = (named.next(), named.next()) else { return Standing::Unknown };
+        if let Some(by) = self.undone_by.get(&n) {
+            return Standing::Reverted { commit: self.name(n), by: self.name(*by) };
+        }
+        self.stable(1, n, now)
+    }
+
     /// What became of what was made after a solve at `at`.
     pub fn standing(&self, at: Timestamp, now: Timestamp) -> Standing {
-        let (from, now) = (at.as_second(), now.as_second());
+        let from = at.as_second();
         let closes = from.saturating_add(WINDOW_SECONDS);
         if self.reaches_back_to.is_some_and(|limit| from < limit.as_second()) {
             return Standing::Unknown;
@@ -193,21 +208,30 @@ impl History {
         if let Some((commit, by)) = reverted {
             return Standing::Reverted { commit: self.name(commit), by: self.name(by) };
         }
-        let until = |second: i64| Standing::Waiting { until: Timestamp::from_second(second).unwrap_or(Timestamp::MAX) };
-        let Some(last) = made.clone().next_back() else {
-            return if now > closes { Standing::Nothing } else { until(closes) };
-        };
-        let stable_from = self.commits[last].at.as_second().saturating_add(WINDOW_SECONDS);
-        if now < stable_from {
-            return until(stable_from);
+        match made.clone().next_back() {
+            Some(last) => self.stable(made.len(), last, now),
+            None if now.as_second() > closes => Standing::Nothing,
+            None => waiting(closes),
         }
-        Standing::Stable { commits: made.len(), last: self.name(last) }
+    }
+
+    /// `commits` that nobody reverted, of which `last` is the last one.
+    fn stable(&self, commits: usize, last: usize, now: Timestamp) -> Standing {
+        let stable_from = self.commits[last].at.as_second().saturating_add(WINDOW_SECONDS);
+        if now.as_second() < stable_from {
+            return waiting(stable_from);
+        }
+        Standing::Stable { commits, last: self.name(last) }
     }
 
     fn name(&self, n: usize) -> CommitName {
         let Commit { id, subject, .. } = &self.commits[n];
         CommitName { id: id.clone(), subject: subject.clone() }
     }
+}
+
+fn waiting(until: i64) -> Standing {
+    Standing::Waiting { until: Timestamp::from_second(until).unwrap_or(Timestamp::MAX) }
 }
 
 /// For each commit those it reverts. What names none of them, or several, names nothing, and so does its own name.

@@ -1,5 +1,9 @@
 //! Traces: what was tried for a task and how it went. The serialised form is the trace document that users keep.
 
+mod reported;
+
+pub use reported::Account;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +32,19 @@ impl Outcome {
     }
 }
 
-/// Who decided the outcome. Evidence from the caller beats the judge's opinion.
+/// Whose work a trace tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TraceSource {
+    /// The solver's.
+    #[default]
+    Solve,
+    /// A client's own, as its reports tell it. It has no steps.
+    Reported,
+}
+
+/// Who decided the outcome. Evidence from the caller beats the judge's opinion. Of a reported trace `None` means that the
+/// outcome is what the client claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VerdictSource {
@@ -74,6 +90,7 @@ pub struct TraceMetadata {
     pub total_iterations: u32,
     pub total_tokens: u64,
     pub workspace_id: WorkspaceId,
+    /// The session of a client that asked for the solve, or that reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_session: Option<String>,
 }
@@ -84,6 +101,8 @@ pub struct Trace {
     /// Counts changes of the verdict; 0 as the run left it.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: u64,
+    #[serde(default, skip_serializing_if = "is_solve")]
+    pub source: TraceSource,
     pub task: String,
     pub trajectory: Vec<Step>,
     pub outcome: Outcome,
@@ -103,6 +122,10 @@ pub struct Trace {
     /// Memories injected into it.
     pub memories_used: Vec<MemoryId>,
     pub metadata: TraceMetadata,
+    /// The commit that came of it, as a client named it: 7 to 64 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The trace that the same session left before this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_trace_id: Option<TraceId>,
     pub created_at: Timestamp,
@@ -134,6 +157,10 @@ impl Trace {
     }
 }
 
+fn is_solve(source: &TraceSource) -> bool {
+    *source == TraceSource::Solve
+}
+
 fn is_first(revision: &u64) -> bool {
     *revision == 0
 }
@@ -142,6 +169,8 @@ fn is_first(revision: &u64) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceSummary {
     pub trace_id: TraceId,
+    #[serde(default, skip_serializing_if = "is_solve")]
+    pub source: TraceSource,
     /// Its first 200 characters.
     pub task: String,
     pub outcome: Outcome,
@@ -160,6 +189,7 @@ impl TraceSummary {
         const TASK_CHARS: usize = 200;
         Self {
             trace_id: trace.trace_id,
+            source: trace.source,
             task: trace.task.chars().take(TASK_CHARS).collect(),
             outcome: trace.outcome,
             final_score: trace.final_score,

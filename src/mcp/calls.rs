@@ -105,6 +105,7 @@ impl Calling<'_> {
             cancel: self.context.ct.clone(),
             progress: Some(sender),
             proposed: self.proposed(&workspace, Deadline::after(MEMORY_DEADLINE)).await.unwrap_or_default(),
+            session: Some(self.session.to_owned()),
             ..Call::until(deadline)
         };
         let work = self.system.agents.solve(task, workspace, call);
@@ -122,14 +123,16 @@ impl Calling<'_> {
                 let workspace = self.workspace(arguments.workspace.as_deref()).await?;
                 let detail = arguments.detail;
                 let proposed = self.proposed(&workspace, deadline).await?;
-                let request = arguments.into_request(workspace, proposed, &self.options.defaults);
+                let request = arguments.into_request(workspace.clone(), proposed, &self.options.defaults);
                 let retrieved = memories.retrieve(request, deadline).await?;
+                let shown = retrieved.memories.iter().map(|recalled| recalled.memory.id);
+                self.system.usage.shown(shown, &workspace, self.session);
                 Ok(quoted(retrieve::document(&retrieved, detail).map_err(Error::internal)?))
             }
             ToolKind::Record => {
                 let arguments: record::Arguments = self.extract(&record::JUDGED_BY_THE_MEMORY)?;
                 let workspace = self.workspace(arguments.workspace.as_deref()).await?;
-                let request = arguments.into_request(workspace);
+                let request = arguments.into_request(workspace, self.session.to_owned());
                 self.may_write_to(request.scope)?;
                 document(&memories.record(request, deadline).await?)
             }

@@ -32,6 +32,7 @@ mod mcp_protocol;
 mod mcp_tools;
 mod observability;
 mod redacted;
+mod reporting;
 mod secrets;
 mod signals;
 mod store_bulk;

@@ -17,7 +17,7 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::job::{Job, Work};
 use reasoning_bank_domain::matts::MattsMode;
 use reasoning_bank_domain::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
-use reasoning_bank_domain::trace::{Outcome, Trace, TraceMetadata, VerdictSource};
+use reasoning_bank_domain::trace::{Outcome, Trace, TraceMetadata, TraceSource, VerdictSource};
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -181,6 +181,7 @@ pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
     Trace {
         trace_id: Uuid::now_v7().into(),
         revision: 0,
+        source: TraceSource::Solve,
         task: task.into(),
         trajectory: Vec::new(),
         outcome: Outcome::Success,
@@ -202,6 +203,7 @@ pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
             workspace_id: workspace.clone(),
             source_session: None,
         },
+        commit: None,
         parent_trace_id: None,
         created_at: now(),
     }

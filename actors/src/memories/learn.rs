@@ -218,6 +218,9 @@ impl MemoriesHandle {
         self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
+        if let Some(session) = &trace.metadata.source_session {
+            self.sessions.left(&workspace.id, session, trace_id).await;
+        }
         let learnings = becoming.committed(committed);
         let ids = ids(&learnings);
         if trace.memory_items != ids {
@@ -284,7 +287,7 @@ impl MemoriesHandle {
 
     /// Where the store found exact duplicates, what was committed with them names memories that there are not. What
     /// was learned is stored; that this was not is said in the log.
-    async fn correct(&self, record: Record, deadline: Deadline) {
+    pub(super) async fn correct(&self, record: Record, deadline: Deadline) {
         if let Err(error) = self.store.commit(vec![record], deadline).await {
             tracing::debug!(code = error.code(), "the ids of confirmed memories were not corrected");
         }
@@ -393,7 +396,7 @@ impl MemoriesHandle {
 
 /// What lessons that are about to be committed become.
 pub(super) struct Becoming {
-    learned: Vec<Learned>,
+    pub(super) learned: Vec<Learned>,
     is_new: Vec<bool>,
 }
 

@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::confidence::Signal;
-use reasoning_bank_domain::feedback::Observed;
 use reasoning_bank_domain::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::overruling::{OwnVote, on_learned};
@@ -20,46 +19,46 @@ use crate::runtime::Deadline;
 /// All of it belongs into one commit.
 #[derive(Default)]
 pub(super) struct Overruled {
-    /// The trace as it then is; none where it says so already.
-    pub(super) trace: Option<Trace>,
     /// Of its lessons.
     pub(super) revisions: Vec<Record>,
     pub(super) signals: Vec<Signal>,
 }
 
 impl MemoriesHandle {
+    /// `after` is the trace with what is reported, none where that says nothing new; `passed` is what was observed.
     pub(super) async fn overrule(
         &self,
         trace: &Trace,
-        observed: &Observed,
+        after: Option<&Trace>,
+        passed: bool,
         now: Timestamp,
         deadline: Deadline,
     ) -> Result<Overruled, Error> {
+        let (trace_id, session) = trace.source_of_signals();
         let signal = |id, memory_id, kind| Signal {
             id,
             memory_id,
             workspace_id: trace.metadata.workspace_id.clone(),
             kind,
             at: now,
-            trace_id: Some(trace.trace_id),
-            session: None,
+            trace_id,
+            session: session.clone(),
             comment: None,
         };
         let used: BTreeSet<MemoryId> = trace.memories_used.iter().copied().collect();
-        let own: Vec<OwnVote> =
-            used.into_iter().map(|id| OwnVote::contradicted(observed.passed, trace.trace_id, id)).collect();
+        let own: Vec<OwnVote> = used.into_iter().map(|id| OwnVote::contradicted(passed, trace.trace_id, id)).collect();
         let cast = self.stored_signals(own.iter().map(|vote| vote.id), deadline).await?;
         let taken_back = own.into_iter().filter(|vote| cast.contains(&vote.id));
         let mut signals: Vec<Signal> =
             taken_back.map(|vote| signal(vote.overruled_id, vote.memory, vote.overruled)).collect();
-        let Some(after) = trace.observed(observed) else {
-            return Ok(Overruled { signals, ..Overruled::default() });
+        let Some(after) = after else {
+            return Ok(Overruled { signals, revisions: Vec::new() });
         };
         let mut revisions = Vec::new();
         let learned: BTreeSet<MemoryId> = trace.memory_items.iter().copied().collect();
         for row in self.store.get(learned.into_iter().collect(), deadline).await? {
             let lesson = row.memory;
-            let vote = on_learned(&lesson, trace, &after);
+            let vote = on_learned(&lesson, trace, after);
             signals.extend(vote.map(|(kind, id)| signal(id, lesson.id, kind)));
             let trace_outcome = Some(after.outcome);
             if lesson.trace_id == Some(after.trace_id) && lesson.trace_outcome != trace_outcome {
@@ -68,7 +67,7 @@ impl MemoriesHandle {
                 revisions.push(Record::Revision { memory, passages });
             }
         }
-        Ok(Overruled { trace: Some(after), revisions, signals })
+        Ok(Overruled { revisions, signals })
     }
 
     /// Those of `ids` that are stored.

@@ -165,7 +165,7 @@ pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Time
         team,
         org,
         source_type: request.source_type,
-        source_session: None,
+        source_session: request.session,
         trust: request.trust,
         parent_memory_id: request.parent_memory_id,
         derived_from: request.derived_from,

@@ -39,24 +39,26 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let (traces, truncated) = self.uses(&workspace, deadline).await?;
         let titles = self.titles(&traces, &workspace, deadline).await?;
+        let sources: Vec<_> = traces.iter().map(|used| used.source_of_signals.clone()).collect();
         let mut solves: Vec<Judged> = traces.into_iter().map(|used| judged(used, history, &titles, now)).collect();
         let known = self.known_signals(&solves, deadline).await?;
         let mut new = Vec::new();
-        for solve in &mut solves {
+        for (solve, source) in solves.iter_mut().zip(&sources) {
             let reason = solve.standing.reason();
             for memory in &mut solve.memories {
                 let Some(kind) = memory.signal else { continue };
                 let id = id_of(solve.trace_id, memory.id, kind);
                 memory.known = known.contains(&id);
                 if !memory.known {
+                    let (trace_id, session) = source.clone();
                     new.push(Signal {
                         id,
                         memory_id: memory.id,
                         workspace_id: workspace.id.clone(),
                         kind,
                         at: now,
-                        trace_id: Some(solve.trace_id),
-                        session: None,
+                        trace_id,
+                        session,
                         comment: reason.clone(),
                     });
                 }
@@ -133,6 +135,8 @@ struct Used {
     trace_id: TraceId,
     task: String,
     at: Timestamp,
+    commit: Option<String>,
+    source_of_signals: (Option<TraceId>, Option<String>),
     /// Each once.
     memories: Vec<MemoryId>,
 }
@@ -146,12 +150,16 @@ impl Used {
         let mut met = HashSet::new();
         let memories = trace.memories_used.iter().copied().filter(|id| met.insert(*id)).collect();
         let TraceSummary { trace_id, task, created_at, .. } = TraceSummary::of(trace);
-        Some(Self { trace_id, task, at: created_at, memories })
+        let (commit, source_of_signals) = (trace.commit.clone(), trace.source_of_signals());
+        Some(Self { trace_id, task, at: created_at, commit, source_of_signals, memories })
     }
 }
 
 fn judged(used: Used, history: &History, titles: &HashMap<MemoryId, String>, now: Timestamp) -> Judged {
-    let standing = history.standing(used.at, now);
+    let standing = match &used.commit {
+        Some(commit) => history.standing_of(commit, now),
+        None => history.standing(used.at, now),
+    };
     let signal = standing.signal();
     let memory = |id: MemoryId| Some(JudgedMemory { id, title: titles.get(&id)?.clone(), signal, known: false });
     let memories = used.memories.into_iter().filter_map(memory).collect();

@@ -17,10 +17,13 @@ fn report(memory_ids: Vec<MemoryId>, verdict: Verdict) -> FeedbackRequest {
         workspace: project(),
         memory_ids,
         trace_id: None,
+        task: None,
+        commit: None,
         verdict,
         learnings: vec![],
         session: None,
         may_share: true,
+        is_work: false,
     }
 }
 

@@ -16,10 +16,13 @@ fn helpful(memory_ids: Vec<MemoryId>, trace_id: Option<TraceId>) -> FeedbackRequ
         workspace: elsewhere(),
         memory_ids,
         trace_id,
+        task: None,
+        commit: None,
         verdict,
         learnings: vec![],
         session: None,
         may_share: true,
+        is_work: false,
     }
 }
 

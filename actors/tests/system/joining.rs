@@ -147,10 +147,13 @@ async fn many_lessons_of_one_report_look_at_the_relations_of_the_bank_once_and_o
             workspace: project(),
             memory_ids: vec![source],
             trace_id: None,
+            task: None,
+            commit: None,
             verdict: Default::default(),
             learnings: vec![learning(A), learning(B)],
             session: Some(session.into()),
             may_share: true,
+            is_work: false,
         };
         world.handle.memories.feedback(request, soon()).await.unwrap()
     };

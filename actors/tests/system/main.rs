@@ -20,6 +20,7 @@ mod provider;
 mod recalling;
 mod reliability;
 mod repeat;
+mod reported;
 mod restore;
 mod shutdown;
 mod solving;

@@ -29,10 +29,13 @@ fn tests(passed: bool, trace_id: Option<TraceId>, session: &str) -> FeedbackRequ
         workspace: project(),
         memory_ids: vec![],
         trace_id,
+        task: None,
+        commit: None,
         verdict: Verdict { evidence: Some(evidence), ..Verdict::default() },
         learnings: vec![],
         session: Some(session.into()),
         may_share: true,
+        is_work: false,
     }
 }
 

@@ -26,10 +26,13 @@ async fn praised(world: &World, id: MemoryId, session: &str, times: usize) {
             workspace: project(),
             memory_ids: vec![id],
             trace_id: None,
+            task: None,
+            commit: None,
             verdict: Verdict { helpful: Some(true), ..Verdict::default() },
             learnings: vec![],
             session: Some(session.into()),
             may_share: true,
+            is_work: false,
         };
         world.handle.memories.feedback(request, soon()).await.unwrap();
     }
@@ -111,10 +114,13 @@ async fn report(world: &World, id: MemoryId, session: &str, at: &WorkspaceRef) -
         workspace: at.clone(),
         memory_ids: vec![id],
         trace_id: None,
+        task: None,
+        commit: None,
         verdict: Verdict { helpful: Some(true), ..Verdict::default() },
         learnings: vec![],
         session: Some(session.into()),
         may_share: true,
+        is_work: false,
     };
     world.handle.memories.feedback(request, soon()).await.unwrap()
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
+use reasoning_bank_actors::memories::FeedbackRequest;
 use reasoning_bank_actors::ports::Clock;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::confidence::SignalKind;
+use reasoning_bank_domain::feedback::Verdict;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::stability::{Commit, History, Stability, Standing};
 
@@ -143,5 +145,33 @@ async fn where_nothing_was_committed_or_it_cannot_be_known_nothing_is_said() {
     let shallow = History::new(vec![commit("a", 1, &[])], Some(on(1)));
     let unknown = world.handle.memories.stability(&shallow, &project(), true, soon()).await.unwrap();
     assert_eq!((unknown.new_signals, &unknown.solves[0].standing), (0, &Standing::Unknown));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_reported_work_the_commit_that_was_named_decides_and_counts_for_its_session() {
+    let today = Today::default();
+    let world = world_at(today.clock(), good_model(), SystemSettings::default()).await;
+    let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
+    let request = FeedbackRequest {
+        workspace: project(),
+        memory_ids: vec![used],
+        trace_id: None,
+        task: Some("find a number".into()),
+        commit: Some("aaaaaaaa".into()),
+        verdict: Verdict { task_succeeded: Some(true), ..Verdict::default() },
+        learnings: vec![],
+        session: Some("session".into()),
+        may_share: false,
+        is_work: true,
+    };
+    world.handle.memories.feedback(request, soon()).await.unwrap();
+    today.set(20);
+    // It was made before the report, and others were made and reverted after it.
+    let commits = [commit("a", -1, &[]), commit("b", 1, &[]), commit("c", 2, &["b"])];
+    let judged = judged(&world, &commits, true).await;
+    assert_eq!((judged.new_signals, judged.solves[0].memories[0].signal), (1, Some(SignalKind::Stable)));
+    let sources = world.signals().await.into_iter().map(|signal| (signal.trace_id, signal.session));
+    assert_eq!(sources.collect::<Vec<_>>(), [(None, Some("session".into())), (None, Some("session".into()))]);
     world.stop().await;
 }

@@ -119,6 +119,7 @@ pub(crate) fn lesson(title: &str, content: &str) -> RecordRequest {
         workspace: project(),
         source_type: SourceType::Explicit,
         trust: Trust::Agent,
+        session: None,
     }
 }
 

@@ -290,10 +290,13 @@ async fn what_is_written_to_a_workspace_that_another_process_deleted_has_a_works
         workspace: project(),
         memory_ids: vec![],
         trace_id: None,
+        task: None,
+        commit: None,
         verdict: Verdict::default(),
         learnings,
         session: None,
         may_share: true,
+        is_work: false,
     };
     memories.feedback(request, soon()).await.unwrap();
     assert_eq!(stored(&world).await.len(), 1, "reported");

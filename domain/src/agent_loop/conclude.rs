@@ -11,7 +11,7 @@ use crate::injection::Injection;
 use crate::lesson::Origin;
 use crate::memory::SourceType;
 use crate::solve::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
-use crate::trace::{Outcome, TraceMetadata, VerdictSource};
+use crate::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
 
 /// Why a run ended without a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +53,7 @@ impl Job {
         let trace = Trace {
             trace_id: self.trace_id,
             revision: 0,
+            source: TraceSource::Solve,
             task: task.task.clone(),
             trajectory: Vec::new(),
             outcome,
@@ -72,9 +73,10 @@ impl Job {
                 total_iterations: 0,
                 total_tokens: 0,
                 workspace_id: self.workspace_id.clone(),
-                source_session: None,
+                source_session: self.session.clone(),
             },
-            parent_trace_id: None,
+            commit: None,
+            parent_trace_id: self.parent_trace_id,
             created_at: started,
         };
         let origin = Origin {
@@ -82,7 +84,7 @@ impl Job {
             domain: task.domain.clone(),
             workspace_id: self.workspace_id.clone(),
             source_type: SourceType::Solve,
-            source_session: None,
+            source_session: self.session.clone(),
             trace_id: Some(self.trace_id),
             outcome,
             at: now,

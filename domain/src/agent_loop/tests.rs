@@ -25,6 +25,8 @@ fn job(k: u32) -> Job {
             domain: None,
         },
         trace_id: Uuid::from_u128(1).into(),
+        parent_trace_id: None,
+        session: None,
         workspace_id: WorkspaceId::of_root("/p"),
         model: "simulated".into(),
         reasoning_effort: "medium".into(),

@@ -6,7 +6,7 @@ use super::*;
 use crate::memory::Memory;
 use crate::memory::samples::{days_ago, id, now, strategy};
 
-const KINDS: [SignalKind; 11] = SignalKind::ALL;
+const KINDS: [SignalKind; 12] = SignalKind::ALL;
 
 fn made(prior: f64, days: f64) -> Facts {
     Facts::from(&Memory { prior, created_at: days_ago(days), ..strategy(1) })
@@ -38,6 +38,7 @@ fn one_signal_moves_even_odds_by_exactly_its_delta() {
         (SignalKind::SuccessOverruled, -0.1),
         (SignalKind::FailureOverruled, 0.1),
         (SignalKind::Promoted, 0.0),
+        (SignalKind::Shown, 0.0),
     ];
     assert_eq!(table.map(|(kind, _)| kind), KINDS);
     for (kind, delta) in table {
@@ -238,10 +239,10 @@ proptest! {
     }
 
     #[test]
-    fn usage_counts_injections_alone_and_the_last_use_is_the_newest_that_helped(signals in signals()) {
+    fn usage_counts_what_was_injected_or_shown_and_the_last_use_is_the_newest_that_helped(signals in signals()) {
         let evidence = Evidence::of(&signals);
         let of = |kinds: &'static [SignalKind]| signals.iter().filter(move |signal| kinds.contains(&signal.kind));
-        prop_assert_eq!(evidence.usage_count() as usize, of(&[SignalKind::Injected]).count());
+        prop_assert_eq!(evidence.usage_count() as usize, of(&[SignalKind::Injected, SignalKind::Shown]).count());
         let helped = of(&[SignalKind::Helpful, SignalKind::TaskSucceeded]).map(|signal| signal.at).max();
         prop_assert_eq!(evidence.last_used_at, helped);
     }

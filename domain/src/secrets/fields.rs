@@ -127,7 +127,13 @@ impl Scrub for Step {
 
 impl Scrub for Trace {
     fn scrub(&mut self) -> Removed {
-        all([&mut self.task, &mut self.trajectory, &mut self.evidence, &mut self.ended_by])
+        all([
+            &mut self.task,
+            &mut self.trajectory,
+            &mut self.evidence,
+            &mut self.ended_by,
+            &mut self.metadata.source_session,
+        ])
     }
 }
 

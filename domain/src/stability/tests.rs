@@ -50,6 +50,18 @@ fn commits_that_nobody_reverts_are_stable_seven_days_after_the_last_of_them() {
 }
 
 #[test]
+fn of_a_commit_that_was_named_it_alone_counts() {
+    let commits = [commit("a", on(2), &[]), commit("b", on(20), &[]), commit("r", on(21), &["b"])];
+    let history = History::new(commits.to_vec(), None);
+    let of = |name: &str, now| history.standing_of(&id(name)[..12], now);
+    assert_eq!(of("a", on(8)), Standing::Waiting { until: on(9) });
+    assert_eq!(of("a", on(30)), stable(1, "a"));
+    assert_eq!(of("b", on(21)), reverted("b", "r"));
+    assert_eq!(of("nowhere", on(30)), Standing::Unknown);
+    assert_eq!(history.standing_of("", on(30)), Standing::Unknown, "several begin like this");
+}
+
+#[test]
 fn a_revert_counts_as_soon_as_it_is_seen_and_its_own_revert_takes_it_back() {
     let mut commits = vec![commit("a", on(2), &[]), commit("b", on(5), &[]), commit("r", on(6), &["a"])];
     assert_eq!(standing(&commits, on(6)), reverted("a", "r"));

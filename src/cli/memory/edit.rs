@@ -86,11 +86,14 @@ pub(in crate::cli) async fn feedback(
         workspace: loaded.workspace.clone(),
         memory_ids: vec![args.id],
         trace_id: None,
+        task: None,
+        commit: None,
         verdict: Verdict { helpful: Some(args.helpful), comment: args.comment, ..Verdict::default() },
         learnings: Vec::new(),
         // Every call by hand is a session of its own.
         session: Some(Uuid::now_v7().to_string()),
         may_share: true,
+        is_work: false,
     };
     Ok(system.memories.feedback(request, deadline).await?)
 }

@@ -110,6 +110,7 @@ impl LessonFile {
             workspace,
             source_type: SourceType::Explicit,
             trust: Trust::User,
+            session: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::trace::{Action, Step, Trace, Traces, VerdictSource};
+use reasoning_bank_domain::trace::{Action, Outcome, Step, Trace, TraceSource, Traces, VerdictSource};
 
 use super::style::{bold, dim};
 use super::{clean, clean_line, counted, next_page, outcome, score};
@@ -12,9 +12,11 @@ pub(in crate::cli) fn traces(listed: &Traces) -> String {
     for trace in &listed.traces {
         let task = clean_line(&trace.task).split_whitespace().collect::<Vec<_>>().join(" ");
         let task: String = task.chars().take(72).collect();
+        let task = if task.is_empty() { dim("(no task was named)") } else { task };
+        let reported = if trace.source == TraceSource::Reported { "reported: " } else { "" };
         let _ = writeln!(
             out,
-            "{}  {}  {:>4}  {}  {task}",
+            "{}  {}  {:>4}  {}  {reported}{task}",
             dim(trace.trace_id),
             outcome(trace.outcome),
             score(trace.final_score),
@@ -27,9 +29,11 @@ pub(in crate::cli) fn traces(listed: &Traces) -> String {
 }
 
 pub(in crate::cli) fn trace(trace: &Trace) -> String {
+    let is_reported = trace.source == TraceSource::Reported;
     let by = match trace.verdict_source {
         VerdictSource::Judge => ", by the judge",
         VerdictSource::Evidence => ", by evidence",
+        VerdictSource::None if is_reported && trace.outcome != Outcome::Partial => ", as the client says",
         VerdictSource::None => ", not judged",
     };
     let mut out = format!("{}\n\n", bold(clean(trace.task.trim_end())));
@@ -42,10 +46,23 @@ pub(in crate::cli) fn trace(trace: &Trace) -> String {
         field("evidence", clean(evidence));
     }
     let of = &trace.metadata;
-    field("model", format!("{}, effort {}", clean_line(&of.model), clean_line(&of.reasoning_effort)));
-    let attempts = counted(of.matts_k, "attempt", "attempts");
-    let rounds = counted(of.total_iterations, "round", "rounds");
-    field("work", format!("{attempts}, {rounds}, {} tokens", of.total_tokens));
+    if is_reported {
+        field("work", "the client's own, as it reported".into());
+    } else {
+        field("model", format!("{}, effort {}", clean_line(&of.model), clean_line(&of.reasoning_effort)));
+        let attempts = counted(of.matts_k, "attempt", "attempts");
+        let rounds = counted(of.total_iterations, "round", "rounds");
+        field("work", format!("{attempts}, {rounds}, {} tokens", of.total_tokens));
+    }
+    if let Some(commit) = &trace.commit {
+        field("commit", clean_line(commit));
+    }
+    if let Some(session) = &of.source_session {
+        field("session", clean_line(session));
+    }
+    if let Some(parent) = trace.parent_trace_id {
+        field("after", parent.to_string());
+    }
     field("created", trace.created_at.to_string());
     trace.memories_used.iter().for_each(|id| field("used", id.to_string()));
     trace.memory_items.iter().for_each(|id| field("learned", id.to_string()));

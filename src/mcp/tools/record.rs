@@ -82,7 +82,7 @@ impl From<ErrorArguments> for ErrorContext {
 }
 
 impl Arguments {
-    pub(crate) fn into_request(self, workspace: WorkspaceRef) -> RecordRequest {
+    pub(crate) fn into_request(self, workspace: WorkspaceRef, session: String) -> RecordRequest {
         RecordRequest {
             title: self.title.unwrap_or_default(),
             description: self.description.unwrap_or_default(),
@@ -99,6 +99,7 @@ impl Arguments {
             workspace,
             source_type: SourceType::Explicit,
             trust: Trust::Agent,
+            session: Some(session),
         }
     }
 }

@@ -23,6 +23,9 @@ pub(crate) struct Arguments {
     memory_ids: Vec<Uuid>,
     /// Alone: the memories that solve used.
     trace_id: Option<Uuid>,
+    /// What you worked on.
+    task: Option<String>,
+    commit: Option<String>,
     helpful: Option<bool>,
     task_succeeded: Option<bool>,
     /// The work was taken back.
@@ -73,6 +76,8 @@ impl Arguments {
             workspace,
             memory_ids: self.memory_ids.into_iter().map(MemoryId::from).collect(),
             trace_id: self.trace_id.map(TraceId::from),
+            task: self.task,
+            commit: present(self.commit),
             verdict: Verdict {
                 helpful: self.helpful,
                 task_succeeded: self.task_succeeded,
@@ -87,14 +92,15 @@ impl Arguments {
             learnings: self.learnings.into_iter().map(learning).collect(),
             session: Some(session),
             may_share,
+            is_work: true,
         }
     }
 }
 
 pub(super) fn definition() -> Tool {
     let description = "Says what came of recalled memories: whether they helped, the task succeeded, the work was \
-                       reverted. Call it once the outcome is known, best with evidence such as a test run; it moves \
-                       their confidence.";
+                       reverted. Call it once the outcome is known, best with the task and evidence such as a test run; \
+                       it moves their confidence.";
     Tool::new("report_outcome", description, schema::of_arguments::<Arguments>())
         .with_title("Report an outcome")
         .with_raw_output_schema(schema::of_answer::<Reported>().into())

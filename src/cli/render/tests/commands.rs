@@ -13,7 +13,9 @@ use reasoning_bank_domain::statistics::{
     ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, Latencies, LlmCounts, LlmStatistics,
     MemoryStatistics, Percentiles, ResidentStatistics, Statistics, StoreStatistics, TraceStatistics,
 };
-use reasoning_bank_domain::trace::{Action, Outcome, Step, Trace, TraceMetadata, TraceSummary, Traces, VerdictSource};
+use reasoning_bank_domain::trace::{
+    Action, Outcome, Step, Trace, TraceMetadata, TraceSource, TraceSummary, Traces, VerdictSource,
+};
 use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
 use uuid::Uuid;
@@ -75,6 +77,7 @@ fn a_trace() -> Trace {
     Trace {
         trace_id: Uuid::from_u128(7).into(),
         revision: 0,
+        source: TraceSource::Solve,
         task: "Find a number\nin a sorted list".into(),
         trajectory: vec![
             step(Action::Think, Some(1), "fn find() {\n}", None),
@@ -100,6 +103,7 @@ fn a_trace() -> Trace {
             workspace_id: WorkspaceId::of_root("/p"),
             source_session: None,
         },
+        commit: None,
         parent_trace_id: None,
         created_at: Timestamp::UNIX_EPOCH,
     }

@@ -1,0 +1,224 @@
+//! UsageActor: remembers which memories clients were shown, many at a time and after they were answered. That is no
+//! evidence: what cannot be stored, or was shown in the seconds before a crash, is not told again.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use reasoning_bank_domain::confidence::{Signal, SignalKind, id_of_shown};
+use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::restart::Restart;
+
+use crate::error::Error;
+use crate::memories::WorkspaceRef;
+use crate::ports::{Clock, Record};
+use crate::runtime::{ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
+use crate::store::StoreHandle;
+use crate::workspaces::WorkspacesHandle;
+
+/// Answers whose memories wait to be stored; what comes on top of them is not counted.
+const GATE: usize = 1_024;
+/// How long what was shown waits for more of it.
+const PAUSE: Duration = Duration::from_secs(2);
+/// With more of them it is forgotten which signals this process has handed on: the store knows them by their ids.
+const NOTED_MAX: usize = 20_000;
+const STORE_LIMIT: Duration = Duration::from_secs(10);
+const FINISH_LIMIT: Duration = Duration::from_secs(5);
+
+#[derive(Clone)]
+pub struct UsageHandle {
+    slot: Slot<UsageMsg>,
+    gate: Gate,
+}
+
+impl UsageHandle {
+    pub(crate) fn new() -> Self {
+        Self { slot: Slot::new(), gate: Gate::new(GATE) }
+    }
+
+    pub(crate) fn child(&self, store: StoreHandle, workspaces: WorkspacesHandle, clock: Clock) -> ChildSpec {
+        let arguments =
+            move || UsageArgs { store: store.clone(), workspaces: workspaces.clone(), clock: clock.clone() };
+        ChildSpec::actor("usage", Restart::Permanent, &self.slot, move || (UsageActor, arguments())).behind(&self.gate)
+    }
+
+    /// Notes that a session was shown these memories. Returns at once.
+    pub fn shown(&self, memories: impl IntoIterator<Item = MemoryId>, workspace: &WorkspaceRef, session: &str) {
+        let memories = memories.into_iter().collect();
+        let shown = Shown { memories, workspace: workspace.clone(), session: session.to_owned() };
+        let told = self.gate.enter().and_then(|inside| self.slot.cast(UsageMsg::Shown { shown, inside }));
+        if let Err(error) = told {
+            tracing::debug!(%error, "what a client was shown is not counted");
+        }
+    }
+
+    #[cfg(feature = "testkit")]
+    pub fn faults(&self) -> crate::testkit::Faults {
+        crate::testkit::Faults::of(&self.slot)
+    }
+}
+
+pub(crate) struct UsageActor;
+
+pub(crate) struct UsageArgs {
+    store: StoreHandle,
+    workspaces: WorkspacesHandle,
+    clock: Clock,
+}
+
+/// The memories of one answer.
+pub(crate) struct Shown {
+    memories: Vec<MemoryId>,
+    workspace: WorkspaceRef,
+    session: String,
+}
+
+pub(crate) enum UsageMsg {
+    Shown {
+        shown: Shown,
+        inside: Permit,
+    },
+    Store,
+    #[cfg(feature = "testkit")]
+    Panic,
+}
+
+#[cfg(feature = "testkit")]
+impl crate::testkit::Panics for UsageMsg {
+    fn panic() -> Self {
+        Self::Panic
+    }
+}
+
+pub(crate) struct UsageState {
+    args: UsageArgs,
+    /// A timer is under way while there are any.
+    waiting: Vec<Waiting>,
+    /// Signals of this process that need not be stored again.
+    noted: HashSet<SignalId>,
+    tasks: Tasks,
+}
+
+impl Actor for UsageActor {
+    type Msg = UsageMsg;
+    type State = UsageState;
+    type Arguments = UsageArgs;
+
+    async fn pre_start(&self, _: ActorRef<UsageMsg>, args: UsageArgs) -> Result<UsageState, ActorProcessingErr> {
+        Ok(UsageState { args, waiting: Vec::new(), noted: HashSet::new(), tasks: Tasks::new("usage") })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<UsageMsg>,
+        message: UsageMsg,
+        state: &mut UsageState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            UsageMsg::Shown { shown, inside } => {
+                let was_waiting = state.waits() > 0;
+                state.note(shown, inside);
+                if !was_waiting && state.waits() > 0 {
+                    myself.send_after(PAUSE, || UsageMsg::Store);
+                }
+            }
+            UsageMsg::Store => {
+                for work in state.storing() {
+                    state.tasks.spawn(work);
+                }
+            }
+            #[cfg(feature = "testkit")]
+            UsageMsg::Panic => crate::testkit::panic_on_request(),
+        }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<UsageMsg>, state: &mut UsageState) -> Result<(), ActorProcessingErr> {
+        for work in state.storing() {
+            state.tasks.spawn(work);
+        }
+        state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
+        Ok(())
+    }
+}
+
+impl UsageState {
+    fn waits(&self) -> usize {
+        self.waiting.iter().map(|waiting| waiting.signals.len()).sum()
+    }
+
+    fn note(&mut self, shown: Shown, inside: Permit) {
+        let Shown { memories, workspace, session } = shown;
+        let at = self.args.clock.now();
+        if self.noted.len() > NOTED_MAX {
+            self.noted.clear();
+        }
+        let new: Vec<(SignalId, MemoryId)> = memories
+            .into_iter()
+            .map(|memory| (id_of_shown(memory, &session, at), memory))
+            .filter(|(id, _)| self.noted.insert(*id))
+            .collect();
+        if new.is_empty() {
+            return;
+        }
+        let known = self.waiting.iter().position(|waiting| waiting.workspace == workspace);
+        let known = known.unwrap_or_else(|| {
+            self.waiting.push(Waiting { workspace, signals: Vec::new(), inside: Vec::new() });
+            self.waiting.len() - 1
+        });
+        let waiting = &mut self.waiting[known];
+        waiting.signals.extend(new.into_iter().map(|(id, memory)| (id, memory, session.clone(), at)));
+        waiting.inside.push(inside);
+    }
+
+    /// The work of storing all that waits, one for each workspace.
+    fn storing(&mut self) -> Vec<impl Future<Output = ()> + Send + use<>> {
+        let (store, workspaces) = (self.args.store.clone(), self.args.workspaces.clone());
+        let all = std::mem::take(&mut self.waiting).into_iter();
+        all.map(|waiting| {
+            let (store, workspaces) = (store.clone(), workspaces.clone());
+            async move {
+                if let Err(error) = waiting.store(&store, &workspaces).await {
+                    tracing::debug!(code = error.code(), "what clients were shown is not counted");
+                }
+            }
+        })
+        .collect()
+    }
+}
+
+/// What sessions were shown in one workspace.
+struct Waiting {
+    workspace: WorkspaceRef,
+    signals: Vec<(SignalId, MemoryId, String, Timestamp)>,
+    /// The places of the answers that this is of: given back when it is stored.
+    inside: Vec<Permit>,
+}
+
+impl Waiting {
+    /// In a workspace that nobody has written to nothing is remembered: reading alone does not register it.
+    async fn store(self, store: &StoreHandle, workspaces: &WorkspacesHandle) -> Result<(), Error> {
+        let deadline = Deadline::after(STORE_LIMIT);
+        let resolved = workspaces.resolve(&self.workspace, deadline).await?;
+        if !resolved.registered {
+            return Ok(());
+        }
+        workspaces.still_there(&resolved, deadline).await?;
+        let signal = |(id, memory_id, session, at)| {
+            Record::Signal(Signal {
+                id,
+                memory_id,
+                workspace_id: resolved.workspace.id.clone(),
+                kind: SignalKind::Shown,
+                at,
+                trace_id: None,
+                session: Some(session),
+                comment: None,
+            })
+        };
+        store.commit(self.signals.into_iter().map(signal).collect(), deadline).await?;
+        drop(self.inside);
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! What clients leave that work by themselves: what they were shown, and the traces that their reports make.
+
+use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::memories::{FeedbackRequest, Learning};
+use reasoning_bank_domain::confidence::SignalKind;
+use reasoning_bank_domain::feedback::{EvidenceKind, Observed, Reported, Verdict};
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::trace::{Outcome, Trace, TraceSource, VerdictSource};
+
+use crate::support::*;
+
+fn report(task: Option<&str>, used: &[MemoryId], verdict: Verdict) -> FeedbackRequest {
+    FeedbackRequest {
+        workspace: project(),
+        memory_ids: used.to_vec(),
+        trace_id: None,
+        task: task.map(Into::into),
+        commit: None,
+        verdict,
+        learnings: vec![],
+        session: Some("session".into()),
+        may_share: false,
+        is_work: true,
+    }
+}
+
+fn claims(succeeded: bool) -> Verdict {
+    Verdict { task_succeeded: Some(succeeded), ..Verdict::default() }
+}
+
+fn observes(passed: bool) -> Verdict {
+    let evidence = Some(Observed { kind: EvidenceKind::Tests, passed, detail: None });
+    Verdict { evidence, ..Verdict::default() }
+}
+
+async fn reported(world: &World, request: FeedbackRequest) -> Reported {
+    world.handle.memories.feedback(request, soon()).await.unwrap()
+}
+
+async fn trace(world: &World, id: Option<TraceId>) -> Trace {
+    world.handle.memories.trace(id.unwrap(), &project(), soon()).await.unwrap()
+}
+
+async fn kinds(world: &World) -> Vec<SignalKind> {
+    world.signals().await.into_iter().map(|signal| signal.kind).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_reports_of_a_session_make_one_trace_a_task() {
+    let world = world(good_model()).await;
+    let a = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let b = world.recorded(lesson("Close files", "before renaming them")).await;
+    let first = reported(&world, report(Some("fix the pager"), &[a], claims(true))).await.trace_id;
+    let named = FeedbackRequest { commit: Some("abcdef1".into()), ..report(None, &[b], observes(true)) };
+    assert_eq!(reported(&world, named).await.trace_id, first);
+    let made = trace(&world, first).await;
+    assert_eq!(
+        (made.source, made.task.as_str(), made.outcome),
+        (TraceSource::Reported, "fix the pager", Outcome::Success)
+    );
+    assert_eq!((made.verdict_source, made.commit.as_deref()), (VerdictSource::Evidence, Some("abcdef1")));
+    assert_eq!((made.memories_used, made.metadata.source_session.as_deref()), (vec![a, b], Some("session")));
+
+    let learning = Learning {
+        title: "Flush before closing".into(),
+        description: "when it fits".into(),
+        content: "a buffer may hold the last lines".into(),
+        error_context: None,
+    };
+    let another = FeedbackRequest { learnings: vec![learning], ..report(Some("write the log"), &[a], claims(false)) };
+    let another = reported(&world, another).await;
+    assert_ne!(another.trace_id, first);
+    let second = trace(&world, another.trace_id).await;
+    assert_eq!((second.parent_trace_id, second.outcome), (first, Outcome::Failure));
+    assert_eq!(second.memory_items, [another.learned[0].id]);
+    let learned = world.handle.memories.show(another.learned[0].id, &project(), soon()).await.unwrap();
+    assert_eq!((learned.source_session.as_deref(), learned.task.as_str()), (Some("session"), "write the log"));
+
+    let listed = world.handle.memories.traces(&project(), 10, None, soon()).await.unwrap().traces;
+    assert_eq!(listed.iter().map(|trace| Some(trace.trace_id)).collect::<Vec<_>>(), [another.trace_id, first]);
+    let statistics = world.handle.statistics(soon()).await.unwrap();
+    assert!((statistics.traces.success_rate - 0.5).abs() < 1e-9, "{statistics:?}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_has_one_voice_a_task_and_its_evidence_takes_its_claim_back() {
+    let world = world(good_model()).await;
+    let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let claim = report(Some("fix the pager"), &[used], claims(true));
+    let before = reported(&world, claim.clone()).await.updated[0];
+    assert!(before.confidence_after > before.confidence_before);
+    let again = reported(&world, claim).await.updated[0];
+    assert_eq!((again.confidence_before, again.confidence_after), (before.confidence_after, before.confidence_after));
+    reported(&world, report(None, &[used], observes(false))).await;
+    let mut said = kinds(&world).await;
+    said.sort_by_key(|kind| kind.as_str());
+    assert_eq!(said, [SignalKind::SuccessOverruled, SignalKind::TaskFailed, SignalKind::TaskSucceeded]);
+    let sources: Vec<_> = world.signals().await.into_iter().map(|signal| (signal.trace_id, signal.session)).collect();
+    assert!(sources.iter().all(|source| *source == (None, Some("session".into()))), "the session is one source");
+
+    let other = FeedbackRequest { session: Some("another".into()), ..report(None, &[used], claims(true)) };
+    let other = reported(&world, other).await.trace_id;
+    assert_eq!(trace(&world, other).await.metadata.source_session.as_deref(), Some("another"));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn reports_of_one_moment_extend_one_trace() {
+    let world = world(good_model()).await;
+    let mut used = Vec::new();
+    for n in 0..6 {
+        used.push(world.recorded(lesson(&format!("Lesson {n}"), &format!("word{n} content{n}"))).await);
+    }
+    let all = used.iter().map(|id| reported(&world, report(Some("one task"), &[*id], claims(true))));
+    let traces: Vec<_> = futures::future::join_all(all).await.into_iter().map(|reported| reported.trace_id).collect();
+    assert!(traces.iter().all(|trace| *trace == traces[0]));
+    let mut named = trace(&world, traces[0]).await.memories_used;
+    named.sort();
+    used.sort();
+    assert_eq!(named, used);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trace_that_was_purged_begins_anew() {
+    let world = world(good_model()).await;
+    let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let first = reported(&world, report(Some("one task"), &[used], claims(true))).await.trace_id;
+    let ahead = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(48);
+    world.handle.workspaces.purge_traces(&project(), ahead, soon()).await.unwrap();
+    let second = reported(&world, report(None, &[used], claims(true))).await.trace_id;
+    assert_ne!(first, second);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_solve_names_its_session_and_what_the_session_left_before() {
+    let world = world(good_model()).await;
+    let of = |session: &str| Call { session: Some(session.into()), ..call() };
+    let first = world.handle.agents.solve(task("write a parser", 1), project(), of("session")).await.unwrap();
+    let second = world.handle.agents.solve(task("write a lexer", 1), project(), of("session")).await.unwrap();
+    let stranger = world.handle.agents.solve(task("write a printer", 1), project(), of("another")).await.unwrap();
+    let trace = async |report: &reasoning_bank_domain::solve::SolveReport| trace(&world, report.trace_id).await;
+    assert_eq!(trace(&first).await.parent_trace_id, None);
+    assert_eq!(trace(&second).await.parent_trace_id, first.trace_id);
+    assert_eq!(trace(&stranger).await.parent_trace_id, None);
+    let learned = world.handle.memories.show(first.learnings[0].id, &project(), soon()).await.unwrap();
+    assert_eq!(learned.source_session.as_deref(), Some("session"));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_client_is_shown_counts_once_a_session_and_day_and_is_no_evidence() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let before = world.handle.memories.get(id, &project(), soon()).await.unwrap();
+    for session in ["one", "one", "two"] {
+        world.handle.usage.shown([id], &project(), session);
+    }
+    assert!(world.signals().await.is_empty(), "nobody waits for it");
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    let after = world.handle.memories.get(id, &project(), soon()).await.unwrap();
+    assert_eq!((before.usage_count, after.usage_count), (0, 2));
+    assert_eq!(after.confidence, before.confidence);
+    world.handle.usage.shown([id], &elsewhere(), "three");
+    let (store, handle) = (world.store.clone(), world.handle.clone());
+    handle.usage.shown([id], &project(), "four");
+    world.stop().await;
+    let stored = reasoning_bank_actors::ports::MemoryStore::get(&*store, vec![id], soon()).await.unwrap();
+    assert_eq!(stored[0].evidence.usage_count(), 3, "a stop stores what waits, and reading registers no workspace");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_loses_what_waits_to_be_counted_and_nothing_else() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let mut events = world.handle.events.subscribe();
+    assert!(world.handle.usage.faults().panic().await);
+    restarted(&mut events, "usage").await;
+    world.handle.usage.shown([id], &project(), "one");
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    assert_eq!(kinds(&world).await, [SignalKind::Shown]);
+    world.stop().await;
+}
