@@ -36,7 +36,7 @@ const TASK_MAX_CHARS: usize = 2_000;
 /// What an exchange must have to be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Characters.
+    /// Characters; those of Chinese, Japanese and Korean count double.
     pub min_answer_length: usize,
     pub min_question_length: usize,
     /// Only answers with a code block.

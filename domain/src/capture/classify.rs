@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::RegexSet;
 
-use super::words::{Cue, Cues, terms};
+use super::words::{Cue, Cues, is_specific, length, terms};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
@@ -60,12 +60,12 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> Class {
     let labelled = text.split_once(": ").filter(|(label, _)| is_item && label.chars().count() < 60);
     let labelled_done = labelled.is_some_and(|(_, rest)| Cues::of(rest).has(Cue::Done));
     let terms = terms(sentence).count();
-    let chars = sentence.chars().count();
-    let is_question = sentence.trim_end_matches(['*', '_', ')', '"']).ends_with(['?', '？']);
+    let specific = is_specific(sentence);
+    let chars = length(sentence);
     if cues.has(Cue::Declines) && !cues.has(Cue::Cause) {
         return Class::Declines;
     }
-    if is_question {
+    if is_question(sentence) {
         return if cues.has(Cue::Offer) { Class::Chat } else { Class::AsksBack };
     }
     if cues.has(Cue::Apology) || cues.has(Cue::Offer) {
@@ -84,6 +84,13 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> Class {
         || ((cues.has(Cue::Done) || labelled_done) && !cues.has(Cue::Directive))
     {
         return if reason && chars >= 60 { Class::Finding } else { Class::Reports };
+    }
+    if cues.has(Cue::FirstPerson) && !reason {
+        return Class::Announces;
+    }
+    // Knowledge is seldom shouted.
+    if sentence.ends_with(['!', '！']) && !specific && chars < 120 {
+        return Class::Chat;
     }
     match under {
         Under::Report if !reason => return Class::Reports,
@@ -107,7 +114,7 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> Class {
         return Class::Explains;
     }
     if cues.has(Cue::Imperative) || cues.has(Cue::Directive) {
-        let holds = terms > 0 || (chars >= 30 && !is_item) || chars >= 70 || cues.has(Cue::Condition);
+        let holds = specific || (chars >= 30 && !is_item) || chars >= 70 || cues.has(Cue::Condition);
         return if holds && !vague { Class::Instructs } else { Class::Thin };
     }
     if vague {
@@ -118,6 +125,12 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> Class {
         return Class::Explains;
     }
     Class::Neutral
+}
+
+/// Whether it ends as a question does; Japanese has a word for that.
+fn is_question(text: &str) -> bool {
+    let end = text.trim().trim_end_matches(['*', '_', ')', '"']);
+    end.ends_with(['?', '？', '؟']) || end.ends_with("か。")
 }
 
 /// Without what is only form.

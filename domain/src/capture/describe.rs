@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::pieces::sentences;
+use super::words::is_dense;
 use crate::memory::{DESCRIPTION_MAX_CHARS, TITLE_MAX_CHARS};
 use crate::transcript::{FenceLine, Fences};
 
@@ -129,8 +130,7 @@ const NAMELESS: [&str; 40] = [
 fn content_words(text: &str) -> usize {
     let names = |word: &&str| word.chars().count() > 3 && !NAMELESS.contains(&word.to_lowercase().as_str());
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(names).count();
-    let dense =
-        text.chars().filter(|c| ('\u{3040}'..='\u{9fff}').contains(c) || ('\u{ac00}'..='\u{d7a3}').contains(c)).count();
+    let dense = text.chars().filter(|c| is_dense(*c)).count();
     words + dense / 2
 }
 

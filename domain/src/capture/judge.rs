@@ -8,7 +8,7 @@ use super::analysis::{CodeKind, Part, analyse};
 use super::classify::Class;
 use super::extract::names_error;
 use super::pieces::Kind;
-use super::words::{Cue, Cues, terms};
+use super::words::{Cue, Cues, has_quantity, is_specific, length, subjects, terms};
 use super::{Refused, Thresholds};
 use crate::signature::mentions_error;
 
@@ -18,6 +18,8 @@ const ENOUGH: f64 = 2.25;
 const CODE_SHARE: f64 = 0.5;
 /// From this echo on the answer says little more than the question.
 const MUCH_ECHO: f64 = 0.35;
+/// From this share of numbers on the answer is a report of figures.
+const MUCH_FIGURES: f64 = 0.12;
 /// What the length of one block of code counts at most, in characters.
 const CODE_MOST: f64 = 800.0;
 
@@ -47,10 +49,10 @@ pub struct Judgement {
 /// Judges an exchange that holds no secrets any more. The same exchange is always judged the same.
 pub fn judge(question: &str, answer: &str, thresholds: &Thresholds) -> Judgement {
     let refused = |reason| Judgement { verdict: Err(reason), score: 0.0 };
-    if question.trim().chars().count() < thresholds.min_question_length {
+    if length(question.trim()) < thresholds.min_question_length {
         return refused(Refused::QuestionTooShort);
     }
-    if answer.trim().chars().count() < thresholds.min_answer_length {
+    if length(answer.trim()) < thresholds.min_answer_length {
         return refused(Refused::AnswerTooShort);
     }
     let features = Features::of(question, &analyse(answer));
@@ -66,7 +68,7 @@ struct Features {
     explains: usize,
     instructs: usize,
     findings: usize,
-    /// Sentences that state something with a technical term in it, and no more.
+    /// Sentences that state something specific, and no more.
     states: usize,
     /// Steps that say something.
     steps: usize,
@@ -76,6 +78,12 @@ struct Features {
     output_mass: f64,
     /// Different technical terms in what remains.
     terms: usize,
+    /// Different words of computing in what remains that the question does not have.
+    subjects: usize,
+    /// Hardly a word of the question and of what remains is of computing.
+    is_abstract: bool,
+    /// The question names something of computing, or something that went wrong.
+    has_topic: bool,
     /// The share of its words that are the question's, each time they come.
     echo: f64,
     /// The share of its words that are numbers.
@@ -100,12 +108,12 @@ impl Features {
                 Part::Code(code, kind) => features.take_code(&code.body, *kind),
                 Part::Text(text, classes) => {
                     for (sentence, class) in text.sentences.iter().zip(classes) {
-                        *features.mass.entry(*class).or_default() += sentence.chars().count() as f64;
+                        *features.mass.entry(*class).or_default() += length(sentence) as f64;
                         match class {
                             Class::Explains => features.explains += 1,
                             Class::Instructs => features.instructs += 1,
                             Class::Finding => features.findings += 1,
-                            Class::Neutral if text.kind != Kind::Heading && terms(sentence).next().is_some() => {
+                            Class::Neutral if text.kind != Kind::Heading && is_specific(sentence) => {
                                 features.states += 1;
                             }
                             _ => {}
@@ -122,12 +130,17 @@ impl Features {
                             .sentences
                             .iter()
                             .zip(classes)
-                            .any(|(sentence, class)| *class == Class::Neutral && terms(sentence).next().is_some());
+                            .any(|(sentence, class)| *class == Class::Neutral && is_specific(sentence));
                     features.steps += usize::from(text.kind == Kind::Step && says);
                 }
             }
         }
         features.terms = found.len();
+        let said = subjects(&remaining);
+        let asked = subjects(question);
+        features.subjects = said.difference(&asked).count();
+        features.is_abstract = features.terms + said.len() + asked.len() < 2 && !has_quantity(&remaining);
+        features.has_topic = is_specific(question) || features.error;
         let new_terms = found.iter().filter(|term| !question.contains(**term)).count();
         features.echo = if new_terms < 2 { echo(question, &remaining) } else { 0.0 };
         features.figures = figures(&remaining);
@@ -171,31 +184,42 @@ impl Features {
         self.question.has(cue)
     }
 
+    /// Whether the question is for what holds on one occasion: a fact of the day, small talk, what comes next. A number
+    /// that is asked for is one of the day, unless the answer speaks of computing.
+    fn is_occasion(&self) -> bool {
+        let technical = self.terms + self.subjects >= 3;
+        let for_once = self.asks(Cue::AskOneOff) || self.asks(Cue::AskChat);
+        (for_once && !self.asks(Cue::AskHow)) || self.asks(Cue::AskPlan) || (self.asks(Cue::AskQuantity) && !technical)
+    }
+
     fn score(&self) -> f64 {
         let most = |count: usize, most: f64, each: f64| (count as f64 * each).min(most);
-        let for_once = self.asks(Cue::AskOneOff) || self.asks(Cue::AskChat);
-        let occasion = (for_once && !self.asks(Cue::AskHow)) || self.asks(Cue::AskPlan);
+        let occasion = self.is_occasion();
+        let asks_knowledge = self.asks(Cue::AskKnowledge) && !occasion;
+        let is_open = (asks_knowledge || (self.has_topic && !occasion && !self.asks(Cue::AskAction)))
+            && self.figures <= MUCH_FIGURES;
         let mut score = 0.0;
         score += most(self.explains, 2.5, 1.0);
         score += most(self.instructs, 1.5, 0.75);
         score += most(self.findings, 1.5, 0.75);
-        score += most(self.states, 0.5, 0.25);
+        score += if is_open { most(self.states, 2.0, 0.5) } else { most(self.states, 0.5, 0.25) };
         let stated = self.mass(&[Class::Neutral]) / 160.0;
-        score += if self.asks(Cue::AskKnowledge) && !occasion { (stated * 0.25).min(0.75) } else { 0.0 };
+        score += if is_open { (stated * 0.25).min(0.75) } else { 0.0 };
         score += most(self.code, 2.0, 2.0) + most(self.other_blocks, 1.0, 1.0);
         score += if self.steps >= 2 { 1.0 } else { 0.0 };
-        score += most(self.terms, 1.5, 0.5);
+        score += (most(self.terms, 1.5, 0.5) + most(self.subjects, 1.0, 0.25)).min(1.5);
         score += match () {
             () if occasion => -1.5,
-            () if self.asks(Cue::AskKnowledge) => 1.0,
-            () if self.error && self.explains > 0 => 0.75,
+            () if asks_knowledge => 1.0,
+            () if is_open || (self.error && self.explains > 0) => 0.75,
             () => 0.0,
         };
         // What was found out may stand among reports of what was done about it.
         let (steep, free) = if self.explains > 0 { (3.0, 0.25) } else { (4.0, 0.15) };
         score -= steep * (self.noise_share() - free).max(0.0);
         score -= if self.mass(&[Class::OneOff]) > 0.15 * self.substance() { 1.0 } else { 0.0 };
-        score -= if self.figures > 0.12 && self.code == 0 { 1.5 } else { 0.0 };
+        score -= if self.is_abstract && self.code == 0 { 1.5 } else { 0.0 };
+        score -= if self.figures > MUCH_FIGURES && self.code == 0 { 1.5 } else { 0.0 };
         score -= if self.plans && self.code == 0 { 1.5 } else { 0.0 };
         score -= if self.echo > MUCH_ECHO && self.code == 0 { 2.5 } else { 0.0 };
         score
@@ -204,7 +228,7 @@ impl Features {
     fn verdict(&self, score: f64, thresholds: &Thresholds) -> Result<Signs, Refused> {
         let signs = Signs {
             code: self.code > 0,
-            explanation: self.explains + self.findings + self.instructs > 0,
+            explanation: self.explains + self.findings + self.instructs > 0 || self.states >= 2,
             steps: self.steps >= 2,
         };
         if thresholds.require_code_blocks && !signs.code {
