@@ -133,6 +133,8 @@ fn switched_off_the_tool_is_listed_only_where_it_is_asked_for_and_keeps_nothing(
 #[rstest]
 #[case("exchanges.jsonl", 100, 0.9, 0.05)]
 #[case("exchanges_heldout.jsonl", 40, 0.7, 0.15)]
+#[case("exchanges_languages.jsonl", 199, 0.9, 0.1)]
+#[case("exchanges_languages_heldout.jsonl", 110, 0.8, 0.1)]
 fn the_rules_tell_what_is_worth_keeping(
     #[case] name: &str,
     #[case] count: u64,
