@@ -35,6 +35,7 @@ pub mod signature;
 pub mod solve;
 pub mod stability;
 pub mod statistics;
+pub mod supersession;
 pub mod terms;
 pub mod tokens;
 pub mod trace;

@@ -131,7 +131,8 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.len() <= LONGEST_CHARS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-fn term(part: &str) -> String {
+/// The term of a word that is taken as one part.
+pub(crate) fn term(part: &str) -> String {
     if is_plain(part) {
         return stem(part);
     }

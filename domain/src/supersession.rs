@@ -1,0 +1,102 @@
+//! Which of two statements about the same thing outdates the other. A statement is split into clauses, a clause into a
+//! subject, qualifiers and values (`clause`, `phrase`, `values`). A newer statement updates an older one where subjects
+//! agree (`subject`), no qualifier stands on one side alone, and a value of one kind differs (`verdict`). What was found
+//! orders the answers of a search (`order`); nothing is deleted by it.
+//!
+//! In doubt there is no link: a value that is added, an exception for one environment and one of several values are all
+//! said in words that are nearly those of a change.
+
+mod clause;
+mod former;
+mod lexicon;
+mod order;
+mod phrase;
+mod statement;
+mod subject;
+mod token;
+mod tools;
+mod units;
+mod values;
+mod verb;
+mod verdict;
+
+pub use order::{NewestFirst, Placed, newest_first};
+pub use statement::Statement;
+
+use jiff::Timestamp;
+
+use self::verdict::{Verdict, verdict};
+
+/// Fewer of an older statement's claims than this share leave it standing when they change.
+const LEAST_SHARE_OF_CLAIMS: f64 = 0.33;
+/// From this confidence on, a statement updates another one; below, both are of the same subject alone.
+const LEAST_CONFIDENCE: f64 = 0.5;
+
+/// A statement and when it was said, which is not when it was stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Dated<'a> {
+    pub statement: &'a Statement,
+    pub at: Timestamp,
+}
+
+/// An older statement that is compared with a new one.
+#[derive(Debug, Clone, Copy)]
+pub struct Neighbour<'a> {
+    pub said: Dated<'a>,
+    /// Another statement updates or supersedes it already.
+    pub is_outdated: bool,
+}
+
+/// The confidence, in 0..=1, with which the newer statement updates the older one. None where it does not, or is not
+/// newer.
+pub fn updates(newer: Dated<'_>, older: Dated<'_>) -> Option<f64> {
+    let confidence = if newer.at > older.at { differs(newer.statement, older.statement) } else { None };
+    confidence.filter(|confidence| *confidence >= LEAST_CONFIDENCE)
+}
+
+/// Whether two statements say different things of the same subject under the same qualifiers, so that the newer one is
+/// shown first. Whichever is named first, the answer is the same.
+pub fn same_subject(a: &Statement, b: &Statement) -> bool {
+    differs(a, b).is_some() || differs(b, a).is_some()
+}
+
+/// The neighbours that a newer statement updates: their places and the confidence of each, in their order.
+///
+/// Neighbours that are outdated already are not among them. An attribute that holds two values, neither of which
+/// outdates the other, has several: none of them is updated.
+pub fn found(newer: Dated<'_>, neighbours: &[Neighbour<'_>]) -> Vec<(usize, f64)> {
+    let open = neighbours.iter().enumerate().filter(|(_, neighbour)| !neighbour.is_outdated);
+    let found: Vec<(usize, f64)> =
+        open.filter_map(|(place, older)| Some((place, updates(newer, older.said)?))).collect();
+    let statement = |place: usize| neighbours[place].said.statement;
+    let is_alone = |place: usize| {
+        found.iter().all(|(other, _)| *other == place || !same_subject(statement(place), statement(*other)))
+    };
+    found.iter().copied().filter(|(place, _)| is_alone(*place)).collect()
+}
+
+/// The confidence with which two statements differ about the same subject.
+fn differs(newer: &Statement, older: &Statement) -> Option<f64> {
+    let claims = older.claims().count();
+    let (mut changed, mut best) = (0, 0.0f64);
+    for old in older.claims() {
+        let mut of_claim = 0.0f64;
+        for new in newer.claims() {
+            match verdict(new, old) {
+                Verdict::Updates(confidence) => of_claim = of_claim.max(confidence),
+                // What is said again is not changed, whatever else is said.
+                Verdict::Agrees | Verdict::Several => {
+                    of_claim = 0.0;
+                    break;
+                }
+                Verdict::Apart => {}
+            }
+        }
+        changed += usize::from(of_claim > 0.0);
+        best = best.max(of_claim);
+    }
+    (changed > 0 && changed as f64 >= LEAST_SHARE_OF_CLAIMS * claims as f64).then_some(best.min(1.0))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,313 @@
+//! A clause, read as a subject with its qualifiers and the values that are said of it.
+
+use std::collections::BTreeSet;
+
+use super::former;
+use super::lexicon;
+use super::phrase::{self, Phrase};
+use super::token::Token;
+use super::values::{Kind, Value};
+use super::verb::{self, Verb};
+
+/// What a word does for the subject of a clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It says what the clause is about.
+    Topic,
+    /// A verb that says what the clause is about: `listens`, `expires`.
+    Action,
+    /// It narrows the subject: a name, an environment, a word of a condition or behind a preposition.
+    Qualifier,
+    /// It adds nothing that tells one subject from another: `service`, `version`.
+    Detail,
+}
+
+/// A word of the subject, in the spelling that is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term {
+    pub word: String,
+    pub role: Role,
+    /// The word right behind it belongs to the same noun phrase.
+    pub joins_next: bool,
+}
+
+/// How the value of a clause is joined to its subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joint {
+    /// By `:`, `=`, an arrow, or nothing: the subject names the attribute.
+    Mark,
+    /// By `is` and the like.
+    Copula,
+    /// By a verb that names no attribute: `uses`, `runs`, `has`.
+    Light,
+    /// By a verb that names the attribute: `lives`, `listens`.
+    Content,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Clause {
+    pub subject: Vec<Term>,
+    pub values: Vec<Value>,
+    /// What the clause says was the value before.
+    pub former: BTreeSet<String>,
+    pub joint: Joint,
+    /// False for `never`, `disabled`, `forbidden`; two of them affirm.
+    pub is_affirmed: bool,
+    /// It speaks of what may be.
+    pub is_doubtful: bool,
+    /// It speaks of what was.
+    pub is_past: bool,
+}
+
+impl Clause {
+    pub(super) fn qualifiers(&self) -> impl Iterator<Item = &Term> {
+        self.subject.iter().filter(|term| term.role == Role::Qualifier)
+    }
+
+    /// Whether the clause says anything of its own that another clause could say differently.
+    pub(super) fn is_claim(&self) -> bool {
+        !self.values.is_empty() || self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Action))
+    }
+}
+
+/// Reads the words of a clause. `inherited` is the subject of the clause before, which a clause without one speaks of.
+pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
+    let (tokens, former) = former::split(tokens);
+    let is_doubtful = tokens.iter().any(|token| lexicon::is_doubt(&token.lower));
+    let is_past = tokens.iter().any(|token| matches!(&*token.lower, "previously" | "formerly" | "originally"));
+    let mut reading = Reading::default();
+    let tokens = reading.polarity(&tokens);
+    let (joint, was) = reading.clause(&tokens, inherited);
+    Clause {
+        subject: reading.subject,
+        values: reading.values,
+        former,
+        joint,
+        is_affirmed: reading.negations % 2 == 0,
+        is_doubtful,
+        is_past: is_past || was,
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    subject: Vec<Term>,
+    values: Vec<Value>,
+    negations: usize,
+}
+
+impl Reading {
+    /// Takes negations out and writes opposites as what they are the opposite of.
+    fn polarity(&mut self, tokens: &[Token]) -> Vec<Token> {
+        let mut rest = Vec::with_capacity(tokens.len());
+        for (at, token) in tokens.iter().enumerate() {
+            if lexicon::is_negation(&token.lower) && !token.is_name {
+                self.negations += 1;
+                continue;
+            }
+            let is_last = token.pauses || at + 1 == tokens.len();
+            let is_switch = matches!(&*token.lower, "on" | "off");
+            match lexicon::opposite(&token.lower).filter(|_| !is_switch || is_last) {
+                Some((base, affirmed)) => {
+                    self.negations += usize::from(!affirmed);
+                    rest.push(Token { lower: base.to_owned(), is_name: false, ..token.clone() });
+                }
+                None => rest.push(token.clone()),
+            }
+        }
+        rest
+    }
+
+    fn clause(&mut self, tokens: &[Token], inherited: &[Term]) -> (Joint, bool) {
+        if let Some(at) = tokens.iter().position(|token| token.separates) {
+            let (left, right) = tokens.split_at(at + 1);
+            let verb = verb::main(right);
+            self.left(left);
+            if let Some(verb) = verb {
+                let joint = self.predicate(right, &verb, &[]);
+                return (joint, verb.is_past);
+            }
+            let phrases = phrase::split(right, true);
+            self.values_of(&phrases, Joint::Mark);
+            return (Joint::Mark, false);
+        }
+        match verb::main(tokens) {
+            Some(verb) => (self.predicate(tokens, &verb, inherited), verb.is_past),
+            None => {
+                let phrases = phrase::split(tokens, false);
+                self.fragment(&phrases);
+                (Joint::Mark, false)
+            }
+        }
+    }
+
+    /// A clause without a verb: typed values and tools are its values, other words its subject.
+    fn fragment(&mut self, phrases: &[Phrase]) {
+        for phrase in phrases {
+            if phrase.is_main() {
+                self.values.extend(phrase.values.iter().filter(|value| value.kind != Kind::Phrase).cloned());
+                self.add(&phrase.words, Role::Topic);
+            } else {
+                self.qualify(phrase);
+            }
+        }
+        self.promote(phrases);
+    }
+
+    fn predicate(&mut self, tokens: &[Token], verb: &Verb, inherited: &[Term]) -> Joint {
+        let left = phrase::split(&tokens[..verb.from], false);
+        let right = phrase::split(&tokens[verb.to..], true);
+        let says_who = verb.to < tokens.len() && self.is_holder(&tokens[..verb.from], verb, tokens.get(verb.to));
+        if says_who {
+            self.values.extend(phrase::name(&tokens[..verb.from]));
+            self.actions(verb);
+            for phrase in &right {
+                if phrase.is_main() {
+                    self.add(&phrase.words, Role::Topic);
+                    for value in phrase.values.iter().filter(|value| value.kind != Kind::Phrase) {
+                        self.add(&value.words.iter().cloned().collect::<Vec<_>>(), Role::Qualifier);
+                    }
+                } else {
+                    self.qualify(phrase);
+                }
+            }
+            return if verb.is_copula { Joint::Copula } else { Joint::Content };
+        }
+        for phrase in &left {
+            if phrase.is_main() {
+                self.topic(phrase);
+            } else {
+                self.qualify(phrase);
+            }
+        }
+        if !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier)) {
+            self.subject.extend(inherited.iter().cloned());
+        }
+        self.actions(verb);
+        let joint = verb.joint();
+        self.values_of(&right, joint);
+        if verb.takes_object {
+            self.object(&right);
+        }
+        joint
+    }
+
+    /// Whether the subject of a clause is what may be exchanged: `Ann owns billing`, `Paris is the capital of France`.
+    fn is_holder(&self, left: &[Token], verb: &Verb, next: Option<&Token>) -> bool {
+        let Some(next) = next else { return false };
+        let bare = !left.is_empty()
+            && left.len() <= 3
+            && left.iter().enumerate().all(|(at, token)| token.is_name || (at == 0 && phrase::may_be_name(token)));
+        let definite = matches!(&*next.lower, "the" | "our" | "my" | "your" | "his" | "her" | "their" | "responsible");
+        bare && (verb.is_role && !lexicon::is_preposition(&next.lower) && phrase::begins_plain(next)
+            || verb.is_copula && definite
+            || verb.is_for)
+    }
+
+    /// The words left of the value name the subject, names and numbers among them narrow it.
+    fn topic(&mut self, phrase: &Phrase) {
+        self.add(&phrase.words, Role::Topic);
+        for value in phrase.values.iter().filter(|value| value.kind != Kind::Phrase) {
+            self.add(&value.words.iter().cloned().collect::<Vec<_>>(), Role::Qualifier);
+        }
+    }
+
+    fn left(&mut self, tokens: &[Token]) {
+        for phrase in &phrase::split(tokens, false) {
+            if phrase.is_main() { self.topic(phrase) } else { self.qualify(phrase) }
+        }
+    }
+
+    fn actions(&mut self, verb: &Verb) {
+        self.add(&verb.actions, Role::Action);
+    }
+
+    /// The first phrase behind the verb holds the values, those behind it narrow the subject.
+    fn values_of(&mut self, phrases: &[Phrase], joint: Joint) {
+        for phrase in phrases {
+            if !phrase.is_main() {
+                self.qualify(phrase);
+                continue;
+            }
+            let has_typed = phrase.values.iter().any(|value| value.kind != Kind::Phrase);
+            if !has_typed {
+                self.values.extend(phrase.values.iter().cloned());
+                continue;
+            }
+            let numeric = phrase.values.iter().any(|value| matches!(value.kind, Kind::Number | Kind::Amount(_)));
+            self.values.extend(phrase.values.iter().filter(|value| value.kind != Kind::Phrase).cloned());
+            let role = if numeric || joint == Joint::Mark { Role::Topic } else { Role::Detail };
+            self.add(&phrase.words, role);
+        }
+        self.promote(phrases);
+    }
+
+    /// Where nothing else is a value, the last thing that narrows the subject is one.
+    fn promote(&mut self, phrases: &[Phrase]) {
+        if !self.values.is_empty() {
+            return;
+        }
+        let typed = |phrase: &&Phrase| {
+            !phrase.is_main() && !phrase.is_condition && phrase.values.iter().any(|value| value.kind != Kind::Phrase)
+        };
+        let Some(phrase) = phrases.iter().rev().find(typed) else { return };
+        self.take(phrase);
+    }
+
+    /// `We store sessions in Redis`: the object is what is spoken of, what stands behind the preposition the value.
+    fn object(&mut self, phrases: &[Phrase]) {
+        let Some(object) = phrases.iter().find(|phrase| phrase.is_main()) else { return };
+        let is_place = |phrase: &&Phrase| {
+            !phrase.is_main()
+                && !phrase.is_condition
+                && phrase.is_object_of_verb()
+                && !phrase.words.iter().any(|word| lexicon::environment(word).is_some())
+        };
+        let has_typed = |phrase: &&Phrase| phrase.values.iter().any(|value| value.kind != Kind::Phrase);
+        let typed_object = object.values.iter().any(|value| value.kind != Kind::Phrase);
+        let places: Vec<&Phrase> = phrases.iter().filter(is_place).collect();
+        let Some(place) = places.iter().find(|phrase| has_typed(phrase) || phrase.is_goal()).or(places.first()) else {
+            return;
+        };
+        if typed_object && !(place.is_goal() && has_typed(place)) {
+            return;
+        }
+        let place = (*place).clone();
+        self.values.clear();
+        self.topic(object);
+        self.take(&place);
+    }
+
+    /// Makes the words of a phrase values that were qualifiers.
+    fn take(&mut self, phrase: &Phrase) {
+        let words: BTreeSet<&String> =
+            phrase.words.iter().chain(phrase.values.iter().flat_map(|value| value.words.iter())).collect();
+        self.subject.retain(|term| term.role != Role::Qualifier || !words.contains(&term.word));
+        let has_typed = phrase.values.iter().any(|value| value.kind != Kind::Phrase);
+        self.values.extend(phrase.values.iter().filter(|value| !has_typed || value.kind != Kind::Phrase).cloned());
+        if has_typed {
+            self.add(&phrase.words, Role::Detail);
+        }
+    }
+
+    fn qualify(&mut self, phrase: &Phrase) {
+        self.add(&phrase.words, Role::Qualifier);
+        for value in phrase.values.iter().filter(|value| value.kind != Kind::Phrase) {
+            self.add(&value.words.iter().cloned().collect::<Vec<_>>(), Role::Qualifier);
+        }
+    }
+
+    fn add(&mut self, words: &[String], role: Role) {
+        let last = words.len().saturating_sub(1);
+        for (at, word) in words.iter().enumerate() {
+            let role = if phrase::is_detail(word) {
+                Role::Detail
+            } else if role != Role::Detail && lexicon::environment(word).is_some() {
+                Role::Qualifier
+            } else {
+                role
+            };
+            self.subject.push(Term { word: word.clone(), role, joins_next: at < last });
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What a clause says was the value before: `from A to B`, `B instead of A`, `replaced A with B`, `(was A)`.
+
+use std::collections::BTreeSet;
+
+use super::lexicon;
+use super::token::Token;
+
+const CHANGES: &str = "move moves moved moving switch switched switching switches migrate migrated migrating migrates change \
+    changed changes raise raised lower lowered bump bumped go went goes gone increase increased reduce reduced up down \
+    transition transitioned convert converted rename renamed port ported upgrade upgraded downgrade downgraded cut \
+    relocated relocate extended shortened dropped shifted shift grew rose fell transferred rewritten rewrote rewrite";
+const REPLACES: &str = "replace replaced replaces replacing swap swapped swaps drop dropped ditch ditched abandon \
+    abandoned trade traded exchanged retire retired";
+
+fn in_list(list: &str, token: &Token) -> bool {
+    list.split_whitespace().any(|word| word == token.lower)
+}
+
+/// The words without those of a former value, and the words of it.
+pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, BTreeSet<String>) {
+    let mut is_former = vec![false; tokens.len()];
+    let has_change = tokens.iter().any(|token| in_list(CHANGES, token));
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let mut at = 0;
+    while at < tokens.len() {
+        let span = match word(at) {
+            "from" if has_change => Some((at, end(tokens, at + 1))),
+            "instead" if word(at + 1) == "of" => Some((at, end(tokens, at + 2))),
+            "rather" if word(at + 1) == "than" => Some((at, end(tokens, at + 2))),
+            "place" if word(at + 1) == "of" && at > 0 => Some((at - 1, end(tokens, at + 2))),
+            "over"
+                if tokens[..at]
+                    .iter()
+                    .any(|token| matches!(&*token.lower, "picked" | "chose" | "prefer" | "prefers" | "preferred")) =>
+            {
+                Some((at, end(tokens, at + 1)))
+            }
+            "not" if at > 0 && (tokens[at - 1].pauses || word(at - 1) == "and") && !follows_verb(tokens, at + 1) => {
+                Some((at, end(tokens, at + 1)))
+            }
+            "was" | "formerly" | "previously" if at > 0 && (tokens[at].opens || tokens[at - 1].pauses) => {
+                Some((at, end(tokens, at + 1)))
+            }
+            _ if in_list(REPLACES, &tokens[at]) => replaced(tokens, at),
+            _ => None,
+        };
+        let Some((from, to)) = span else {
+            at += 1;
+            continue;
+        };
+        is_former[from..to].fill(true);
+        at = to.max(at + 1);
+    }
+    let former = tokens.iter().zip(&is_former).filter(|(token, is_former)| **is_former && carries(token));
+    let former = former.map(|(token, _)| token.lower.clone()).collect();
+    let rest = tokens.iter().zip(&is_former).filter(|(_, is_former)| !**is_former).map(|(token, _)| token.clone());
+    (rest.collect(), former)
+}
+
+fn carries(token: &Token) -> bool {
+    !lexicon::is_filler(&token.lower) && !lexicon::is_preposition(&token.lower) && token.lower != "not"
+}
+
+fn follows_verb(tokens: &[Token], at: usize) -> bool {
+    tokens.get(at).is_some_and(|token| lexicon::is_light_verb(&token.lower) && token.lower != "in")
+}
+
+/// The end of the phrase that begins at `at`: at the next preposition, pause or verb.
+fn end(tokens: &[Token], at: usize) -> usize {
+    let mut to = at;
+    while let Some(token) = tokens.get(to) {
+        let word = token.lower.as_str();
+        let ends = lexicon::is_preposition(word)
+            || matches!(word, "and" | "but" | "as")
+            || lexicon::is_condition(word)
+            || lexicon::is_reason(word);
+        if to > at && ends {
+            break;
+        }
+        to += 1;
+        if token.pauses {
+            break;
+        }
+    }
+    to
+}
+
+/// `replaced A with B`, `A was replaced by B`, `B replaces A`.
+fn replaced(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
+    let is_with = |token: &Token| matches!(&*token.lower, "with" | "by" | "for" | "favour" | "favor");
+    let next = tokens.get(at + 1)?;
+    let passive =
+        tokens[..at].iter().any(|token| matches!(&*token.lower, "was" | "were" | "is" | "are" | "been" | "got"));
+    if passive && is_with(next) {
+        let verb = tokens[..at].iter().position(|token| {
+            matches!(&*token.lower, "was" | "were" | "is" | "are" | "been" | "got" | "has" | "have")
+        })?;
+        return Some((0, verb));
+    }
+    let to = end(tokens, at + 1);
+    let has_new = tokens.get(to).is_some_and(|token| is_with(token) || token.lower == "in");
+    (has_new || tokens[at].lower.starts_with("replac")).then_some((at + 1, to))
+}

@@ -1,0 +1,255 @@
+//! The phrases of a clause: the main one, and those that a preposition or a condition begins.
+
+use super::lexicon;
+use super::token::Token;
+use super::values::{self, Kind, Value};
+
+/// Words that tell no subject from another.
+const DETAILS: &str = "service system project server version number component instance team company tool library \
+    framework provider engine default standard official overall total main primary whole person people guy product \
+    solution approach choice option currently new software stack preferred";
+/// What a purpose is told with: `to avoid downtime`.
+const PURPOSES: &str = "avoid save reduce speed keep make help prevent fix improve simplify cut stop ensure stay match \
+    be catch give protect get allow handle have free ease leave cope support do";
+
+/// Words that belong together, and the values among them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Phrase {
+    /// The preposition or condition it begins with; empty for the main one.
+    pub opening: String,
+    pub is_condition: bool,
+    /// The plain words that tell what it is about, in the spelling that is compared.
+    pub words: Vec<String>,
+    /// All values; the plain words are one of kind phrase for each part of a list.
+    pub values: Vec<Value>,
+}
+
+impl Phrase {
+    pub(super) fn is_main(&self) -> bool {
+        self.opening.is_empty()
+    }
+
+    /// Whether a verb may have its value behind this preposition: `store it in Redis`.
+    pub(super) fn is_object_of_verb(&self) -> bool {
+        matches!(
+            &*self.opening,
+            "to" | "in" | "on" | "with" | "at" | "via" | "into" | "through" | "by" | "after" | "onto" | "for" | "as"
+        ) && (self.opening != "for"
+            || self.values.iter().any(|value| matches!(value.kind, Kind::Amount(_) | Kind::Number)))
+    }
+
+    pub(super) fn is_goal(&self) -> bool {
+        matches!(&*self.opening, "to" | "into" | "onto")
+    }
+}
+
+pub(super) fn is_detail(word: &str) -> bool {
+    thread_local!(static DETAIL: Vec<String> = DETAILS.split_whitespace().map(lexicon::canonical).collect());
+    DETAIL.with(|details| details.iter().any(|detail| detail == word))
+}
+
+/// Whether the first word of a sentence may be a name, though every first word has a capital.
+pub(super) fn may_be_name(token: &Token) -> bool {
+    let word = token.lower.as_str();
+    token.text.starts_with(char::is_uppercase)
+        && !lexicon::is_filler(word)
+        && !lexicon::is_preposition(word)
+        && !lexicon::is_condition(word)
+        && !lexicon::is_negation(word)
+        && (!word.ends_with('s') || word.ends_with("ss"))
+}
+
+/// Whether a word begins a noun phrase rather than a value with a type.
+pub(super) fn begins_plain(token: &Token) -> bool {
+    values::typed(std::slice::from_ref(token), 0).is_none()
+}
+
+/// The words as one name.
+pub(super) fn name(tokens: &[Token]) -> Option<Value> {
+    (!tokens.is_empty()).then(|| Value::new(Kind::Name, tokens.iter().map(|token| token.lower.clone())))
+}
+
+/// Splits words into phrases. `behind_verb`: a preposition that comes first belongs to the verb.
+pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
+    let mut builder = Builder { phrases: vec![Phrase::default()], ..Builder::default() };
+    let (mut at, mut is_begun) = (0, !behind_verb);
+    while at < tokens.len() {
+        if let Some(length) = idiom(tokens, at) {
+            at += length;
+            continue;
+        }
+        let token = &tokens[at];
+        let word = token.lower.as_str();
+        if let Some((value, taken)) = values::typed(tokens, at) {
+            builder.typed(value);
+            (at, is_begun) = (at + taken, true);
+            builder.pause(&tokens[at - 1]);
+            continue;
+        }
+        let next = tokens.get(at + 1);
+        if lexicon::is_reason(word) && !token.is_name {
+            at = after_pause(tokens, at);
+            continue;
+        }
+        if word == "to" && next.is_some_and(|next| PURPOSES.split_whitespace().any(|purpose| purpose == next.lower)) {
+            at = after_pause(tokens, at);
+            continue;
+        }
+        let is_condition = lexicon::is_condition(word);
+        if (is_condition || lexicon::is_preposition(word)) && !token.is_name {
+            let phrase_end = after_pause(tokens, at);
+            let is_occasion = tokens[at..phrase_end].iter().any(|token| lexicon::is_occasion(&token.lower));
+            if matches!(word, "after" | "following" | "before" | "with" | "in")
+                && is_occasion
+                && is_begun_or_first(at, is_begun)
+                && word != "in"
+            {
+                at = phrase_end;
+                continue;
+            }
+            if is_begun || (is_condition && !matches!(word, "after" | "before" | "until" | "once")) {
+                // What belongs to a noun narrows it; whose it is needs no preposition of its own.
+                builder.open(word, is_condition);
+            }
+            at += 1;
+            builder.pause(token);
+            continue;
+        }
+        if matches!(word, "and" | "or" | "plus" | "&" | "nor" | "but" | "then") {
+            builder.end_part();
+            at += 1;
+            continue;
+        }
+        let is_determiner = matches!(word, "the" | "a" | "an" | "our" | "we" | "it" | "they" | "you" | "my" | "i");
+        if is_determiner && builder.has_words() {
+            builder.close_leading(at);
+        }
+        is_begun |= !lexicon::is_filler(word) || is_determiner;
+        builder.word(token);
+        builder.pause(token);
+        at += 1;
+    }
+    builder.finish()
+}
+
+fn is_begun_or_first(at: usize, is_begun: bool) -> bool {
+    at == 0 || is_begun
+}
+
+fn after_pause(tokens: &[Token], at: usize) -> usize {
+    tokens[at..].iter().position(|token| token.pauses).map_or(tokens.len(), |pause| at + pause + 1)
+}
+
+/// The number of words of an idiom that begins at `at`.
+fn idiom(tokens: &[Token], at: usize) -> Option<usize> {
+    lexicon::IDIOMS.iter().find_map(|idiom| {
+        let mut length = 0;
+        let is_here = idiom.split(' ').enumerate().all(|(offset, word)| {
+            length = offset + 1;
+            tokens.get(at + offset).is_some_and(|token| token.lower == word)
+        });
+        is_here.then_some(length)
+    })
+}
+
+#[derive(Default)]
+struct Builder {
+    phrases: Vec<Phrase>,
+    /// Plain words of the part of a list that is being read.
+    part: Vec<String>,
+    name: Vec<String>,
+}
+
+impl Builder {
+    fn current(&mut self) -> Option<&mut Phrase> {
+        self.phrases.last_mut()
+    }
+
+    fn has_words(&self) -> bool {
+        !self.part.is_empty()
+            || !self.name.is_empty()
+            || self.phrases.last().is_some_and(|phrase| !phrase.values.is_empty())
+    }
+
+    fn typed(&mut self, mut value: Value) {
+        let name = std::mem::take(&mut self.name);
+        if value.kind == Kind::Number && value.of.is_none() {
+            value.of = name.last().or(self.part.last()).map(|word| lexicon::canonical(word));
+        }
+        self.push_name(name);
+        if let Some(phrase) = self.current() {
+            phrase.values.push(value);
+        }
+    }
+
+    fn word(&mut self, token: &Token) {
+        if token.is_name {
+            self.name.push(token.lower.clone());
+            return;
+        }
+        self.end_name();
+        if lexicon::is_filler(&token.lower) || lexicon::is_light_verb(&token.lower) {
+            return;
+        }
+        self.part.push(lexicon::canonical(&token.lower));
+    }
+
+    fn end_name(&mut self) {
+        let name = std::mem::take(&mut self.name);
+        self.push_name(name);
+    }
+
+    fn push_name(&mut self, name: Vec<String>) {
+        if name.is_empty() {
+            return;
+        }
+        if let Some(phrase) = self.current() {
+            phrase.values.push(Value::new(Kind::Name, name));
+        }
+    }
+
+    fn end_part(&mut self) {
+        self.end_name();
+        let part = std::mem::take(&mut self.part);
+        if part.is_empty() {
+            return;
+        }
+        if let Some(phrase) = self.current() {
+            phrase.words.extend(part.iter().cloned());
+            phrase.values.push(Value::new(Kind::Phrase, part));
+        }
+    }
+
+    fn pause(&mut self, token: &Token) {
+        if !token.pauses {
+            return;
+        }
+        let is_leading =
+            self.phrases.len() > 1 && self.phrases[0].words.is_empty() && self.phrases[0].values.is_empty();
+        self.end_part();
+        if is_leading || self.current().is_some_and(|phrase| phrase.is_condition) {
+            self.phrases.push(Phrase::default());
+        }
+    }
+
+    /// A phrase that comes first ends where the next noun phrase begins: `In staging the port is 80`.
+    fn close_leading(&mut self, at: usize) {
+        let is_leading =
+            self.phrases.len() == 2 && self.phrases[0].words.is_empty() && self.phrases[0].values.is_empty();
+        if at > 0 && is_leading && !self.phrases[1].is_condition {
+            self.end_part();
+            self.phrases.push(Phrase::default());
+        }
+    }
+
+    fn open(&mut self, word: &str, is_condition: bool) {
+        self.end_part();
+        self.phrases.push(Phrase { opening: word.to_owned(), is_condition, ..Phrase::default() });
+    }
+
+    fn finish(mut self) -> Vec<Phrase> {
+        self.end_part();
+        self.phrases.retain(|phrase| !phrase.words.is_empty() || !phrase.values.is_empty());
+        self.phrases
+    }
+}

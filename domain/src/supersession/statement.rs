@@ -1,0 +1,130 @@
+//! A statement, read once and compared often.
+
+use super::clause::{self, Clause, Role, Term};
+use super::token::{self, Token};
+use super::{lexicon, verb};
+
+/// Longer texts are read up to this many bytes: what is said beyond that does not make a statement about one thing.
+const READ_BYTES: usize = 8_192;
+const MOST_WORDS: usize = 600;
+/// Comparing takes time by the product of clauses.
+const MOST_CLAUSES: usize = 16;
+
+/// What a memory states, split into clauses.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Statement {
+    clauses: Vec<Clause>,
+}
+
+impl Statement {
+    /// Reads a title, which may be empty, and a content. What the title narrows is narrowed in the content.
+    pub fn of(title: &str, content: &str) -> Self {
+        let mut clauses = clauses(content, &[]);
+        let is_told = !title.trim().is_empty()
+            && !content.to_lowercase().starts_with(&title.trim().trim_end_matches(['.', '…']).to_lowercase());
+        if is_told {
+            let of_title = self::clauses(title, &[]);
+            let topics: Vec<Term> = of_title
+                .iter()
+                .filter(|clause| clause.values.is_empty())
+                .flat_map(|clause| clause.subject.iter().cloned())
+                .collect();
+            if clauses.iter().any(Clause::has_no_subject) && !topics.is_empty() {
+                clauses = self::clauses(content, &topics);
+            }
+            let narrows: Vec<Term> = of_title
+                .iter()
+                .flat_map(Clause::qualifiers)
+                .filter(|term| lexicon::environment(&term.word).is_some())
+                .cloned()
+                .collect();
+            clauses.iter_mut().for_each(|clause| clause.narrow(&narrows));
+            clauses.extend(of_title);
+        }
+        // A sentence that only narrows is about all of them: `This holds for staging only.`
+        let narrows: Vec<Term> = clauses
+            .iter()
+            .filter(|clause| clause.only_narrows())
+            .flat_map(|clause| clause.qualifiers().cloned().collect::<Vec<_>>())
+            .collect();
+        clauses.retain(|clause| !clause.only_narrows());
+        clauses.iter_mut().for_each(|clause| clause.narrow(&narrows));
+        clauses.truncate(MOST_CLAUSES);
+        Self { clauses }
+    }
+
+    pub(super) fn claims(&self) -> impl Iterator<Item = &Clause> {
+        self.clauses.iter().filter(|clause| clause.is_claim())
+    }
+}
+
+impl Clause {
+    /// Whether a word stands in its subject or in its values.
+    pub(super) fn says(&self, word: &str) -> bool {
+        self.subject.iter().any(|term| term.word == word)
+            || self.values.iter().any(|value| {
+                value.words.contains(word)
+                    || value.of.as_deref() == Some(word)
+                    || value.words.iter().any(|said| lexicon::canonical(said) == word)
+            })
+    }
+
+    pub(super) fn has_no_subject(&self) -> bool {
+        !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier))
+    }
+
+    fn only_narrows(&self) -> bool {
+        self.values.is_empty()
+            && self.qualifiers().next().is_some()
+            && self.subject.iter().all(|term| matches!(term.role, Role::Qualifier | Role::Detail))
+    }
+
+    fn narrow(&mut self, terms: &[Term]) {
+        let new = terms.iter().filter(|term| !self.says(&term.word)).cloned().collect::<Vec<_>>();
+        self.subject.extend(new);
+    }
+}
+
+fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
+    let end = (0..=READ_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let (mut all, mut inherited) = (Vec::<Clause>::new(), subject.to_vec());
+    for sentence in token::sentences(&text[..end], MOST_WORDS) {
+        for tokens in segments(&sentence) {
+            if all.len() >= 2 * MOST_CLAUSES {
+                return all;
+            }
+            let clause = clause::read(tokens, &inherited);
+            if !clause.has_no_subject() {
+                inherited = clause.subject.iter().filter(|term| term.role != Role::Action).cloned().collect();
+            }
+            all.push(clause);
+        }
+    }
+    all
+}
+
+/// The clauses of a sentence: each has a verb or a mark of its own. Lists and conditions are not cut.
+fn segments(sentence: &[Token]) -> Vec<&[Token]> {
+    let (mut segments, mut from) = (Vec::new(), 0);
+    for at in 1..sentence.len() {
+        let joins = matches!(
+            &*sentence[at].lower,
+            "and" | "but" | "while" | "whereas" | "which" | "although" | "though" | "so"
+        );
+        if at <= from || !(sentence[at - 1].pauses || joins) {
+            continue;
+        }
+        let has_predicate =
+            |tokens: &[Token]| tokens.iter().any(|token| token.separates) || verb::main(tokens).is_some();
+        let rest = &sentence[at..];
+        let until = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
+        if has_predicate(&sentence[from..at]) && has_predicate(&rest[..until]) {
+            segments.push(&sentence[from..at]);
+            from = at;
+        }
+    }
+    if from < sentence.len() {
+        segments.push(&sentence[from..]);
+    }
+    segments
+}

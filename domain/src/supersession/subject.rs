@@ -1,0 +1,76 @@
+//! Whether two clauses speak of the same thing: how far the words of their subjects agree, and what may not differ.
+
+use std::collections::BTreeMap;
+
+use super::clause::{Clause, Role};
+
+/// How much a verb that names an attribute counts beside a noun that does.
+const ACTION_WEIGHT: f64 = 0.5;
+
+/// How two subjects agree where nothing speaks against it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Agreement {
+    /// The words they share, as a share of all words, in 0..=1.
+    pub share: f64,
+    /// How many words they share.
+    pub shared: f64,
+    /// How many words say what each is about.
+    pub words: f64,
+}
+
+/// None where a qualifier, or a word on either side, says that they speak of different things.
+pub(super) fn agreement(a: &Clause, b: &Clause) -> Option<Agreement> {
+    let (left_a, left_b) = (left_over(a, b)?, left_over(b, a)?);
+    if left_a.topics > 0 && left_b.topics > 0 || left_a.actions > 0 && left_b.actions > 0 {
+        return None;
+    }
+    let shared = left_a.shared.max(left_b.shared);
+    let left = left_a.weight() + left_b.weight();
+    let all = 2.0 * shared + left;
+    let share = if all > 0.0 { 2.0 * shared / all } else { 0.0 };
+    Some(Agreement { share, shared, words: shared + left })
+}
+
+#[derive(Default)]
+struct LeftOver {
+    topics: usize,
+    actions: usize,
+    shared: f64,
+}
+
+impl LeftOver {
+    fn weight(&self) -> f64 {
+        self.topics as f64 + ACTION_WEIGHT * self.actions as f64
+    }
+}
+
+/// What of `a` is not in `b`. None where that narrows `a`.
+fn left_over(a: &Clause, b: &Clause) -> Option<LeftOver> {
+    let mut found = LeftOver::default();
+    let mut roles: BTreeMap<&str, Role> = BTreeMap::new();
+    for (at, term) in a.subject.iter().enumerate() {
+        let is_known = b.says(&term.word);
+        let behind = a.subject.get(at + 1).filter(|_| term.joins_next);
+        if !is_known && term.role == Role::Qualifier {
+            return None;
+        }
+        // A word before a noun narrows it: `upload timeout`.
+        if !is_known && term.role == Role::Topic && behind.is_some_and(|behind| b.says(&behind.word)) {
+            return None;
+        }
+        let role = roles.entry(&term.word).or_insert(term.role);
+        if matches!(*role, Role::Detail | Role::Action) && term.role != Role::Detail {
+            *role = term.role;
+        }
+    }
+    for (word, role) in roles {
+        match (role, b.says(word)) {
+            (Role::Detail, _) => {}
+            (Role::Action, true) => found.shared += ACTION_WEIGHT,
+            (_, true) => found.shared += 1.0,
+            (Role::Action, false) => found.actions += 1,
+            (_, false) => found.topics += 1,
+        }
+    }
+    Some(found)
+}

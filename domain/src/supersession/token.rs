@@ -1,0 +1,129 @@
+//! The words of a sentence: how each is written, what marks stand around it, and whether it reads like a name.
+
+use super::lexicon;
+use super::tools;
+
+/// Marks that may stand before a word and are no part of it.
+const OPENING: [char; 10] = ['(', '[', '{', '"', '\'', '`', '“', '‘', '*', '«'];
+/// Marks that may stand behind a word and are no part of it.
+const CLOSING: [char; 16] = [')', ']', '}', '"', '\'', '`', '”', '’', '*', '»', '.', ',', ';', ':', '!', '?'];
+
+/// A word as it is written, in small letters, and what stands around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token {
+    pub text: String,
+    pub lower: String,
+    /// It reads like a name: of a person, a tool, a symbol of a program.
+    pub is_name: bool,
+    /// A colon, an equals sign or an arrow follows it.
+    pub separates: bool,
+    /// A comma, a bracket or a dash follows it.
+    pub pauses: bool,
+    /// A bracket opens before it.
+    pub opens: bool,
+}
+
+/// The sentences of a text, each as its words; at most `most` words altogether.
+pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
+    let (mut all, mut words, mut count) = (Vec::new(), Vec::new(), 0);
+    for line in text.lines() {
+        let line = line.trim_start().trim_start_matches(['-', '*', '#', '>', '•', ' ']);
+        for written in line.split_whitespace() {
+            if count >= most {
+                break;
+            }
+            count += 1;
+            let ends = read(written, &mut words);
+            if ends {
+                all.push(std::mem::take(&mut words));
+            }
+        }
+        if !words.is_empty() {
+            all.push(std::mem::take(&mut words));
+        }
+    }
+    all
+}
+
+/// Adds what a word consists of; returns whether a sentence ends with it.
+fn read(written: &str, words: &mut Vec<Token>) -> bool {
+    if let Some(last) = words.last_mut() {
+        if matches!(written, "=" | ":" | "->" | "=>" | "→" | ":=") {
+            last.separates = true;
+            return false;
+        }
+        if matches!(written, "-" | "–" | "—" | "--" | "," | "|" | "&" | "+") {
+            last.pauses = true;
+            return false;
+        }
+    }
+    // `key=value`, `key:value` and `a→b` are two words; an address is one.
+    if !written.contains("://") {
+        for mark in ["->", "→", "=>", "="] {
+            if let Some((before, after)) = written.split_once(mark)
+                && before.chars().any(char::is_alphanumeric)
+                && after.chars().any(char::is_alphanumeric)
+                && !after.contains('=')
+            {
+                read(before, words);
+                if let Some(last) = words.last_mut() {
+                    last.separates = true;
+                }
+                return read(after, words);
+            }
+        }
+    }
+    let bare = written.trim_start_matches(OPENING);
+    let opens = written.starts_with(['(', '[']);
+    let text = bare.trim_end_matches(CLOSING);
+    let text = text.strip_suffix("'s").or_else(|| text.strip_suffix("’s")).unwrap_or(text);
+    let behind = &bare[text.len()..];
+    if !text.chars().any(|c| c.is_alphanumeric() || "%$€£/~".contains(c)) {
+        return false;
+    }
+    let quoted = written.starts_with('`');
+    let is_first = words.is_empty();
+    let parts = parts(text);
+    let last = parts.len() - 1;
+    for (at, part) in parts.into_iter().enumerate() {
+        let lower = part.to_lowercase().replace('’', "'");
+        words.push(Token {
+            is_name: is_name(part, &lower, is_first && at == 0, quoted),
+            text: part.to_owned(),
+            lower,
+            separates: at == last && (behind.contains(':')),
+            pauses: at == last && behind.contains([',', ')', ']']),
+            opens: at == 0 && opens,
+        });
+    }
+    behind.contains(['.', ';', '!', '?'])
+        && !matches!(text, "e.g" | "i.e" | "vs" | "approx" | "no" | "Dr" | "Mr" | "Mrs" | "Ms")
+}
+
+/// A compound of plain words is read as its words.
+fn parts(text: &str) -> Vec<&str> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let is_plain = |part: &&str| part.len() > 1 && part.chars().all(char::is_alphabetic);
+    let known = text.to_lowercase();
+    let is_known = lexicon::opposite(&known).is_some()
+        || lexicon::canonical(&known) != known && lexicon::environment(&known).is_some();
+    if parts.len() > 1 && !is_known && parts.iter().all(is_plain) { parts } else { vec![text] }
+}
+
+fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
+    let mut letters = text.chars();
+    let first_is_capital = letters.next().is_some_and(char::is_uppercase);
+    let later_is_capital = letters.clone().any(char::is_uppercase);
+    let all_capitals = text.chars().all(|c| c.is_uppercase() || !c.is_alphabetic());
+    let is_symbol = text.contains('_') || text.contains('@') || text.contains("::");
+    let has_digit = text.chars().any(|c| c.is_ascii_digit()) && text.chars().any(char::is_alphabetic);
+    let hump = later_is_capital && !all_capitals && !lower.ends_with("s")
+        || (later_is_capital && text.chars().next().is_some_and(char::is_lowercase));
+    let is_word = lexicon::is_filler(lower) || lexicon::is_preposition(lower) || lexicon::is_condition(lower);
+    quoted
+        || is_symbol
+        || has_digit
+        || hump
+        || tools::tool_kind(lower).is_some()
+        || (first_is_capital && !is_first && !all_capitals && !is_word && text.chars().count() > 1)
+}

@@ -1,0 +1,67 @@
+//! Names of tools, by what they are used for: one takes the place of another of its kind.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::lexicon::by_line;
+
+/// Names of tools; those of one line take each other's place.
+const TOOLS: &[&str] = &[
+    "postgres postgresql mysql mariadb sqlite mongodb mongo cockroachdb dynamodb cassandra oracle couchdb neo4j scylladb \
+     firestore spanner aurora duckdb clickhouse bigquery snowflake redshift planetscale timescaledb influxdb supabase mssql tidb",
+    "redis memcached valkey dragonfly hazelcast keydb",
+    "kafka rabbitmq nats sqs pulsar activemq kinesis zeromq celery sidekiq redpanda mosquitto",
+    "jenkins circleci travis teamcity buildkite drone bamboo concourse tekton argo",
+    "github gitlab bitbucket gitea forgejo codeberg",
+    "aws gcp azure hetzner digitalocean ovh linode heroku vercel netlify render fly cloudflare scaleway",
+    "rust go golang python java kotlin scala ruby elixir typescript javascript c++ c# swift php perl clojure haskell zig erlang dart",
+    "react vue angular svelte solid preact ember htmx qwik lit",
+    "django flask fastapi rails express spring laravel phoenix axum actix gin nestjs koa fastify",
+    "npm yarn pnpm bun",
+    "pip poetry uv pipenv conda pdm hatch",
+    "webpack vite esbuild rollup parcel turbopack rspack",
+    "jest vitest mocha pytest unittest junit nose jasmine ava testng",
+    "cypress playwright selenium puppeteer webdriverio testcafe",
+    "eslint biome tslint oxlint ruff flake8 pylint prettier black yapf autopep8 gofmt rustfmt",
+    "mypy pyright pyre pytype",
+    "terraform pulumi opentofu cloudformation ansible chef puppet saltstack cdk crossplane",
+    "docker podman containerd buildah",
+    "kubernetes nomad ecs swarm mesos openshift",
+    "nginx caddy traefik apache haproxy envoy",
+    "prometheus datadog newrelic grafana zabbix nagios honeycomb splunk dynatrace",
+    "sentry rollbar bugsnag airbrake",
+    "elasticsearch opensearch solr meilisearch typesense algolia lucene quickwit",
+    "slack teams discord mattermost zulip zoom jitsi",
+    "jira linear asana trello shortcut clickup youtrack redmine monday",
+    "notion confluence wiki gitbook docusaurus mkdocs sphinx readthedocs",
+    "stripe adyen braintree paypal mollie paddle",
+    "okta auth0 keycloak cognito clerk zitadel",
+    "sendgrid mailgun postmark ses mailchimp resend",
+    "json yaml toml xml protobuf avro msgpack csv parquet ini cbor",
+    "rest graphql grpc soap trpc websocket websockets sse",
+    "ubuntu debian alpine centos fedora rhel rocky nixos",
+    "vault 1password bitwarden doppler sops lastpass",
+    "vscode vim neovim emacs intellij pycharm goland zed webstorm",
+    "openai anthropic gemini mistral ollama claude gpt llama",
+    "tabs spaces",
+    "maven gradle bazel ant sbt make cmake meson ninja just",
+    "jwt paseto cookies sessions saml oauth oidc",
+    "bash zsh fish powershell",
+    "airflow dagster prefect luigi cron temporal",
+    "launchdarkly unleash flagsmith split growthbook",
+    "figma sketch xd penpot",
+    "helm kustomize jsonnet",
+    "squash rebase",
+    "logback log4j zap zerolog logrus winston pino loguru structlog",
+    "requests httpx aiohttp axios ky got reqwest",
+    "sqlalchemy prisma drizzle typeorm sequelize knex diesel sqlx hibernate jooq gorm",
+    "pagerduty opsgenie victorops",
+    "s3 gcs minio r2 backblaze",
+];
+
+static TOOL: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(TOOLS));
+
+/// The kind of tool that a name is one of.
+pub(super) fn tool_kind(word: &str) -> Option<usize> {
+    TOOL.get(word).copied()
+}

@@ -1,0 +1,91 @@
+//! Units, number words and words of the calendar.
+
+/// Units of an amount: the kind of it, and how much of the base unit one is.
+const UNITS: &[(&str, &str, f64)] = &[
+    ("duration", "ms millisecond milliseconds msec", 0.001),
+    ("duration", "s sec secs second seconds", 1.0),
+    ("duration", "min mins minute minutes", 60.0),
+    ("duration", "h hr hrs hour hours", 3_600.0),
+    ("duration", "d day days", 86_400.0),
+    ("duration", "week weeks", 604_800.0),
+    ("duration", "month months", 2_629_800.0),
+    ("duration", "year years", 31_557_600.0),
+    ("size", "b byte bytes", 1.0),
+    ("size", "kb kib kilobyte kilobytes", 1e3),
+    ("size", "mb mib megabyte megabytes megs", 1e6),
+    ("size", "gb gib gigabyte gigabytes gig gigs gi", 1e9),
+    ("size", "tb tib terabyte terabytes", 1e12),
+    ("share", "% percent", 1.0),
+    ("money", "$ usd dollar dollars", 1.0),
+    ("euro", "€ eur euro euros", 1.0),
+    ("pound", "£ gbp pounds", 1.0),
+];
+const NUMBER_WORDS: &[(&str, &str)] = &[
+    ("one", "1"),
+    ("two", "2"),
+    ("three", "3"),
+    ("four", "4"),
+    ("five", "5"),
+    ("six", "6"),
+    ("seven", "7"),
+    ("eight", "8"),
+    ("nine", "9"),
+    ("ten", "10"),
+    ("eleven", "11"),
+    ("twelve", "12"),
+    ("fifteen", "15"),
+    ("twenty", "20"),
+    ("thirty", "30"),
+    ("forty", "40"),
+    ("fifty", "50"),
+    ("sixty", "60"),
+    ("ninety", "90"),
+    ("hundred", "100"),
+    ("unlimited", "none"),
+    ("infinite", "none"),
+    ("half", "0.5"),
+    ("zero", "0"),
+];
+const FREQUENCIES: &[(&str, &str)] = &[
+    ("hourly", "1 hour"),
+    ("daily", "1 day"),
+    ("weekly", "1 week"),
+    ("biweekly", "2 week"),
+    ("fortnightly", "2 week"),
+    ("monthly", "1 month"),
+    ("quarterly", "3 month"),
+    ("yearly", "1 year"),
+    ("annually", "1 year"),
+];
+const MONTHS: &str = "january february march april may june july august september october november december";
+const WEEKDAYS: &str = "monday tuesday wednesday thursday friday saturday sunday";
+
+/// The kind of amount that a unit measures, and how much of the base unit it is.
+pub(super) fn unit(word: &str) -> Option<(&'static str, f64)> {
+    UNITS
+        .iter()
+        .find(|(_, words, _)| words.split_whitespace().any(|unit| unit == word))
+        .map(|(kind, _, size)| (*kind, *size))
+}
+
+pub(super) fn number_word(word: &str) -> Option<&'static str> {
+    NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number)
+}
+
+pub(super) fn frequency(word: &str) -> Option<&'static str> {
+    FREQUENCIES.iter().find(|(name, _)| *name == word).map(|(_, every)| *every)
+}
+
+/// The number of a month from 1, by its name or the first three letters of it.
+pub(super) fn month(word: &str) -> Option<usize> {
+    position(MONTHS, word).map(|at| at + 1)
+}
+
+/// The number of a day of the week from 0, by its name, its plural or the first three letters of it.
+pub(super) fn weekday(word: &str) -> Option<usize> {
+    position(WEEKDAYS, word.strip_suffix('s').filter(|day| day.ends_with("day")).unwrap_or(word))
+}
+
+fn position(names: &str, word: &str) -> Option<usize> {
+    names.split_whitespace().position(|name| name == word || (word.len() == 3 && name.starts_with(word)))
+}

@@ -1,0 +1,353 @@
+//! The values of a clause: what is said of its subject, each with the kind of value it is.
+
+use std::collections::BTreeSet;
+
+use super::lexicon;
+use super::token::Token;
+use super::units;
+
+/// What kind of value it is; only values of one kind take each other's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// A number without a unit, or a version.
+    Number,
+    /// An amount of a unit, such as seconds, bytes, percent, dollars; of one dimension.
+    Amount(&'static str),
+    /// A date, a part of one, or a day of the week.
+    Date,
+    /// A time of day.
+    Time,
+    /// How often something happens.
+    Frequency,
+    /// A path or an address.
+    Path,
+    /// The name of a person, a place, a tool, or a symbol of a program.
+    Name,
+    /// Any other words.
+    Phrase,
+}
+
+/// A value in one spelling: the set of the words it consists of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Value {
+    pub kind: Kind,
+    pub words: BTreeSet<String>,
+    /// The word beside a number that tells what it counts: `port`, `replica`.
+    pub of: Option<String>,
+}
+
+impl Value {
+    pub(super) fn new(kind: Kind, words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { kind, words: words.into_iter().map(Into::into).collect(), of: None }
+    }
+
+    /// Whether one says what the other says, or part of it.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        self.words.is_subset(&other.words) || other.words.is_subset(&self.words)
+    }
+}
+
+/// How the values of two clauses about one subject are to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    /// They have no kind of value in common.
+    Apart,
+    /// One says what the other says, or more.
+    Contained,
+    /// One of them holds several values of a kind, and they differ.
+    Several,
+    /// They differ in a value of this kind.
+    Differ(Kind),
+}
+
+/// Compares the values of two clauses kind by kind; a difference in one kind is enough, several values of one are not.
+pub(super) fn compare(a: &[Value], b: &[Value]) -> Comparison {
+    let kinds: BTreeSet<Kind> = a.iter().map(|value| value.kind).filter(|kind| *kind != Kind::Phrase).collect();
+    let mut found = Comparison::Apart;
+    for kind in kinds {
+        let of_kind =
+            |values: &'_ [Value]| values.iter().filter(|value| value.kind == kind).cloned().collect::<Vec<_>>();
+        match compare_kind(kind, &of_kind(a), &of_kind(b)) {
+            Comparison::Several => return Comparison::Several,
+            Comparison::Differ(kind) if !matches!(found, Comparison::Differ(_)) => found = Comparison::Differ(kind),
+            Comparison::Contained if found == Comparison::Apart => found = Comparison::Contained,
+            _ => {}
+        }
+    }
+    if found == Comparison::Apart { phrases(a, b) } else { found }
+}
+
+fn compare_kind(kind: Kind, a: &[Value], b: &[Value]) -> Comparison {
+    let counts = |value: &Value, other: &Value| match (&value.of, &other.of) {
+        (Some(value), Some(other)) => value == other,
+        _ => a.len() == 1 && b.len() == 1,
+    };
+    let (mut met, mut differs, mut several) = (false, false, false);
+    for value in a {
+        let same: Vec<&Value> = b.iter().filter(|other| counts(value, other)).collect();
+        let siblings = a.iter().filter(|sibling| sibling.of == value.of).count();
+        met |= !same.is_empty();
+        match same[..] {
+            [] => {}
+            [other] if siblings == 1 => differs |= !value.overlaps(other),
+            _ => several |= !same.iter().any(|other| value.overlaps(other)),
+        }
+    }
+    if !met && a.len().max(b.len()) > 1 && !a.is_empty() && !b.is_empty() {
+        let all_in = |a: &[Value], b: &[Value]| a.iter().all(|value| b.iter().any(|other| value.overlaps(other)));
+        return if all_in(a, b) || all_in(b, a) { Comparison::Contained } else { Comparison::Several };
+    }
+    match (met, several, differs) {
+        (false, ..) => Comparison::Apart,
+        (_, true, _) => Comparison::Several,
+        (_, _, true) => Comparison::Differ(kind),
+        _ => Comparison::Contained,
+    }
+}
+
+/// Compares what is said in plain words, with names as words where only one of the two has names.
+fn phrases(a: &[Value], b: &[Value]) -> Comparison {
+    let words = |values: &[Value]| -> Vec<Value> {
+        values.iter().filter(|value| matches!(value.kind, Kind::Phrase | Kind::Name)).cloned().collect()
+    };
+    let (a, b) = (words(a), words(b));
+    if a.is_empty() || b.is_empty() {
+        return Comparison::Apart;
+    }
+    let all_in = |a: &[Value], b: &[Value]| a.iter().all(|value| b.iter().any(|other| value.overlaps(other)));
+    if all_in(&a, &b) || all_in(&b, &a) {
+        Comparison::Contained
+    } else if a.len() > 1 || b.len() > 1 {
+        Comparison::Several
+    } else {
+        Comparison::Differ(Kind::Phrase)
+    }
+}
+
+/// Reads the value that begins at `at`; returns it with the number of words it takes. Plain words and names are none.
+pub(super) fn typed(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+    let token = tokens.get(at)?;
+    let next = tokens.get(at + 1).filter(|_| !token.pauses && !token.separates);
+    date(tokens, at)
+        .or_else(|| frequency(tokens, at))
+        .or_else(|| time(token, next))
+        .or_else(|| amount(tokens, at))
+        .or_else(|| path(token).map(|value| (value, 1)))
+}
+
+fn date(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+    let day = |token: Option<&Token>| {
+        let digits = token?.lower.trim_end_matches(|c: char| c.is_alphabetic()).to_owned();
+        let day: u32 = digits.parse().ok()?;
+        (1..=31).contains(&day).then(|| format!("d{day}"))
+    };
+    let year = |token: Option<&Token>| {
+        let year = token?.lower.parse::<u32>().ok().filter(|year| (1900..2100).contains(year))?;
+        Some(format!("y{year}"))
+    };
+    let token = &tokens[at];
+    let capital = token.text.starts_with(char::is_uppercase);
+    if let Some(day) = units::weekday(&token.lower).filter(|_| capital || token.lower.len() > 3) {
+        return Some((Value::new(Kind::Date, [format!("w{day}")]), 1));
+    }
+    let parts: Vec<&str> = token.lower.split('-').collect();
+    if let [y, m, d] = parts[..]
+        && y.len() == 4
+        && let (Ok(y), Ok(m), Ok(d)) = (y.parse::<u32>(), m.parse::<u32>(), d.parse::<u32>())
+    {
+        return Some((Value::new(Kind::Date, [format!("y{y}"), format!("m{m}"), format!("d{d}")]), 1));
+    }
+    if let (Some(quarter), year) = (lower_quarter(&token.lower), year(tokens.get(at + 1))) {
+        let taken = 1 + usize::from(year.is_some());
+        return Some((Value::new(Kind::Date, [Some(quarter), year].into_iter().flatten()), taken));
+    }
+    // 12 May 2025, May 12, May 2025, May; a small `may` or `march` is a verb.
+    let month = |token: Option<&Token>| {
+        let token = token?;
+        let capital = token.text.starts_with(char::is_uppercase);
+        capital.then(|| units::month(&token.lower)).flatten().map(|month| format!("m{month}"))
+    };
+    let (mut words, mut taken) = (Vec::new(), 0);
+    if let (Some(day), Some(month)) = (day(Some(token)), month(tokens.get(at + 1))) {
+        words.extend([day, month]);
+        taken = 2;
+    } else if let Some(month) = month(Some(token)) {
+        words.push(month);
+        taken = 1;
+        if let Some(day) = day(tokens.get(at + 1)) {
+            words.push(day);
+            taken = 2;
+        }
+    }
+    if taken > 0 {
+        if let Some(year) = year(tokens.get(at + taken)) {
+            words.push(year);
+            taken += 1;
+        }
+        return Some((Value::new(Kind::Date, words), taken));
+    }
+    let before = at.checked_sub(1).map(|at| tokens[at].lower.as_str());
+    let is_year =
+        before.is_some_and(|before| ["in", "since", "until", "by", "during", "of", "from", "around"].contains(&before));
+    year(Some(token)).filter(|_| is_year).map(|year| (Value::new(Kind::Date, [year]), 1))
+}
+
+fn lower_quarter(word: &str) -> Option<String> {
+    matches!(word, "q1" | "q2" | "q3" | "q4").then(|| word.to_owned())
+}
+
+fn frequency(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+    let word = tokens[at].lower.as_str();
+    if let Some(every) = units::frequency(word) {
+        return Some((Value::new(Kind::Frequency, every.split(' ')), 1));
+    }
+    let singular = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
+    let is_period =
+        |word: &str| units::unit(word).is_some_and(|(kind, _)| kind == "duration") || units::weekday(word).is_some();
+    let next = tokens.get(at + 1)?;
+    match word {
+        "every" | "each" if is_period(&next.lower) => {
+            Some((Value::new(Kind::Frequency, ["1".to_owned(), singular(&next.lower)]), 2))
+        }
+        "every" if next.lower == "other" => {
+            let period = tokens.get(at + 2)?;
+            is_period(&period.lower)
+                .then(|| (Value::new(Kind::Frequency, ["2".to_owned(), singular(&period.lower)]), 3))
+        }
+        "every" => {
+            let (number, period) = (number(&next.lower)?, tokens.get(at + 2)?);
+            is_period(&period.lower).then(|| (Value::new(Kind::Frequency, [number, singular(&period.lower)]), 3))
+        }
+        "once" | "twice" => {
+            let period = tokens.get(at + 2).filter(|_| matches!(next.lower.as_str(), "a" | "per" | "every"))?;
+            let words = if word == "once" {
+                ["1".to_owned(), singular(&period.lower)]
+            } else {
+                ["1/2".to_owned(), singular(&period.lower)]
+            };
+            is_period(&period.lower).then(|| (Value::new(Kind::Frequency, words), 3))
+        }
+        _ => None,
+    }
+}
+
+fn time(token: &Token, next: Option<&Token>) -> Option<(Value, usize)> {
+    let word = token.lower.as_str();
+    let at = |hour: u32, minute: u32| Value::new(Kind::Time, [format!("{hour}:{minute:02}")]);
+    let half = |word: &str| match word {
+        "am" | "a.m" => Some(0),
+        "pm" | "p.m" => Some(12),
+        _ => None,
+    };
+    match word {
+        "noon" => return Some((at(12, 0), 1)),
+        "midnight" => return Some((at(0, 0), 1)),
+        _ => {}
+    }
+    let digits = word.trim_end_matches(|c: char| c.is_alphabetic());
+    let behind = &word[digits.len()..];
+    let following = next.and_then(|next| half(&next.lower));
+    let added = if behind.is_empty() { following } else { half(behind) };
+    let (hour, minute) = match digits.split_once(':') {
+        Some((hour, minute)) if behind.is_empty() || added.is_some() => (hour.parse().ok()?, minute.parse().ok()?),
+        None if added.is_some() => (digits.parse::<u32>().ok()?, 0),
+        _ => return None,
+    };
+    if hour > 24 || minute > 59 {
+        return None;
+    }
+    let taken = 1 + usize::from(behind.is_empty() && following.is_some());
+    Some((at(hour % 12 + added.unwrap_or(if hour >= 12 { 12 } else { 0 }), minute), taken))
+}
+
+/// A number with its unit, where it has one, and with the period it is counted by: `100 requests per minute`.
+fn amount(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+    let token = &tokens[at];
+    let word = token.lower.as_str();
+    let sign = word.chars().next().filter(|sign| "$€£".contains(*sign));
+    let digits_from = sign.map_or(0, char::len_utf8);
+    let rest = &word[digits_from..];
+    let digits = rest.trim_end_matches(|c: char| c.is_alphabetic() || c == '%' || c == '€' || c == '$');
+    let behind = &rest[digits.len()..];
+    let digits = if digits.is_empty() { number(rest)? } else { number(digits)? };
+    let next = tokens.get(at + 1).filter(|_| !token.pauses && !token.separates);
+    let amount =
+        |size: f64| digits.parse::<f64>().map_or_else(|_| digits.clone(), |number| (number * size).to_string());
+    let mut money = String::new();
+    if let Some(sign) = sign {
+        money.push(sign);
+        let size = match behind {
+            "k" => 1e3,
+            "m" => 1e6,
+            "" => 1.0,
+            _ => return None,
+        };
+        let (kind, _) = units::unit(&money)?;
+        let (rate, taken) = rate(tokens, at + 1);
+        return Some((Value::new(Kind::Amount(kind), [amount(size) + &rate]), 1 + taken));
+    }
+    if let Some((kind, size)) = units::unit(behind).filter(|_| !behind.is_empty()) {
+        let (rate, taken) = rate(tokens, at + 1);
+        return Some((Value::new(Kind::Amount(kind), [amount(size) + &rate]), 1 + taken));
+    }
+    let number = match behind {
+        "" => digits.clone(),
+        "k" => amount(1e3),
+        "x" | "th" | "nd" | "rd" | "st" | "px" | "m" | "km" | "kg" | "g" | "cm" | "pt" | "vcpu" | "qps" | "rps" => {
+            digits.clone() + behind
+        }
+        _ => return None,
+    };
+    if !behind.is_empty() {
+        return Some((Value::new(Kind::Number, [number]), 1));
+    }
+    if let Some((kind, size)) = next.and_then(|next| units::unit(&next.lower)) {
+        let (rate, taken) = rate(tokens, at + 2);
+        return Some((Value::new(Kind::Amount(kind), [amount(size) + &rate]), 2 + taken));
+    }
+    let mut value = Value::new(Kind::Number, [number]);
+    let is_plain = |token: &&Token| {
+        !lexicon::is_filler(&token.lower)
+            && !lexicon::is_preposition(&token.lower)
+            && !lexicon::is_light_verb(&token.lower)
+            && !lexicon::is_condition(&token.lower)
+            && !token.is_name
+            && token.lower.chars().all(char::is_alphabetic)
+    };
+    value.of = next.filter(is_plain).map(|next| lexicon::canonical(&next.lower));
+    Some((value, 1))
+}
+
+/// What an amount is counted by, and the number of words that say so.
+fn rate(tokens: &[Token], at: usize) -> (String, usize) {
+    let Some(word) = tokens.get(at).map(|token| token.lower.as_str()) else { return (String::new(), 0) };
+    let per = matches!(word, "per" | "a" | "an" | "each");
+    match tokens.get(at + 1).filter(|_| per).and_then(|token| units::unit(&token.lower).map(|(_, size)| size)) {
+        Some(size) => (format!("/{size}"), 2),
+        None => (String::new(), 0),
+    }
+}
+
+/// A number or a version in one spelling.
+fn number(word: &str) -> Option<String> {
+    if let Some(number) = units::number_word(word) {
+        return Some(number.to_owned());
+    }
+    let bare = word.strip_prefix('v').unwrap_or(word).trim_start_matches(['~', '+', '<', '>', '≤', '≥', '=', '^']);
+    let begins = bare.strip_prefix('-').unwrap_or(bare).starts_with(|c: char| c.is_ascii_digit());
+    if !begins || !bare.chars().all(|c| c.is_ascii_digit() || ".,_-–x".contains(c)) {
+        return None;
+    }
+    let plain: String = bare.chars().filter(|c| !",_".contains(*c)).collect();
+    Some(plain.trim_end_matches(".x").to_owned())
+}
+
+fn path(token: &Token) -> Option<Value> {
+    let word = token.lower.as_str();
+    let is_known = matches!(word, "ci/cd" | "and/or" | "tcp/ip" | "i/o" | "n/a" | "on/off" | "w/o" | "read/write");
+    let has_ending = word.rsplit_once('.').is_some_and(|(name, ending)| {
+        !name.is_empty() && (2..=6).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphabetic())
+    });
+    let is_path = (word.contains('/') && !is_known) || (has_ending && !word.contains('@')) || word.contains("://");
+    is_path.then(|| Value::new(Kind::Path, [token.text.trim_end_matches('/')]))
+}

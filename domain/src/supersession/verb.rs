@@ -1,0 +1,288 @@
+//! The main verb of a clause: where it stands, and what it says of subject and value.
+
+use super::clause::Joint;
+use super::lexicon;
+use super::token::Token;
+
+/// Verbs whose object is the value itself.
+const CHOOSING: &str = "use uses used using pick picked picks choose chose chosen select selected adopt adopted adopts \
+    prefer prefers preferred want wants like likes need needs require requires have has had own owns lead leads speak \
+    speaks play plays drink drinks support supports accept accepts allow study studies employ employs approve eat drive \
+    drives marry married cost costs utilise utilize teach teaches";
+/// Words of a verb that are nouns as often.
+const NOUNS_TOO: &str = "tests logs builds releases reports limits backups caches stores hosts deploys reviews costs \
+    calls runs formats charges names works changes sets moves plays times uses caps leads needs takes drops pins lints \
+    votes watches feeds covers supplies bills signs points treats heads chairs ends starts documents checks ships closes \
+    provides powers";
+const PAST: [&str; 9] = ["was", "were", "had", "lived", "worked", "ran", "liked", "listened", "preferred"];
+
+/// Where the words of the main verb stand, and what they say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Verb {
+    /// Its first word, and the one behind its last.
+    pub from: usize,
+    pub to: usize,
+    /// What it says about the attribute, in the spelling that is compared.
+    pub actions: Vec<String>,
+    pub is_copula: bool,
+    /// What does it may be exchanged: `owns`, `formats`.
+    pub is_role: bool,
+    /// `is used for`: what is used is the value.
+    pub is_for: bool,
+    /// Its object is spoken of, its value stands behind a preposition: `store it in Redis`.
+    pub takes_object: bool,
+    pub is_past: bool,
+}
+
+impl Verb {
+    pub(super) fn joint(&self) -> Joint {
+        match (self.is_copula, self.actions.is_empty()) {
+            (_, false) => Joint::Content,
+            (true, _) => Joint::Copula,
+            _ => Joint::Light,
+        }
+    }
+}
+
+fn is_copula(word: &str) -> bool {
+    matches!(
+        word,
+        "is" | "are"
+            | "was"
+            | "were"
+            | "be"
+            | "been"
+            | "become"
+            | "becomes"
+            | "became"
+            | "remains"
+            | "equals"
+            | "stays"
+            | "means"
+    )
+}
+
+fn is_verb(token: &Token) -> bool {
+    !token.is_name && (lexicon::is_light_verb(&token.lower) || lexicon::is_content_verb(&token.lower))
+}
+
+fn in_list(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
+
+/// Whether a word is a verb whatever stands around it.
+fn is_certain(token: &Token) -> bool {
+    let word = token.lower.as_str();
+    let is_inflected = word.ends_with('s') || word.ends_with("ed");
+    let is_irregular = matches!(
+        word,
+        "went"
+            | "chose"
+            | "chosen"
+            | "ran"
+            | "wrote"
+            | "became"
+            | "began"
+            | "got"
+            | "kept"
+            | "made"
+            | "sold"
+            | "bought"
+            | "taught"
+            | "took"
+            | "brought"
+            | "stood"
+            | "paid"
+            | "gone"
+            | "has"
+            | "have"
+            | "had"
+            | "written"
+            | "born"
+            | "met"
+            | "led"
+            | "sent"
+            | "built"
+            | "listen"
+            | "live"
+            | "expire"
+            | "belong"
+            | "reside"
+            | "speak"
+            | "depend"
+            | "go"
+    );
+    is_verb(token) && (is_copula(word) || is_irregular || (is_inflected && !in_list(NOUNS_TOO, word)))
+}
+
+/// The main verb of a clause, outside of its conditions.
+pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
+    let from = position(tokens)?;
+    let mut verb = Verb {
+        from,
+        to: from,
+        actions: Vec::new(),
+        is_copula: true,
+        is_role: false,
+        is_for: false,
+        takes_object: false,
+        is_past: false,
+    };
+    let mut last = "";
+    while let Some(token) = tokens.get(verb.to) {
+        let word = token.lower.as_str();
+        let next_is_verb = tokens.get(verb.to + 1).is_some_and(is_verb);
+        if is_verb(token) && (verb.to == from || is_chained(last, token) || token.lower == "be") {
+            if lexicon::is_content_verb(word) {
+                verb.actions.push(lexicon::canonical(word));
+            }
+            verb.is_copula &= is_copula(word);
+            verb.is_past |= PAST.contains(&word) || (word == "used" && verb.to == from);
+            let participle = verb.to > from
+                && (word.ends_with("ed") || word.ends_with("en") || word.ends_with('t') || word.ends_with("ing"));
+            verb.is_past &= !participle;
+            verb.is_role = lexicon::is_role_verb(word) && !participle;
+            verb.takes_object = !is_copula(word) && !in_list(CHOOSING, word);
+            verb.is_for = participle && in_list(CHOOSING, word);
+            last = word;
+        } else if (word == "to" && next_is_verb) || (is_adverb(word) && !matches!(word, "the" | "a" | "an")) {
+            // between the words of a verb
+        } else {
+            break;
+        }
+        verb.to += 1;
+        if token.pauses {
+            break;
+        }
+    }
+    verb.is_for &= tokens.get(verb.to).is_some_and(|next| matches!(&*next.lower, "for" | "as"));
+    Some(verb)
+}
+
+fn is_chained(last: &str, token: &Token) -> bool {
+    is_copula(last)
+        || matches!(
+            last,
+            "have"
+                | "has"
+                | "had"
+                | "do"
+                | "does"
+                | "did"
+                | "decided"
+                | "agreed"
+                | "want"
+                | "wants"
+                | "need"
+                | "needs"
+                | "started"
+                | "start"
+                | "starts"
+                | "chose"
+                | ""
+        )
+        || token.lower.ends_with("ing")
+}
+
+fn is_adverb(word: &str) -> bool {
+    matches!(
+        word,
+        "now"
+            | "only"
+            | "always"
+            | "also"
+            | "just"
+            | "currently"
+            | "already"
+            | "usually"
+            | "normally"
+            | "still"
+            | "typically"
+            | "officially"
+            | "permanently"
+            | "entirely"
+            | "fully"
+            | "finally"
+            | "recently"
+            | "all"
+            | "out"
+            | "exclusively"
+            | "mostly"
+            | "simply"
+            | "by-default"
+            | "over"
+            | "back"
+            | "away"
+            | "automatically"
+            | "up"
+            | "down"
+            | "about"
+            | "exactly"
+            | "roughly"
+            | "instead"
+            | "both"
+            | "today"
+            | "directly"
+            | "then"
+    )
+}
+
+fn position(tokens: &[Token]) -> Option<usize> {
+    let mut in_condition = false;
+    let mut uncertain = None;
+    for (at, token) in tokens.iter().enumerate() {
+        let before = at.checked_sub(1).map(|at| &tokens[at]);
+        let word = token.lower.as_str();
+        if lexicon::is_condition(word) || lexicon::is_reason(word) {
+            in_condition = true;
+        }
+        let counts = is_verb(token) && !in_condition;
+        in_condition &= !token.pauses;
+        if !counts {
+            continue;
+        }
+        let previous = before.map_or("", |before| before.lower.as_str());
+        let is_noun = matches!(
+            previous,
+            "the"
+                | "a"
+                | "an"
+                | "our"
+                | "my"
+                | "your"
+                | "his"
+                | "her"
+                | "their"
+                | "its"
+                | "this"
+                | "that"
+                | "of"
+                | "in"
+                | "on"
+                | "for"
+                | "per"
+                | "at"
+                | "with"
+                | "every"
+                | "each"
+        );
+        if is_noun && !is_copula(word) {
+            continue;
+        }
+        if is_certain(token) {
+            return Some(at);
+        }
+        if tokens.get(at + 1).is_some_and(is_certain) {
+            continue;
+        }
+        let inflected = in_list(NOUNS_TOO, word);
+        let many = matches!(
+            previous,
+            "we" | "they" | "you" | "i" | "to" | "people" | "please" | "should" | "must" | "will" | "can" | "always"
+        ) || (previous.ends_with('s') && before.is_some_and(|before| !before.is_name));
+        if at == 0 || inflected || many {
+            uncertain = uncertain.or(Some(at));
+        }
+    }
+    uncertain
+}

@@ -1,0 +1,142 @@
+//! What a newer clause is to an older one.
+
+use super::clause::{Clause, Joint, Role};
+use super::lexicon;
+use super::subject::{Agreement, agreement};
+use super::tools;
+use super::values::{Comparison, Kind, Value, compare};
+
+/// From this share of common words on, two subjects are the same.
+const SAME_SUBJECT: f64 = 0.66;
+/// From this share on they are where the newer clause names the older value as the one before.
+const SAME_SUBJECT_NAMED: f64 = 0.3;
+/// What makes an opposite needs more, since nothing but the words says what it is about.
+const SAME_ADVICE: f64 = 0.75;
+
+/// How a newer clause stands to an older one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Verdict {
+    /// They speak of different things.
+    Apart,
+    /// They speak of the same thing and agree, or one says more.
+    Agrees,
+    /// They speak of the same thing, which may have several values.
+    Several,
+    /// They speak of the same thing and differ; the confidence is in 0..=1.
+    Updates(f64),
+}
+
+pub(super) fn verdict(newer: &Clause, older: &Clause) -> Verdict {
+    if newer.is_doubtful || older.is_doubtful || (newer.is_past && !older.is_past) {
+        return Verdict::Apart;
+    }
+    let Some(agreement) = agreement(newer, older) else { return Verdict::Apart };
+    if newer.is_affirmed != older.is_affirmed {
+        return opposite(newer, older, agreement);
+    }
+    let names_older = names_as_former(newer, older);
+    let least = if names_older { SAME_SUBJECT_NAMED } else { SAME_SUBJECT };
+    let same_tools = tools_of_one_kind(&newer.values, &older.values);
+    let without_subject = agreement.words == 0.0 && (same_tools || names_older);
+    let one_has_none = names_older && (newer.has_no_subject() || older.has_no_subject());
+    if !(agreement.share >= least || without_subject || one_has_none) {
+        return Verdict::Apart;
+    }
+    match compare(&newer.values, &older.values) {
+        Comparison::Apart => Verdict::Apart,
+        Comparison::Contained => Verdict::Agrees,
+        Comparison::Several => Verdict::Several,
+        Comparison::Differ(kind) if names_older => Verdict::Updates(confidence(kind, agreement.share.max(0.9))),
+        Comparison::Differ(kind) => {
+            if is_one_attribute(newer, older, kind, agreement, same_tools) {
+                Verdict::Updates(confidence(kind, if without_subject { 0.7 } else { agreement.share }))
+            } else {
+                Verdict::Apart
+            }
+        }
+    }
+}
+
+fn confidence(kind: Kind, share: f64) -> f64 {
+    let of_kind = match kind {
+        Kind::Phrase => 0.75,
+        Kind::Name | Kind::Path => 0.9,
+        _ => 0.95,
+    };
+    of_kind * share
+}
+
+/// Whether what is said names the value before: `from Jenkins to Buildkite`.
+fn names_as_former(newer: &Clause, older: &Clause) -> bool {
+    !newer.former.is_empty()
+        && older.values.iter().any(|value| {
+            let is_former = |word: &String| {
+                newer
+                    .former
+                    .iter()
+                    .any(|former| former == word || lexicon::canonical(former) == *word || is_amount_of(former, word))
+            };
+            value.words.iter().all(is_former) || (value.kind == Kind::Name && value.words.iter().any(is_former))
+        })
+}
+
+fn is_amount_of(former: &str, word: &str) -> bool {
+    let digits: String = former.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+    !digits.is_empty() && digits == word
+}
+
+/// Whether both speak of one attribute of the subject. Where a verb names none (`uses`, `is`), a short subject has many.
+fn is_one_attribute(newer: &Clause, older: &Clause, kind: Kind, agreement: Agreement, same_tools: bool) -> bool {
+    let topics = |clause: &Clause| clause.subject.iter().filter(|term| term.role == Role::Topic).count();
+    let least_topics = topics(newer).min(topics(older));
+    let weakest = |joint: Joint| newer.joint == joint || older.joint == joint;
+    match kind {
+        Kind::Name => {
+            same_tools
+                || (!tools_of_other_kinds(&newer.values, &older.values)
+                    && (!weakest(Joint::Light) || least_topics > 1 || agreement.shared > 1.0)
+                    && least_topics + usize::from(agreement.shared >= 1.0) > 0)
+        }
+        Kind::Phrase => {
+            let is_short = |values: &[Value]| values.iter().all(|value| value.words.len() <= 4);
+            let is_marked = newer.joint == Joint::Mark && older.joint == Joint::Mark;
+            is_short(&newer.values)
+                && is_short(&older.values)
+                && agreement.share >= 0.8
+                && (is_marked || agreement.shared >= 1.5)
+        }
+        _ => agreement.shared >= 1.0,
+    }
+}
+
+fn tool_kinds(values: &[Value]) -> Vec<usize> {
+    let names = values.iter().filter(|value| value.kind == Kind::Name);
+    names.flat_map(|value| value.words.iter().filter_map(|word| tools::tool_kind(word))).collect()
+}
+
+fn tools_of_one_kind(a: &[Value], b: &[Value]) -> bool {
+    let (a, b) = (tool_kinds(a), tool_kinds(b));
+    a.iter().any(|kind| b.contains(kind))
+}
+
+fn tools_of_other_kinds(a: &[Value], b: &[Value]) -> bool {
+    !tool_kinds(a).is_empty() && !tool_kinds(b).is_empty() && !tools_of_one_kind(a, b)
+}
+
+/// The same advice with and without a negation: all words must agree, those of the values as well.
+fn opposite(newer: &Clause, older: &Clause, agreement: Agreement) -> Verdict {
+    let words = |clause: &Clause| clause.values.iter().flat_map(|value| value.words.clone()).collect::<Vec<_>>();
+    let (new, old) = (words(newer), words(older));
+    let common =
+        new.iter().filter(|word| older.says(word)).count() + old.iter().filter(|word| newer.says(word)).count();
+    let all = new.len() + old.len();
+    let share =
+        (2.0 * agreement.shared + common as f64) / (2.0 * agreement.words.max(agreement.shared) + all as f64).max(1.0);
+    let typed_differ =
+        matches!(compare(&newer.values, &older.values), Comparison::Differ(kind) if kind != Kind::Phrase);
+    if share >= SAME_ADVICE && !typed_differ && agreement.shared + common as f64 / 2.0 >= 1.5 {
+        Verdict::Updates(0.85 * share.min(1.0))
+    } else {
+        Verdict::Apart
+    }
+}
