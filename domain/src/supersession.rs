@@ -6,11 +6,13 @@
 //! In doubt there is no link: a value that is added, an exception for one environment and one of several values are all
 //! said in words that are nearly those of a change.
 
+mod aligned;
 mod clause;
 mod former;
 mod lexicon;
 mod order;
 mod phrase;
+mod reason;
 mod statement;
 mod subject;
 mod token;
@@ -28,7 +30,7 @@ use jiff::Timestamp;
 use self::verdict::{Verdict, verdict};
 
 /// Fewer of an older statement's claims than this share leave it standing when they change.
-const LEAST_SHARE_OF_CLAIMS: f64 = 0.33;
+const LEAST_SHARE_OF_CLAIMS: f64 = 0.25;
 /// From this confidence on, a statement updates another one; below, both are of the same subject alone.
 const LEAST_CONFIDENCE: f64 = 0.5;
 
@@ -77,14 +79,20 @@ pub fn found(newer: Dated<'_>, neighbours: &[Neighbour<'_>]) -> Vec<(usize, f64)
 
 /// The confidence with which two statements differ about the same subject.
 fn differs(newer: &Statement, older: &Statement) -> Option<f64> {
+    if !newer.shares_context(older) {
+        return None;
+    }
     let claims = older.claims().count();
     let (mut changed, mut best) = (0, 0.0f64);
     for old in older.claims() {
         let mut of_claim = 0.0f64;
+        // What is said again is not changed, whatever else is said.
+        if newer.claims().any(|new| new == old) {
+            continue;
+        }
         for new in newer.claims() {
             match verdict(new, old) {
                 Verdict::Updates(confidence) => of_claim = of_claim.max(confidence),
-                // What is said again is not changed, whatever else is said.
                 Verdict::Agrees | Verdict::Several => {
                     of_claim = 0.0;
                     break;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::aligned::{self, Sequence};
 use super::former;
 use super::lexicon;
 use super::phrase::{self, Phrase};
+use super::reason;
 use super::token::Token;
 use super::values::{Kind, Value};
 use super::verb::{self, Verb};
@@ -57,6 +59,9 @@ pub(super) struct Clause {
     pub is_doubtful: bool,
     /// It speaks of what was.
     pub is_past: bool,
+    pub sequence: Sequence,
+    /// All words of the subject and of the values, in the spelling that is compared.
+    pub said: BTreeSet<String>,
 }
 
 impl Clause {
@@ -72,12 +77,19 @@ impl Clause {
 
 /// Reads the words of a clause. `inherited` is the subject of the clause before, which a clause without one speaks of.
 pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
-    let (tokens, former) = former::split(tokens);
-    let is_doubtful = tokens.iter().any(|token| lexicon::is_doubt(&token.lower));
+    let (tokens, former) = former::split(&reason::without(tokens));
+    let is_doubtful = tokens.iter().enumerate().any(|(at, token)| {
+        let is_plan = token.lower.starts_with("plan");
+        lexicon::is_doubt(&token.lower) && (!is_plan || tokens.get(at + 1).is_some_and(|next| next.lower == "to"))
+    });
     let is_past = tokens.iter().any(|token| matches!(&*token.lower, "previously" | "formerly" | "originally"));
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
     let (joint, was) = reading.clause(&tokens, inherited);
+    let sequence = aligned::sequence(&tokens, reading.predicate_to, joint, reading.is_advice);
+    let of_values = reading.values.iter().flat_map(|value| value.words.iter().chain(&value.of));
+    let said = reading.subject.iter().map(|term| term.word.clone());
+    let said = said.chain(of_values.flat_map(|word| [word.clone(), lexicon::canonical(word)])).collect();
     Clause {
         subject: reading.subject,
         values: reading.values,
@@ -86,6 +98,8 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         is_affirmed: reading.negations % 2 == 0,
         is_doubtful,
         is_past: is_past || was,
+        sequence,
+        said,
     }
 }
 
@@ -94,6 +108,10 @@ struct Reading {
     subject: Vec<Term>,
     values: Vec<Value>,
     negations: usize,
+    /// The word behind the verb or the mark; beyond the last one where there is neither.
+    predicate_to: usize,
+    /// It begins with its verb: `Use tabs`.
+    is_advice: bool,
 }
 
 impl Reading {
@@ -119,7 +137,9 @@ impl Reading {
     }
 
     fn clause(&mut self, tokens: &[Token], inherited: &[Term]) -> (Joint, bool) {
+        self.predicate_to = tokens.len();
         if let Some(at) = tokens.iter().position(|token| token.separates) {
+            self.predicate_to = at + 1;
             let (left, right) = tokens.split_at(at + 1);
             let verb = verb::main(right);
             self.left(left);
@@ -132,10 +152,17 @@ impl Reading {
             return (Joint::Mark, false);
         }
         match verb::main(tokens) {
-            Some(verb) => (self.predicate(tokens, &verb, inherited), verb.is_past),
+            Some(verb) => {
+                self.predicate_to = verb.to;
+                self.is_advice = tokens[..verb.from].iter().all(|token| lexicon::is_filler(&token.lower));
+                (self.predicate(tokens, &verb, inherited), verb.is_past)
+            }
             None => {
                 let phrases = phrase::split(tokens, false);
                 self.fragment(&phrases);
+                if !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier)) {
+                    self.subject.extend(inherited.iter().cloned());
+                }
                 (Joint::Mark, false)
             }
         }
@@ -159,6 +186,8 @@ impl Reading {
         let right = phrase::split(&tokens[verb.to..], true);
         let says_who = verb.to < tokens.len() && self.is_holder(&tokens[..verb.from], verb, tokens.get(verb.to));
         if says_who {
+            // One may do several things.
+            self.is_advice = true;
             self.values.extend(phrase::name(&tokens[..verb.from]));
             self.actions(verb);
             for phrase in &right {
@@ -183,11 +212,28 @@ impl Reading {
         if !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier)) {
             self.subject.extend(inherited.iter().cloned());
         }
+        let has_none = !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier));
         self.actions(verb);
         let joint = verb.joint();
         self.values_of(&right, joint);
-        if verb.takes_object {
-            self.object(&right);
+        if has_none {
+            let purposes: Vec<&String> = right
+                .iter()
+                .filter(|phrase| matches!(&*phrase.opening, "for" | "as"))
+                .flat_map(|phrase| &phrase.words)
+                .collect();
+            let of_purpose =
+                self.subject.iter_mut().filter(|term| term.role == Role::Qualifier && purposes.contains(&&term.word));
+            of_purpose
+                .filter(|term| lexicon::environment(&term.word).is_none())
+                .for_each(|term| term.role = Role::Topic);
+        }
+        if verb.takes_object && self.object(&right) {
+            // Who does it with the object is not what is spoken of, and narrows it.
+            let actors: Vec<&String> = left.iter().flat_map(|phrase| &phrase.words).collect();
+            let of_actors =
+                self.subject.iter_mut().filter(|term| term.role == Role::Topic && actors.contains(&&term.word));
+            of_actors.for_each(|term| term.role = Role::Qualifier);
         }
         joint
     }
@@ -248,15 +294,18 @@ impl Reading {
             return;
         }
         let typed = |phrase: &&Phrase| {
-            !phrase.is_main() && !phrase.is_condition && phrase.values.iter().any(|value| value.kind != Kind::Phrase)
+            !phrase.is_main()
+                && (!phrase.is_condition || matches!(&*phrase.opening, "after" | "until" | "before"))
+                && phrase.values.iter().any(|value| value.kind != Kind::Phrase)
         };
         let Some(phrase) = phrases.iter().rev().find(typed) else { return };
         self.take(phrase);
     }
 
     /// `We store sessions in Redis`: the object is what is spoken of, what stands behind the preposition the value.
-    fn object(&mut self, phrases: &[Phrase]) {
-        let Some(object) = phrases.iter().find(|phrase| phrase.is_main()) else { return };
+    /// False where it is not so.
+    fn object(&mut self, phrases: &[Phrase]) -> bool {
+        let Some(object) = phrases.iter().find(|phrase| phrase.is_main()) else { return false };
         let is_place = |phrase: &&Phrase| {
             !phrase.is_main()
                 && !phrase.is_condition
@@ -265,17 +314,18 @@ impl Reading {
         };
         let has_typed = |phrase: &&Phrase| phrase.values.iter().any(|value| value.kind != Kind::Phrase);
         let typed_object = object.values.iter().any(|value| value.kind != Kind::Phrase);
-        let places: Vec<&Phrase> = phrases.iter().filter(is_place).collect();
+        let places: Vec<&Phrase> = phrases.iter().take_while(|phrase| !phrase.is_condition).filter(is_place).collect();
         let Some(place) = places.iter().find(|phrase| has_typed(phrase) || phrase.is_goal()).or(places.first()) else {
-            return;
+            return false;
         };
         if typed_object && !(place.is_goal() && has_typed(place)) {
-            return;
+            return false;
         }
         let place = (*place).clone();
         self.values.clear();
         self.topic(object);
         self.take(&place);
+        true
     }
 
     /// Makes the words of a phrase values that were qualifiers.

@@ -19,12 +19,11 @@ fn in_list(list: &str, token: &Token) -> bool {
 /// The words without those of a former value, and the words of it.
 pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, BTreeSet<String>) {
     let mut is_former = vec![false; tokens.len()];
-    let has_change = tokens.iter().any(|token| in_list(CHANGES, token));
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let mut at = 0;
     while at < tokens.len() {
         let span = match word(at) {
-            "from" if has_change => Some((at, end(tokens, at + 1))),
+            "from" if tokens[..at].iter().any(|token| in_list(CHANGES, token)) => Some((at, end(tokens, at + 1))),
             "instead" if word(at + 1) == "of" => Some((at, end(tokens, at + 2))),
             "rather" if word(at + 1) == "than" => Some((at, end(tokens, at + 2))),
             "place" if word(at + 1) == "of" && at > 0 => Some((at - 1, end(tokens, at + 2))),

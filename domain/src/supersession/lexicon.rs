@@ -41,7 +41,7 @@ const LIGHT_VERBS: &str = "is are was were be been am use uses used using utiliz
     stood put puts apply applies applied rely relies relied happen happens happened take takes took taken standardise \
     standardised standardize standardized default defaults defaulted sit sits pin pinned agree agreed equal equals \
     double doubled halve halved extend extended shorten shortened tighten tightened relax relaxed need needs require \
-    requires required want wants push pushed pushes shift shifted land landed return returned turn turned bring brought \
+    requires required want wants come comes came shift shifted land landed return returned turn turned bring brought \
     start starts started begin begins began";
 /// Verbs that name an attribute: who lives somewhere says nothing about where that one works.
 const CONTENT_VERBS: &str = "listen listens live lives lived cost costs own owns owned lead leads led maintain \
@@ -65,7 +65,10 @@ const CONTENT_VERBS: &str = "listen listens live lives lived cost costs own owns
     provide provides provided power powers powered document documented documents wait waits sleep sleeps feed feeds \
     fly flies arrive arrives arrived leave leaves left depart departs time times eat eats read reads watch watches \
     house houses sell sells sold buy buys bought wear wears bill bills billed invoice invoices review reviews reviewed \
-    attend attends sponsor sponsors supply supplies supplied cover covers covered flush flushes flushed";
+    attend attends sponsor sponsors supply supplies supplied cover covers covered flush flushes flushed throw throws threw catch catches caught raise resize resizes resized commute commutes \
+    measure measures measured travel travels stream streams streamed upload uploads uploaded download downloads load loads loaded \
+    order orders ordered handle pack packs packed count counts counted emit emits emitted parse collect collects collected \
+    estimate estimates estimated plan planned partition partitioned compress compresses compressed print prints printed push pushes pushed";
 /// Verbs whose bare subject is the value: what one does, another may do later.
 const ROLE_VERBS: &str = "own owns lead leads maintain maintains handle handles manage manages host hosts build builds \
     store stores approve approves chair chairs head heads coach coaches serve serves generate generates monitor \
@@ -85,7 +88,9 @@ const SYNONYMS: &[&str] = &[
     "manage manager manages boss",
     "limit maximum max cap capped ceiling quota",
     "minimum min least",
-    "expire expiry expiration lifetime ttl valid validity lives expires",
+    "length long characters character chars",
+    "track tracker tracks tracked tracking",
+    "expire expiry expiration lifetime ttl valid validity expires",
     "live lives based resides residence home located lived",
     "cost price costs priced pricing",
     "application app apps",
@@ -135,14 +140,14 @@ const SYNONYMS: &[&str] = &[
 ];
 /// Words that mean the first one of their pair, and the opposite of it.
 const OPPOSITES: &[(&str, &str)] = &[
-    ("enable", "enabled enables enabling on active activated activate"),
-    ("!enable", "disable disabled disables disabling inactive deactivated deactivate off"),
-    ("allow", "allow allowed allows permitted permit fine okay welcome ok"),
-    ("!allow", "forbid forbidden forbids prohibited disallowed disallow banned ban bans"),
-    ("require", "mandatory required compulsory obligatory requires"),
-    ("!require", "optional unnecessary"),
-    ("use", "recommended encouraged"),
-    ("!use", "avoid avoids deprecated discouraged stop stopped"),
+    ("activation", "enabled enables enabling on active activated activate"),
+    ("!activation", "disable disabled disables disabling inactive deactivated deactivate off"),
+    ("permission", "allowed permitted permit fine okay welcome ok"),
+    ("!permission", "forbid forbidden forbids prohibited disallowed disallow banned ban bans"),
+    ("obligation", "mandatory required compulsory obligatory"),
+    ("!obligation", "optional unnecessary"),
+    ("usage", "recommended encouraged"),
+    ("!usage", "avoid avoids deprecated discouraged stop stopped"),
     ("true", "true yes"),
     ("!true", "false"),
     ("public", "public"),
@@ -160,7 +165,7 @@ const OPPOSITES: &[(&str, &str)] = &[
 const NEGATIONS: &str = "not never no don't doesn't didn't isn't aren't wasn't won't shouldn't mustn't can't cannot \
     dont doesnt without neither nor none nobody nothing";
 /// Words that make a statement a possibility.
-const DOUBTS: &str = "may might could perhaps maybe considering consider considers considered proposal propose proposed \
+const DOUBTS: &str = "might perhaps maybe considering consider considers considered proposal propose proposed \
     proposes plan plans planned planning evaluating evaluate possibly wonder wondering discussing discuss discussed \
     thinking suggested suggests suggest idea rumour rumor expected hopes hope explore exploring";
 /// Places where a program runs; they narrow a statement wherever they stand.
@@ -222,9 +227,20 @@ const ENVIRONMENTS: &[&str] = &[
     "summer",
     "winter",
     "secondary",
-    "replica replicas",
     "backup backups",
     "fallback",
+    "brother brothers",
+    "sister sisters",
+    "wife",
+    "husband",
+    "mother mom mum",
+    "father dad",
+    "son sons",
+    "daughter daughters",
+    "friend friends",
+    "cousin cousins",
+    "colleague colleagues",
+    "neighbour neighbor neighbours neighbors",
     "read-only readonly",
     "batch",
     "streaming",
@@ -287,10 +303,8 @@ pub(super) const IDIOMS: &[&str] = &[
     "for us",
     "in our team",
     "in this project",
-    "in the project",
     "for this project",
     "in this repo",
-    "in the repo",
     "in this repository",
     "across the board",
     "in the meantime",
@@ -304,7 +318,7 @@ fn set(words: &'static str) -> HashSet<&'static str> {
     words.split_whitespace().collect()
 }
 
-/// By each word of a line, in its written and in its stemmed form, the line's index.
+/// By each word of a line, the line's index.
 pub(super) fn by_line(lines: &[&'static str]) -> HashMap<String, usize> {
     let words =
         lines.iter().enumerate().flat_map(|(line, words)| words.split_whitespace().map(move |word| (word, line)));
@@ -384,5 +398,14 @@ pub(super) fn opposite(word: &str) -> Option<(&'static str, bool)> {
 /// The term that stands for a word and for all that mean the same.
 pub(super) fn canonical(word: &str) -> String {
     let first = SYNONYM.get(word).and_then(|line| SYNONYMS[*line].split_whitespace().next());
-    environment(word).map_or_else(|| term(first.unwrap_or(word)), str::to_owned)
+    let place = environment(word).map(str::to_owned);
+    place.or_else(|| first.map(term)).or_else(|| doing(word)).unwrap_or_else(|| term(word))
+}
+
+/// What one does that a word names: of a `formatter`, to format.
+fn doing(word: &str) -> Option<String> {
+    let stem = word.strip_suffix('s').unwrap_or(word).strip_suffix("er")?;
+    let doubled = stem.strip_suffix(stem.chars().next_back()?)?;
+    let verbs = [stem.to_owned(), format!("{stem}e"), doubled.to_owned()];
+    verbs.into_iter().find(|verb| is_content_verb(verb)).map(|verb| term(&verb))
 }

@@ -7,7 +7,7 @@ use super::values::{self, Kind, Value};
 /// Words that tell no subject from another.
 const DETAILS: &str = "service system project server version number component instance team company tool library \
     framework provider engine default standard official overall total main primary whole person people guy product \
-    solution approach choice option currently new software stack preferred";
+    solution approach choice option currently new software stack preferred obligation permission usage automatic count";
 /// What a purpose is told with: `to avoid downtime`.
 const PURPOSES: &str = "avoid save reduce speed keep make help prevent fix improve simplify cut stop ensure stay match \
     be catch give protect get allow handle have free ease leave cope support do";
@@ -64,6 +64,11 @@ pub(super) fn begins_plain(token: &Token) -> bool {
     values::typed(std::slice::from_ref(token), 0).is_none()
 }
 
+/// Words that a main clause begins with.
+pub(super) fn is_pronoun(word: &str) -> bool {
+    matches!(word, "we" | "it" | "they" | "you" | "i")
+}
+
 /// The words as one name.
 pub(super) fn name(tokens: &[Token]) -> Option<Value> {
     (!tokens.is_empty()).then(|| Value::new(Kind::Name, tokens.iter().map(|token| token.lower.clone())))
@@ -75,6 +80,7 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
     let (mut at, mut is_begun) = (0, !behind_verb);
     while at < tokens.len() {
         if let Some(length) = idiom(tokens, at) {
+            builder.bound(&tokens[at..at + length]);
             at += length;
             continue;
         }
@@ -115,6 +121,22 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
             builder.pause(token);
             continue;
         }
+        if matches!(word, "that" | "who" | "whose" | "which") && builder.has_words() {
+            builder.open(word, true);
+            at += 1;
+            continue;
+        }
+        let is_participle =
+            word.ends_with("ed") || matches!(word, "kept" | "written" | "built" | "run" | "set" | "using" | "sent");
+        if behind_verb
+            && is_participle
+            && builder.has_words()
+            && lexicon::is_content_verb(word) | lexicon::is_light_verb(word)
+        {
+            builder.open(word, true);
+            at += 1;
+            continue;
+        }
         if matches!(word, "and" | "or" | "plus" | "&" | "nor" | "but" | "then") {
             builder.end_part();
             at += 1;
@@ -136,8 +158,13 @@ fn is_begun_or_first(at: usize, is_begun: bool) -> bool {
     at == 0 || is_begun
 }
 
+/// Where what begins at `at` ends: behind the next pause, or before the pronoun that begins the main clause.
 fn after_pause(tokens: &[Token], at: usize) -> usize {
-    tokens[at..].iter().position(|token| token.pauses).map_or(tokens.len(), |pause| at + pause + 1)
+    let rest = &tokens[at..];
+    let pause = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
+    let pronoun =
+        rest.iter().skip(2).position(|token| is_pronoun(&token.lower)).map_or(rest.len(), |pronoun| pronoun + 2);
+    at + if at == 0 { pause.min(pronoun) } else { pause }
 }
 
 /// The number of words of an idiom that begins at `at`.
@@ -192,6 +219,17 @@ impl Builder {
             return;
         }
         self.part.push(lexicon::canonical(&token.lower));
+    }
+
+    /// `at most` says that a limit is spoken of.
+    fn bound(&mut self, idiom: &[Token]) {
+        let bound = match idiom.last().map(|token| token.lower.as_str()) {
+            Some("most" | "than") => "limit",
+            Some("least") => "minimum",
+            _ => return,
+        };
+        self.end_name();
+        self.part.push(lexicon::canonical(bound));
     }
 
     fn end_name(&mut self) {

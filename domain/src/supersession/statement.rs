@@ -1,5 +1,7 @@
 //! A statement, read once and compared often.
 
+use std::collections::BTreeSet;
+
 use super::clause::{self, Clause, Role, Term};
 use super::token::{self, Token};
 use super::{lexicon, verb};
@@ -14,11 +16,16 @@ const MOST_CLAUSES: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Statement {
     clauses: Vec<Clause>,
+    /// What the title says it is about.
+    context: BTreeSet<String>,
+    /// All words of the clauses and of the title.
+    said: BTreeSet<String>,
 }
 
 impl Statement {
     /// Reads a title, which may be empty, and a content. What the title narrows is narrowed in the content.
     pub fn of(title: &str, content: &str) -> Self {
+        let mut context = BTreeSet::new();
         let mut clauses = clauses(content, &[]);
         let is_told = !title.trim().is_empty()
             && !content.to_lowercase().starts_with(&title.trim().trim_end_matches(['.', '…']).to_lowercase());
@@ -39,8 +46,12 @@ impl Statement {
                 .cloned()
                 .collect();
             clauses.iter_mut().for_each(|clause| clause.narrow(&narrows));
+            let of_subject = of_title.iter().flat_map(|clause| &clause.subject);
+            let about = of_subject.filter(|term| matches!(term.role, Role::Topic | Role::Qualifier));
+            context.extend(about.map(|term| term.word.clone()));
             clauses.extend(of_title);
         }
+        let said = clauses.iter().flat_map(|clause| clause.said.iter().cloned()).collect();
         // A sentence that only narrows is about all of them: `This holds for staging only.`
         let narrows: Vec<Term> = clauses
             .iter()
@@ -50,7 +61,12 @@ impl Statement {
         clauses.retain(|clause| !clause.only_narrows());
         clauses.iter_mut().for_each(|clause| clause.narrow(&narrows));
         clauses.truncate(MOST_CLAUSES);
-        Self { clauses }
+        Self { clauses, context, said }
+    }
+
+    /// Whether their titles leave open that they speak of the same thing: not where each names what the other does not.
+    pub(super) fn shares_context(&self, other: &Self) -> bool {
+        self.context.is_subset(&other.said) || other.context.is_subset(&self.said)
     }
 
     pub(super) fn claims(&self) -> impl Iterator<Item = &Clause> {
@@ -61,12 +77,11 @@ impl Statement {
 impl Clause {
     /// Whether a word stands in its subject or in its values.
     pub(super) fn says(&self, word: &str) -> bool {
-        self.subject.iter().any(|term| term.word == word)
-            || self.values.iter().any(|value| {
-                value.words.contains(word)
-                    || value.of.as_deref() == Some(word)
-                    || value.words.iter().any(|said| lexicon::canonical(said) == word)
-            })
+        self.said.contains(word)
+    }
+
+    pub(super) fn has_topic(&self) -> bool {
+        self.subject.iter().any(|term| term.role == Role::Topic)
     }
 
     pub(super) fn has_no_subject(&self) -> bool {
@@ -81,6 +96,8 @@ impl Clause {
 
     fn narrow(&mut self, terms: &[Term]) {
         let new = terms.iter().filter(|term| !self.says(&term.word)).cloned().collect::<Vec<_>>();
+        self.sequence.narrow(new.iter().map(|term| term.word.clone()));
+        self.said.extend(new.iter().map(|term| term.word.clone()));
         self.subject.extend(new);
     }
 }
@@ -118,7 +135,8 @@ fn segments(sentence: &[Token]) -> Vec<&[Token]> {
             |tokens: &[Token]| tokens.iter().any(|token| token.separates) || verb::main(tokens).is_some();
         let rest = &sentence[at..];
         let until = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
-        if has_predicate(&sentence[from..at]) && has_predicate(&rest[..until]) {
+        let is_told_apart = joins && sentence[at - 1].pauses && rest.len() > 4;
+        if has_predicate(&sentence[from..at]) && (is_told_apart || has_predicate(&rest[..until])) {
             segments.push(&sentence[from..at]);
             from = at;
         }

@@ -24,11 +24,26 @@ pub(super) fn agreement(a: &Clause, b: &Clause) -> Option<Agreement> {
     if left_a.topics > 0 && left_b.topics > 0 || left_a.actions > 0 && left_b.actions > 0 {
         return None;
     }
+    if a.has_topic() && b.has_topic() && !shares_topic(a, b) {
+        return None;
+    }
     let shared = left_a.shared.max(left_b.shared);
     let left = left_a.weight() + left_b.weight();
     let all = 2.0 * shared + left;
     let share = if all > 0.0 { 2.0 * shared / all } else { 0.0 };
     Some(Agreement { share, shared, words: shared + left })
+}
+
+/// Whether a word that narrows neither of them is said by both, in the subject of one at least.
+fn shares_topic(a: &Clause, b: &Clause) -> bool {
+    let tells = |a: &Clause, b: &Clause| {
+        a.subject.iter().any(|term| {
+            let narrows = b.subject.iter().any(|other| other.word == term.word && other.role == Role::Qualifier)
+                && b.subject.iter().all(|other| other.word != term.word || other.role == Role::Qualifier);
+            term.role != Role::Qualifier && b.says(&term.word) && !narrows
+        })
+    };
+    tells(a, b) || tells(b, a)
 }
 
 #[derive(Default)]
@@ -55,7 +70,11 @@ fn left_over(a: &Clause, b: &Clause) -> Option<LeftOver> {
             return None;
         }
         // A word before a noun narrows it: `upload timeout`.
-        if !is_known && term.role == Role::Topic && behind.is_some_and(|behind| b.says(&behind.word)) {
+        if !is_known
+            && term.role == Role::Topic
+            && term.word != "limit"
+            && behind.is_some_and(|behind| b.says(&behind.word))
+        {
             return None;
         }
         let role = roles.entry(&term.word).or_insert(term.role);

@@ -1,7 +1,12 @@
+use std::time::Duration;
+
 use jiff::Timestamp;
+use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
+
+mod set;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -15,6 +20,11 @@ fn is_update(older: &str, newer: &str) -> bool {
 #[rstest]
 #[case::value("The API listens on port 8080.", "The port for the API is 9090.")]
 #[case::tool("CI runs on Jenkins.", "We moved from Jenkins to GitHub Actions.")]
+#[case::version("DB: Postgres 14", "DB: Postgres 16")]
+#[case::holder("Ann owns billing.", "The owner of billing is Bob.")]
+#[case::opposite("Do not commit generated files.", "Commit generated files.")]
+#[case::unit("Sprint length is two weeks.", "Sprints last three weeks.")]
+#[case::phrase("Emails are sent in plain text.", "Emails are sent in rich format.")]
 fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
 }
@@ -22,7 +32,129 @@ fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
 #[rstest]
 #[case::environment("The API listens on port 8080.", "In staging the API listens on port 8081.")]
 #[case::other_service("The API listens on port 8080.", "The worker listens on port 8081.")]
+#[case::condition("Maximum speed is 120.", "Maximum speed is 80 when it rains.")]
+#[case::version("Use typing.", "On Python 3.8 use typing_extensions.")]
+#[case::other_attribute("Page size is 20.", "Font size is 12.")]
+#[case::list("Approved vendors: Dell", "Approved vendors: Dell, HP")]
+#[case::several("We ship to Norway and Sweden.", "We ship to Denmark and Finland.")]
+#[case::detail("Team lunch is on Wednesday.", "Team lunch is on Wednesday at noon.")]
+#[case::same("Page size is 20.", "The page size is 20!")]
+#[case::other_work("Ann owns billing.", "Ann owns search.")]
+#[case::doubt("The queue is NATS.", "We are considering Kafka as the queue.")]
 fn an_exception_is_no_update(#[case] older: &str, #[case] newer: &str) {
     assert!(!is_update(older, newer));
     assert!(!is_update(newer, older));
+}
+
+fn neighbour(statement: &Statement, second: i64) -> Neighbour<'_> {
+    Neighbour { said: Dated { statement, at: at(second) }, is_outdated: false }
+}
+
+#[test]
+fn an_attribute_that_holds_two_values_is_not_updated() {
+    let texts = ["The port is 80.", "The port is 81.", "The port is 82.", "The host is alpha."];
+    let all = texts.map(|text| Statement::of("", text));
+    let newer = Dated { statement: &all[2], at: at(9) };
+    let places =
+        |neighbours: &[Neighbour<'_>]| found(newer, neighbours).iter().map(|(place, _)| *place).collect::<Vec<_>>();
+    assert_eq!(places(&[neighbour(&all[3], 1), neighbour(&all[0], 2)]), [1]);
+    assert_eq!(places(&[neighbour(&all[0], 1), neighbour(&all[1], 2)]), [] as [usize; 0]);
+    let outdated = Neighbour { is_outdated: true, ..neighbour(&all[0], 1) };
+    assert_eq!(places(&[outdated, neighbour(&all[1], 2)]), [1]);
+    assert_eq!(places(&[neighbour(&all[0], 10)]), [] as [usize; 0]);
+}
+
+#[test]
+fn what_the_title_narrows_is_narrowed() {
+    let of = |title: &str| Statement::of(title, "The port is 80.");
+    let other = Statement::of("Gateway", "The port is 81.");
+    assert!(same_subject(&of("Gateway"), &other));
+    assert!(!same_subject(&of("Gateway in staging"), &other));
+    assert!(!same_subject(&of("Worker"), &other));
+}
+
+fn placed(statement: &Statement, score: f64, second: i64, trust: u8, owner: u8) -> Placed<'_, u8, u8> {
+    Placed { score, at: at(second), trust, owner, statement }
+}
+
+#[test]
+fn the_newest_stands_at_the_place_of_the_best() {
+    let texts = ["The port is 80.", "Deploys need a ticket.", "The port is 81.", "The port is 82."];
+    let all = texts.map(|text| Statement::of("", text));
+    let score = [1.0, 0.95, 0.9, 0.3];
+    let ranked: Vec<_> = (0..4).map(|n| placed(&all[n], score[n], n as i64, 1, 1)).collect();
+    let near = newest_first(&ranked, &[]);
+    assert_eq!(near.order, [2, 0, 1, 3]);
+    assert_eq!(near.outdated_by, [Some(2), None, None, None]);
+    let linked = newest_first(&ranked, &[(3, 2)]);
+    assert_eq!(linked.order, [3, 2, 0, 1]);
+    assert_eq!(linked.outdated_by, [Some(3), None, Some(3), None]);
+}
+
+#[rstest]
+#[case::lower_trust(0, 1)]
+#[case::other_owner(1, 2)]
+fn who_may_not_replace_is_shown_beside(#[case] trust: u8, #[case] owner: u8) {
+    let all = ["The port is 80.", "The port is 81."].map(|text| Statement::of("", text));
+    let ranked = [placed(&all[0], 1.0, 1, 1, 1), placed(&all[1], 0.9, 2, trust, owner)];
+    let shown = newest_first(&ranked, &[(1, 0)]);
+    assert_eq!(
+        (shown.order, shown.outdated_by, shown.contested_by),
+        (vec![0, 1], vec![None, None], vec![Some(1), None])
+    );
+}
+
+#[test]
+fn a_long_text_is_read_and_compared_in_bounded_time() {
+    let texts = ["The port of a is 80. ", "word ", "a,", "if the ", "=", "key=1 "]
+        .map(|part| part.repeat(100_000 / part.len()));
+    let begun = std::time::Instant::now();
+    for text in &texts {
+        let statement = Statement::of(text, text);
+        assert!(!same_subject(&statement, &statement));
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+/// Words that clauses are made of, so that texts often mean something.
+fn texts() -> impl Strategy<Value = String> {
+    let words = prop::sample::select(vec![
+        "the", "port", "API", "is", "uses", "listens", "on", "in", "staging", "Postgres", "MySQL", "8080", "9090",
+        "not", "from", "to", "moved", "of", "instead", "was", "and", ",", ":", "=", ".", "every", "30", "seconds",
+        "May", "if", "never", "replaced", "with",
+    ]);
+    prop_oneof![prop::collection::vec(words, 0..14).prop_map(|words| words.join(" ")), any::<String>()]
+}
+
+proptest! {
+    #[test]
+    fn no_statement_updates_itself_or_both_ways(a in texts(), b in texts(), title in texts(), seconds in (0..3i64, 0..3i64)) {
+        let (a, b) = (Statement::of(&title, &a), Statement::of("", &b));
+        prop_assert!(!same_subject(&a, &a), "{:?}", a);
+        let (said_a, said_b) = (Dated { statement: &a, at: at(seconds.0) }, Dated { statement: &b, at: at(seconds.1) });
+        prop_assert!(updates(said_a, said_b).is_none() || updates(said_b, said_a).is_none());
+        prop_assert!(seconds.0 != seconds.1 || updates(said_a, said_b).is_none());
+        prop_assert!(updates(said_a, said_b).is_none_or(|confidence| (0.0..=1.0).contains(&confidence)));
+        prop_assert!(updates(said_a, said_b).is_none() || same_subject(&a, &b));
+        prop_assert_eq!(same_subject(&a, &b), same_subject(&b, &a));
+    }
+
+    #[test]
+    fn newest_first_shows_each_result_once_and_newer_ones_before_what_they_outdate(
+        results in prop::collection::vec((0..3usize, 0.0..1.0f64, 0..4i64, 0..2u8, 0..2u8), 0..10),
+        links in prop::collection::vec((0..12usize, 0..12usize), 0..8),
+    ) {
+        let all = ["The port is 80.", "The port is 81.", "The host is alpha."].map(|text| Statement::of("", text));
+        let mut ranked: Vec<_> = results.iter().map(|(text, score, second, trust, owner)| placed(&all[*text], *score, *second, *trust, *owner)).collect();
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let shown = newest_first(&ranked, &links);
+        let mut sorted = shown.order.clone();
+        sorted.sort();
+        prop_assert_eq!(sorted, (0..ranked.len()).collect::<Vec<_>>());
+        let place = |of: usize| shown.order.iter().position(|place| *place == of).unwrap();
+        for (older, newer) in shown.outdated_by.iter().enumerate().filter_map(|(older, newer)| Some((older, (*newer)?))) {
+            prop_assert!(place(newer) < place(older) && ranked[newer].at > ranked[older].at);
+            prop_assert!(ranked[newer].trust >= ranked[older].trust && ranked[newer].owner == ranked[older].owner);
+        }
+    }
 }

@@ -42,7 +42,34 @@ pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
             all.push(std::mem::take(&mut words));
         }
     }
+    all.iter_mut().for_each(join_pairs);
     all
+}
+
+/// Two words that are written as one elsewhere.
+const PAIRS: [(&str, &str, &str); 8] = [
+    ("time", "out", "timeout"),
+    ("times", "out", "timeout"),
+    ("by", "hand", "manually"),
+    ("log", "in", "login"),
+    ("sign", "in", "login"),
+    ("e", "mail", "email"),
+    ("road", "map", "roadmap"),
+    ("data", "base", "database"),
+];
+
+/// Writes pairs of words as one.
+fn join_pairs(words: &mut Vec<Token>) {
+    let mut at = 0;
+    while at + 1 < words.len() {
+        let joined =
+            PAIRS.iter().find(|(first, second, _)| words[at].lower == *first && words[at + 1].lower == *second);
+        if let Some((.., joined)) = joined {
+            let second = words.remove(at + 1);
+            words[at] = Token { lower: (*joined).to_owned(), opens: words[at].opens, ..second };
+        }
+        at += 1;
+    }
 }
 
 /// Adds what a word consists of; returns whether a sentence ends with it.
@@ -115,7 +142,7 @@ fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
     let first_is_capital = letters.next().is_some_and(char::is_uppercase);
     let later_is_capital = letters.clone().any(char::is_uppercase);
     let all_capitals = text.chars().all(|c| c.is_uppercase() || !c.is_alphabetic());
-    let is_symbol = text.contains('_') || text.contains('@') || text.contains("::");
+    let is_symbol = text.contains(['_', '@', '#']) || text.contains("::");
     let has_digit = text.chars().any(|c| c.is_ascii_digit()) && text.chars().any(char::is_alphabetic);
     let hump = later_is_capital && !all_capitals && !lower.ends_with("s")
         || (later_is_capital && text.chars().next().is_some_and(char::is_lowercase));
@@ -124,6 +151,6 @@ fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
         || is_symbol
         || has_digit
         || hump
-        || tools::tool_kind(lower).is_some()
+        || tools::is_tool(lower)
         || (first_is_capital && !is_first && !all_capitals && !is_word && text.chars().count() > 1)
 }

@@ -43,7 +43,7 @@ const TOOLS: &[&str] = &[
     "vault 1password bitwarden doppler sops lastpass",
     "vscode vim neovim emacs intellij pycharm goland zed webstorm",
     "openai anthropic gemini mistral ollama claude gpt llama",
-    "tabs spaces",
+    "tabs spaces tab space",
     "maven gradle bazel ant sbt make cmake meson ninja just",
     "jwt paseto cookies sessions saml oauth oidc",
     "bash zsh fish powershell",
@@ -51,7 +51,7 @@ const TOOLS: &[&str] = &[
     "launchdarkly unleash flagsmith split growthbook",
     "figma sketch xd penpot",
     "helm kustomize jsonnet",
-    "squash rebase",
+    "squash rebase rebas",
     "logback log4j zap zerolog logrus winston pino loguru structlog",
     "requests httpx aiohttp axios ky got reqwest",
     "sqlalchemy prisma drizzle typeorm sequelize knex diesel sqlx hibernate jooq gorm",
@@ -59,9 +59,20 @@ const TOOLS: &[&str] = &[
     "s3 gcs minio r2 backblaze",
 ];
 
+/// Names of tools that are words as well: only a capital tells which is meant.
+const WORDS_TOO: &str = "go rust dart express spring render fly split linear temporal notion teams zoom got chef drone \
+    argo black make ava swift solid ember rest just sketch ninja parcel bun ant fish monday concourse oracle spanner aurora \
+    shortcut unleash clerk resend cookies sessions requests tabs spaces tab space squash rebase rebas puppet swarm helm bamboo julia cross \
+    lit turbo envoy apache wiki elm arm split cron diesel ky teams nose";
+
 static TOOL: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(TOOLS));
 
 /// The kind of tool that a name is one of.
 pub(super) fn tool_kind(word: &str) -> Option<usize> {
     TOOL.get(word).copied()
+}
+
+/// Whether a word is the name of a tool wherever it stands.
+pub(super) fn is_tool(word: &str) -> bool {
+    tool_kind(word).is_some() && !WORDS_TOO.split_whitespace().any(|listed| listed == word)
 }

@@ -46,16 +46,16 @@ const NUMBER_WORDS: &[(&str, &str)] = &[
     ("half", "0.5"),
     ("zero", "0"),
 ];
-const FREQUENCIES: &[(&str, &str)] = &[
-    ("hourly", "1 hour"),
-    ("daily", "1 day"),
-    ("weekly", "1 week"),
-    ("biweekly", "2 week"),
-    ("fortnightly", "2 week"),
-    ("monthly", "1 month"),
-    ("quarterly", "3 month"),
-    ("yearly", "1 year"),
-    ("annually", "1 year"),
+const FREQUENCIES: &[(&str, f64, &str)] = &[
+    ("hourly", 1.0, "hour"),
+    ("daily", 1.0, "day"),
+    ("weekly", 1.0, "week"),
+    ("biweekly", 2.0, "week"),
+    ("fortnightly", 2.0, "week"),
+    ("monthly", 1.0, "month"),
+    ("quarterly", 3.0, "month"),
+    ("yearly", 1.0, "year"),
+    ("annually", 1.0, "year"),
 ];
 const MONTHS: &str = "january february march april may june july august september october november december";
 const WEEKDAYS: &str = "monday tuesday wednesday thursday friday saturday sunday";
@@ -72,8 +72,9 @@ pub(super) fn number_word(word: &str) -> Option<&'static str> {
     NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number)
 }
 
-pub(super) fn frequency(word: &str) -> Option<&'static str> {
-    FREQUENCIES.iter().find(|(name, _)| *name == word).map(|(_, every)| *every)
+/// How often a word says that something happens: once in so many of a period.
+pub(super) fn frequency(word: &str) -> Option<(f64, &'static str)> {
+    FREQUENCIES.iter().find(|(name, ..)| *name == word).map(|(_, count, period)| (*count, *period))
 }
 
 /// The number of a month from 1, by its name or the first three letters of it.

@@ -108,7 +108,7 @@ fn compare_kind(kind: Kind, a: &[Value], b: &[Value]) -> Comparison {
 /// Compares what is said in plain words, with names as words where only one of the two has names.
 fn phrases(a: &[Value], b: &[Value]) -> Comparison {
     let words = |values: &[Value]| -> Vec<Value> {
-        values.iter().filter(|value| matches!(value.kind, Kind::Phrase | Kind::Name)).cloned().collect()
+        values.iter().filter(|value| matches!(value.kind, Kind::Phrase | Kind::Name | Kind::Path)).cloned().collect()
     };
     let (a, b) = (words(a), words(b));
     if a.is_empty() || b.is_empty() {
@@ -196,36 +196,33 @@ fn lower_quarter(word: &str) -> Option<String> {
     matches!(word, "q1" | "q2" | "q3" | "q4").then(|| word.to_owned())
 }
 
+/// How often something happens: as the time between, where that is an amount, else as the day.
 fn frequency(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
     let word = tokens[at].lower.as_str();
-    if let Some(every) = units::frequency(word) {
-        return Some((Value::new(Kind::Frequency, every.split(' ')), 1));
+    let every = |count: f64, period: &str| -> Option<Value> {
+        if let Some(day) = units::weekday(period) {
+            return Some(Value::new(Kind::Frequency, [count.to_string(), format!("w{day}")]));
+        }
+        let length = match period {
+            "night" | "morning" | "evening" => units::unit("day"),
+            "fortnight" => units::unit("week").map(|(kind, length)| (kind, 2.0 * length)),
+            "quarter" => units::unit("month").map(|(kind, length)| (kind, 3.0 * length)),
+            _ => units::unit(period),
+        };
+        let (kind, length) = length.filter(|(kind, _)| *kind == "duration")?;
+        Some(Value::new(Kind::Amount(kind), [(count * length).to_string()]))
+    };
+    if let Some((count, period)) = units::frequency(word) {
+        return Some((every(count, period)?, 1));
     }
-    let singular = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
-    let is_period =
-        |word: &str| units::unit(word).is_some_and(|(kind, _)| kind == "duration") || units::weekday(word).is_some();
-    let next = tokens.get(at + 1)?;
+    let period = |offset: usize| tokens.get(at + offset).map(|token| token.lower.as_str());
+    let next = period(1)?;
     match word {
-        "every" | "each" if is_period(&next.lower) => {
-            Some((Value::new(Kind::Frequency, ["1".to_owned(), singular(&next.lower)]), 2))
-        }
-        "every" if next.lower == "other" => {
-            let period = tokens.get(at + 2)?;
-            is_period(&period.lower)
-                .then(|| (Value::new(Kind::Frequency, ["2".to_owned(), singular(&period.lower)]), 3))
-        }
-        "every" => {
-            let (number, period) = (number(&next.lower)?, tokens.get(at + 2)?);
-            is_period(&period.lower).then(|| (Value::new(Kind::Frequency, [number, singular(&period.lower)]), 3))
-        }
-        "once" | "twice" => {
-            let period = tokens.get(at + 2).filter(|_| matches!(next.lower.as_str(), "a" | "per" | "every"))?;
-            let words = if word == "once" {
-                ["1".to_owned(), singular(&period.lower)]
-            } else {
-                ["1/2".to_owned(), singular(&period.lower)]
-            };
-            is_period(&period.lower).then(|| (Value::new(Kind::Frequency, words), 3))
+        "every" | "each" if every(1.0, next).is_some() => Some((every(1.0, next)?, 2)),
+        "every" if next == "other" => Some((every(2.0, period(2)?)?, 3)),
+        "every" => Some((every(number(next)?.parse().ok()?, period(2)?)?, 3)),
+        "once" | "twice" if matches!(next, "a" | "per" | "every") => {
+            Some((every(if word == "once" { 1.0 } else { 0.5 }, period(2)?)?, 3))
         }
         _ => None,
     }
@@ -269,7 +266,7 @@ fn amount(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
     let rest = &word[digits_from..];
     let digits = rest.trim_end_matches(|c: char| c.is_alphabetic() || c == '%' || c == '€' || c == '$');
     let behind = &rest[digits.len()..];
-    let digits = if digits.is_empty() { number(rest)? } else { number(digits)? };
+    let (digits, behind) = if digits.is_empty() { (number(rest)?, "") } else { (number(digits)?, behind) };
     let next = tokens.get(at + 1).filter(|_| !token.pauses && !token.separates);
     let amount =
         |size: f64| digits.parse::<f64>().map_or_else(|_| digits.clone(), |number| (number * size).to_string());

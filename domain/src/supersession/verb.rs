@@ -2,6 +2,7 @@
 
 use super::clause::Joint;
 use super::lexicon;
+use super::phrase;
 use super::token::Token;
 
 /// Verbs whose object is the value itself.
@@ -29,6 +30,8 @@ pub(super) struct Verb {
     pub is_role: bool,
     /// `is used for`: what is used is the value.
     pub is_for: bool,
+    /// A preposition belongs to it: `runs on`.
+    pub(super) has_preposition: bool,
     /// Its object is spoken of, its value stands behind a preposition: `store it in Redis`.
     pub takes_object: bool,
     pub is_past: bool,
@@ -38,6 +41,7 @@ impl Verb {
     pub(super) fn joint(&self) -> Joint {
         match (self.is_copula, self.actions.is_empty()) {
             (_, false) => Joint::Content,
+            _ if self.has_preposition => Joint::Content,
             (true, _) => Joint::Copula,
             _ => Joint::Light,
         }
@@ -117,7 +121,7 @@ fn is_certain(token: &Token) -> bool {
 
 /// The main verb of a clause, outside of its conditions.
 pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
-    let from = position(tokens)?;
+    let from = position(tokens).or_else(|| unlisted(tokens))?;
     let mut verb = Verb {
         from,
         to: from,
@@ -125,6 +129,7 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
         is_copula: true,
         is_role: false,
         is_for: false,
+        has_preposition: false,
         takes_object: false,
         is_past: false,
     };
@@ -132,8 +137,9 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
     while let Some(token) = tokens.get(verb.to) {
         let word = token.lower.as_str();
         let next_is_verb = tokens.get(verb.to + 1).is_some_and(is_verb);
-        if is_verb(token) && (verb.to == from || is_chained(last, token) || token.lower == "be") {
-            if lexicon::is_content_verb(word) {
+        let is_unlisted = verb.to == from && !is_verb(token);
+        if is_unlisted || is_verb(token) && (verb.to == from || is_chained(last, token) || token.lower == "be") {
+            if is_unlisted || lexicon::is_content_verb(word) {
                 verb.actions.push(lexicon::canonical(word));
             }
             verb.is_copula &= is_copula(word);
@@ -144,6 +150,10 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
             verb.is_role = lexicon::is_role_verb(word) && !participle;
             verb.takes_object = !is_copula(word) && !in_list(CHOOSING, word);
             verb.is_for = participle && in_list(CHOOSING, word);
+            last = word;
+        } else if is_copula(last) && is_participle(token) {
+            verb.actions.push(lexicon::canonical(word));
+            (verb.is_copula, verb.is_role, verb.is_past, verb.takes_object) = (false, false, false, true);
             last = word;
         } else if (word == "to" && next_is_verb) || (is_adverb(word) && !matches!(word, "the" | "a" | "an")) {
             // between the words of a verb
@@ -156,7 +166,34 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
         }
     }
     verb.is_for &= tokens.get(verb.to).is_some_and(|next| matches!(&*next.lower, "for" | "as"));
+    verb.has_preposition = tokens.get(verb.to).is_some_and(|next| {
+        !next.is_name && (lexicon::is_preposition(&next.lower) || matches!(&*next.lower, "after" | "until" | "before"))
+    });
+    verb.takes_object &= !verb.has_preposition;
     Some(verb)
+}
+
+/// Whether a word reads as the participle of a verb that is not listed.
+fn is_participle(token: &Token) -> bool {
+    let word = token.lower.as_str();
+    !token.is_name && word.len() > 4 && (word.ends_with("ed") || word.ends_with("built") || word.ends_with("written"))
+}
+
+/// A word behind the first one that reads like a verb, where no verb that is listed stands: it has its ending, and an
+/// object or a preposition behind it.
+fn unlisted(tokens: &[Token]) -> Option<usize> {
+    let end = tokens.iter().position(|token| lexicon::is_condition(&token.lower)).unwrap_or(tokens.len());
+    (1..end.saturating_sub(1)).find(|at| {
+        let (before, token, next) = (&tokens[at - 1], &tokens[*at], &tokens[at + 1]);
+        let word = token.lower.as_str();
+        let ends = word.len() > 3 && (word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ed"));
+        let is_object = next.is_name
+            || lexicon::is_preposition(&next.lower)
+            || matches!(&*next.lower, "the" | "a" | "an" | "our" | "its" | "his" | "her" | "their" | "my" | "every")
+            || super::values::typed(tokens, at + 1).is_some();
+        let is_free = !before.pauses && !lexicon::is_preposition(&before.lower) && !lexicon::is_filler(&before.lower);
+        ends && is_object && is_free && !token.is_name && !token.pauses && super::values::typed(tokens, *at).is_none()
+    })
 }
 
 fn is_chained(last: &str, token: &Token) -> bool {
@@ -238,6 +275,9 @@ fn position(tokens: &[Token]) -> Option<usize> {
         }
         let counts = is_verb(token) && !in_condition;
         in_condition &= !token.pauses;
+        let follows_words = before
+            .is_some_and(|before| !lexicon::is_preposition(&before.lower) && !lexicon::is_condition(&before.lower));
+        in_condition &= !(follows_words && phrase::is_pronoun(&token.lower));
         if !counts {
             continue;
         }
@@ -269,10 +309,15 @@ fn position(tokens: &[Token]) -> Option<usize> {
         if is_noun && !is_copula(word) {
             continue;
         }
+        let names = !is_copula(word) && word.ends_with('s');
+        if names && tokens.get(at + 1).is_some_and(|next| is_copula(&next.lower) || is_certain(next)) {
+            continue;
+        }
         if is_certain(token) {
             return Some(at);
         }
-        if tokens.get(at + 1).is_some_and(is_certain) {
+        let is_plural_noun = |next: &Token| word.ends_with('s') && is_verb(next) && !next.lower.ends_with('s');
+        if tokens.get(at + 1).is_some_and(|next| is_certain(next) || is_plural_noun(next)) {
             continue;
         }
         let inflected = in_list(NOUNS_TOO, word);
@@ -280,7 +325,10 @@ fn position(tokens: &[Token]) -> Option<usize> {
             previous,
             "we" | "they" | "you" | "i" | "to" | "people" | "please" | "should" | "must" | "will" | "can" | "always"
         ) || (previous.ends_with('s') && before.is_some_and(|before| !before.is_name));
-        if at == 0 || inflected || many {
+        if many {
+            return Some(at);
+        }
+        if at == 0 || inflected {
             uncertain = uncertain.or(Some(at));
         }
     }

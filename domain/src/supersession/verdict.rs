@@ -1,5 +1,6 @@
 //! What a newer clause is to an older one.
 
+use super::aligned::differ_in_one_value;
 use super::clause::{Clause, Joint, Role};
 use super::lexicon;
 use super::subject::{Agreement, agreement};
@@ -7,11 +8,14 @@ use super::tools;
 use super::values::{Comparison, Kind, Value, compare};
 
 /// From this share of common words on, two subjects are the same.
-const SAME_SUBJECT: f64 = 0.66;
+const SAME_SUBJECT: f64 = 0.5;
 /// From this share on they are where the newer clause names the older value as the one before.
 const SAME_SUBJECT_NAMED: f64 = 0.3;
 /// What makes an opposite needs more, since nothing but the words says what it is about.
 const SAME_ADVICE: f64 = 0.75;
+
+/// The confidence in an update that repeats the sentence with another value.
+const SAME_SENTENCE: f64 = 0.9;
 
 /// How a newer clause stands to an older one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +33,9 @@ pub(super) enum Verdict {
 pub(super) fn verdict(newer: &Clause, older: &Clause) -> Verdict {
     if newer.is_doubtful || older.is_doubtful || (newer.is_past && !older.is_past) {
         return Verdict::Apart;
+    }
+    if newer.is_affirmed && older.is_affirmed && differ_in_one_value(&newer.sequence, &older.sequence) {
+        return Verdict::Updates(SAME_SENTENCE);
     }
     let Some(agreement) = agreement(newer, older) else { return Verdict::Apart };
     if newer.is_affirmed != older.is_affirmed {
@@ -100,17 +107,19 @@ fn is_one_attribute(newer: &Clause, older: &Clause, kind: Kind, agreement: Agree
         Kind::Phrase => {
             let is_short = |values: &[Value]| values.iter().all(|value| value.words.len() <= 4);
             let is_marked = newer.joint == Joint::Mark && older.joint == Joint::Mark;
-            is_short(&newer.values)
-                && is_short(&older.values)
-                && agreement.share >= 0.8
-                && (is_marked || agreement.shared >= 1.5)
+            (same_tools && agreement.shared >= 1.0)
+                || is_short(&newer.values)
+                    && is_short(&older.values)
+                    && agreement.share >= 0.8
+                    && (is_marked || agreement.shared >= 1.5)
+                    && (!weakest(Joint::Light) || least_topics > 0)
         }
         _ => agreement.shared >= 1.0,
     }
 }
 
 fn tool_kinds(values: &[Value]) -> Vec<usize> {
-    let names = values.iter().filter(|value| value.kind == Kind::Name);
+    let names = values.iter().filter(|value| matches!(value.kind, Kind::Name | Kind::Phrase));
     names.flat_map(|value| value.words.iter().filter_map(|word| tools::tool_kind(word))).collect()
 }
 

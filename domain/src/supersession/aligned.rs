@@ -1,0 +1,133 @@
+//! Two clauses that are the same sentence but for the words of one value.
+
+use std::collections::BTreeSet;
+
+use super::clause::Joint;
+use super::lexicon;
+use super::token::Token;
+use super::tools;
+use super::values;
+
+/// Verbs whose object may be one of many.
+const ADDITIVE: &str = "support supports supported accept accepts accepted allow allows include includes contain contains \
+    provide provides need needs require requires know knows like likes has have add adds speak speaks write writes wrote \
+    read reads bought buy buys sell sells visit visited teach teaches study studied";
+/// Longer values are other statements.
+const MOST_WORDS: usize = 5;
+
+/// The words of a clause that carry something, in their order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Sequence {
+    words: Vec<Word>,
+    /// What narrows the clause from outside of it.
+    narrowed_by: BTreeSet<String>,
+    /// Where what is said of the subject begins.
+    value_from: usize,
+    /// The verb may have several objects, or there is no subject whose only value it tells.
+    is_open: bool,
+}
+
+impl Sequence {
+    pub(super) fn narrow(&mut self, by: impl IntoIterator<Item = String>) {
+        self.narrowed_by.extend(by);
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Word {
+    text: String,
+    is_preposition: bool,
+    /// A number, a date, a path or a name.
+    is_typed: bool,
+    lists: bool,
+}
+
+/// The words of a clause whose predicate ends before the token `predicate_to`.
+pub(super) fn sequence(tokens: &[Token], predicate_to: usize, joint: Joint, is_advice: bool) -> Sequence {
+    let mut words = Vec::new();
+    let mut value_from = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        if at == predicate_to {
+            value_from = words.len();
+        }
+        let word = token.lower.as_str();
+        let is_preposition = !token.is_name && (lexicon::is_preposition(word) || lexicon::is_condition(word));
+        let lists = matches!(word, "and" | "or" | "plus" | "&");
+        if !is_preposition
+            && !token.is_name
+            && !lists
+            && (lexicon::is_filler(word) || lexicon::is_light_verb(word))
+            && values::typed(tokens, at).is_none()
+        {
+            continue;
+        }
+        if is_preposition && at == predicate_to {
+            continue;
+        }
+        words.push(Word {
+            text: lexicon::canonical(word),
+            is_preposition,
+            is_typed: token.is_name || values::typed(tokens, at).is_some(),
+            lists: lists || (token.pauses && at + 1 < tokens.len()),
+        });
+    }
+    if predicate_to >= tokens.len() {
+        value_from = words.len();
+    }
+    let is_additive = tokens[..predicate_to.min(tokens.len())]
+        .iter()
+        .any(|token| ADDITIVE.split_whitespace().any(|verb| verb == token.lower));
+    let names_no_attribute = matches!(joint, Joint::Light | Joint::Copula) && value_from < 2;
+    Sequence {
+        words,
+        narrowed_by: BTreeSet::new(),
+        value_from,
+        is_open: is_additive || is_advice || names_no_attribute,
+    }
+}
+
+/// Whether two clauses differ in one value alone, and in nothing that narrows them.
+pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
+    let prefix = a.words.iter().zip(&b.words).take_while(|(a, b)| a.text == b.text).count();
+    if a.narrowed_by != b.narrowed_by
+        || prefix == 0
+        || prefix < a.value_from.max(b.value_from)
+        || a.value_from == 0
+        || b.value_from == 0
+    {
+        return false;
+    }
+    let (rest_a, rest_b) = (&a.words[prefix..], &b.words[prefix..]);
+    let suffix = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(a, b)| a.text == b.text).count();
+    let (value_a, value_b) = (&rest_a[..rest_a.len() - suffix], &rest_b[..rest_b.len() - suffix]);
+    let is_value = |words: &[Word]| {
+        !words.is_empty()
+            && words.len() <= MOST_WORDS
+            && words.iter().all(|word| !word.lists && lexicon::environment(&word.text).is_none())
+            && words.iter().skip(1).all(|word| !word.is_preposition)
+            && words.iter().any(|word| !word.is_preposition)
+    };
+    // What stands behind a second preposition narrows the value before it.
+    let is_narrowed = a.words[a.value_from..prefix].iter().any(|word| word.is_preposition || word.lists);
+    let prepositions = |words: &[Word]| -> Vec<String> {
+        words.iter().filter(|word| word.is_preposition).map(|word| word.text.clone()).collect()
+    };
+    let contains = |a: &[Word], b: &[Word]| b.iter().all(|word| a.iter().any(|other| other.text == word.text));
+    let begins_with_preposition = value_a.first().is_some_and(|word| word.is_preposition);
+    let is_typed =
+        |words: &[Word]| words.iter().any(|word| word.is_typed && word.text.starts_with(|c: char| c.is_ascii_digit()));
+    let of_kinds = |words: &[Word]| words.iter().filter_map(|word| tools::tool_kind(&word.text)).collect::<Vec<_>>();
+    let (kinds_a, kinds_b) = (of_kinds(value_a), of_kinds(value_b));
+    let same_tools = kinds_a.iter().any(|kind| kinds_b.contains(kind));
+    let has_other_tools =
+        !kinds_a.is_empty() && !kinds_b.is_empty() && !same_tools && a.value_from.min(b.value_from) < 2;
+    is_value(value_a)
+        && is_value(value_b)
+        && !has_other_tools
+        && !is_narrowed
+        && prepositions(value_a) == prepositions(value_b)
+        && !(begins_with_preposition && prefix > a.value_from)
+        && !contains(value_a, value_b)
+        && !contains(value_b, value_a)
+        && (!(a.is_open || b.is_open) || same_tools || (is_typed(value_a) && is_typed(value_b)))
+}

@@ -1,0 +1,60 @@
+//! What a clause tells about why and since when something holds: it says nothing about the subject.
+
+use super::lexicon;
+use super::phrase;
+use super::token::Token;
+
+/// The words without reasons: `because of the outage`, `since March`, `after the review`, `as of version 2`.
+pub(super) fn without(tokens: &[Token]) -> Vec<Token> {
+    let mut rest = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while at < tokens.len() {
+        let end = reason(tokens, at).unwrap_or(at);
+        if end > at {
+            // What a pause ended is ended by what stood before it.
+            if let Some(last) = rest.last_mut() {
+                let last: &mut Token = last;
+                last.pauses |= tokens[end - 1].pauses;
+            }
+            at = end;
+        } else {
+            rest.push(tokens[at].clone());
+            at += 1;
+        }
+    }
+    // A clause that consists of a reason alone is left as it is.
+    if rest.is_empty() { tokens.to_vec() } else { rest }
+}
+
+/// Where the reason ends that begins at `at`.
+fn reason(tokens: &[Token], at: usize) -> Option<usize> {
+    let (token, next) = (&tokens[at], tokens.get(at + 1)?);
+    let behind_pause = at > 0 && tokens[at - 1].pauses;
+    let end = end(tokens, at);
+    let is_occasion = || tokens[at..end].iter().any(|token| lexicon::is_occasion(&token.lower));
+    let is_reason = match token.lower.as_str() {
+        "because" | "since" | "thanks" | "given" => true,
+        "due" | "owing" => next.lower == "to",
+        "as" => behind_pause || (next.lower == "of" && (at == 0 || end == tokens.len())),
+        "so" => next.lower == "that" || (behind_pause && at > 0),
+        "after" | "following" | "with" => (at == 0 || end == tokens.len()) && is_occasion(),
+        "effective" | "starting" | "beginning" => at == 0,
+        _ => false,
+    };
+    (is_reason && !token.is_name).then_some(end)
+}
+
+/// Behind the next pause, or before the words that begin the main clause.
+fn end(tokens: &[Token], at: usize) -> usize {
+    let rest = &tokens[at..];
+    let pause = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
+    let is_start = |token: &Token| phrase::is_pronoun(&token.lower) || matches!(&*token.lower, "the" | "our");
+    let start = (2..rest.len()).find(|place| {
+        let before = &rest[place - 1].lower;
+        is_start(&rest[*place])
+            && !lexicon::is_preposition(before)
+            && !lexicon::is_light_verb(before)
+            && before != "and"
+    });
+    at + if at == 0 { pause.min(start.unwrap_or(rest.len())) } else { pause }
+}
