@@ -1,7 +1,8 @@
 //! Which of two statements about the same thing outdates the other. A statement is split into clauses, a clause into a
-//! subject, qualifiers and values (`clause`, `phrase`, `values`). A newer statement updates an older one where subjects
-//! agree (`subject`), no qualifier stands on one side alone, and a value of one kind differs (`verdict`). What was found
-//! orders the answers of a search (`order`); nothing is deleted by it.
+//! subject, qualifiers and values (`clause`, `phrase`, `values`), without what it tells about why (`reason`) and about
+//! the value before (`former`). A newer statement updates an older one where subjects agree (`subject`), no qualifier
+//! stands on one side alone, and a value of one kind differs (`verdict`); or where one sentence differs from the other
+//! in one value alone (`aligned`). What was found orders the answers of a search (`order`); nothing is deleted by it.
 //!
 //! In doubt there is no link: a value that is added, an exception for one environment and one of several values are all
 //! said in words that are nearly those of a change.

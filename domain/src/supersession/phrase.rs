@@ -93,26 +93,12 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
             continue;
         }
         let next = tokens.get(at + 1);
-        if lexicon::is_reason(word) && !token.is_name {
-            at = after_pause(tokens, at);
-            continue;
-        }
         if word == "to" && next.is_some_and(|next| PURPOSES.split_whitespace().any(|purpose| purpose == next.lower)) {
             at = after_pause(tokens, at);
             continue;
         }
         let is_condition = lexicon::is_condition(word);
         if (is_condition || lexicon::is_preposition(word)) && !token.is_name {
-            let phrase_end = after_pause(tokens, at);
-            let is_occasion = tokens[at..phrase_end].iter().any(|token| lexicon::is_occasion(&token.lower));
-            if matches!(word, "after" | "following" | "before" | "with" | "in")
-                && is_occasion
-                && is_begun_or_first(at, is_begun)
-                && word != "in"
-            {
-                at = phrase_end;
-                continue;
-            }
             if is_begun || (is_condition && !matches!(word, "after" | "before" | "until" | "once")) {
                 // What belongs to a noun narrows it; whose it is needs no preposition of its own.
                 builder.open(word, is_condition);
@@ -152,10 +138,6 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
         at += 1;
     }
     builder.finish()
-}
-
-fn is_begun_or_first(at: usize, is_begun: bool) -> bool {
-    at == 0 || is_begun
 }
 
 /// Where what begins at `at` ends: behind the next pause, or before the pronoun that begins the main clause.
