@@ -16,6 +16,8 @@ use crate::tokens;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
+    /// A newer memory that was found says something else of the same thing.
+    Outdated,
     /// Its evidence is below the relevance floor.
     BelowFloor,
     /// A strategy of another trace than the best strategy's.
@@ -30,6 +32,7 @@ impl LeftOut {
     /// In words that follow the memory's name.
     pub fn words(self) -> &'static str {
         match self {
+            Self::Outdated => "outdated by a newer one",
             Self::BelowFloor => "not relevant enough",
             Self::NotOfBestTrace => "not of the best trace",
             Self::NoRoom => "enough of its kind",
@@ -85,6 +88,10 @@ impl Injection {
         let mut best: Option<Option<TraceId>> = None;
         recalled.sort_by_key(|entry| !entry.is_of_the_very_error());
         for entry in recalled {
+            if entry.outdated_by.is_some() {
+                injection.left_out.push((entry, LeftOut::Outdated));
+                continue;
+            }
             let (trace, warns) = (entry.memory.trace_id, entry.memory.is_warning());
             if !entry.above_floor(floor, by_words_alone) {
                 injection.left_out.push((entry, LeftOut::BelowFloor));

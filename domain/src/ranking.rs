@@ -2,6 +2,8 @@
 //! it, so that the answer and its explanation are read from the same ranking. Finding candidates is the store's work,
 //! reading bodies the caller's; what of an answer goes into a prompt is `injection`'s.
 
+mod newest;
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -52,6 +54,8 @@ pub struct Ranked {
     pub score: Score,
     /// None: it is in the answer.
     pub cut: Option<Cut>,
+    /// The newest memory of the answer that says something else of the same thing, where there is one.
+    pub outdated_by: Option<MemoryId>,
 }
 
 impl Ranked {
@@ -79,7 +83,7 @@ impl Ranking {
         let scored = candidates.facts.into_iter().map(|(facts, evidence)| {
             let fused = fused.get(&facts.id).copied().unwrap_or_default();
             let score = score(profile, &asked, &facts, &evidence, &fused);
-            Ranked { facts, evidence, score, cut: None }
+            Ranked { facts, evidence, score, cut: None, outdated_by: None }
         });
         let mut entries: Vec<Ranked> = scored.collect();
         entries.sort_by(better);

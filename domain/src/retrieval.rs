@@ -55,4 +55,6 @@ pub struct Recalled {
     pub memory: Memory,
     pub evidence: Evidence,
     pub score: Score,
+    /// The newest memory that was found beside it and says something else of the same thing.
+    pub outdated_by: Option<MemoryId>,
 }

@@ -136,6 +136,9 @@ pub struct RecalledView {
     pub base_score: f64,
     pub composite_score: f64,
     pub why: Why,
+    /// The newest memory of this answer that says something else of the same thing, and stands before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outdated_by: Option<MemoryId>,
 }
 
 impl RecalledView {
@@ -149,6 +152,7 @@ impl RecalledView {
             base_score: score.base,
             composite_score: score.composite,
             why: score.why,
+            outdated_by: recalled.outdated_by,
         }
     }
 }

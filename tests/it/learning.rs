@@ -43,6 +43,24 @@ fn a_statement_that_differs_in_one_value_is_stored_and_raises_no_other() {
 }
 
 #[test]
+fn what_is_outdated_stands_behind_the_newer_one_and_says_so() {
+    let place = Place::new();
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let (_, old) = recorded(&mut process, "The service listens on port 8080.");
+    let (_, staging) = recorded(&mut process, "On staging the service listens on port 7070.");
+    let (_, new) = recorded(&mut process, "The service listens on port 9090.");
+    let found = process.call("retrieve_memories", json!({"query": "does the service listen on port 8080?"}));
+    let memories = found["memories"].as_array().unwrap();
+    let place_of = |id: &str| memories.iter().position(|memory| memory["id"] == id).unwrap();
+    assert!(place_of(&new) < place_of(&old), "{found}");
+    assert_eq!(memories[place_of(&old)]["outdated_by"], new.as_str());
+    assert!([&staging, &new].iter().all(|id| memories[place_of(id)].get("outdated_by").is_none()), "{found}");
+    process.end();
+    let shown = place.run(&["memory", "search", "service port"]).ok();
+    assert!(shown.stdout.contains(&format!("outdated by {new}")), "{}", shown.stdout);
+}
+
+#[test]
 fn a_confirmation_keeps_its_words_and_is_found_by_its_task() {
     let place = Place::new();
     place.write("config/reasoning-bank/config.toml", "mcp.toolsets = ['all']\nllm.provider = 'none'\n");

@@ -48,8 +48,8 @@ struct Found {
 
 impl Found {
     fn recalled(mut self) -> Vec<Recalled> {
-        let recalled = |Ranked { facts, evidence, score, .. }: Ranked| {
-            Some(Recalled { memory: self.bodies.remove(&facts.id)?, evidence, score })
+        let recalled = |Ranked { facts, evidence, score, outdated_by, .. }: Ranked| {
+            Some(Recalled { memory: self.bodies.remove(&facts.id)?, evidence, score, outdated_by })
         };
         self.ranking.into_kept().filter_map(recalled).collect()
     }
@@ -181,6 +181,7 @@ impl MemoriesHandle {
         let told = ranking.entries.iter().filter(|entry| aim == Aim::Explanation || entry.cut.is_none());
         let rows = self.store.get(told.map(|entry| entry.facts.id).collect(), deadline).await?;
         let bodies: HashMap<MemoryId, Memory> = rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
+        ranking.newest_first(|id| bodies.get(&id));
         ranking.fit(request.max_tokens, |id| bodies.get(&id));
         notes.extend(over_tokens(&ranking));
         let limitation = self.store.limitation();

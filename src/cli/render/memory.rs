@@ -40,6 +40,9 @@ fn recalled(entry: &RecalledView, explain: bool) -> String {
     let mut out =
         format!("{:.3}  {}  {}\n", entry.composite_score, kind(memory.warning), bold(clean_line(&memory.title)));
     let _ = writeln!(out, "       {}  confidence {:.2}", dim(memory.id), memory.confidence);
+    if let Some(newer) = entry.outdated_by {
+        let _ = writeln!(out, "       outdated by {newer}");
+    }
     out.push_str(&lesson(memory, 5));
     if explain {
         let _ = writeln!(out, "       score  {}", why(entry, 14));

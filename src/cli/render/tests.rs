@@ -98,6 +98,7 @@ fn found(memory: MemoryView, composite: f64) -> RecalledView {
             cosine: Some(0.81),
             text_score: None,
         },
+        outdated_by: None,
     }
 }
 
