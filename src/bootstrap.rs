@@ -185,7 +185,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             max_output_tokens: llm.max_output_tokens,
             call_timeout: Duration::from_secs(llm.timeout_s),
             reasoning_effort: llm.effort.clone(),
-            ..SolveSettings::default()
+            concurrency: agent.concurrency,
         },
         retrieval: RetrievalSettings {
             profile: retrieval.profile,
@@ -211,3 +211,6 @@ fn system_settings(settings: &Settings) -> SystemSettings {
         ..SystemSettings::default()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,6 +115,7 @@ pub struct AgentSettings {
     pub prompt_token_budget: usize,
     pub total_token_budget: u64,
     pub deadline_s: u64,
+    pub concurrency: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

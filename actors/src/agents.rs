@@ -33,6 +33,8 @@ use crate::workspaces::{Resolved, WorkspacesHandle};
 
 pub const MAX_TASK_CHARS: usize = 200_000;
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
+/// How long a solve is taken to last while none has ended yet: a few calls of a model, one after another.
+const FIRST_SOLVE: Duration = Duration::from_secs(10);
 /// A cancelled task has answered within this.
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 
@@ -82,7 +84,7 @@ impl AgentsHandle {
     pub(crate) fn new(equipment: &Equipment, workspaces: WorkspacesHandle, events: Events, meters: Meters) -> Self {
         Self {
             slot: Slot::new(),
-            gate: Gate::new(equipment.settings.concurrency),
+            gate: Gate::expecting(equipment.settings.concurrency, FIRST_SOLVE),
             workspaces,
             memories: equipment.memories.clone(),
             clock: equipment.clock.clone(),

@@ -94,6 +94,7 @@ pub(super) const KEYS: &[Key] = &[
     key("agent.prompt_token_budget", Whole(Limits::LEAST_PROMPT_TOKENS as i64, 2_000_000)),
     key("agent.total_token_budget", Whole(1, 100_000_000)),
     key("agent.deadline_s", Whole(1, 86_400)),
+    key("agent.concurrency", Whole(1, 256)),
     key("matts.enabled", Flag),
     key("matts.k", Whole(1, 8)),
     key("matts.mode", OneOf(&["parallel", "sequential"])),

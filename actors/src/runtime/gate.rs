@@ -24,19 +24,21 @@ pub struct Gate {
 struct Shared {
     limit: usize,
     places: Arc<Semaphore>,
-    /// Moving average of how long a caller stays inside, in microseconds.
-    stay_us: AtomicU64,
+    /// How long a caller is taken to stay while none has left yet.
+    first_guess: Duration,
     refused: AtomicU64,
     /// Callers that were told to come back since the last one was let in.
     waiting: AtomicU64,
     inside: Mutex<Inside>,
 }
 
-/// When each caller inside entered, and a number that tells those of one moment apart.
 #[derive(Default)]
 struct Inside {
+    /// When each caller entered, and a number that tells those of one moment apart.
     entered: BTreeSet<(Instant, u64)>,
     last: u64,
+    /// Moving average of how long a caller stayed; none while no caller has left.
+    usual_stay: Option<Duration>,
 }
 
 /// A place inside; given back when dropped.
@@ -49,12 +51,17 @@ pub struct Permit {
 impl Gate {
     /// At least one place, however small the limit.
     pub fn new(limit: usize) -> Self {
+        Self::expecting(limit, FIRST_GUESS)
+    }
+
+    /// A gate whose callers are taken to stay for `first_guess` until the first of them has left.
+    pub fn expecting(limit: usize, first_guess: Duration) -> Self {
         let limit = limit.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             shared: Arc::new(Shared {
                 limit,
                 places: Arc::new(Semaphore::new(limit)),
-                stay_us: AtomicU64::new(FIRST_GUESS.as_micros() as u64),
+                first_guess,
                 refused: AtomicU64::new(0),
                 waiting: AtomicU64::new(0),
                 inside: Mutex::default(),
@@ -101,13 +108,17 @@ impl Gate {
 
 impl Shared {
     /// With all places taken, one is given back every `stay / limit` on average, and those who were refused `before` come
-    /// for the next ones. Whoever has been inside for longer than usual shows that the average is out of date.
+    /// for the next ones. No place is free before the first of those inside has stayed as long as usual. A caller that has
+    /// been inside for longer than usual shows that the average is out of date.
     fn retry_after(&self, before: u64) -> Duration {
-        let usual = Duration::from_micros(self.stay_us.load(Ordering::Relaxed));
-        let stay = usual.max(self.inside().longest());
+        let (usual, longest) = {
+            let inside = self.inside();
+            (inside.usual_stay.unwrap_or(self.first_guess), inside.longest())
+        };
         let places = u32::try_from(self.limit).unwrap_or(u32::MAX);
         let turn = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1);
-        (stay / places).saturating_mul(turn).clamp(SHORTEST_RETRY, LONGEST_RETRY)
+        let by_rate = (usual.max(longest) / places).saturating_mul(turn);
+        by_rate.max(usual.saturating_sub(longest)).clamp(SHORTEST_RETRY, LONGEST_RETRY)
     }
 
     /// Every change under the lock is a single one, so a poisoned lock still guards whole data.
@@ -124,6 +135,12 @@ impl Inside {
         entered
     }
 
+    fn leave(&mut self, entered: (Instant, u64)) {
+        self.entered.remove(&entered);
+        let stayed = entered.0.elapsed();
+        self.usual_stay = Some(self.usual_stay.map_or(stayed, |usual| usual - usual / 8 + stayed / 8));
+    }
+
     /// How long the first of those inside has been there.
     fn longest(&self) -> Duration {
         self.entered.first().map(|(entered, _)| entered.elapsed()).unwrap_or_default()
@@ -132,9 +149,6 @@ impl Inside {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.shared.inside().entered.remove(&self.entered);
-        let stayed = u64::try_from(self.entered.0.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let average = |old: u64| Some(old - old / 8 + stayed / 8);
-        let _ = self.shared.stay_us.fetch_update(Ordering::Relaxed, Ordering::Relaxed, average);
+        self.shared.inside().leave(self.entered);
     }
 }

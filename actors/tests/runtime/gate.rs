@@ -33,10 +33,32 @@ async fn retry_after_follows_how_long_callers_stay() {
         advance(MS(400)).await;
         drop(permit);
     }
-    let _inside = (gate.enter().unwrap(), gate.enter().unwrap());
-    let expected = MS(200);
-    let told = retry_after(&gate);
-    assert!(told.abs_diff(expected) < MS(5), "{told:?}");
+    let _first = gate.enter().unwrap();
+    advance(MS(300)).await;
+    let _second = gate.enter().unwrap();
+    assert_eq!([retry_after(&gate), retry_after(&gate)], [MS(200), MS(400)], "one leaves every 200 ms");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_told_to_come_before_the_first_of_those_inside_is_expected_to_leave() {
+    let gate = Gate::new(32);
+    let permit = gate.enter().unwrap();
+    advance(MS(8_000)).await;
+    drop(permit);
+    let _inside: Vec<_> = (0..32).map(|_| gate.enter().unwrap()).collect();
+    advance(MS(1_000)).await;
+    assert_eq!(retry_after(&gate), MS(7_000), "all of them came a second ago and stay for eight");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_guess_counts_until_the_first_has_left() {
+    let gate = Gate::expecting(1, MS(10_000));
+    let permit = gate.enter().unwrap();
+    assert_eq!(retry_after(&gate), MS(10_000));
+    advance(MS(400)).await;
+    drop(permit);
+    let _inside = gate.enter().unwrap();
+    assert_eq!(retry_after(&gate), MS(400));
 }
 
 #[tokio::test(start_paused = true)]
@@ -53,7 +75,7 @@ async fn those_who_are_refused_are_told_to_come_one_after_another() {
     let gate = Gate::new(2);
     let (first, _second) = (gate.enter().unwrap(), gate.enter().unwrap());
     let told: Vec<_> = (0..4).map(|_| retry_after(&gate)).collect();
-    assert_eq!(told, [MS(500), MS(1_000), MS(1_500), MS(2_000)]);
+    assert_eq!(told, [MS(1_000), MS(1_000), MS(1_500), MS(2_000)]);
     drop(first);
     let _third = gate.enter().unwrap();
     assert!(retry_after(&gate) <= MS(500), "one of them came");

@@ -66,6 +66,7 @@ const LINES: &[&str] = &[
     "agent.total_token_budget = 100000000",
     "agent.max_iterations = 10",
     "agent.deadline_s = 86400",
+    "agent.concurrency = 256",
     "matts.k = 8",
     "matts.workers = 256",
     "judge.concurrency = 256",
