@@ -2,6 +2,7 @@
 //! and holds no state of its own.
 
 mod capture;
+mod copies;
 mod edit;
 mod feedback;
 mod genealogy;
@@ -27,6 +28,7 @@ use reasoning_bank_domain::view::{MemoryDetail, MemoryView};
 use reasoning_bank_domain::workspace::{Proposed, Workspace, WorkspaceId};
 
 pub(crate) use capture::Draft;
+pub use copies::PromotedCopies;
 pub use edit::UpdateRequest;
 pub use feedback::{FeedbackRequest, Learning};
 pub(crate) use learn::Kept;

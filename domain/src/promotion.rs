@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::confidence::{Evidence, Signal, SignalKind, confidence};
 use crate::ids::{MemoryId, SignalId, TraceId, derived};
 use crate::memory::{Facts, Memory, Scope, Status};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, WorkspaceId};
 
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 pub const LEAST_POSITIVE: u64 = 5;
@@ -175,6 +175,26 @@ pub fn promoted(
         status: Status::Active,
         ..memory.clone()
     })
+}
+
+/// Whether a memory is one that [`promoted`] made.
+pub fn is_copy(memory: &Memory) -> bool {
+    let parent = memory.parent_memory_id;
+    memory.scope != Scope::Project && parent.is_some_and(|parent| memory.derived_from.contains(&parent))
+}
+
+/// The workspace whose own memory a copy was made of, over a copy of a copy too. `parents` are those that are known; a
+/// copy whose parent is gone counts as shared by the workspace it names. None where it was made of what its team or
+/// organisation had from elsewhere.
+pub fn origin<'a>(copy: &'a Memory, parents: &BTreeMap<MemoryId, &'a Memory>) -> Option<&'a WorkspaceId> {
+    match parents.get(&copy.parent_memory_id?) {
+        None => Some(&copy.workspace_id),
+        // Each step goes to a narrower scope, so it comes to an end.
+        Some(parent) if wider(parent.scope) != Some(copy.scope) => None,
+        Some(parent) if parent.scope == Scope::Project => Some(&parent.workspace_id),
+        Some(parent) if is_copy(parent) => origin(parent, parents),
+        Some(_) => None,
+    }
 }
 
 #[cfg(test)]

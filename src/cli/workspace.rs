@@ -52,8 +52,8 @@ pub(super) fn command(
             let purged = with_bank(loaded, async |bank| here.purge_traces(older_than, sure, &bank).await)?;
             output.answer(&purged, render::workspace_removed)
         }
-        WorkspaceCommand::Delete { path, sure } => {
-            let deleted = with_bank(loaded, async |bank| here.delete(&path, sure, &bank).await)?;
+        WorkspaceCommand::Delete { path, with_promoted, sure } => {
+            let deleted = with_bank(loaded, async |bank| here.delete(&path, with_promoted, sure, &bank).await)?;
             output.answer(&deleted, render::workspace_removed)
         }
     }
@@ -107,6 +107,9 @@ pub(super) struct Removed {
     pub(super) id: WorkspaceId,
     pub(super) name: String,
     pub(super) removed: Erased,
+    /// Copies of its memories that its team, its organisation or others keep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) promoted_kept: Option<usize>,
 }
 
 /// Where the command was called.
@@ -206,17 +209,33 @@ impl Here<'_> {
         };
         confirm(&format!("Remove {which} of {} ({}) for good", workspace.name, workspace.root), sure)?;
         let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, rewriting()).await?;
-        Ok(Removed { id: workspace.id, name: workspace.name, removed })
+        Ok(Removed { id: workspace.id, name: workspace.name, removed, promoted_kept: None })
     }
 
-    async fn delete(&self, path: &str, sure: Sure, bank: &SystemHandle) -> Result<Removed, Failure> {
+    async fn delete(
+        &self,
+        path: &str,
+        with_promoted: bool,
+        sure: Sure,
+        bank: &SystemHandle,
+    ) -> Result<Removed, Failure> {
         let workspace = self.registered(path, bank).await?;
-        let detail = bank.workspaces.show(&WorkspaceRef::Id(workspace.id.clone()), patience()).await?;
+        let named = WorkspaceRef::Id(workspace.id.clone());
+        let detail = bank.workspaces.show(&named, patience()).await?;
+        let mut copies = bank.memories.promoted_copies(&named, patience()).await?;
+        let all_copies = copies.count();
+        if !with_promoted {
+            copies.within_reach.clear();
+        }
+        let deleted_copies = copies.within_reach.len();
         let holds = format!("memories: {}, traces: {}, jobs: {}", detail.memories, detail.traces, detail.jobs);
-        confirm(&format!("Delete the workspace {} ({}; {holds}) for good", workspace.name, workspace.root), sure)?;
-        let removed = bank.workspaces.delete(&WorkspaceRef::Id(workspace.id.clone()), rewriting()).await?;
+        let along = if with_promoted { format!("; promoted copies: {deleted_copies}") } else { String::new() };
+        let what = format!("Delete the workspace {} ({}; {holds}{along}) for good", workspace.name, workspace.root);
+        confirm(&what, sure)?;
+        let removed = bank.memories.delete_workspace_with(&copies, &named, rewriting()).await?;
         settings::forget(&self.loaded.settings.data_dir, &workspace).map_err(Failure::not_stored)?;
-        Ok(Removed { id: workspace.id, name: workspace.name, removed })
+        let promoted_kept = Some(all_copies - deleted_copies);
+        Ok(Removed { id: workspace.id, name: workspace.name, removed, promoted_kept })
     }
 
     fn named(&self, text: &str) -> Result<WorkspaceRef, Failure> {

@@ -193,14 +193,29 @@ impl Calling<'_> {
                 let found = found.ok_or_else(|| Error::WorkspaceUnknown(arguments.path.clone()))?;
                 let workspace = WorkspaceRef::Id(found.id.clone());
                 let detail = workspaces.show(&workspace, deadline).await?;
-                let what = format!(
+                let mut copies = memories.promoted_copies(&workspace, deadline).await?;
+                let all_copies = copies.count();
+                if !arguments.with_promoted {
+                    copies.within_reach.clear();
+                }
+                for (_, scope) in &copies.within_reach {
+                    self.may_write_to(*scope)?;
+                }
+                let deleted_copies = copies.within_reach.len();
+                let mut what = format!(
                     "Delete the workspace {:?} at {:?} for good, with {} memories and {} traces",
                     found.name, found.root, detail.memories, detail.traces
                 );
-                self.consent(what, self.command(&["workspace", "delete", found.id.as_str()])).await?;
-                let erased = workspaces.delete(&workspace, Deadline::after(ERASE_DEADLINE)).await?;
+                let mut command = vec!["workspace", "delete", found.id.as_str()];
+                if arguments.with_promoted {
+                    what.push_str(&format!(", and {deleted_copies} promoted copies of its memories"));
+                    command.push("--with-promoted");
+                }
+                self.consent(what, self.command(&command)).await?;
+                let until = Deadline::after(ERASE_DEADLINE);
+                let removed = memories.delete_workspace_with(&copies, &workspace, until).await?.into();
                 settings::forget(&self.options.data_dir, found).map_err(Error::internal)?;
-                document(&admin::Removed::from(erased))
+                document(&workspaces::Deleted { removed, promoted_kept: all_copies - deleted_copies })
             }
             ToolKind::HealthCheck => {
                 self.extract::<Nothing>(&[])?;

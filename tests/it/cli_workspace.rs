@@ -190,3 +190,25 @@ fn what_destroys_asks_and_without_a_terminal_needs_to_be_told() {
     let gone = place.run(&["--json", "workspace", "delete", ".", "--yes"]).exits(2);
     assert_eq!(gone.json()["error"]["code"], "workspace_unknown");
 }
+
+#[test]
+fn a_workspace_goes_with_its_promoted_copies_where_that_is_asked_for() {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "workspace.team = 'blue'\nworkspace.share = false\n");
+    let promoted_one = || {
+        let id = document(&place, LESSON)["id"].as_str().unwrap().to_owned();
+        document(&place, &["memory", "promote", &id])["id"].as_str().unwrap().to_owned()
+    };
+    let first = promoted_one();
+    let kept = document(&place, &["workspace", "delete", ".", "--yes"]);
+    assert_eq!((&kept["removed"]["memories"], &kept["promoted_kept"]), (&1.into(), &1.into()), "{kept}");
+    assert_eq!(document(&place, &["memory", "get", &first])["scope"], "team");
+    place.run(&["memory", "delete", &first, "--yes"]).ok();
+
+    let second = promoted_one();
+    let (code, shown) = on_terminal(place.command(&["workspace", "delete", ".", "--with-promoted"]), "\n");
+    assert!(code == Some(1) && shown.contains("promoted copies: 1"), "{shown}");
+    let gone = document(&place, &["workspace", "delete", ".", "--with-promoted", "--yes"]);
+    assert_eq!((&gone["removed"]["memories"], &gone["promoted_kept"]), (&2.into(), &0.into()), "{gone}");
+    place.run(&["memory", "get", &second]).exits(1);
+}

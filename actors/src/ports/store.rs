@@ -2,6 +2,7 @@
 //! which runs over every adapter.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 use std::{fmt, io};
 
 use futures::future::BoxFuture;
@@ -290,6 +291,17 @@ pub struct Erased {
     pub traces: u64,
     pub signals: u64,
     pub jobs: u64,
+}
+
+impl AddAssign for Erased {
+    fn add_assign(&mut self, more: Self) {
+        let Self { memories, passages, traces, signals, jobs } = more;
+        self.memories += memories;
+        self.passages += passages;
+        self.traces += traces;
+        self.signals += signals;
+        self.jobs += jobs;
+    }
 }
 
 /// What one slice of upkeep did.

@@ -298,3 +298,52 @@ async fn a_promotion_that_fails_or_has_nowhere_to_go_does_not_fail_the_report() 
     }
     world.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_workspace_is_deleted_with_the_copies_that_were_made_of_its_memories() {
+    let world = world(good_model()).await;
+    for workspace in [project(), elsewhere()] {
+        world.handle.workspaces.trust(&workspace, Some("blue".into()), Some("acme".into()), soon()).await.unwrap();
+    }
+    let memories = &world.handle.memories;
+    let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let team_copy = memories.promote(own, &project(), soon()).await.unwrap().id;
+    let org_copy = memories.promote(team_copy, &elsewhere(), soon()).await.unwrap().id;
+    let foreign = RecordRequest { workspace: elsewhere(), ..lesson("Close files", "before renaming them") };
+    let foreign = world.recorded(foreign).await;
+    let foreign_copy = memories.promote(foreign, &elsewhere(), soon()).await.unwrap().id;
+    let shared = RecordRequest { scope: Scope::Team, ..lesson("Name things", "after what they are") };
+    let shared = world.recorded(shared).await;
+
+    let copies = memories.promoted_copies(&project(), soon()).await.unwrap();
+    assert_eq!(copies.within_reach, [(team_copy, Scope::Team), (org_copy, Scope::Org)]);
+    assert_eq!(
+        memories.promoted_copies(&elsewhere(), soon()).await.unwrap().within_reach,
+        [(foreign_copy, Scope::Team)]
+    );
+    let erased = memories.delete_workspace_with(&copies, &project(), soon()).await.unwrap();
+    assert_eq!(erased.memories, 3);
+    for gone in [own, team_copy, org_copy] {
+        assert_eq!(memories.get(gone, &elsewhere(), soon()).await.unwrap_err().code(), "not_found");
+    }
+    for there in [foreign_copy, shared] {
+        assert!(memories.get(there, &elsewhere(), soon()).await.is_ok());
+    }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn copies_of_a_team_that_the_workspace_no_longer_reads_are_out_of_its_reach() {
+    let world = world(good_model()).await;
+    teamed(&world).await;
+    let memories = &world.handle.memories;
+    let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let copy = memories.promote(own, &project(), soon()).await.unwrap().id;
+    memories.delete(own, &project(), soon()).await.unwrap();
+    assert_eq!(memories.promoted_copies(&project(), soon()).await.unwrap().within_reach, [(copy, Scope::Team)]);
+
+    world.handle.workspaces.trust(&project(), None, None, soon()).await.unwrap();
+    let copies = memories.promoted_copies(&project(), soon()).await.unwrap();
+    assert_eq!((copies.within_reach.len(), copies.out_of_reach), (0, 1));
+    world.stop().await;
+}

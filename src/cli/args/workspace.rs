@@ -66,12 +66,18 @@ pub(in crate::cli) enum WorkspaceCommand {
     /// Remove a workspace with its memories, traces and evidence for good
     #[command(
         long_about = "Remove a workspace with its memories, traces and evidence for good, and say what was removed. \
-            Asks first. Memories that were shared with a team or an organisation stay theirs.",
-        after_help = "Example:\n  reasoning-bank workspace delete ~/src/old-project"
+            Asks first. Copies that a team or an organisation got of its memories stay theirs, unless --with-promoted \
+            is given.",
+        after_help = "Examples:\n  \
+            reasoning-bank workspace delete ~/src/old-project\n  \
+            reasoning-bank workspace delete ~/src/old-project --with-promoted"
     )]
     Delete {
         /// A path in the workspace, or its id
         path: String,
+        /// Remove what its team and its organisation got of its memories as well
+        #[arg(long)]
+        with_promoted: bool,
         #[command(flatten)]
         sure: Sure,
     },

@@ -94,5 +94,10 @@ pub(in crate::cli) fn workspace_removed(answer: &Removed) -> String {
         counted(removed.signals, "signal", "signals"),
         counted(removed.jobs, "job", "jobs"),
     ];
-    format!("removed from {} ({}): {}\n", clean_line(&answer.name), answer.id, parts.join(", "))
+    let mut text = format!("removed from {} ({}): {}\n", clean_line(&answer.name), answer.id, parts.join(", "));
+    if let Some(kept @ 1..) = answer.promoted_kept {
+        let copies = counted(kept as u64, "copy", "copies");
+        let _ = writeln!(text, "kept: {copies} of its memories with teams or organisations");
+    }
+    text
 }

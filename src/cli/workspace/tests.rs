@@ -42,7 +42,7 @@ async fn nothing_is_trusted_deleted_or_purged_without_consent() {
 
     for refused in [
         here.trust(Path::new("."), NOT_SURE, &bank).await.map(|_| ()),
-        here.delete(".", NOT_SURE, &bank).await.map(|_| ()),
+        here.delete(".", false, NOT_SURE, &bank).await.map(|_| ()),
         here.purge_traces(Some(1), NOT_SURE, &bank).await.map(|_| ()),
     ] {
         let refused = refused.unwrap_err();
@@ -52,7 +52,7 @@ async fn nothing_is_trusted_deleted_or_purged_without_consent() {
     assert_eq!(here.trust(Path::new("."), SURE, &bank).await.unwrap().workspace.team.as_deref(), Some("web"));
     // What is so already needs no consent.
     assert_eq!(here.trust(Path::new("."), NOT_SURE, &bank).await.unwrap().workspace.team.as_deref(), Some("web"));
-    here.delete(".", SURE, &bank).await.unwrap();
+    here.delete(".", false, SURE, &bank).await.unwrap();
     assert!(here.list(&bank).await.unwrap().workspaces.is_empty());
     system.stop(Duration::from_secs(5)).await;
 }

@@ -27,6 +27,17 @@ pub(crate) struct DeleteArguments {
     #[schemars(extend("enum" = [true]))]
     #[expect(dead_code, reason = "its schema allows one value alone")]
     confirm: bool,
+    /// Also erase the copies of its memories that its team and its organisation have.
+    #[serde(default)]
+    pub(crate) with_promoted: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Deleted {
+    #[serde(flatten)]
+    pub(crate) removed: Removed,
+    /// Copies of its memories that teams and organisations keep.
+    pub(crate) promoted_kept: usize,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -57,10 +68,10 @@ pub(super) fn switch_definition() -> Tool {
 }
 
 pub(super) fn delete_definition() -> Tool {
-    let description = "Erases a project's memories, traces and evidence for good; what it shared with a team stays. \
-                       Call it only when the user asks for exactly this.";
+    let description = "Erases a project's memories, traces and evidence for good. Copies that a team has stay, unless \
+                       with_promoted. Call it only when the user asks for exactly this.";
     Tool::new("delete_workspace", description, schema::of_arguments::<DeleteArguments>())
         .with_title("Delete a project's memories")
-        .with_raw_output_schema(schema::of_answer::<Removed>().into())
+        .with_raw_output_schema(schema::of_answer::<Deleted>().into())
         .with_annotations(ToolAnnotations::new().read_only(false).destructive(true).idempotent(true).open_world(false))
 }

@@ -359,6 +359,33 @@ fn what_erases_is_done_where_the_user_lets_clients_erase() {
 }
 
 #[test]
+fn copies_of_a_team_are_erased_along_only_by_clients_that_may_write_to_it() {
+    let place = Place::new();
+    let config = |share: bool| {
+        let text =
+            format!("{ALL_TOOLS}mcp.destructive = 'allow'\nworkspace.team = 'blue'\nworkspace.share = {share}\n");
+        place.write("config/reasoning-bank/config.toml", &text);
+    };
+    config(false);
+    let lesson = ["memory", "record", "--title", "t", "--description", "d", "--content", "c"];
+    let id = place.run(&[&["--json"], &lesson[..]].concat()).ok().json()["id"].as_str().unwrap().to_owned();
+    place.run(&["memory", "promote", &id]).ok();
+    let project = place.path("project").display().to_string();
+    let delete = json!({"path": project, "confirm": true, "with_promoted": true});
+
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let denied = process.call_failing("delete_workspace", delete.clone());
+    assert_eq!(denied["code"], "scope_denied", "{denied}");
+    assert_eq!(process.call("get_memory", json!({"memory_id": id}))["title"], "t");
+    drop(process);
+
+    config(true);
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let removed = process.call("delete_workspace", delete);
+    assert_eq!((&removed["memories"], &removed["promoted_kept"]), (&json!(2), &json!(0)), "{removed}");
+}
+
+#[test]
 fn a_user_who_is_asked_through_the_client_decides() {
     let two = Two::new();
     two.place.write("config/reasoning-bank/config.toml", ALL_TOOLS);

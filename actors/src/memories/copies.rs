@@ -1,0 +1,83 @@
+//! The copies that a team or an organisation got of a workspace's memories: which there are, and how they go with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{Memory, Scope};
+use reasoning_bank_domain::promotion::{is_copy, origin};
+
+use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
+use crate::error::Error;
+use crate::ports::{EraseScope, Erased, Filter, MemoryRow};
+use crate::runtime::Deadline;
+
+/// Memories that are read at once.
+const AT_ONCE: usize = 500;
+
+/// Copies of a workspace's own memories in wider scopes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PromotedCopies {
+    /// Those that the workspace may read, and so delete, with the scope of each.
+    pub within_reach: Vec<(MemoryId, Scope)>,
+    /// How many belong to a team or an organisation that it does not read.
+    pub out_of_reach: usize,
+}
+
+impl PromotedCopies {
+    pub fn count(&self) -> usize {
+        self.within_reach.len() + self.out_of_reach
+    }
+}
+
+impl MemoriesHandle {
+    /// The copies of the workspace's own memories, whoever promoted them.
+    pub async fn promoted_copies(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<PromotedCopies, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let mut copies: Vec<Memory> = Vec::new();
+        for scope in [Scope::Team, Scope::Org] {
+            let filter = Filter::Memories { workspace: None, status: None, scope: Some(scope) };
+            let take = |rows: Vec<MemoryRow>| {
+                copies.extend(rows.into_iter().map(|row| row.memory).filter(is_copy));
+                ControlFlow::Continue(())
+            };
+            self.each_page(&filter, deadline, take).await?;
+        }
+        let others = self.other_parents(&copies, deadline).await?;
+        let parents: BTreeMap<MemoryId, &Memory> =
+            copies.iter().chain(&others).map(|memory| (memory.id, memory)).collect();
+        let own = copies.iter().filter(|copy| origin(copy, &parents) == Some(&workspace.id));
+        let visible = visible(&workspace, Reach::Cascade);
+        let (within, out): (Vec<&Memory>, Vec<&Memory>) = own.partition(|copy| visible.contains(copy));
+        let within_reach = within.into_iter().map(|copy| (copy.id, copy.scope)).collect();
+        Ok(PromotedCopies { within_reach, out_of_reach: out.len() })
+    }
+
+    /// Erases a workspace after the copies of its memories that are within its reach, so that one that breaks off can be
+    /// done again.
+    pub async fn delete_workspace_with(
+        &self,
+        copies: &PromotedCopies,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<Erased, Error> {
+        let mut erased = Erased::default();
+        for (id, _) in &copies.within_reach {
+            erased += self.store.erase(EraseScope::Memory(*id), deadline).await?;
+        }
+        erased += self.workspaces.delete(workspace, deadline).await?;
+        Ok(erased)
+    }
+
+    /// The parents of copies that are no copies themselves, as far as they are there.
+    async fn other_parents(&self, copies: &[Memory], deadline: Deadline) -> Result<Vec<Memory>, Error> {
+        let known: BTreeSet<MemoryId> = copies.iter().map(|copy| copy.id).collect();
+        let parents: BTreeSet<MemoryId> = copies.iter().filter_map(|copy| copy.parent_memory_id).collect();
+        let others: Vec<MemoryId> = parents.difference(&known).copied().collect();
+        let mut found = Vec::new();
+        for ids in others.chunks(AT_ONCE) {
+            found.extend(self.store.get(ids.to_vec(), deadline).await?.into_iter().map(|row| row.memory));
+        }
+        Ok(found)
+    }
+}
