@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::answer::Purpose;
 use crate::capture::{Thresholds, judge, lesson_of, scrubbed};
 use crate::job::{Job, Work};
-use crate::lesson::{self, Kept, Lesson, LessonError, Origin, Shown};
+use crate::lesson::{self, Kept, Lesson, LessonError, Origin, PrintedError, Shown};
 use crate::memory::{LESSON_CONTENT_MAX_CHARS, MemoryOutcome, SourceType};
 use crate::prompt::{self, Prompt, Template};
 use crate::signature::mentioned;
@@ -107,6 +107,7 @@ pub fn origin(job: &Job, work: &Work, now: Timestamp) -> Origin {
             MemoryOutcome::Failure => Outcome::Failure,
             MemoryOutcome::Mixed => Outcome::Partial,
         },
+        printed: PrintedError::default(),
         at: now,
     }
 }

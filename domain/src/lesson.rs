@@ -3,6 +3,7 @@
 
 mod echo;
 mod likeness;
+mod printed;
 mod validate;
 mod wording;
 
@@ -22,6 +23,7 @@ use crate::trace::Outcome;
 use crate::workspace::WorkspaceId;
 
 pub use likeness::{Likeness, RELATED_COSINE, likeness};
+pub use printed::PrintedError;
 pub use validate::{Kept, Refused, Shown, keep};
 
 /// At most so many lessons from one judged solution.
@@ -88,6 +90,8 @@ pub struct Origin {
     pub trace_id: Option<TraceId>,
     /// `Partial` of a session that was both.
     pub outcome: Outcome,
+    /// What its warnings keep of a check that failed.
+    pub printed: PrintedError,
     pub at: Timestamp,
 }
 
@@ -114,8 +118,8 @@ impl Lesson {
                 error_type: error.error_type,
                 failure_pattern: error.failure_pattern,
                 corrective_guidance: error.corrective_guidance,
-                error_message: None,
-                stack_trace: None,
+                error_message: origin.printed.message.clone(),
+                stack_trace: origin.printed.stack_trace.clone(),
                 task_domain: domain.clone(),
             }),
             task: origin.task.clone(),

@@ -9,6 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use mentioned::mentioned;
+pub use message::error_message;
 
 use crate::conditions::label_key;
 

@@ -8,7 +8,7 @@ use crate::confidence::SignalKind;
 use crate::feedback::Observed;
 use crate::ids::MemoryId;
 use crate::injection::Injection;
-use crate::lesson::Origin;
+use crate::lesson::{Origin, PrintedError};
 use crate::memory::SourceType;
 use crate::solve::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
 use crate::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
@@ -87,6 +87,7 @@ impl Job {
             source_session: self.session.clone(),
             trace_id: Some(self.trace_id),
             outcome,
+            printed: PrintedError::default(),
             at: now,
         };
         Keep { trace, lessons: Vec::new(), origin, injected: Injection::default(), signals: Vec::new() }
@@ -179,6 +180,7 @@ impl AgentLoop {
         keep.trace.final_score = self.best.as_ref().and_then(|best| best.score);
         keep.trace.verdict_source = self.verdict_source();
         keep.trace.evidence = self.observed.as_ref().map(Observed::words);
+        keep.origin.printed = self.observed.as_ref().map(PrintedError::of).unwrap_or_default();
         keep.trace.memories_used = injected;
         keep.trace.metadata.total_iterations = self.iteration;
         keep.trace.metadata.total_tokens = self.usage.total_tokens();

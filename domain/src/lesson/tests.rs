@@ -36,6 +36,7 @@ fn origin(outcome: Outcome) -> Origin {
         source_session: None,
         trace_id: Some(Uuid::from_u128(7).into()),
         outcome,
+        printed: PrintedError::default(),
         at: Timestamp::UNIX_EPOCH,
     }
 }

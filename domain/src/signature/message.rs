@@ -10,6 +10,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::capture::first_error;
+
 /// Lowercase, of one line, without `": "`; the name of a name is that name.
 pub(super) fn name(raw: &str) -> String {
     let mut name = once(raw);
@@ -31,6 +33,21 @@ fn once(raw: &str) -> String {
         None => String::new(),
     };
     name.to_lowercase()
+}
+
+/// The line of what was printed that names the error or says that something failed, of a panic with the line that says
+/// what happened; none where no line does.
+pub fn error_message(printed: &str) -> Option<String> {
+    let patterns = PATTERNS.as_ref()?;
+    let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
+    let (line, next) = deciding(&lines, patterns)?;
+    let names_it = patterns.named(line).is_some() || patterns.says_failure(line);
+    if !names_it {
+        return lines.iter().find(|line| first_error(line).is_some()).map(|line| line.trim().to_owned());
+    }
+    let is_panic = patterns.panicked.is_match(patterns.bare(line));
+    let said = next.filter(|_| is_panic).map(|next| format!("\n{}", next.trim())).unwrap_or_default();
+    Some(format!("{}{said}", line.trim()))
 }
 
 /// The line that names the error, and the one after it: a panic says there what happened.

@@ -1,4 +1,8 @@
 use super::*;
+use crate::lesson::PrintedError;
+
+const PASSED: &str = "it ran";
+const FAILED: &str = "it ran\n  File \"a.py\", line 3, in load\nValueError: bad literal";
 
 /// Plays a run whose check says this; answers with the conclusion and the prompts.
 fn checked(observed: Result<bool, String>, says: Verdict) -> (Conclusion, Vec<Call>) {
@@ -11,7 +15,11 @@ fn checked(observed: Result<bool, String>, says: Verdict) -> (Conclusion, Vec<Ca
             Effect::Recall => panic!("nothing is to be recalled"),
             Effect::Verify { solution } => {
                 assert_eq!(solution, "the solution");
-                let seen = |passed| Observed { kind: EvidenceKind::ExitCode, passed, detail: Some("it ran".into()) };
+                let seen = |passed| Observed {
+                    kind: EvidenceKind::ExitCode,
+                    passed,
+                    detail: Some(if passed { PASSED } else { FAILED }.into()),
+                };
                 Input::Verified(observed.clone().map(seen))
             }
             Effect::Call(call) => {
@@ -55,6 +63,18 @@ fn a_check_wins_over_the_judge_whose_lessons_are_then_asked_for_again() {
         assert!(extract.prompt.input.contains(&format!("## Verdict: {}", outcome.as_str())), "{passed}");
         assert_eq!(keep.lessons[0].title, "extracted");
     }
+}
+
+#[test]
+fn what_a_failed_check_printed_is_kept_with_the_warnings() {
+    let (conclusion, _) = checked(Ok(false), Verdict::Failure);
+    let keep = conclusion.keep.unwrap();
+    let memory = keep.lessons[0].clone().into_memory(Uuid::from_u128(2).into(), &keep.origin, &keep.injected);
+    let error = memory.error_context.unwrap();
+    assert_eq!(error.error_message.as_deref(), Some("ValueError: bad literal"));
+    assert_eq!(error.stack_trace.as_deref(), Some("File \"a.py\", in load"));
+    let (conclusion, _) = checked(Ok(true), Verdict::Success);
+    assert_eq!(conclusion.keep.unwrap().origin.printed, PrintedError::default());
 }
 
 #[test]
