@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_domain::secrets::redact_contacts_too;
 use reasoning_bank_domain::trace::Outcome;
 use tokio_util::sync::CancellationToken;
 
@@ -71,6 +72,9 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
     let sources = Sources::of_process(cli.global.flags())
         .map_err(|error| Failure::usage("the current directory cannot be read").caused_by(error))?;
     let loaded = settings::load(&sources);
+    if loaded.as_ref().is_ok_and(|loaded| loaded.settings.redaction.contacts) {
+        redact_contacts_too();
+    }
     match cli.command {
         Command::Completions { shell } => return output.answer(&Completions::of(shell), Completions::text),
         Command::Doctor => return diagnosis(&loaded, output),

@@ -51,6 +51,7 @@ pub struct Settings {
     pub promotion: PromotionSettings,
     pub background: BackgroundSettings,
     pub passive: PassiveSettings,
+    pub redaction: RedactionSettings,
     pub traces: TraceSettings,
     pub workspace: WorkspaceSettings,
     pub mcp: McpSettings,
@@ -204,6 +205,13 @@ impl From<&PassiveSettings> for Thresholds {
             require_explanations: passive.require_explanations,
         }
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedactionSettings {
+    /// E-mail addresses and phone numbers are taken out as secrets are.
+    pub contacts: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -1,6 +1,7 @@
 //! Secrets in texts: found by their looks (`rules`, `pem`), by the name before them (`assignment`, `table`, `cookie`) or by
 //! their place (`address`, `command_line`), and replaced by `[REDACTED:kind]`, on every way in and out.
-//! Not a guard against someone who hides a secret on purpose, and no search for personal data.
+//! Not a guard against someone who hides a secret on purpose. Of personal data only `contacts` are looked for, where the
+//! user wants that.
 //!
 //! Scrubbing again changes nothing. What makes that hold: a marker is never part of a match, and a match ends where
 //! its word ends, so that a replacement gives no neighbour an edge that it did not have before.
@@ -9,6 +10,7 @@ mod address;
 mod assignment;
 mod base64;
 mod command_line;
+mod contacts;
 mod cookie;
 mod fields;
 mod folded;
@@ -21,6 +23,7 @@ mod value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::invisible::drop_invisible;
 pub use fields::{Removed, Scrub};
@@ -47,22 +50,34 @@ pub struct Scrubbed<'a> {
 /// third time has not been needed yet.
 const TIMES: usize = 4;
 
+/// Set once the process is to take e-mail addresses and phone numbers for secrets.
+static CONTACTS: OnceLock<()> = OnceLock::new();
+
+/// From now on, e-mail addresses and phone numbers are replaced wherever secrets are, in the whole process. It is no
+/// argument of [`scrub`]: whoever forgot to hand it on would let them through. There is no way back.
+pub fn redact_contacts_too() {
+    let _ = CONTACTS.set(());
+}
+
 /// Drops what nobody sees and replaces every secret. Time grows linearly with the length of the text, whatever it says.
 pub fn scrub(text: &str) -> Scrubbed<'_> {
     let visible = drop_invisible(text);
-    Scrubbed { dropped_characters: visible.dropped, ..redacted(visible.text) }
+    Scrubbed { dropped_characters: visible.dropped, ..redacted(visible.text, CONTACTS.get().is_some()) }
 }
 
 /// Replaces every secret and leaves all else as it is: for text with colours of our own.
 pub fn redact(text: &str) -> Scrubbed<'_> {
-    redacted(Cow::Borrowed(text))
+    redacted(Cow::Borrowed(text), CONTACTS.get().is_some())
 }
 
-fn redacted(text: Cow<'_, str>) -> Scrubbed<'_> {
+fn redacted(text: Cow<'_, str>, contacts_too: bool) -> Scrubbed<'_> {
     let mut reading = Reading::of(text);
     for _ in 0..TIMES {
         let before = reading.redactions;
         reading.replace_all();
+        if contacts_too {
+            reading.replace_contacts();
+        }
         if reading.redactions == before {
             break;
         }
@@ -99,6 +114,11 @@ impl<'a> Reading<'a> {
         self.replace("command", command_line::find(self.as_read()));
         self.replace("assigned", table::find(self.as_read()));
         self.replace("assigned", assignment::find(self.as_read()));
+    }
+
+    fn replace_contacts(&mut self) {
+        self.replace("email", contacts::emails(self.as_read()));
+        self.replace("phone", contacts::phones(self.as_read()));
     }
 
     /// Replaces what was found in the text as it is read.

@@ -118,6 +118,7 @@ pub(super) const KEYS: &[Key] = &[
     key("passive.min_question_length", Whole(1, MAX_QUESTION_CHARS as i64)),
     key("passive.require_code_blocks", Flag),
     key("passive.require_explanations", Flag),
+    key("redaction.contacts", Flag),
     key("traces.files", Flag),
     key("traces.dir", Text),
     key("traces.retention_days", Whole(0, 36_500)),

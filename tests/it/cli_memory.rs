@@ -213,3 +213,21 @@ async fn a_workspace_is_registered_under_the_name_that_its_file_gives_it() {
     };
     assert_eq!(stored.iter().map(|workspace| workspace.name.as_str()).collect::<Vec<_>>(), ["shop"]);
 }
+
+#[test]
+fn contacts_are_taken_out_where_the_user_wants_that() {
+    let place = Place::new();
+    let content = "Ask jane.doe@example.com or +49 30 901820 before a release.";
+    let lesson = ["memory", "record", "--description", "Before a release.", "--content", content, "--title"];
+    let stored = |id: &str| place.run(&["--json", "memory", "get", id]).ok().json()["content"].clone();
+    let kept = recorded(&place, &with(&lesson, &["Ask first"]));
+    assert_eq!((&kept["redactions"], stored(kept["id"].as_str().unwrap())), (&json!(0), json!(content)));
+
+    place.write("config/reasoning-bank/config.toml", "redaction.contacts = true\n");
+    let id = kept["id"].as_str().unwrap();
+    assert_eq!(stored(id), "Ask [REDACTED:email] or [REDACTED:phone] before a release.", "on the way out");
+    let clean = recorded(&place, &with(&lesson, &["Never release alone"]));
+    assert_eq!(clean["redactions"], 2);
+    place.write("config/reasoning-bank/config.toml", "");
+    assert_eq!(stored(clean["id"].as_str().unwrap()), "Ask [REDACTED:email] or [REDACTED:phone] before a release.");
+}

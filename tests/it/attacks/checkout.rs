@@ -74,6 +74,7 @@ const LINES: &[&str] = &[
     "passive.enabled = true",
     "passive.llm = true",
     "promotion.automatic = true",
+    "redaction.contacts = false",
     "traces.files = true",
     "traces.dir = '/tmp/elsewhere'",
     "traces.retention_days = 1",
