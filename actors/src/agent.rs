@@ -203,6 +203,7 @@ impl AgentState {
         let ModelCall { purpose, attempt, prompt } = call;
         let span = attempt.map(|number| self.attempts.entry(number).or_insert_with(|| spans::attempt(number)).clone());
         let _inside = span.as_ref().map(Span::enter);
+        spans::prompt_cut(purpose, &prompt);
         let settings = &self.args.equipment.settings;
         let request = Completion {
             purpose,

@@ -7,8 +7,10 @@
 
 use std::time::Duration;
 
+use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::breaker::Change;
 use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::prompt::{Cut, Prompt};
 use reasoning_bank_domain::solve::SolveReport;
 use reasoning_bank_domain::workspace::WorkspaceId;
 use tokio::time::Instant;
@@ -26,6 +28,13 @@ pub(crate) fn model_call(model: &dyn LanguageModel, request: &Completion) -> Spa
     let Completion { purpose, task_id, attempt, .. } = request;
     let model = model.model_for(*purpose);
     info_span!("model_call", purpose = purpose.as_str(), model, attempt, %task_id)
+}
+
+/// Before the call, for a prompt that was over its budget.
+pub(crate) fn prompt_cut(purpose: Purpose, prompt: &Prompt) {
+    if let Some(Cut { from_tokens, to_tokens }) = prompt.cut {
+        warn!(purpose = purpose.as_str(), from_tokens, to_tokens, "a prompt was cut to its budget");
+    }
 }
 
 /// Within [`model_call`].

@@ -452,7 +452,7 @@ impl AgentLoop {
         values.push(("task", &self.job.task.task));
         let prompt = prompt::render(template, &values, self.limits.prompt_token_budget);
         let purpose = template.purpose();
-        if prompt.truncated {
+        if prompt.cut.is_some() {
             self.note_truncated(format!("a {} prompt was over its budget", purpose.as_str()));
         }
         Effect::Call(Call { purpose, attempt: attempt.map(|index| index as u32 + 1), prompt })

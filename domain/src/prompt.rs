@@ -19,11 +19,27 @@ pub use fence::{ATTEMPT_FENCE, FENCE, TEXT_FENCE, fenced, names_a_fence, one_lin
 pub struct Prompt {
     pub instructions: String,
     pub input: String,
-    /// The input was over its budget: texts lost their middle, or the memories are missing.
-    pub truncated: bool,
+    /// None where the input was within its budget.
+    pub cut: Option<Cut>,
+}
+
+/// How much of an input was left where it was over its budget: texts lost their middle, or the memories are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    pub from_tokens: usize,
+    pub to_tokens: usize,
 }
 
 impl Prompt {
+    /// Says as well that a part of the input was longer by so many tokens before it came here.
+    pub(crate) fn cut_before(&mut self, tokens: usize) {
+        if tokens > 0 {
+            let whole = tokens::estimate(&self.input);
+            let cut = self.cut.get_or_insert(Cut { from_tokens: whole, to_tokens: whole });
+            cut.from_tokens += tokens;
+        }
+    }
+
     /// Whether recalled experience stands in it.
     pub fn has_memories(&self) -> bool {
         self.input.contains(&format!("<{FENCE}>"))
@@ -118,9 +134,7 @@ const NO_ROOM_FOR_MEMORIES: &str = "There is no room for experience beside this 
 pub fn render(template: Template, values: &[(&str, &str)], budget: usize) -> Prompt {
     let mut pieces = pieces(template.input(), values);
     let prompt = with_texts(template, &pieces, budget);
-    if !prompt.truncated || !prompt.has_memories() {
-        return prompt;
-    }
+    let Some(cut) = prompt.cut.filter(|_| prompt.has_memories()) else { return prompt };
     let memories = pieces.iter_mut().find(|piece| matches!(piece, Piece::Block(MEMORIES, _)));
     let Some(Piece::Block(_, text)) = memories else { return prompt };
     let all = left_for_input(&prompt.instructions, budget);
@@ -128,7 +142,9 @@ pub fn render(template: Template, values: &[(&str, &str)], budget: usize) -> Pro
         return prompt;
     }
     *text = NO_ROOM_FOR_MEMORIES;
-    Prompt { truncated: true, ..with_texts(template, &pieces, budget) }
+    let prompt = with_texts(template, &pieces, budget);
+    let to_tokens = prompt.cut.map_or_else(|| tokens::estimate(&prompt.input), |again| again.to_tokens);
+    Prompt { cut: Some(Cut { to_tokens, ..cut }), ..prompt }
 }
 
 fn with_texts(template: Template, pieces: &[Piece<'_>], budget: usize) -> Prompt {
@@ -155,8 +171,9 @@ pub(crate) fn fitted(
     let all = left_for_input(&instructions, budget);
     let input = input_of(texts);
     if tokens::fits(&input, all) {
-        return Prompt { instructions, input, truncated: false };
+        return Prompt { instructions, input, cut: None };
     }
+    let from_tokens = tokens::estimate(&input);
     let rest = tokens::estimate(&input_of(&vec!["."; texts.len()]));
     // Tokens of parts do not add up exactly to those of the whole.
     let mut room = all.saturating_sub(rest) * 31 / 32;
@@ -164,7 +181,8 @@ pub(crate) fn fitted(
         let shown = tokens::fit_all(texts, room);
         let input = input_of(&shown.iter().map(AsRef::as_ref).collect::<Vec<_>>());
         if room == 0 || tokens::fits(&input, all) {
-            return Prompt { instructions, input, truncated: true };
+            let cut = Some(Cut { from_tokens, to_tokens: tokens::estimate(&input) });
+            return Prompt { instructions, input, cut };
         }
         room /= 2;
     }

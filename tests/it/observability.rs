@@ -124,6 +124,24 @@ fn a_solve_leaves_its_spans_and_no_text_of_the_user_or_the_model() {
     assert_eq!(tools, BTreeSet::from(["record_memory", "retrieve_memories", "solve_coding_task"]));
 }
 
+#[test]
+fn a_prompt_that_is_cut_leaves_its_sizes_and_none_of_its_text() {
+    let place = place("warn", "json");
+    place.write("extra.toml", "agent.prompt_token_budget = 2000\n");
+    let extra = place.path("extra.toml").display().to_string();
+    let task = format!("Sort the zebrafinches. {}", "They are many. ".repeat(4_000));
+    let mut process = McpProcess::initialized(&place, &["--llm", "simulated", "--config", &extra]);
+    process.call("solve_coding_task", json!({"task": task, "matts_k": 1}));
+    assert!(process.end().status.success());
+    let text = log(&place);
+    let lines = lines(&text);
+    assert!(!text.contains("zebrafinch") && !text.contains("They are many"), "{text}");
+    let cut = messages(&lines, "a prompt was cut to its budget");
+    let think = cut.iter().find(|line| line["fields"]["purpose"] == "think").unwrap();
+    let tokens = |field: &str| think["fields"][field].as_u64().unwrap();
+    assert!(tokens("from_tokens") > 12_000 && tokens("to_tokens") < 2_000, "{think}");
+}
+
 #[rstest]
 #[case::at_info("info", "json")]
 #[case::at_info_as_text("info", "text")]

@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::model::{Asked, ask};
 use crate::ports::{Completion, EraseScope, Filter, LanguageModel, ModelError, Page, Record, Right, StoreError};
 use crate::runtime::{Deadline, SystemEvent};
+use crate::spans;
 
 /// Of one job.
 const JOB_LIMIT: Duration = Duration::from_secs(900);
@@ -190,6 +191,7 @@ impl Equipment {
     }
 
     async fn ask(&self, model: &dyn LanguageModel, job: &Job, question: Question, stop: CancellationToken) -> Asked {
+        spans::prompt_cut(question.purpose, &question.prompt);
         let request = Completion {
             purpose: question.purpose,
             task_id: TaskId::from(job.id.uuid()),

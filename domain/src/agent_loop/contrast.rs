@@ -38,7 +38,7 @@ impl AgentLoop {
         let selected = format!("{}{refined}", self.selected + 1);
         let given = [("selected", &*selected), ("verdict", &*verdict)];
         let prompt = fitted(&self.job.task.task, &reasoning, &exhibits, &given, self.limits.prompt_token_budget);
-        if prompt.truncated {
+        if prompt.cut.is_some() {
             self.note_truncated("a contrast prompt was over its budget".into());
         }
         Effect::Call(Call { purpose: Purpose::Contrast, attempt: None, prompt })

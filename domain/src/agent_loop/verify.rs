@@ -32,8 +32,12 @@ impl AgentLoop {
         let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
         self.phase = Phase::Judging;
         let most = self.limits.prompt_token_budget / 4;
-        let evidence = self.observed.as_ref().map(|observed| evidence(observed, most)).unwrap_or_default();
-        vec![self.call(Template::Judge, None, &[("solution", &best.solution), ("evidence", &evidence)])]
+        let (evidence, lost) = self.observed.as_ref().map(|observed| evidence(observed, most)).unwrap_or_default();
+        let mut effect = self.call(Template::Judge, None, &[("solution", &best.solution), ("evidence", &evidence)]);
+        if let Effect::Call(call) = &mut effect {
+            call.prompt.cut_before(lost);
+        }
+        vec![effect]
     }
 
     /// What was observed, else what the judge said.
@@ -60,16 +64,18 @@ impl AgentLoop {
 }
 
 /// As a section of the judge's prompt: what was found by us, what the check printed in a fence and within `most`
-/// tokens.
-fn evidence(observed: &Observed, most: usize) -> String {
+/// tokens; and how many tokens of that were cut.
+fn evidence(observed: &Observed, most: usize) -> (String, usize) {
     let Observed { kind, passed, detail } = observed;
     let result = format!("{} {}", kind.as_str(), if *passed { "passed" } else { "failed" });
-    let said = detail
-        .as_deref()
-        .map(|detail| {
-            let shown = tokens::truncate(detail, most);
-            format!("\n{}", fenced(shown.as_deref().unwrap_or(detail)))
-        })
-        .unwrap_or_default();
-    format!("\n\n## Evidence\nThe solution was checked, and the check decides the verdict: {result}.{said}")
+    let detail = detail.as_deref();
+    let shown = detail.and_then(|detail| tokens::truncate(detail, most));
+    let lost = shown
+        .as_ref()
+        .zip(detail)
+        .map_or(0, |(shown, detail)| tokens::estimate(detail).saturating_sub(tokens::estimate(shown)));
+    let said = shown.as_deref().or(detail).map(|said| format!("\n{}", fenced(said))).unwrap_or_default();
+    let section =
+        format!("\n\n## Evidence\nThe solution was checked, and the check decides the verdict: {result}.{said}");
+    (section, lost)
 }

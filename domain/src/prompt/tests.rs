@@ -21,7 +21,7 @@ fn every_template_has_instructions_and_shows_what_it_is_about() {
         let prompt = render(template, &[(about, "what is at hand")], 32_000);
         assert!(prompt.instructions.len() > 40, "{template:?}");
         assert!(prompt.input.contains("what is at hand"), "{template:?}");
-        assert!(!prompt.truncated && !prompt.instructions.contains("{{"), "{template:?}");
+        assert!(prompt.cut.is_none() && !prompt.instructions.contains("{{"), "{template:?}");
     }
 }
 
@@ -68,13 +68,18 @@ fn a_prompt_over_its_budget_keeps_head_and_tail_of_each_long_text_and_every_shor
     let long = |name: &str| format!("{name} begins {} {name} ends", "word ".repeat(4_000));
     let (task, solution) = (long("task"), long("solution"));
     let values = [("task", &*task), ("solution", &*solution), ("score", "0.25"), ("feedback", "be brief")];
-    let prompt = render(Template::Refine, &values, 1_500);
+    let mut prompt = render(Template::Refine, &values, 1_500);
     let tokens = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
-    assert!(prompt.truncated && (1_000..=1_500).contains(&tokens), "{tokens}");
+    assert!(prompt.cut.is_some() && (1_000..=1_500).contains(&tokens), "{tokens}");
     for part in ["task begins", "task ends", "solution begins", "solution ends", "(score 0.25 of 1)", "be brief"] {
         assert!(prompt.input.contains(part), "{part}: {}", prompt.input);
     }
     assert_eq!(prompt.input.matches("[content truncated]").count(), 2);
+    let cut = prompt.cut.unwrap();
+    let whole = tokens::estimate(&Template::Refine.fill(&values));
+    assert_eq!(cut, Cut { from_tokens: whole, to_tokens: tokens::estimate(&prompt.input) });
+    prompt.cut_before(10);
+    assert_eq!(prompt.cut.unwrap(), Cut { from_tokens: whole + 10, ..cut });
 }
 
 #[test]
@@ -85,7 +90,7 @@ fn a_fence_in_a_long_text_is_quoted_and_the_prompt_ends() {
         let texts: Vec<(&str, &str)> =
             values.iter().filter(|(name, _)| !["memories", "evidence", "attempts"].contains(name)).copied().collect();
         let prompt = render(template, &texts, 2_000);
-        assert!(prompt.truncated && !prompt.has_memories(), "{template:?}");
+        assert!(prompt.cut.is_some() && !prompt.has_memories(), "{template:?}");
         assert!(tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input) <= 2_000, "{template:?}");
     }
 }
@@ -99,9 +104,19 @@ fn memories_are_whole_or_left_out_however_long_the_rest_is() {
         render(Template::Refine, &values, 4_000)
     };
     let kept = refined(&memories(1_500));
-    assert!(kept.truncated && kept.has_memories() && kept.input.contains(&memories(1_500)));
+    assert!(kept.cut.is_some() && kept.has_memories() && kept.input.contains(&memories(1_500)));
     let left_out = refined(&memories(2_500));
-    assert!(left_out.truncated && !left_out.input.contains(FENCE) && !left_out.input.contains("note note"));
+    assert!(left_out.cut.is_some() && !left_out.input.contains(FENCE) && !left_out.input.contains("note note"));
+    let cut = left_out.cut.unwrap();
+    assert_eq!(
+        cut.from_tokens,
+        tokens::estimate(&Template::Refine.fill(&[
+            ("task", "the task"),
+            ("memories", &memories(2_500)),
+            ("solution", &solution),
+        ]))
+    );
+    assert!(cut.to_tokens <= 4_000);
     assert!(left_out.input.contains("the task") && left_out.input.contains(NO_ROOM_FOR_MEMORIES));
 }
 

@@ -111,15 +111,19 @@ fn observed(status: ExitStatus, said: &str, complained: &str) -> Result<Observed
 /// The last of what a stream says; all of it is read, so that the command is never held up.
 async fn tail(stream: Option<impl AsyncRead + Unpin>) -> String {
     let Some(mut stream) = stream else { return String::new() };
-    let (mut kept, mut chunk, mut cut) = (Vec::new(), vec![0; 8 * 1024], false);
+    let (mut kept, mut chunk, mut from_bytes) = (Vec::new(), vec![0; 8 * 1024], 0);
     while let Ok(read @ 1..) = stream.read(&mut chunk).await {
+        from_bytes += read;
         kept.extend_from_slice(&chunk[..read]);
         if kept.len() > 2 * SEARCHED_BYTES {
-            cut = true;
             kept.drain(..kept.len() - SEARCHED_BYTES);
         }
     }
-    end_of(&kept, if cut { UNSURE_BYTES } else { 0 }, TAIL_BYTES)
+    let end = end_of(&kept, if from_bytes > kept.len() { UNSURE_BYTES } else { 0 }, TAIL_BYTES);
+    if from_bytes > TAIL_BYTES {
+        tracing::info!(from_bytes, to_bytes = end.len(), "the output of a check was cut");
+    }
+    end
 }
 
 /// The end of an output without its secrets. They are removed before anything is cut off: of half a secret no rule knows
