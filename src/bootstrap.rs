@@ -186,6 +186,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             call_timeout: Duration::from_secs(llm.timeout_s),
             reasoning_effort: llm.effort.clone(),
             concurrency: agent.concurrency,
+            prompts: Arc::clone(&llm.prompts),
         },
         retrieval: RetrievalSettings {
             profile: retrieval.profile,

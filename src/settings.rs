@@ -2,12 +2,14 @@
 //! bounds are in `keys`, where values come from in `layers`. Which provider a command can use is `provider`'s matter.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use config::Config;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::capture::Thresholds;
 use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::score::{ProfileName, Weights};
 use serde::Deserialize;
 
@@ -20,6 +22,7 @@ mod checkout;
 mod keys;
 mod layers;
 mod problem;
+mod prompts;
 mod provider;
 mod show;
 mod workspace;
@@ -69,6 +72,11 @@ pub struct LlmSettings {
     pub max_output_tokens: u32,
     pub timeout_s: u64,
     pub requests_per_minute: u32,
+    /// Empty: none.
+    pub prompts_dir: PathBuf,
+    /// With those of `prompts_dir` in their place.
+    #[serde(skip)]
+    pub prompts: Arc<Prompts>,
     pub models: ModelSettings,
     pub retry: RetrySettings,
     pub cache: CacheSettings,
@@ -355,14 +363,20 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
         problems.extend(key.err());
         return Err(SettingsError { problems });
     };
+    let prompts_from = keys::at(&merged.cache, prompts::KEY).map(|(_, layer)| layer.to_owned()).unwrap_or_default();
     let mut settings: Settings =
         merged.try_deserialize().map_err(|error| SettingsError::one(Problem::internal(error)))?;
     settings.data_dir = sources.directory.join(&settings.data_dir);
-    for dir in [&mut settings.traces.dir, &mut settings.embedding.model_dir] {
+    for dir in [&mut settings.traces.dir, &mut settings.embedding.model_dir, &mut settings.llm.prompts_dir] {
         let is_name = dir.to_str().is_some_and(|dir| dir.is_empty() || dir.starts_with(HUB_PREFIX));
         if !is_name {
             *dir = sources.directory.join(&*dir);
         }
+    }
+    if !settings.llm.prompts_dir.as_os_str().is_empty() {
+        let own =
+            prompts::read(&settings.llm.prompts_dir, &prompts_from).map_err(|problems| SettingsError { problems })?;
+        settings.llm.prompts = Arc::new(own);
     }
     let (api_key, key_problem) = match key {
         Ok(key) => (key, None),

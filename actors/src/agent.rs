@@ -11,6 +11,7 @@ use reasoning_bank_domain::agent_loop::{
 };
 use reasoning_bank_domain::answer::{Answer, Ended, Purpose};
 use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveUsage};
 use reasoning_bank_domain::workspace::Proposed;
@@ -51,6 +52,8 @@ pub struct SolveSettings {
     pub reasoning_effort: String,
     /// Solves at once; more are refused as overload.
     pub concurrency: usize,
+    /// The words of the calls, those in the background as well.
+    pub prompts: Arc<Prompts>,
 }
 
 impl Default for SolveSettings {
@@ -61,6 +64,7 @@ impl Default for SolveSettings {
             call_timeout: Duration::from_secs(120),
             reasoning_effort: "medium".into(),
             concurrency: 32,
+            prompts: Arc::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, Supervi
 use reasoning_bank_domain::agent_loop::Job;
 use reasoning_bank_domain::ids::{TaskId, TraceId};
 use reasoning_bank_domain::matts::K_RANGE;
+use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::secrets::scrub;
 use reasoning_bank_domain::solve::{Progress, SolveReport, SolveTask};
@@ -75,6 +76,7 @@ pub struct AgentsHandle {
     events: Events,
     model: String,
     reasoning_effort: String,
+    prompts: Arc<Prompts>,
     meters: Meters,
     running: Arc<DashMap<TaskId, CancellationToken>>,
     tracker: TaskTracker,
@@ -91,6 +93,7 @@ impl AgentsHandle {
             events,
             model: equipment.model.name().to_owned(),
             reasoning_effort: equipment.settings.reasoning_effort.clone(),
+            prompts: Arc::clone(&equipment.settings.prompts),
             meters,
             running: Arc::default(),
             tracker: TaskTracker::new(),
@@ -129,6 +132,7 @@ impl AgentsHandle {
             model: self.model.clone(),
             reasoning_effort: self.reasoning_effort.clone(),
             verify: call.verifier.is_some(),
+            prompts: Arc::clone(&self.prompts),
         };
         let cancel = call.cancel.child_token();
         let running = Running::begin(&self.running, task_id, cancel.clone());

@@ -14,6 +14,7 @@ use std::time::Duration;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
 use reasoning_bank_domain::ids::JobId;
 use reasoning_bank_domain::job::{Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
+use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::transcript;
@@ -174,6 +175,7 @@ pub(crate) struct Equipment {
     pub(crate) clock: Clock,
     pub(crate) pace: Arc<Pace>,
     pub(crate) daily_token_cap: u64,
+    pub(crate) prompts: Arc<Prompts>,
     /// Tokens of one prompt.
     pub(crate) prompt_token_budget: usize,
     pub(crate) max_output_tokens: u32,

@@ -202,6 +202,7 @@ impl System {
                 clock: equipment.clock.clone(),
                 pace: distiller.pace(),
                 daily_token_cap: settings.distiller.daily_token_cap,
+                prompts: Arc::clone(&settings.solve.prompts),
                 prompt_token_budget: settings.solve.limits.prompt_token_budget,
                 max_output_tokens: settings.solve.max_output_tokens,
             })

@@ -12,6 +12,7 @@ mod learn;
 mod verify;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -22,7 +23,7 @@ use crate::ids::{MemoryId, TraceId};
 use crate::injection::Injection;
 use crate::lesson::Lesson;
 use crate::matts::{MattsMode, select};
-use crate::prompt::{self, Prompt, Template};
+use crate::prompt::{self, Prompt, Prompts, Template};
 use crate::solve::{Progress, SolveReport, SolveTask, SolveUsage};
 use crate::trace::{Action, Step, Trace};
 use crate::workspace::WorkspaceId;
@@ -70,6 +71,8 @@ pub struct Job {
     pub reasoning_effort: String,
     /// The caller has a check for the chosen solution, which wins over the judge.
     pub verify: bool,
+    /// The words of its calls.
+    pub prompts: Arc<Prompts>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -450,7 +453,7 @@ impl AgentLoop {
     fn call(&mut self, template: Template, attempt: Option<usize>, values: &[(&str, &str)]) -> Effect {
         let mut values = values.to_vec();
         values.push(("task", &self.job.task.task));
-        let prompt = prompt::render(template, &values, self.limits.prompt_token_budget);
+        let prompt = prompt::render(&self.job.prompts, template, &values, self.limits.prompt_token_budget);
         let purpose = template.purpose();
         if prompt.cut.is_some() {
             self.note_truncated(format!("a {} prompt was over its budget", purpose.as_str()));

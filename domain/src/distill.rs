@@ -10,7 +10,7 @@ use crate::capture::{Thresholds, judge, lesson_of, scrubbed};
 use crate::job::{Job, Work};
 use crate::lesson::{self, Kept, Lesson, LessonError, Origin, PrintedError, Shown};
 use crate::memory::{LESSON_CONTENT_MAX_CHARS, MemoryOutcome, SourceType};
-use crate::prompt::{self, Prompt, Template};
+use crate::prompt::{self, Prompt, Prompts, Template};
 use crate::signature::mentioned;
 use crate::tokens;
 use crate::trace::Outcome;
@@ -37,7 +37,13 @@ pub struct Question {
 
 /// What a model is asked: within `prompt_budget` tokens, and with the answer within `daily_cap` for the whole. None where
 /// so few tokens are of no use.
-pub fn question(work: &Work, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<Question> {
+pub fn question(
+    prompts: &Prompts,
+    work: &Work,
+    prompt_budget: usize,
+    max_output_tokens: u32,
+    daily_cap: u64,
+) -> Option<Question> {
     let (purpose, answer) = (purpose_of(work), u64::from(max_output_tokens));
     let for_repair = purpose.schema().map_or(0, |schema| tokens::estimate(&schema.to_string())) as u64 + MARGIN;
     let for_prompt = (daily_cap / CALLS).saturating_sub(answer + for_repair).min(prompt_budget as u64);
@@ -45,7 +51,7 @@ pub fn question(work: &Work, prompt_budget: usize, max_output_tokens: u32, daily
         return None;
     }
     let budget = usize::try_from(for_prompt).unwrap_or(prompt_budget);
-    let prompt = prompt_of(work, budget);
+    let prompt = prompt_of(prompts, work, budget);
     let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
     let tokens = CALLS * (asked as u64 + for_repair + answer);
     Some(Question { purpose, prompt, tokens: tokens.min(daily_cap) })
@@ -58,28 +64,28 @@ fn purpose_of(work: &Work) -> Purpose {
     }
 }
 
-fn prompt_of(work: &Work, budget: usize) -> Prompt {
+fn prompt_of(prompts: &Prompts, work: &Work, budget: usize) -> Prompt {
     match work {
         Work::Distill { outcome, transcript, .. } => {
             let values = [("outcome", outcome.as_str()), ("transcript", &**transcript)];
-            prompt::render(Template::Distill, &values, budget)
+            prompt::render(prompts, Template::Distill, &values, budget)
         }
         Work::Capture { question, answer, .. } => {
             let values = [("question", &**question), ("answer", &**answer)];
-            prompt::render(Template::Capture, &values, budget)
+            prompt::render(prompts, Template::Capture, &values, budget)
         }
     }
 }
 
 /// Of what a model answered, what is fit to keep.
-pub fn keep(work: &Work, lessons: Vec<Lesson>) -> Kept {
+pub fn keep(prompts: &Prompts, work: &Work, lessons: Vec<Lesson>) -> Kept {
     match work {
         Work::Distill { outcome, transcript, .. } => {
-            let shown = Shown { task: "", solutions: vec![transcript] };
+            let shown = Shown { task: "", solutions: vec![transcript], prompts };
             lesson::keep(lessons, &shown, *outcome == MemoryOutcome::Failure, MAX_FROM_SESSION)
         }
         Work::Capture { question, .. } => {
-            let shown = Shown { task: question, solutions: Vec::new() };
+            let shown = Shown { task: question, solutions: Vec::new(), prompts };
             lesson::keep(lessons, &shown, false, MAX_FROM_EXCHANGE)
         }
     }
@@ -252,9 +258,9 @@ mod tests {
             outcome: MemoryOutcome::Failure,
             transcript: "something happened ".repeat(20_000),
         };
-        assert_eq!(question(&work, 32_000, 8_192, 10_000), None, "too little for one answer");
+        assert_eq!(question(&Prompts::default(), &work, 32_000, 8_192, 10_000), None, "too little for one answer");
         for cap in [20_000, 40_000, 1_000_000] {
-            let question = question(&work, 32_000, 8_192, cap).unwrap();
+            let question = question(&Prompts::default(), &work, 32_000, 8_192, cap).unwrap();
             assert!(question.tokens <= cap, "{} of {cap}", question.tokens);
             assert!(question.prompt.cut.is_some() && question.prompt.input.contains("failure"));
         }
@@ -265,7 +271,7 @@ mod tests {
         let lesson =
             lesson_of(&Exchange { question: "Why is it built again?".into(), answer: ANSWER.into(), session: None });
         let failed = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Failure, transcript: "t".into() };
-        assert!(keep(&failed, vec![lesson.clone()]).lessons.is_empty());
-        assert_eq!(keep(&session(1), vec![lesson]).lessons.len(), 1);
+        assert!(keep(&Prompts::default(), &failed, vec![lesson.clone()]).lessons.is_empty());
+        assert_eq!(keep(&Prompts::default(), &session(1), vec![lesson]).lessons.len(), 1);
     }
 }

@@ -6,6 +6,7 @@
 //! read in `answer`.
 
 mod fence;
+mod own;
 
 use std::borrow::Cow;
 
@@ -13,6 +14,7 @@ use crate::answer::Purpose;
 use crate::tokens;
 
 pub use fence::{ATTEMPT_FENCE, FENCE, TEXT_FENCE, fenced, names_a_fence, one_line, quoted, quoted_lines};
+pub use own::{PROMPT_MAX_CHARS, Prompts};
 
 /// What a model is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl Prompt {
 }
 
 /// The words of a call: the instructions, a line of dashes, the input with places for values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Template {
     Think,
     Refine,
@@ -88,10 +90,9 @@ impl Template {
         }
     }
 
-    /// What an item is, is said in the same words wherever items are asked for.
+    /// The instructions that are built in.
     pub fn instructions(self) -> String {
-        const ITEM: &str = include_str!("../../config/prompts/item.md");
-        fill(self.parts().0.trim(), &[("item", ITEM.trim())])
+        Prompts::default().instructions(self)
     }
 
     /// Whether its answers hold lessons.
@@ -99,17 +100,17 @@ impl Template {
         !matches!(self, Self::Think | Self::Refine | Self::Evaluate)
     }
 
-    /// The input with these values, however long they are.
-    pub(crate) fn fill(self, values: &[(&str, &str)]) -> String {
-        fill(self.input(), values)
+    /// What its file is called, without the ending.
+    fn name(self) -> &'static str {
+        match self {
+            Self::ExtractSuccess => "extract_success",
+            Self::ExtractFailure => "extract_failure",
+            other => other.purpose().as_str(),
+        }
     }
 
-    fn input(self) -> &'static str {
-        self.parts().1.trim()
-    }
-
-    fn parts(self) -> (&'static str, &'static str) {
-        let text = match self {
+    fn built_in(self) -> &'static str {
+        match self {
             Self::Think => include_str!("../../config/prompts/think.md"),
             Self::Refine => include_str!("../../config/prompts/refine.md"),
             Self::Evaluate => include_str!("../../config/prompts/evaluate.md"),
@@ -119,8 +120,7 @@ impl Template {
             Self::Contrast => include_str!("../../config/prompts/contrast.md"),
             Self::Capture => include_str!("../../config/prompts/capture.md"),
             Self::Distill => include_str!("../../config/prompts/distill.md"),
-        };
-        text.split_once("\n---\n").unwrap_or((text, ""))
+        }
     }
 }
 
@@ -131,9 +131,10 @@ const NO_ROOM_FOR_MEMORIES: &str = "There is no room for experience beside this 
 /// Fills a template; `budget` bounds the whole prompt, in tokens. Only where the words of the template and its blocks
 /// alone are over it, the prompt is too. Memories are left out where they would take more than half of what the texts
 /// could have.
-pub fn render(template: Template, values: &[(&str, &str)], budget: usize) -> Prompt {
-    let mut pieces = pieces(template.input(), values);
-    let prompt = with_texts(template, &pieces, budget);
+pub fn render(prompts: &Prompts, template: Template, values: &[(&str, &str)], budget: usize) -> Prompt {
+    let mut pieces = pieces(prompts.input(template), values);
+    let instructions = prompts.instructions(template);
+    let prompt = with_texts(&instructions, &pieces, budget);
     let Some(cut) = prompt.cut.filter(|_| prompt.has_memories()) else { return prompt };
     let memories = pieces.iter_mut().find(|piece| matches!(piece, Piece::Block(MEMORIES, _)));
     let Some(Piece::Block(_, text)) = memories else { return prompt };
@@ -142,14 +143,14 @@ pub fn render(template: Template, values: &[(&str, &str)], budget: usize) -> Pro
         return prompt;
     }
     *text = NO_ROOM_FOR_MEMORIES;
-    let prompt = with_texts(template, &pieces, budget);
+    let prompt = with_texts(&instructions, &pieces, budget);
     let to_tokens = prompt.cut.map_or_else(|| tokens::estimate(&prompt.input), |again| again.to_tokens);
     Prompt { cut: Some(Cut { to_tokens, ..cut }), ..prompt }
 }
 
-fn with_texts(template: Template, pieces: &[Piece<'_>], budget: usize) -> Prompt {
+fn with_texts(instructions: &str, pieces: &[Piece<'_>], budget: usize) -> Prompt {
     let texts = pieces.iter().filter_map(|piece| if let Piece::Text(text) = piece { Some(&**text) } else { None });
-    fitted(template, &texts.collect::<Vec<_>>(), budget, |texts| {
+    fitted(instructions.to_owned(), &texts.collect::<Vec<_>>(), budget, |texts| {
         let mut texts = texts.iter();
         let each = |piece: &Piece<'_>| match piece {
             Piece::Words(words) | Piece::Block(_, words) => (*words).to_owned(),
@@ -162,12 +163,11 @@ fn with_texts(template: Template, pieces: &[Piece<'_>], budget: usize) -> Prompt
 /// A prompt whose input is made of texts that share what the budget leaves beside the rest. None is dropped: what is
 /// longer than its share keeps its head and its tail around a note.
 pub(crate) fn fitted(
-    template: Template,
+    instructions: String,
     texts: &[&str],
     budget: usize,
     input_of: impl Fn(&[&str]) -> String,
 ) -> Prompt {
-    let instructions = template.instructions();
     let all = left_for_input(&instructions, budget);
     let input = input_of(texts);
     if tokens::fits(&input, all) {

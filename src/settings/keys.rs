@@ -77,6 +77,7 @@ pub(super) const KEYS: &[Key] = &[
     key("llm.max_output_tokens", Whole(1, 1_000_000)),
     key("llm.timeout_s", Whole(1, 3_600)),
     key("llm.requests_per_minute", Whole(0, 1_000_000)),
+    key("llm.prompts_dir", Text),
     key("llm.models.evaluate", Text),
     key("llm.models.judge", Text),
     key("llm.models.extract", Text),

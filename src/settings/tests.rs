@@ -7,6 +7,7 @@ use secrecy::ExposeSecret;
 use super::*;
 
 mod checkout;
+mod prompts;
 
 /// A home, a project directory in it, and nothing in the environment.
 struct Place {

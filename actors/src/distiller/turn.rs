@@ -148,7 +148,8 @@ impl Equipment {
         let cap = self.daily_token_cap;
         let model = self.model.as_ref().filter(|_| cap > 0);
         let asked = model.and_then(|model| {
-            let question = distill::question(&work, self.prompt_token_budget, self.max_output_tokens, cap)?;
+            let question =
+                distill::question(&self.prompts, &work, self.prompt_token_budget, self.max_output_tokens, cap)?;
             Some((model, question))
         });
         let Some((model, question)) = asked else {
@@ -175,7 +176,7 @@ impl Equipment {
         }
         match result {
             Ok(Answer::Lessons(lessons)) => {
-                let kept = distill::keep(&work, lessons);
+                let kept = distill::keep(&self.prompts, &work, lessons);
                 let notes =
                     kept.refused.iter().map(|(why, count)| format!("lessons_refused: {count} {}", why.as_str()));
                 let notes = notes.collect();

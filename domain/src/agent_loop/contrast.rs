@@ -3,7 +3,7 @@
 
 use super::{AgentLoop, Attempt, Call, Effect};
 use crate::answer::{Purpose, Verdict};
-use crate::prompt::{self, ATTEMPT_FENCE, Prompt, Template, fenced, quoted};
+use crate::prompt::{self, ATTEMPT_FENCE, Prompt, Prompts, Template, fenced, quoted};
 
 /// How a solution went, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,8 @@ impl AgentLoop {
         let refined = if self.is_refined() { ", refined" } else { "" };
         let selected = format!("{}{refined}", self.selected + 1);
         let given = [("selected", &*selected), ("verdict", &*verdict)];
-        let prompt = fitted(&self.job.task.task, &reasoning, &exhibits, &given, self.limits.prompt_token_budget);
+        let (job, budget) = (&self.job, self.limits.prompt_token_budget);
+        let prompt = fitted(&job.prompts, &job.task.task, &reasoning, &exhibits, &given, budget);
         if prompt.cut.is_some() {
             self.note_truncated("a contrast prompt was over its budget".into());
         }
@@ -131,18 +132,25 @@ fn heading(name: &str, label: Label, score: Option<f64>, note: &str) -> String {
 }
 
 /// A prompt in which every exhibit stands, however long the texts are.
-fn fitted(task: &str, reasoning: &str, exhibits: &[Exhibit], given: &[(&str, &str)], budget: usize) -> Prompt {
+fn fitted(
+    prompts: &Prompts,
+    task: &str,
+    reasoning: &str,
+    exhibits: &[Exhibit],
+    given: &[(&str, &str)],
+    budget: usize,
+) -> Prompt {
     let mut texts: Vec<&str> = vec![task, reasoning];
     texts.extend(exhibits.iter().map(|exhibit| &*exhibit.solution));
     texts.extend(exhibits.iter().map(|exhibit| &*exhibit.evaluation));
-    prompt::fitted(Template::Contrast, &texts, budget, |texts| {
+    prompt::fitted(prompts.instructions(Template::Contrast), &texts, budget, |texts| {
         let (solutions, evaluations) = texts[2..].split_at(exhibits.len());
         let each = exhibits.iter().zip(solutions.iter().zip(evaluations));
         let attempts: String = each
             .map(|(exhibit, (solution, evaluation))| exhibit_text(&exhibit.heading, solution, evaluation))
             .collect();
         let own = [("task", texts[0]), ("reasoning", texts[1]), ("attempts", &*attempts)];
-        Template::Contrast.fill(&own.iter().chain(given).copied().collect::<Vec<_>>())
+        prompts.fill(Template::Contrast, &own.iter().chain(given).copied().collect::<Vec<_>>())
     })
 }
 

@@ -167,7 +167,7 @@ impl AgentLoop {
         };
         let drafts = self.attempts.iter().filter_map(|attempt| attempt.solution.as_deref());
         let solutions = drafts.chain(self.best.as_ref().map(|best| &*best.solution)).collect();
-        let shown = Shown { task: &self.job.task.task, solutions };
+        let shown = Shown { task: &self.job.task.task, solutions, prompts: &self.job.prompts };
         let kept = lesson::keep(lessons, &shown, warnings_only, max);
         if !kept.refused.is_empty() {
             let reasons: Vec<String> =

@@ -31,6 +31,7 @@ fn job(k: u32) -> Job {
         model: "simulated".into(),
         reasoning_effort: "medium".into(),
         verify: false,
+        prompts: Arc::default(),
     }
 }
 

@@ -22,11 +22,17 @@ const MOST: f64 = 0.8;
 pub(super) struct Echoes {
     task: Bare,
     solutions: Vec<Bare>,
+    /// Every run of the instructions that a user wrote.
+    own_instructions: HashSet<u64>,
 }
 
 impl Echoes {
     pub(super) fn of(shown: &Shown<'_>) -> Self {
-        Self { task: Bare::of(shown.task), solutions: shown.solutions.iter().map(|text| Bare::of(text)).collect() }
+        Self {
+            task: Bare::of(shown.task),
+            solutions: shown.solutions.iter().map(|text| Bare::of(text)).collect(),
+            own_instructions: runs(shown.prompts.own_instructions()),
+        }
     }
 
     /// The task or a piece of it, a whole solution, or a run of the instructions, and little else.
@@ -34,13 +40,13 @@ impl Echoes {
         let text = Bare::of(text);
         self.repeats_all(&text)
             || (text.chars.len() >= LEAST && text.share_within(&self.task) >= MOST)
-            || text.says_instructions()
+            || self.says_instructions(&text)
     }
 
     /// As [`Echoes::is_echo`], of what names a failure: it may well be an error that the task quotes.
     pub(super) fn is_echo_of_all(&self, pattern: &str) -> bool {
         let pattern = Bare::of(pattern);
-        self.repeats_all(&pattern) || pattern.says_instructions()
+        self.repeats_all(&pattern) || self.says_instructions(&pattern)
     }
 
     /// As [`Echoes::is_echo`], of a text that may well have the words of a short task.
@@ -55,6 +61,11 @@ impl Echoes {
             text.chars.len() >= LEAST && text.share_within(source) >= MOST && source.share_within(text) >= MOST
         };
         sources().any(|source| text.chars == source.chars || is_most(source))
+    }
+
+    fn says_instructions(&self, text: &Bare) -> bool {
+        let said = |run: u64| instructions().contains(&run) || self.own_instructions.contains(&run);
+        text.chars.windows(OF_INSTRUCTIONS).any(|run| said(hash(run)))
     }
 }
 
@@ -84,10 +95,6 @@ impl Bare {
         }
         shared as f64 / self.chars.len().max(1) as f64
     }
-
-    fn says_instructions(&self) -> bool {
-        self.chars.windows(OF_INSTRUCTIONS).any(|run| instructions().contains(&hash(run)))
-    }
 }
 
 fn bare(text: &str) -> Vec<char> {
@@ -100,12 +107,15 @@ fn hash(run: &[char]) -> u64 {
     hasher.finish()
 }
 
-/// Every run of the instructions of the calls that ask for lessons.
+/// Every run of the instructions, as they are built in, of the calls that ask for lessons.
 fn instructions() -> &'static HashSet<u64> {
     static RUNS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
         let asking = Template::ALL.into_iter().filter(|template| template.asks_for_items());
-        let texts: Vec<Vec<char>> = asking.map(|template| bare(&template.instructions())).collect();
-        texts.iter().flat_map(|text| text.windows(OF_INSTRUCTIONS).map(hash)).collect()
+        runs(asking.map(Template::instructions))
     });
     &RUNS
+}
+
+fn runs(texts: impl Iterator<Item = String>) -> HashSet<u64> {
+    texts.flat_map(|text| bare(&text).windows(OF_INSTRUCTIONS).map(hash).collect::<Vec<_>>()).collect()
 }

@@ -8,7 +8,7 @@ use regex::Regex;
 use super::echo::Echoes;
 use super::{Lesson, LessonError};
 use crate::memory::{DESCRIPTION_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, TITLE_MAX_CHARS};
-use crate::prompt::names_a_fence;
+use crate::prompt::{Prompts, names_a_fence};
 use crate::secrets::{MARKER, scrub};
 use crate::signature::Signature;
 
@@ -52,11 +52,12 @@ pub struct Kept {
 }
 
 /// What a model had before it when it was asked for lessons.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Shown<'a> {
     pub task: &'a str,
     /// Drafts, solutions, whatever was made of the task.
     pub solutions: Vec<&'a str>,
+    pub prompts: &'a Prompts,
 }
 
 /// `warnings_only` where the one solution failed: then each must say what went wrong.

@@ -3,6 +3,19 @@ use proptest::prelude::*;
 use super::*;
 use crate::memory::{DESCRIPTION_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, TITLE_MAX_CHARS};
 
+fn render(template: Template, values: &[(&str, &str)], budget: usize) -> Prompt {
+    super::render(&Prompts::default(), template, values, budget)
+}
+
+fn whole(template: Template, values: &[(&str, &str)]) -> String {
+    Prompts::default().fill(template, values)
+}
+
+/// The part of a template that is filled.
+fn input(template: Template) -> &'static str {
+    template.built_in().split_once("\n---\n").unwrap().1.trim()
+}
+
 #[test]
 fn values_are_filled_once_and_unknown_names_become_nothing() {
     assert_eq!(fill("a {{x}} b {{ y }} c {{z}}", &[("x", "{{y}}"), ("y", "2")]), "a {{y}} b 2 c ");
@@ -47,14 +60,14 @@ fn whoever_asks_for_items_says_what_they_are_and_how_long_they_may_be() {
 
 /// The places for values in a template.
 fn names(template: Template) -> Vec<&'static str> {
-    let inner = template.input().split("{{").skip(1).map(|rest| rest.split("}}").next().unwrap());
+    let inner = input(template).split("{{").skip(1).map(|rest| rest.split("}}").next().unwrap());
     inner.map(|name| name.trim_start_matches('{').trim()).collect()
 }
 
 #[test]
 fn whatever_others_wrote_stands_in_a_fence_where_it_is_not_the_task() {
     for template in Template::ALL {
-        let input = template.input();
+        let input = input(template);
         for name in names(template) {
             let fenced = input.contains(&format!("<submitted-text>\n{{{{{name}}}}}\n</submitted-text>"));
             let long = ["solution", "feedback", "reasoning", "transcript", "question", "answer"].contains(&name);
@@ -76,7 +89,7 @@ fn a_prompt_over_its_budget_keeps_head_and_tail_of_each_long_text_and_every_shor
     }
     assert_eq!(prompt.input.matches("[content truncated]").count(), 2);
     let cut = prompt.cut.unwrap();
-    let whole = tokens::estimate(&Template::Refine.fill(&values));
+    let whole = tokens::estimate(&whole(Template::Refine, &values));
     assert_eq!(cut, Cut { from_tokens: whole, to_tokens: tokens::estimate(&prompt.input) });
     prompt.cut_before(10);
     assert_eq!(prompt.cut.unwrap(), Cut { from_tokens: whole + 10, ..cut });
@@ -110,11 +123,10 @@ fn memories_are_whole_or_left_out_however_long_the_rest_is() {
     let cut = left_out.cut.unwrap();
     assert_eq!(
         cut.from_tokens,
-        tokens::estimate(&Template::Refine.fill(&[
-            ("task", "the task"),
-            ("memories", &memories(2_500)),
-            ("solution", &solution),
-        ]))
+        tokens::estimate(&whole(
+            Template::Refine,
+            &[("task", "the task"), ("memories", &memories(2_500)), ("solution", &solution),]
+        ))
     );
     assert!(cut.to_tokens <= 4_000);
     assert!(left_out.input.contains("the task") && left_out.input.contains(NO_ROOM_FOR_MEMORIES));
@@ -143,7 +155,7 @@ proptest! {
         let prompt = render(template, &values, budget);
         prop_assert!(tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input) <= budget);
         let lower = prompt.input.to_lowercase();
-        let fences = template.input().matches("<submitted-text>").count();
+        let fences = input(template).matches("<submitted-text>").count();
         prop_assert_eq!(lower.matches("<submitted-text>").count(), fences);
         prop_assert_eq!(lower.matches("</submitted-text>").count(), fences);
         prop_assert_eq!(lower.matches(FENCE).count(), 2 * usize::from(prompt.has_memories()));

@@ -1,11 +1,11 @@
 use reasoning_bank_domain::answer::{Answer, read};
 use reasoning_bank_domain::ids::TaskId;
-use reasoning_bank_domain::prompt::{Template, render};
+use reasoning_bank_domain::prompt::{Prompts, Template, render};
 
 use super::*;
 
 fn completion(template: Template, attempt: Option<u32>, values: &[(&str, &str)]) -> Completion {
-    let prompt = render(template, values, 32_000);
+    let prompt = render(&Prompts::default(), template, values, 32_000);
     Completion {
         purpose: template.purpose(),
         task_id: TaskId::from(uuid::Uuid::from_u128(1)),

@@ -41,8 +41,11 @@ fn saying(content: impl Into<String>) -> Lesson {
     Lesson { content: content.into(), ..lesson() }
 }
 
+/// Those that are built in.
+static PROMPTS: LazyLock<Prompts> = LazyLock::new(Prompts::default);
+
 fn shown() -> Shown<'static> {
-    Shown { task: TASK, solutions: vec![SOLUTION, "x"] }
+    Shown { task: TASK, solutions: vec![SOLUTION, "x"], prompts: &PROMPTS }
 }
 
 fn secret() -> String {
@@ -137,14 +140,14 @@ fn failing_with(pattern: &str) -> Lesson {
     Lesson { description: "当需要编写一个函数合并重叠的区间并按起点排序输出结果时使用。".into(), ..lesson() }
 )]
 fn a_quotation_within_a_lesson_is_no_echo(#[case] task: &str, #[case] lesson: Lesson) {
-    let shown = Shown { task, solutions: vec![SOLUTION] };
+    let shown = Shown { task, solutions: vec![SOLUTION], prompts: &PROMPTS };
     assert_eq!(keep(vec![lesson.clone()], &shown, false, 3).lessons, [lesson]);
 }
 
 #[test]
 fn a_long_text_of_another_script_that_says_the_task_again_is_an_echo() {
     let task = "编写一个函数合并重叠的区间并按起点排序输出结果".repeat(3);
-    let shown = Shown { task: &task, solutions: vec![] };
+    let shown = Shown { task: &task, solutions: vec![], prompts: &PROMPTS };
     let kept = keep(vec![saying(format!("{task}。"))], &shown, false, 3);
     assert_eq!(kept.refused, BTreeMap::from([(Refused::EchoesPrompt, 1)]));
 }
@@ -232,4 +235,14 @@ proptest! {
         let again = keep(kept.lessons.clone(), &shown(), warnings_only, max);
         prop_assert_eq!(again, Kept { lessons: kept.lessons, ..Kept::default() });
     }
+}
+
+#[test]
+fn instructions_that_a_user_wrote_are_no_lesson_either() {
+    let mut prompts = Prompts::default();
+    let item = "Write down at most one rule, and let it be a rule that somebody else would be glad to have read.";
+    prompts.replace("item.md", item).unwrap();
+    let says = Lesson { content: format!("Always: {item}"), ..lesson() };
+    let kept = |prompts| keep(vec![says.clone()], &Shown { prompts, ..shown() }, false, 3).lessons.len();
+    assert_eq!((kept(&PROMPTS), kept(&prompts)), (1, 0));
 }

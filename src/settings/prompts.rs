@@ -1,0 +1,42 @@
+//! The directory of the user's own prompts. What may stand in them is `domain::prompt`'s matter.
+
+use std::fs;
+use std::path::Path;
+
+use reasoning_bank_domain::prompt::{PROMPT_MAX_CHARS, Prompts};
+
+use super::problem::Problem;
+
+pub(super) const KEY: &str = "llm.prompts_dir";
+/// A character has at most four bytes.
+const MAX_BYTES: u64 = 4 * PROMPT_MAX_CHARS as u64;
+
+/// The prompts that are built in, with those of a directory in their place. `layer` names the directory.
+pub(super) fn read(dir: &Path, layer: &str) -> Result<Prompts, Vec<Problem>> {
+    let problem = |path: &Path, problem: String| Problem::new(KEY, format!("{} {problem}", path.display()), layer);
+    let unreadable = |error: std::io::Error| vec![problem(dir, format!("cannot be read: {error}"))];
+    let (mut prompts, mut problems) = (Prompts::default(), Vec::new());
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir).map_err(unreadable)? {
+        paths.push(entry.map_err(unreadable)?.path());
+    }
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let replaced = text_of(&path).and_then(|text| prompts.replace(&name, &text));
+        problems.extend(replaced.err().map(|refused| problem(&path, refused)));
+    }
+    if problems.is_empty() { Ok(prompts) } else { Err(problems) }
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err("is no file; the directory holds prompts alone".to_owned());
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(format!("has more than {PROMPT_MAX_CHARS} characters; shorten it"));
+    }
+    fs::read_to_string(path).map_err(unreadable)
+}
