@@ -1,10 +1,10 @@
-//! CacheActor: owns the lifetime and the statistics of the cache of model answers. Its handle reads the cache directly;
-//! a restart begins with an empty one.
+//! CacheActor: owns the cache of model answers, which ends with it. Its handle reads the cache directly while there is
+//! one; without it every question is asked. A restart begins with an empty one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use moka::future::Cache;
 use moka::policy::EvictionPolicy;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
@@ -59,19 +59,21 @@ enum Unkept {
     Answered(CompletionReply),
 }
 
+type Answers = Cache<CacheKey, CompletionReply>;
+
 #[derive(Clone)]
 pub struct CacheHandle {
     settings: CacheSettings,
     slot: Slot<CacheMsg>,
-    cache: Arc<ArcSwap<Cache<CacheKey, CompletionReply>>>,
+    /// That of the actor; none while it does not run.
+    published: Arc<ArcSwapOption<Answers>>,
     /// Since the start of the process or the last reset; a restart of the actor does not touch them.
     counters: Arc<Mutex<Counters>>,
 }
 
 impl CacheHandle {
     pub(crate) fn new(settings: CacheSettings) -> Self {
-        let cache = Arc::new(ArcSwap::from_pointee(empty(settings)));
-        Self { settings, slot: Slot::new(), cache, counters: Arc::default() }
+        Self { settings, slot: Slot::new(), published: Arc::default(), counters: Arc::default() }
     }
 
     pub(crate) fn child(&self) -> ChildSpec {
@@ -85,9 +87,11 @@ impl CacheHandle {
     }
 
     pub async fn statistics(&self) -> CacheStatistics {
-        let cache = self.cache.load_full();
-        // Evictions are put off until there are enough of them, or one asks for it.
-        cache.run_pending_tasks().await;
+        let cache = self.published.load_full();
+        if let Some(cache) = &cache {
+            // Evictions are put off until there are enough of them, or one asks for it.
+            cache.run_pending_tasks().await;
+        }
         let Counters { hits, misses, bypassed, saved_tokens, saved_cost_usd } = *self.counters();
         let asked = hits + misses;
         CacheStatistics {
@@ -95,7 +99,7 @@ impl CacheHandle {
             misses,
             bypassed,
             hit_rate: if asked == 0 { 0.0 } else { hits as f64 / asked as f64 },
-            entries: cache.entry_count(),
+            entries: cache.map_or(0, |cache| cache.entry_count()),
             saved_tokens,
             saved_cost_usd,
         }
@@ -122,7 +126,10 @@ impl CacheHandle {
         ask: impl Future<Output = Result<CompletionReply, ModelError>>,
         worth_keeping: impl Fn(&CompletionReply) -> bool,
     ) -> Result<CompletionReply, ModelError> {
-        let cache = self.cache.load_full();
+        let Some(cache) = self.published.load_full() else {
+            self.bypassed();
+            return ask.await;
+        };
         let mut asked = false;
         let flight = async {
             asked = true;
@@ -152,13 +159,36 @@ impl CacheHandle {
     }
 }
 
-fn empty(settings: CacheSettings) -> Cache<CacheKey, CompletionReply> {
+fn empty(settings: CacheSettings) -> Answers {
     Cache::builder()
         .max_capacity(settings.max_entries)
         .weigher(|_, reply: &CompletionReply| u32::try_from(reply.text.len() / LARGE_BYTES).unwrap_or(u32::MAX).max(1))
         .eviction_policy(EvictionPolicy::lru())
         .time_to_live(settings.ttl)
         .build()
+}
+
+/// The cache itself. Its handles have it for as long as this is not dropped, and the calls they have begun.
+pub(crate) struct OwnedCache {
+    answers: Arc<Answers>,
+    published: Arc<ArcSwapOption<Answers>>,
+}
+
+impl OwnedCache {
+    pub(crate) fn begin(handle: &CacheHandle) -> Self {
+        let answers = Arc::new(empty(handle.settings));
+        handle.published.store(Some(Arc::clone(&answers)));
+        Self { answers, published: Arc::clone(&handle.published) }
+    }
+}
+
+impl Drop for OwnedCache {
+    fn drop(&mut self) {
+        // That of the actor's next incarnation may be there already.
+        let own =
+            |current: &Option<Arc<Answers>>| current.clone().filter(|current| !Arc::ptr_eq(current, &self.answers));
+        self.published.rcu(own);
+    }
 }
 
 pub(crate) struct CacheActor;
@@ -177,15 +207,19 @@ impl crate::testkit::Panics for CacheMsg {
 
 impl Actor for CacheActor {
     type Msg = CacheMsg;
-    type State = ();
+    type State = OwnedCache;
     type Arguments = CacheHandle;
 
-    async fn pre_start(&self, _: ActorRef<Self::Msg>, handle: CacheHandle) -> Result<(), ActorProcessingErr> {
-        handle.cache.store(Arc::new(empty(handle.settings)));
-        Ok(())
+    async fn pre_start(&self, _: ActorRef<Self::Msg>, handle: CacheHandle) -> Result<OwnedCache, ActorProcessingErr> {
+        Ok(OwnedCache::begin(&handle))
     }
 
-    async fn handle(&self, _: ActorRef<Self::Msg>, message: CacheMsg, (): &mut ()) -> Result<(), ActorProcessingErr> {
+    async fn handle(
+        &self,
+        _: ActorRef<Self::Msg>,
+        message: CacheMsg,
+        _: &mut OwnedCache,
+    ) -> Result<(), ActorProcessingErr> {
         match message {
             #[cfg(feature = "testkit")]
             CacheMsg::Panic => crate::testkit::panic_on_request(),

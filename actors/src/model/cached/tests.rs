@@ -5,11 +5,17 @@ use rstest::rstest;
 
 use super::super::testing::*;
 use super::*;
-use crate::cache::CacheSettings;
+use crate::cache::{CacheSettings, OwnedCache};
 use crate::testkit::Scripted;
 
 fn cached(model: &Scripted, max_entries: u64) -> Cached {
-    let cache = CacheHandle::new(CacheSettings { max_entries, ..CacheSettings::default() });
+    with_cache(model, CacheSettings { max_entries, ..CacheSettings::default() })
+}
+
+/// With a cache that lasts as long as the process.
+fn with_cache(model: &Scripted, settings: CacheSettings) -> Cached {
+    let cache = CacheHandle::new(settings);
+    std::mem::forget(OwnedCache::begin(&cache));
     Cached::new(Arc::new(model.clone()), cache, "test".into(), "medium".into())
 }
 
@@ -185,7 +191,7 @@ async fn the_least_recently_used_goes_first_and_the_number_of_entries_is_exact()
 async fn an_answer_is_kept_no_longer_than_its_time() {
     let model = good();
     let settings = CacheSettings { max_entries: 10, ttl: Duration::from_nanos(1) };
-    let cached = Cached::new(Arc::new(model.clone()), CacheHandle::new(settings), "test".into(), "medium".into());
+    let cached = with_cache(&model, settings);
     ask(&cached).await.unwrap();
     assert!(!ask(&cached).await.unwrap().cached);
     assert_eq!(cached.cache.statistics().await.entries, 0);
@@ -198,4 +204,25 @@ async fn a_cache_of_no_entries_is_off() {
     assert!(!ask(&cached).await.unwrap().cached && !ask(&cached).await.unwrap().cached);
     let statistics = cached.cache.statistics().await;
     assert_eq!((statistics.hits, statistics.misses, statistics.bypassed, statistics.hit_rate), (0, 0, 2, 0.0));
+}
+
+#[tokio::test]
+async fn a_cache_ends_with_its_owner_and_every_question_is_asked_until_there_is_another() {
+    let model = good();
+    let cache = CacheHandle::new(CacheSettings::default());
+    let cached = Cached::new(Arc::new(model.clone()), cache.clone(), "test".into(), "medium".into());
+    let first = OwnedCache::begin(&cache);
+    ask(&cached).await.unwrap();
+    assert!(ask(&cached).await.unwrap().cached);
+    drop(first);
+    assert!(!ask(&cached).await.unwrap().cached && !ask(&cached).await.unwrap().cached);
+    let statistics = cache.statistics().await;
+    assert_eq!((statistics.hits, statistics.misses, statistics.bypassed, statistics.entries), (1, 1, 2, 0));
+
+    let second = OwnedCache::begin(&cache);
+    let third = OwnedCache::begin(&cache);
+    drop(second);
+    ask(&cached).await.unwrap();
+    assert!(ask(&cached).await.unwrap().cached, "an owner takes away its own cache alone");
+    drop(third);
 }
