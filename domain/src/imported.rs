@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::confidence::prior;
-use crate::job::SESSION_MAX_CHARS;
+use crate::job::{Job, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
 use crate::memory::{FieldProblem, Memory, Scope, SourceType, Trust};
 use crate::stability::names_commit;
 use crate::trace::{Trace, VerdictSource};
@@ -82,6 +82,26 @@ pub fn problems_of_trace(trace: &Trace, source: Source) -> Vec<FieldProblem> {
         problems.extend(bad_time("created_at", trace.created_at, now));
     }
     problems
+}
+
+/// What is wrong with a job of a file.
+pub fn problems_of_job(job: &Job) -> Vec<FieldProblem> {
+    let texts = match &job.work {
+        None if job.is_over() => Vec::new(),
+        None => return vec![problem("work", "is missing, as the job is not over")],
+        Some(Work::Distill { session_id, transcript, .. }) => {
+            vec![
+                ("work.session_id", session_id, SESSION_MAX_CHARS),
+                ("work.transcript", transcript, TRANSCRIPT_MAX_CHARS),
+            ]
+        }
+        Some(Work::Capture { question, answer, session_id }) => {
+            let texts = [("work.question", question), ("work.answer", answer)];
+            let session = session_id.iter().map(|session| ("work.session_id", session, SESSION_MAX_CHARS));
+            texts.map(|(field, text)| (field, text, TRANSCRIPT_MAX_CHARS)).into_iter().chain(session).collect()
+        }
+    };
+    texts.into_iter().filter_map(|(field, text, most)| too_long(field, text, most)).collect()
 }
 
 /// What is wrong with a workspace of a file.

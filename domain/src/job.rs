@@ -70,6 +70,16 @@ impl Scrub for Work {
     }
 }
 
+impl Scrub for Job {
+    fn scrub(&mut self) -> Removed {
+        let result = self.result.as_mut().map_or_else(Removed::default, |result| {
+            let titles = result.learned.iter_mut().map(|learned| learned.title.scrub());
+            titles.fold(result.notes.scrub(), |removed, more| removed + more)
+        });
+        self.work.scrub() + self.error.scrub() + result
+    }
+}
+
 /// How the lessons were drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -127,6 +137,13 @@ impl Job {
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// The job as another bank begins with it: what ran is still to be done there.
+    #[must_use]
+    pub fn restored(self) -> Self {
+        let state = if self.state == JobState::Running { JobState::Queued } else { self.state };
+        Self { revision: 0, state, ..self }
     }
 
     pub fn is_over(&self) -> bool {

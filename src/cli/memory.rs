@@ -79,11 +79,11 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
             let found = with_bank(loaded, async |bank| edit::promotions(loaded, &bank, patience()).await)?;
             output.answer(&found, render::promotions)
         }
-        MemoryCommand::Export { all, vectors } => {
+        MemoryCommand::Export { all, vectors, with_jobs } => {
             let workspace = (!all).then_some(&loaded.workspace);
             with_bank(loaded, async |bank| {
                 let mut out = io::BufWriter::new(io::stdout().lock());
-                export(workspace, vectors, output.json, &bank, &mut out).await
+                export(workspace, vectors, with_jobs, output.json, &bank, &mut out).await
             })
             .map(|()| Exit::Ok)
         }

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 
 use reasoning_bank_domain::confidence::Signal;
+use reasoning_bank_domain::ids::JobId;
+use reasoning_bank_domain::job::Job;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::Workspace;
@@ -31,13 +33,15 @@ pub enum Restorable {
         passages: Vec<Passage>,
     },
     Signal(Signal),
+    /// To be done here where it was not over.
+    Job(Job),
 }
 
 impl Restorable {
-    /// None for a workspace, whose id is none of these.
+    /// None for a workspace and for a job, whose ids are none of these.
     fn uuid(&self) -> Option<Uuid> {
         match self {
-            Self::Workspace(_) => None,
+            Self::Workspace(_) | Self::Job(_) => None,
             Self::Trace(trace) => Some(trace.trace_id.uuid()),
             Self::Memory { memory, .. } => Some(memory.id.uuid()),
             Self::Signal(signal) => Some(signal.id.uuid()),
@@ -54,7 +58,12 @@ impl MemoriesHandle {
             Scanned::Stored(stored) => stored.into_iter().collect(),
             _ => HashSet::new(),
         };
-        let is_new: Vec<bool> = things.iter().map(|thing| thing.uuid().is_none_or(|id| known.insert(id))).collect();
+        let mut jobs = self.stored_jobs(&things, deadline).await?;
+        let is_new = |thing: &Restorable| match thing {
+            Restorable::Job(job) => jobs.insert(job.id),
+            other => other.uuid().is_none_or(|id| known.insert(id)),
+        };
+        let is_new: Vec<bool> = things.iter().map(is_new).collect();
         let new = things.into_iter().zip(&is_new).filter_map(|(thing, is_new)| is_new.then_some(thing));
         let (mut batch, mut unembedded, mut workspaces) = (Batch::new(), Vec::new(), Vec::new());
         for thing in new {
@@ -65,6 +74,7 @@ impl MemoriesHandle {
                 }
                 Restorable::Trace(trace) => Record::Trace(trace),
                 Restorable::Signal(signal) => Record::Signal(signal),
+                Restorable::Job(job) => Record::Job(job.restored()),
                 Restorable::Memory { memory, passages } => {
                     if !are_vectors_of(&memory, &passages, self.embedder.fingerprint()) {
                         unembedded.push(memory);
@@ -83,6 +93,19 @@ impl MemoriesHandle {
         }
         workspaces.iter().for_each(|workspace| self.workspaces.registered(workspace));
         Ok(is_new)
+    }
+
+    /// Those of these jobs that are there. A bank has few, so they are looked up one by one.
+    async fn stored_jobs(&self, things: &[Restorable], deadline: Deadline) -> Result<HashSet<JobId>, Error> {
+        let mut stored = HashSet::new();
+        for thing in things {
+            let Restorable::Job(job) = thing else { continue };
+            match self.store.scan(Filter::Job(job.id), Page::first(1), deadline).await? {
+                Scanned::Jobs(jobs) => stored.extend(jobs.into_iter().map(|job| job.id)),
+                _ => return Err(Error::internal("a scan of jobs gave something else")),
+            }
+        }
+        Ok(stored)
     }
 }
 

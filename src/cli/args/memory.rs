@@ -120,6 +120,9 @@ pub(in crate::cli) enum MemoryCommand {
         /// With vectors and the fingerprint of the embedder that made them
         #[arg(long)]
         vectors: bool,
+        /// With background jobs, which hold the sessions that are still to be learned from
+        #[arg(long)]
+        with_jobs: bool,
     },
     /// Take in what `memory export` wrote, of a stranger or of your own
     #[command(
@@ -130,7 +133,8 @@ pub(in crate::cli) enum MemoryCommand {
             one. Before anything is written into other workspaces than the one in use they are listed, and you are \
             asked.\n\n\
             With --trusted-backup a backup of your own is restored exactly, without a question: workspaces with their \
-            teams and organisations, scopes, ids, times, revisions, trust, pins and evidence. Say it only of a file \
+            teams and organisations, scopes, ids, times, revisions, trust, pins, evidence and jobs, which are done \
+            here where they were not over. Say it only of a file \
             that nobody else could write to.\n\n\
             The whole file is checked first; where a line is wrong, all that is wrong is told and nothing is \
             imported. What is there already is skipped and stays as it is, so that an import that broke off is done \
@@ -142,7 +146,7 @@ pub(in crate::cli) enum MemoryCommand {
             reasoning-bank memory import lessons-of-a-colleague.jsonl\n  \
             reasoning-bank memory import --trusted-backup bank.jsonl\n  \
             reasoning-bank --data-dir ./old memory export --all | reasoning-bank memory import --trusted-backup -\n\n\
-            A line is an object with a kind, memory, trace or signal, and an id. A memory needs title, description and\n\
+            A line is an object with a kind, memory, trace, signal or job, and an id. A memory needs title, description and\n\
             content; without a workspace_id it goes to the workspace in use."
     )]
     Import(ImportArgs),

@@ -1,7 +1,7 @@
 //! `memory export`: JSON Lines, a line a thing, in the order of ids over all kinds. What is written is what is stored,
 //! so that `import` restores it exactly; a signal's own kind is called `signal`, as `kind` says what a line is. The
-//! first line of a workspace also has the `workspace` itself: its root, its name, its team and organisation, the latter
-//! two for people to read, as `import` does not take them.
+//! first line of a workspace also has the `workspace` itself: its root, its name, its team and organisation, which `import`
+//! takes of a trusted backup alone. Jobs are written where that is asked for: they hold whole sessions.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
@@ -23,6 +23,8 @@ use crate::cli::failure::Failure;
 
 /// Traces may be large.
 const PAGE: usize = 500;
+/// A session may be half a million characters long.
+const PAGE_OF_JOBS: usize = 16;
 /// The ids of a bank are read once a page, so pages are large.
 const PAGE_OF_MEMORIES: usize = 4_096;
 /// For one page.
@@ -36,6 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(in crate::cli) async fn export(
     workspace: Option<&WorkspaceRef>,
     vectors: bool,
+    with_jobs: bool,
     as_array: bool,
     system: &SystemHandle,
     out: &mut impl Write,
@@ -44,15 +47,18 @@ pub(in crate::cli) async fn export(
         Some(named) => Some(system.workspaces.resolve(named, Deadline::after(PATIENCE)).await?.workspace.id),
         None => None,
     };
-    let mut streams = [
+    let mut streams = vec![
         Stream::new(
             Filter::Memories { workspace: workspace.clone(), status: None, scope: None },
             PAGE_OF_MEMORIES,
             vectors,
         ),
         Stream::new(Filter::Traces { workspace: workspace.clone() }, PAGE, false),
-        Stream::new(Filter::Signals { workspace }, PAGE_OF_MEMORIES, false),
+        Stream::new(Filter::Signals { workspace: workspace.clone() }, PAGE_OF_MEMORIES, false),
     ];
+    if with_jobs {
+        streams.push(Stream::new(Filter::Jobs { workspace, state: None, due: None }, PAGE_OF_JOBS, false));
+    }
     let mut unnamed = workspaces(system).await?;
     let mut lines = Lines { out, as_array, begun: false };
     let exported = write_all(&mut streams, &mut unnamed, system, &mut lines).await;
@@ -164,11 +170,11 @@ fn lines(scanned: Scanned, vectors: bool) -> Result<VecDeque<Line>, Failure> {
         Scanned::Signals(signals) => {
             signals.iter().map(|signal| line("signal", signal.id.uuid(), &signal.workspace_id, signal)).collect()
         }
+        Scanned::Jobs(jobs) => jobs.iter().map(|job| line("job", job.id.uuid(), &job.workspace_id, job)).collect(),
         Scanned::Workspaces(_)
         | Scanned::Passages(_)
         | Scanned::Lineage(_)
         | Scanned::Stored(_)
-        | Scanned::Jobs(_)
         | Scanned::Backlog(_)
         | Scanned::Held(_)
         | Scanned::Summary(_) => Ok(VecDeque::new()),

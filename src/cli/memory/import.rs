@@ -152,7 +152,7 @@ struct Made {
     described: Option<Workspace>,
     memory: Option<(MemoryId, Vec<MemoryId>)>,
     left_out: Option<(WorkspaceId, LeftOut)>,
-    is_signal: bool,
+    doubted: Counts,
 }
 
 impl Made {
@@ -161,7 +161,7 @@ impl Made {
         let thing = match taken {
             Taken::Thing(thing) => thing,
             Taken::LeftOut(left_out) => return Ok(Self { left_out: of.map(|of| (of, left_out)), ..Self::default() }),
-            Taken::Signal => return Ok(Self { is_signal: true, ..Self::default() }),
+            Taken::Doubted(doubted) => return Ok(Self { doubted, ..Self::default() }),
         };
         let memory = match &thing {
             Restorable::Memory { memory, .. } => {
@@ -200,7 +200,7 @@ impl Seen {
     fn add(&mut self, made: &mut Made, bank: &Bank) {
         self.lines += 1;
         self.things += made.things;
-        self.not_taken.signals += u64::from(made.is_signal);
+        self.not_taken.doubted.add(made.doubted);
         if let Some(left_out) = made.left_out.take() {
             *self.not_taken.left_out.entry(left_out).or_default() += 1;
         }

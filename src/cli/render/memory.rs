@@ -182,14 +182,22 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
 
 pub(in crate::cli) fn imported(answer: &Imported) -> String {
     let Imported {
-        imported: Counts { memories, traces, signals }, skipped, redactions, dropped_characters, notes, ..
+        imported: Counts { memories, traces, signals, jobs },
+        skipped,
+        redactions,
+        dropped_characters,
+        notes,
+        ..
     } = answer;
-    let mut out = format!(
-        "imported {}, {}, {}; {skipped} skipped, as they were there already\n",
+    let mut kinds = vec![
         counted(*memories as usize, "memory", "memories"),
         counted(*traces as usize, "trace", "traces"),
         counted(*signals as usize, "signal", "signals"),
-    );
+    ];
+    if *jobs > 0 {
+        kinds.push(counted(*jobs as usize, "job", "jobs"));
+    }
+    let mut out = format!("imported {}; {skipped} skipped, as they were there already\n", kinds.join(", "));
     if *redactions > 0 {
         let secrets = counted(*redactions as usize, "secret was", "secrets were");
         let _ = writeln!(out, "{secrets} replaced before anything was stored");

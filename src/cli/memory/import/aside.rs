@@ -58,7 +58,7 @@ impl Entry {
 fn passages(thing: &mut Restorable) -> &mut [Passage] {
     match thing {
         Restorable::Memory { passages, .. } => passages,
-        Restorable::Workspace(_) | Restorable::Trace(_) | Restorable::Signal(_) => &mut [],
+        Restorable::Workspace(_) | Restorable::Trace(_) | Restorable::Signal(_) | Restorable::Job(_) => &mut [],
     }
 }
 

@@ -10,9 +10,10 @@ use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Passage;
 use reasoning_bank_domain::confidence::{Signal, prior};
 use reasoning_bank_domain::imported::{
-    LeftOut, PASSAGES_MAX, Source, problems_of_memory, problems_of_trace, problems_of_workspace, untrusted,
-    untrusted_trace, untrusted_workspace,
+    LeftOut, PASSAGES_MAX, Source, problems_of_job, problems_of_memory, problems_of_trace, problems_of_workspace,
+    untrusted, untrusted_trace, untrusted_workspace,
 };
+use reasoning_bank_domain::job::Job;
 use reasoning_bank_domain::memory::{self, Memory, SourceType, Trust};
 use reasoning_bank_domain::secrets::{Removed, Scrub, scrub};
 use reasoning_bank_domain::trace::Trace;
@@ -21,6 +22,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
+use super::outcome::Counts;
 use crate::jsonl::{FieldProblem, Values, parsed};
 
 /// The JSON values of a line, without its passages: several times what the longest trace has.
@@ -70,8 +72,8 @@ pub(super) enum Taken {
     Thing(Restorable),
     /// A memory for readers that its workspace is not trusted with.
     LeftOut(LeftOut),
-    /// Evidence that nobody vouches for.
-    Signal,
+    /// Evidence or a job, for which nobody vouches.
+    Doubted(Counts),
 }
 
 type Fields = Map<String, Value>;
@@ -125,9 +127,10 @@ pub(super) fn parse(raw: Raw, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
         Some("memory") => memory(fields, passages.unwrap_or_default(), bank),
         Some("trace") => trace(fields, bank),
         Some("signal") => signal(fields, bank),
+        Some("job") => job(fields, bank),
         _ => {
             let problem = if kind.is_some() { "is not" } else { "is missing; it is" };
-            Err(vec![FieldProblem::new("kind", format!("{problem} memory, trace or signal"))])
+            Err(vec![FieldProblem::new("kind", format!("{problem} memory, trace, signal or job"))])
         }
     }?;
     line.workspace = named.or(line.workspace);
@@ -237,10 +240,27 @@ fn signal(mut fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
     })?;
     let removed = signal.scrub();
     if !bank.is_backup {
-        return Ok(Line { taken: Taken::Signal, of: None, workspace: None, removed: Removed::default() });
+        return Ok(doubted(&Restorable::Signal(signal)));
     }
     let of = Some(signal.workspace_id.clone());
     Ok(Line { taken: Taken::Thing(Restorable::Signal(signal)), of, workspace: None, removed })
+}
+
+/// A job spends tokens and writes memories when it is done, so it is taken of a backup alone.
+fn job(fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
+    require_id(&fields, "id")?;
+    let mut job: Job = whole(fields)?;
+    refuse(problems_of_job(&job).into_iter().map(field_problem).collect())?;
+    let removed = job.scrub();
+    if !bank.is_backup {
+        return Ok(doubted(&Restorable::Job(job)));
+    }
+    let of = Some(job.workspace_id.clone());
+    Ok(Line { taken: Taken::Thing(Restorable::Job(job)), of, workspace: None, removed })
+}
+
+fn doubted(thing: &Restorable) -> Line {
+    Line { taken: Taken::Doubted(Counts::of(thing)), of: None, workspace: None, removed: Removed::default() }
 }
 
 fn require_id(fields: &Fields, name: &str) -> Result<(), Vec<FieldProblem>> {

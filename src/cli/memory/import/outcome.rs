@@ -44,6 +44,8 @@ pub(in crate::cli) struct Counts {
     pub(in crate::cli) memories: u64,
     pub(in crate::cli) traces: u64,
     pub(in crate::cli) signals: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(in crate::cli) jobs: u64,
 }
 
 impl Counts {
@@ -55,6 +57,7 @@ impl Counts {
             Restorable::Memory { .. } => Self { memories: 1, ..none },
             Restorable::Trace(_) => Self { traces: 1, ..none },
             Restorable::Signal(_) => Self { signals: 1, ..none },
+            Restorable::Job(_) => Self { jobs: 1, ..none },
         }
     }
 
@@ -62,10 +65,11 @@ impl Counts {
         self.memories += more.memories;
         self.traces += more.traces;
         self.signals += more.signals;
+        self.jobs += more.jobs;
     }
 
     pub(super) fn sum(self) -> u64 {
-        self.memories + self.traces + self.signals
+        self.memories + self.traces + self.signals + self.jobs
     }
 
     fn is_nothing(&self) -> bool {
@@ -80,21 +84,26 @@ pub(super) struct NotTaken {
     pub(super) circles: BTreeSet<(MemoryId, MemoryId)>,
     /// How many memories of each workspace are for readers that it is not trusted with.
     pub(super) left_out: BTreeMap<(WorkspaceId, LeftOut), u64>,
-    pub(super) signals: u64,
+    /// Evidence and jobs, for which nobody vouches.
+    pub(super) doubted: Counts,
     /// Something is taken for which nobody vouches.
     pub(super) is_doubted: bool,
 }
 
 impl NotTaken {
     pub(super) fn counts(&self) -> Counts {
-        Counts { memories: self.left_out.values().sum(), traces: 0, signals: self.signals }
+        Counts { memories: self.left_out.values().sum(), ..self.doubted }
     }
 
     /// In sentences. `root_of` knows the directories of workspaces that have one here.
     pub(super) fn notes(&self, root_of: impl Fn(&WorkspaceId) -> Option<String>) -> Vec<String> {
         let mut notes: Vec<String> = self.is_doubted.then(|| NOT_VOUCHED_FOR.to_owned()).into_iter().collect();
-        if self.signals > 0 {
-            notes.push(format!("evidence was not taken: {} signals that nobody vouches for", self.signals));
+        let Counts { signals, jobs, .. } = self.doubted;
+        if signals > 0 {
+            notes.push(format!("evidence was not taken: {signals} signals that nobody vouches for"));
+        }
+        if jobs > 0 {
+            notes.push(format!("background jobs were not taken: {jobs} that nobody vouches for"));
         }
         let left_out = self.left_out.iter().map(|((workspace, left_out), memories)| {
             let what = if left_out.scope == Scope::Org { "organisation" } else { "team" };

@@ -6,6 +6,7 @@ use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{Filter, Page, Passage, PassageKind, Record, Scanned};
 use reasoning_bank_domain::confidence::Evidence;
 use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::job::{Job, Work};
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::secrets::Removed;
 use reasoning_bank_domain::workspace::Workspace;
@@ -308,6 +309,19 @@ fn unusual(n: u64) -> Vec<Restorable> {
     [memory, trace, signal].map(parsed).into()
 }
 
+/// One that waits, and one that runs.
+fn jobs() -> [Restorable; 2] {
+    let now = "2026-03-01T12:00:00.123456Z".parse().unwrap();
+    let workspace: WorkspaceId = "00000000000000aa".parse().unwrap();
+    let work = |session: &str| Work::Distill {
+        session_id: session.into(),
+        outcome: MemoryOutcome::Mixed,
+        transcript: "User: why?\nAssistant: because.".into(),
+    };
+    let queued = |session: &str| Job::queued(workspace.clone(), work(session), now);
+    [queued("a"), queued("b").begun(now)].map(Restorable::Job)
+}
+
 #[test]
 fn a_name_of_a_workspace_is_safe_to_print() {
     let secret = format!("ghp_{}", "a1B2".repeat(9));
@@ -324,7 +338,7 @@ fn a_name_of_a_workspace_is_safe_to_print() {
 async fn a_backup_that_is_imported_is_exported_the_same() {
     let place = tempfile::tempdir().unwrap();
     let (old, loaded) = (system().await, loaded(&place));
-    let things: Vec<Restorable> = (0..60).flat_map(unusual).collect();
+    let things: Vec<Restorable> = (0..60).flat_map(unusual).chain(jobs()).collect();
     let mut team = Workspace::of_root("/moved", "2026-03-01T12:00:00.123456789Z".parse().unwrap());
     (team.id, team.team, team.revision) = ("00000000000000aa".parse().unwrap(), Some("platform".into()), 3);
     old.handle().store.commit(vec![Record::Workspace(team)], a_minute()).await.unwrap();
@@ -332,19 +346,22 @@ async fn a_backup_that_is_imported_is_exported_the_same() {
     for vectors in [false, true] {
         let exported = async |system: &SystemHandle| {
             let mut out = Vec::new();
-            crate::cli::memory::export(None, vectors, false, system, &mut out).await.unwrap();
+            crate::cli::memory::export(None, vectors, true, false, system, &mut out).await.unwrap();
             String::from_utf8(out).unwrap()
         };
         let before = exported(&old.handle()).await;
-        assert_eq!(before.lines().count(), 180);
+        assert_eq!(before.lines().count(), 182);
+        assert_eq!(before.matches(r#""state":"queued""#).count(), 2, "what ran is to be done again");
         assert_eq!(before.matches("\"root\":\"/moved\"").count(), 1);
         let file = place.path().join("bank.jsonl");
         std::fs::write(&file, &before).unwrap();
         let new = system().await;
         let imported = import(&arguments(&file, true), &loaded, QUIET, &new.handle()).await.unwrap();
-        assert_eq!(imported.imported, Counts { memories: 60, traces: 60, signals: 60 });
+        assert_eq!(imported.imported, Counts { memories: 60, traces: 60, signals: 60, jobs: 2 });
         assert_eq!((imported.left_out, imported.notes), (Counts::default(), Vec::new()));
         assert_eq!(exported(&new.handle()).await, before);
+        let again = import(&arguments(&file, true), &loaded, QUIET, &new.handle()).await.unwrap();
+        assert_eq!((again.imported.sum(), again.skipped), (0, 182));
         new.stop(Duration::from_secs(5)).await;
     }
     old.stop(Duration::from_secs(5)).await;
@@ -354,19 +371,20 @@ async fn a_backup_that_is_imported_is_exported_the_same() {
 async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_are_not() {
     let place = tempfile::tempdir().unwrap();
     let (old, new, loaded) = (system().await, system().await, loaded(&place));
-    let things: Vec<Restorable> = (0..60).flat_map(unusual).collect();
+    let things: Vec<Restorable> = (0..60).flat_map(unusual).chain(jobs()).collect();
     old.handle().memories.restore(things, a_minute()).await.unwrap();
     let mut out = Vec::new();
-    crate::cli::memory::export(None, true, false, &old.handle(), &mut out).await.unwrap();
+    crate::cli::memory::export(None, true, true, false, &old.handle(), &mut out).await.unwrap();
     let file = place.path().join("bank.jsonl");
     std::fs::write(&file, out).unwrap();
     let imported = import(&arguments(&file, false), &loaded, QUIET, &new.handle()).await.unwrap();
     // every fourth memory is for a team
-    assert_eq!(imported.imported, Counts { memories: 45, traces: 60, signals: 0 });
-    assert_eq!(imported.left_out, Counts { memories: 15, traces: 0, signals: 60 });
+    assert_eq!(imported.imported, Counts { memories: 45, traces: 60, ..Counts::default() });
+    assert_eq!(imported.left_out, Counts { memories: 15, traces: 0, signals: 60, jobs: 2 });
     assert!(imported.notes[0].contains("--trusted-backup"), "{:?}", imported.notes);
     assert!(imported.notes[1].contains("60 signals"), "{:?}", imported.notes);
-    assert!(imported.notes[2].contains("the team \"platform\""), "{:?}", imported.notes);
+    assert!(imported.notes[2].contains("2 that nobody"), "{:?}", imported.notes);
+    assert!(imported.notes[3].contains("the team \"platform\""), "{:?}", imported.notes);
     let all = Filter::Memories { workspace: None, status: None, scope: None };
     let Scanned::Memories(rows) = new.handle().store.scan(all, Page::first(100), a_minute()).await.unwrap() else {
         panic!("no memories")
