@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use jiff::Timestamp;
 use proptest::prelude::*;
 use rstest::rstest;

@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_memories_of_a_trace_are_bounded() {
-        let named: Vec<MemoryId> = (0..700).map(|n| id(n)).collect();
+        let named: Vec<MemoryId> = (0..700).map(id).collect();
         let said = claims(true);
         let trace = begun().after(told(None, &named, &said)).unwrap();
         assert_eq!(trace.memories_used, named[200..]);
