@@ -158,8 +158,9 @@ fn check_exchanges(work: &Work) -> Result<(), Error> {
         Ok(_) => "no question in it has an answer".to_owned(),
         Err(error) => error.to_string(),
     };
-    let needed = "without a language model for background work it must be messages as JSON, or Markdown that names who \
-                  speaks (`## User`, `## Assistant`)";
+    let needed = "no language model may read it, as none is set up or background.daily_token_cap is too small for one \
+                  answer; it must then be messages as JSON, or Markdown that names who speaks (`## User`, \
+                  `## Assistant`)";
     Err(Error::invalid("transcript", format!("cannot be learned from: {problem}; {needed}")))
 }
 

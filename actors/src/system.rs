@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reasoning_bank_domain::breaker;
+use reasoning_bank_domain::distill;
 use reasoning_bank_domain::matts::K_RANGE;
 use reasoning_bank_domain::restart::Limits;
 use tokio::time::Instant;
@@ -177,7 +178,8 @@ impl System {
             clock: clock.clone(),
             settings: settings.solve.clone(),
         };
-        let may_spend = provider != NO_MODEL && settings.distiller.daily_token_cap > 0;
+        let (budget, output) = (settings.solve.limits.prompt_token_budget, settings.solve.max_output_tokens);
+        let may_spend = provider != NO_MODEL && distill::affords(budget, output, settings.distiller.daily_token_cap);
         let distiller = DistillerHandle::new(store.clone(), workspaces.clone(), equipment.clock.clone(), may_spend);
         let with_model = (settings.learner.llm && may_spend).then(|| distiller.clone());
         let learner = LearnerHandle::new(workspaces.clone(), settings.learner, with_model);

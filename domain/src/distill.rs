@@ -45,16 +45,32 @@ pub fn question(
     daily_cap: u64,
 ) -> Option<Question> {
     let (purpose, answer) = (purpose_of(work), u64::from(max_output_tokens));
-    let for_repair = purpose.schema().map_or(0, |schema| tokens::estimate(&schema.to_string())) as u64 + MARGIN;
-    let for_prompt = (daily_cap / CALLS).saturating_sub(answer + for_repair).min(prompt_budget as u64);
-    if for_prompt < LEAST_PROMPT_TOKENS {
-        return None;
-    }
+    let for_prompt = prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap)?;
+    let for_repair = repair_tokens(purpose);
     let budget = usize::try_from(for_prompt).unwrap_or(prompt_budget);
     let prompt = prompt_of(prompts, work, budget);
     let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
     let tokens = CALLS * (asked as u64 + for_repair + answer);
     Some(Question { purpose, prompt, tokens: tokens.min(daily_cap) })
+}
+
+/// Whether a day's tokens allow a model to be asked at all, about a session or about an exchange.
+pub fn affords(prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> bool {
+    [Purpose::Distill, Purpose::Capture]
+        .into_iter()
+        .all(|purpose| prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap).is_some())
+}
+
+/// The tokens that a prompt may have; none where so few are of no use.
+fn prompt_tokens(purpose: Purpose, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<u64> {
+    let others = u64::from(max_output_tokens) + repair_tokens(purpose);
+    let tokens = (daily_cap / CALLS).saturating_sub(others).min(prompt_budget as u64);
+    (tokens >= LEAST_PROMPT_TOKENS).then_some(tokens)
+}
+
+/// What a second call adds to the prompt, that asks for an answer of the right form.
+fn repair_tokens(purpose: Purpose) -> u64 {
+    purpose.schema().map_or(0, |schema| tokens::estimate(&schema.to_string())) as u64 + MARGIN
 }
 
 fn purpose_of(work: &Work) -> Purpose {

@@ -449,10 +449,14 @@ async fn text_without_exchanges_is_refused_at_once_where_no_model_reads_it() {
         outcome: MemoryOutcome::Success,
         transcript: "We moved the cache and everything was fast again.".into(),
     };
+    for too_small in [0, 500] {
+        let without = Bank::default().open(distilling(|| Ok(LESSONS.into())), too_small).await;
+        let refused = without.handle().distiller.queue(prose(), &project(), soon()).await.unwrap_err();
+        assert_eq!(refused.code(), "invalid_argument");
+        assert!(refused.to_string().contains("neither a transcript nor notes"), "{refused}");
+        without.stop(Duration::from_secs(1)).await;
+    }
     let without = Bank::default().open(distilling(|| Ok(LESSONS.into())), 0).await;
-    let refused = without.handle().distiller.queue(prose(), &project(), soon()).await.unwrap_err();
-    assert_eq!(refused.code(), "invalid_argument");
-    assert!(refused.to_string().contains("neither a transcript nor notes"), "{refused}");
     let chat = "## User\nWhy is the search slow?\n\n## Assistant\nIt was never indexed.\n";
     let chat = Work::Distill { session_id: "chat".into(), outcome: MemoryOutcome::Success, transcript: chat.into() };
     queued(&without.handle(), chat).await;
