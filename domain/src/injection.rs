@@ -1,7 +1,7 @@
 //! What the solver is told of the past: which of the memories that were found go into its prompts, which do not and
 //! why, and how they read there. Finding and ranking them is `retrieval`'s work.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::tokens;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
-    /// A newer memory that was found says something else of the same thing.
+    /// A newer memory that is injected says something else of the same thing.
     Outdated,
     /// Its evidence is below the relevance floor.
     BelowFloor,
@@ -87,8 +87,10 @@ impl Injection {
         let mut injection = Self::default();
         let mut best: Option<Option<TraceId>> = None;
         recalled.sort_by_key(|entry| !entry.is_of_the_very_error());
+        // What is outdated comes last, the newest first: it has a place only where what outdates it has none.
+        recalled.sort_by_key(|entry| entry.outdated_by.map(|_| Reverse(entry.memory.created_at)));
         for entry in recalled {
-            if entry.outdated_by.is_some() {
+            if entry.outdated_by.is_some_and(|newer| injection.speaks_for(newer)) {
                 injection.left_out.push((entry, LeftOut::Outdated));
                 continue;
             }
@@ -123,6 +125,12 @@ impl Injection {
         all.append(&mut self.left_out);
         all.sort_by(|(a, _), (b, _)| better(a, b));
         self.left_out = all;
+    }
+
+    /// Whether this memory is injected, or one that is newer and speaks of the same thing.
+    fn speaks_for(&self, id: MemoryId) -> bool {
+        let outdated = self.left_out.iter().filter(|(_, reason)| *reason == LeftOut::Outdated);
+        self.iter().chain(outdated.map(|(entry, _)| entry)).any(|entry| entry.memory.id == id)
     }
 
     fn list(&mut self, warnings: bool) -> &mut Vec<Recalled> {

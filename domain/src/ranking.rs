@@ -56,6 +56,8 @@ pub struct Ranked {
     pub cut: Option<Cut>,
     /// The newest memory of the answer that says something else of the same thing, where there is one.
     pub outdated_by: Option<MemoryId>,
+    /// The newest memory of the answer that would outdate it, were that not of lower trust or of another owner.
+    pub contested_by: Option<MemoryId>,
 }
 
 impl Ranked {
@@ -83,7 +85,7 @@ impl Ranking {
         let scored = candidates.facts.into_iter().map(|(facts, evidence)| {
             let fused = fused.get(&facts.id).copied().unwrap_or_default();
             let score = score(profile, &asked, &facts, &evidence, &fused);
-            Ranked { facts, evidence, score, cut: None, outdated_by: None }
+            Ranked { facts, evidence, score, cut: None, outdated_by: None, contested_by: None }
         });
         let mut entries: Vec<Ranked> = scored.collect();
         entries.sort_by(better);

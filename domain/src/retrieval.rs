@@ -57,4 +57,6 @@ pub struct Recalled {
     pub score: Score,
     /// The newest memory that was found beside it and says something else of the same thing.
     pub outdated_by: Option<MemoryId>,
+    /// The newest memory that would outdate it, were that not of lower trust or of another owner.
+    pub contested_by: Option<MemoryId>,
 }

@@ -139,6 +139,9 @@ pub struct RecalledView {
     /// The newest memory of this answer that says something else of the same thing, and stands before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outdated_by: Option<MemoryId>,
+    /// The newest memory of this answer that contradicts it, and is of lower trust or of another owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contested_by: Option<MemoryId>,
 }
 
 impl RecalledView {
@@ -153,6 +156,7 @@ impl RecalledView {
             composite_score: score.composite,
             why: score.why,
             outdated_by: recalled.outdated_by,
+            contested_by: recalled.contested_by,
         }
     }
 }

@@ -48,8 +48,8 @@ struct Found {
 
 impl Found {
     fn recalled(mut self) -> Vec<Recalled> {
-        let recalled = |Ranked { facts, evidence, score, outdated_by, .. }: Ranked| {
-            Some(Recalled { memory: self.bodies.remove(&facts.id)?, evidence, score, outdated_by })
+        let recalled = |Ranked { facts, evidence, score, outdated_by, contested_by, .. }: Ranked| {
+            Some(Recalled { memory: self.bodies.remove(&facts.id)?, evidence, score, outdated_by, contested_by })
         };
         self.ranking.into_kept().filter_map(recalled).collect()
     }

@@ -19,5 +19,5 @@ pub(crate) fn recalled(memory: Memory, cosine: Option<f64>, text_score: Option<f
         confidence: 0.8,
         why,
     };
-    Recalled { memory, evidence: Evidence::default(), score, outdated_by: None }
+    Recalled { memory, evidence: Evidence::default(), score, outdated_by: None, contested_by: None }
 }

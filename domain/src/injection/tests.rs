@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::samples::recalled;
 use super::*;
 use crate::memory::Trust;
-use crate::memory::samples::{id, strategy, trace, warning};
+use crate::memory::samples::{days_ago, id, strategy, trace, warning};
 
 const FLOOR: f64 = 0.4;
 const TASK: &str = "sort a list";
@@ -45,6 +45,22 @@ fn with_nothing_above_the_floor_nothing_is_injected() {
     assert_eq!(reasons(&injection), [(id(1), LeftOut::BelowFloor)]);
     assert_eq!(injection.text(TASK), "No experience in the memory is relevant to this task.");
     assert!(Injection::choose(Vec::new(), FLOOR, false, TASK).is_empty());
+}
+
+#[test]
+fn what_is_outdated_is_injected_only_where_nothing_newer_is() {
+    let of = |n: u128, days: f64, outdated_by: Option<u128>| {
+        let memory = Memory { trace_id: Some(trace(7)), created_at: days_ago(days), ..strategy(n) };
+        Recalled { outdated_by: outdated_by.map(id), ..good(memory, 0.9) }
+    };
+    let chain = vec![of(1, 1.0, None), of(3, 3.0, Some(2)), of(2, 2.0, Some(1))];
+    let injection = Injection::choose(chain, FLOOR, false, TASK);
+    assert_eq!(injection.ids(), [id(1)]);
+    assert_eq!(reasons(&injection), [2, 3].map(|n| (id(n), LeftOut::Outdated)));
+
+    let newer = recalled(strategy(1), Some(0.1), None, 0.9);
+    let injection = Injection::choose(vec![newer, of(2, 2.0, Some(1))], FLOOR, false, TASK);
+    assert_eq!(injection.ids(), [id(2)], "the newer one is not relevant enough");
 }
 
 #[test]

@@ -71,30 +71,26 @@ fn what_the_title_narrows_is_narrowed() {
     assert!(!same_subject(&of("Worker"), &other));
 }
 
-fn placed(statement: &Statement, score: f64, second: i64, trust: u8, owner: u8) -> Placed<'_, u8, u8> {
-    Placed { score, at: at(second), trust, owner, statement }
+fn placed(second: i64, trust: u8, owner: u8) -> Placed<u8, u8> {
+    Placed { at: at(second), trust, owner }
 }
 
 #[test]
 fn the_newest_stands_at_the_place_of_the_best() {
-    let texts = ["The port is 80.", "Deploys need a ticket.", "The port is 81.", "The port is 82."];
-    let all = texts.map(|text| Statement::of("", text));
-    let score = [1.0, 0.95, 0.9, 0.3];
-    let ranked: Vec<_> = (0..4).map(|n| placed(&all[n], score[n], n as i64, 1, 1)).collect();
-    let near = newest_first(&ranked, &[]);
-    assert_eq!(near.order, [2, 0, 1, 3]);
-    assert_eq!(near.outdated_by, [Some(2), None, None, None]);
-    let linked = newest_first(&ranked, &[(3, 2)]);
-    assert_eq!(linked.order, [3, 2, 0, 1]);
-    assert_eq!(linked.outdated_by, [Some(3), None, Some(3), None]);
+    let ranked: Vec<_> = (0..4).map(|second| placed(second, 1, 1)).collect();
+    let one = newest_first(&ranked, &[(2, 0)]);
+    assert_eq!(one.order, [2, 0, 1, 3]);
+    assert_eq!(one.outdated_by, [Some(2), None, None, None]);
+    let chain = newest_first(&ranked, &[(2, 0), (3, 2)]);
+    assert_eq!(chain.order, [3, 2, 0, 1]);
+    assert_eq!(chain.outdated_by, [Some(2), None, Some(3), None]);
 }
 
 #[rstest]
 #[case::lower_trust(0, 1)]
 #[case::other_owner(1, 2)]
 fn who_may_not_replace_is_shown_beside(#[case] trust: u8, #[case] owner: u8) {
-    let all = ["The port is 80.", "The port is 81."].map(|text| Statement::of("", text));
-    let ranked = [placed(&all[0], 1.0, 1, 1, 1), placed(&all[1], 0.9, 2, trust, owner)];
+    let ranked = [placed(1, 1, 1), placed(2, trust, owner)];
     let shown = newest_first(&ranked, &[(1, 0)]);
     assert_eq!(
         (shown.order, shown.outdated_by, shown.contested_by),
@@ -137,12 +133,10 @@ proptest! {
 
     #[test]
     fn newest_first_shows_each_result_once_and_newer_ones_before_what_they_outdate(
-        results in prop::collection::vec((0..3usize, 0.0..1.0f64, 0..4i64, 0..2u8, 0..2u8), 0..10),
+        results in prop::collection::vec((0..4i64, 0..2u8, 0..2u8), 0..10),
         links in prop::collection::vec((0..12usize, 0..12usize), 0..8),
     ) {
-        let all = ["The port is 80.", "The port is 81.", "The host is alpha."].map(|text| Statement::of("", text));
-        let mut ranked: Vec<_> = results.iter().map(|(text, score, second, trust, owner)| placed(&all[*text], *score, *second, *trust, *owner)).collect();
-        ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let ranked: Vec<_> = results.iter().map(|(second, trust, owner)| placed(*second, *trust, *owner)).collect();
         let shown = newest_first(&ranked, &links);
         let mut sorted = shown.order.clone();
         sorted.sort();

@@ -40,8 +40,10 @@ fn recalled(entry: &RecalledView, explain: bool) -> String {
     let mut out =
         format!("{:.3}  {}  {}\n", entry.composite_score, kind(memory.warning), bold(clean_line(&memory.title)));
     let _ = writeln!(out, "       {}  confidence {:.2}", dim(memory.id), memory.confidence);
-    if let Some(newer) = entry.outdated_by {
-        let _ = writeln!(out, "       outdated by {newer}");
+    for (what, newer) in [("outdated", entry.outdated_by), ("contradicted", entry.contested_by)] {
+        if let Some(newer) = newer {
+            let _ = writeln!(out, "       {what} by {newer}");
+        }
     }
     out.push_str(&lesson(memory, 5));
     if explain {

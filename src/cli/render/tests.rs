@@ -99,6 +99,7 @@ fn found(memory: MemoryView, composite: f64) -> RecalledView {
             text_score: None,
         },
         outdated_by: None,
+        contested_by: None,
     }
 }
 
