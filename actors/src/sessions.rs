@@ -1,28 +1,55 @@
 //! What the sessions of clients left in this process: the traces that their next solve or report continues. Nothing here
 //! is stored: a session ends with its process.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use moka::future::Cache;
 use reasoning_bank_domain::ids::TraceId;
+use reasoning_bank_domain::memory::normalised;
 use reasoning_bank_domain::workspace::WorkspaceId;
 use tokio::sync::Mutex;
+use uuid::Uuid;
 
 /// Sessions that are remembered, each in each of its workspaces.
 const SESSIONS_MAX: u64 = 10_000;
 /// How long a session is remembered after its last solve or report.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The trace of the task that a session last reported on. Whoever holds it decides what the next report extends.
-pub(crate) type ReportedTrace = Arc<Mutex<Option<TraceId>>>;
+/// Tasks of one session whose traces are remembered.
+const TASKS_MAX: usize = 64;
+
+/// The reported traces of a session, the latest last, each with its task as it is compared. A task that was not named is
+/// blank. Whoever holds the lock decides which trace the next report extends.
+#[derive(Default)]
+pub(crate) struct ReportedTraces(VecDeque<(String, TraceId)>);
+
+impl ReportedTraces {
+    /// The trace that a report on this task extends, or begins: the latest one where the report names no task.
+    pub(crate) fn of_task(&mut self, task: Option<&str>) -> TraceId {
+        let task = task.map(normalised);
+        let known = match &task {
+            Some(task) => self.0.iter().position(|(known, _)| known == task),
+            None => self.0.len().checked_sub(1),
+        };
+        let fresh = || (task.unwrap_or_default(), TraceId::from(Uuid::now_v7()));
+        let latest = known.and_then(|known| self.0.remove(known)).unwrap_or_else(fresh);
+        let id = latest.1;
+        self.0.push_back(latest);
+        if self.0.len() > TASKS_MAX {
+            self.0.pop_front();
+        }
+        id
+    }
+}
 
 type Key = (WorkspaceId, String);
 
 #[derive(Clone)]
 pub(crate) struct Sessions {
     latest: Cache<Key, TraceId>,
-    reported: Cache<Key, ReportedTrace>,
+    reported: Cache<Key, Arc<Mutex<ReportedTraces>>>,
 }
 
 impl Sessions {
@@ -40,7 +67,7 @@ impl Sessions {
         self.latest.insert((workspace.clone(), session.to_owned()), trace).await;
     }
 
-    pub(crate) async fn reported(&self, workspace: &WorkspaceId, session: &str) -> ReportedTrace {
+    pub(crate) async fn reported(&self, workspace: &WorkspaceId, session: &str) -> Arc<Mutex<ReportedTraces>> {
         self.reported.get_with((workspace.clone(), session.to_owned()), async { Arc::default() }).await
     }
 }

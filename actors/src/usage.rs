@@ -23,6 +23,8 @@ const GATE: usize = 1_024;
 const PAUSE: Duration = Duration::from_secs(2);
 /// With more of them it is forgotten which signals this process has handed on: the store knows them by their ids.
 const NOTED_MAX: usize = 20_000;
+/// Signals of one commit.
+const AT_ONCE: usize = 500;
 const STORE_LIMIT: Duration = Duration::from_secs(10);
 const FINISH_LIMIT: Duration = Duration::from_secs(5);
 
@@ -217,7 +219,10 @@ impl Waiting {
                 comment: None,
             })
         };
-        store.commit(self.signals.into_iter().map(signal).collect(), deadline).await?;
+        let records: Vec<Record> = self.signals.into_iter().map(signal).collect();
+        for batch in records.chunks(AT_ONCE) {
+            store.commit(batch.to_vec(), deadline).await?;
+        }
         drop(self.inside);
         Ok(())
     }

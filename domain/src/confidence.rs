@@ -132,6 +132,20 @@ pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, sessi
     hashed(&hash)
 }
 
+/// The id of a vote of a reported trace about a memory, the same however often its session says so. Once the outcome was
+/// turned round, which is counted, the next vote has an id of its own.
+pub fn id_of_own_vote(trace: TraceId, turns: u32, memory: MemoryId, kind: SignalKind) -> SignalId {
+    let (trace, memory) = (trace.uuid(), memory.uuid());
+    let kind = kind.as_str().as_bytes();
+    derived(&["own vote".as_bytes(), trace.as_bytes(), memory.as_bytes(), kind, &turns.to_be_bytes()]).into()
+}
+
+/// The id of the signal that says what became of a commit that a session named, the same for all tasks it was named for.
+pub fn id_of_commit(session: &str, commit: &str, memory: MemoryId, kind: SignalKind) -> SignalId {
+    let (memory, kind) = (memory.uuid(), kind.as_str().as_bytes());
+    derived(&["commit".as_bytes(), session.as_bytes(), commit.as_bytes(), memory.as_bytes(), kind]).into()
+}
+
 /// The id of the signal that a session was shown a memory: the same (a UUIDv8) for all answers of one day (UTC).
 pub fn id_of_shown(memory: MemoryId, session: &str, at: Timestamp) -> SignalId {
     let day = at.as_second().div_euclid(86_400).to_be_bytes();

@@ -7,7 +7,7 @@ use crate::confidence::prior;
 use crate::job::{Job, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
 use crate::memory::{FieldProblem, Memory, Scope, SourceType, Trust};
 use crate::stability::names_commit;
-use crate::trace::{Trace, VerdictSource};
+use crate::trace::{Trace, TraceMetadata, VerdictSource};
 use crate::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace, WorkspaceId, is_name};
 
 /// The highest revision that a file may name: more than every revision an earlier version could store, and so far below
@@ -180,6 +180,7 @@ pub fn untrusted_trace(trace: Trace) -> Trace {
         memory_items: Vec::new(),
         memories_used: Vec::new(),
         commit: None,
+        metadata: TraceMetadata { source_session: None, ..trace.metadata },
         ..trace
     }
 }

@@ -10,7 +10,7 @@
 //! what was reported last of it says that it failed. Each change of the verdict casts that vote or takes it back; the
 //! revisions of the trace put these changes in an order, for all processes the same.
 
-use crate::confidence::{SignalKind, id_of_verdict, id_within_trace};
+use crate::confidence::{SignalKind, id_of_own_vote, id_of_verdict, id_within_trace};
 use crate::ids::{MemoryId, SignalId, TraceId};
 use crate::memory::{Memory, MemoryOutcome};
 use crate::trace::Trace;
@@ -27,13 +27,25 @@ pub struct OwnVote {
 }
 
 impl OwnVote {
+    /// The vote of a reported trace itself, where a report turns its outcome round to `passed`. `turns` are those before.
+    pub fn turned_round(passed: bool, trace: TraceId, turns: u32, memory: MemoryId) -> Self {
+        let (own, overruled) = contradicting(passed);
+        let id = |kind| id_of_own_vote(trace, turns, memory, kind);
+        Self { memory, id: id(own), overruled, overruled_id: id(overruled) }
+    }
+
     pub fn contradicted(passed: bool, trace: TraceId, memory: MemoryId) -> Self {
-        let (own, overruled) = match passed {
-            true => (SignalKind::TaskFailed, SignalKind::FailureOverruled),
-            false => (SignalKind::TaskSucceeded, SignalKind::SuccessOverruled),
-        };
+        let (own, overruled) = contradicting(passed);
         let id = |kind| id_within_trace(trace, memory, kind, None);
         Self { memory, id: id(own), overruled, overruled_id: id(overruled) }
+    }
+}
+
+/// The vote that contradicts an outcome, and what takes it back.
+fn contradicting(passed: bool) -> (SignalKind, SignalKind) {
+    match passed {
+        true => (SignalKind::TaskFailed, SignalKind::FailureOverruled),
+        false => (SignalKind::TaskSucceeded, SignalKind::SuccessOverruled),
     }
 }
 
@@ -74,6 +86,7 @@ mod tests {
             final_score: None,
             verdict_source,
             evidence: None,
+            turns: 0,
             evidence_reported: false,
             ended_by: None,
             memory_items: vec![id(2)],

@@ -191,6 +191,8 @@ pub fn origin<'a>(copy: &'a Memory, parents: &BTreeMap<MemoryId, &'a Memory>) ->
         None => Some(&copy.workspace_id),
         // Each step goes to a narrower scope, so it comes to an end.
         Some(parent) if wider(parent.scope) != Some(copy.scope) => None,
+        // Somebody wrote it, after that one.
+        Some(parent) if parent.text_key() != copy.text_key() => None,
         Some(parent) if parent.scope == Scope::Project => Some(&parent.workspace_id),
         Some(parent) if is_copy(parent) => origin(parent, parents),
         Some(_) => None,

@@ -9,14 +9,16 @@
 //!   times play no part in it: a commit can only name one that was there before it. A commit that reverts one of those
 //!   that count is no work of its own: taking it back is no revert.
 //! - Else `Stable`, once seven days have passed since the last of them: at the latest fourteen after the solve.
-//! - Where a client named the commit that came of its work, that commit alone counts, whenever it was made.
+//! - Work that a client reports was done before its report: commits count from an hour before it on.
+//! - Where a client named the commit that came of its work, that commit alone counts, if it was made within seven days of
+//!   the report.
 //!
 //! A solve on the 1st, commits on the 2nd and the 5th: stable from the 12th on. The one of the 2nd is reverted on the
 //! 6th: reverted from the 6th on. That revert is reverted on the 7th: stable from the 14th on, since all of it counts.
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +28,8 @@ use crate::ids::{MemoryId, TraceId};
 /// How long commits are taken for the outcome of a solve, and how long they have to stand.
 pub const DAYS: i64 = 7;
 const WINDOW_SECONDS: i64 = DAYS * 24 * 60 * 60;
+/// How long before a report the work of a client is taken to have begun.
+pub const BEFORE_REPORT: SignedDuration = SignedDuration::from_hours(1);
 
 /// Of a commit named in a message, in hexadecimal digits.
 const ABBREVIATION: std::ops::RangeInclusive<usize> = 7..=64;
@@ -92,7 +96,7 @@ pub enum Standing {
     Stable { commits: usize, last: CommitName },
     /// One of them was reverted.
     Reverted { commit: CommitName, by: CommitName },
-    /// The history that was read does not reach back to it, or does not hold the commit that was named.
+    /// The history that was read does not reach back to it, or holds no commit of that time that was named.
     Unknown,
 }
 
@@ -183,10 +187,13 @@ impl History {
         Self { commits, targets, undone_by, reaches_back_to }
     }
 
-    /// What became of the commit whose id begins like this, in lowercase.
-    pub fn standing_of(&self, commit: &str, now: Timestamp) -> Standing {
+    /// What became of the commit whose id begins like this, in lowercase, and that was named at `at`.
+    pub fn standing_of(&self, commit: &str, at: Timestamp, now: Timestamp) -> Standing {
         let mut named = self.commits.iter().enumerate().filter(|(_, known)| known.id.starts_with(commit));
-        let (Some((n, _)), None) = (named.next(), named.next()) else { return Standing::Unknown };
+        let (Some((n, known)), None) = (named.next(), named.next()) else { return Standing::Unknown };
+        if known.at.as_second().abs_diff(at.as_second()) > WINDOW_SECONDS.unsigned_abs() {
+            return Standing::Unknown;
+        }
         if let Some(by) = self.undone_by.get(&n) {
             return Standing::Reverted { commit: self.name(n), by: self.name(*by) };
         }

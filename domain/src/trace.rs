@@ -111,6 +111,9 @@ pub struct Trace {
     pub verdict_source: VerdictSource,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+    /// How often reports turned the outcome of a reported trace round.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub turns: u32,
     /// The evidence was reported of it later; what its own check found is not reported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evidence_reported: bool,
@@ -159,6 +162,10 @@ impl Trace {
 
 fn is_solve(source: &TraceSource) -> bool {
     *source == TraceSource::Solve
+}
+
+fn is_zero(turns: &u32) -> bool {
+    *turns == 0
 }
 
 fn is_first(revision: &u64) -> bool {

@@ -188,6 +188,7 @@ pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
         final_score: Some(0.9),
         verdict_source: VerdictSource::Judge,
         evidence: None,
+        turns: 0,
         evidence_reported: false,
         ended_by: None,
         memory_items: Vec::new(),

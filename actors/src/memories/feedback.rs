@@ -4,15 +4,16 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::confidence::{Signal, SignalKind, confidence, id_within_trace};
+use reasoning_bank_domain::confidence::{Signal, SignalKind, confidence, id_of_own_vote, id_within_trace};
 use reasoning_bank_domain::feedback::{
     COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, LEARNINGS_MAX, MEMORIES_MAX, Moved, Reported, Verdict,
 };
 use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, Scope, SourceType, Trust};
+use reasoning_bank_domain::overruling::OwnVote;
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::stability::names_commit;
-use reasoning_bank_domain::trace::{Account, Trace, TraceSource};
+use reasoning_bank_domain::trace::{Account, Outcome, Trace, TraceSource};
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
@@ -62,9 +63,12 @@ pub struct FeedbackRequest {
 }
 
 impl FeedbackRequest {
-    /// Whether it is about the session's own work, which has a reported trace.
+    /// Whether it is about the session's own work, which has a reported trace. That some memories were helpful is a vote
+    /// about them, and tells of no work.
     fn tells_of_own_work(&self) -> bool {
-        self.is_work && self.trace_id.is_none() && (self.task.is_some() || !self.verdict.signals().is_empty())
+        let Verdict { task_succeeded, reverted, evidence, .. } = &self.verdict;
+        let tells_outcome = task_succeeded.is_some() || *reverted == Some(true) || evidence.is_some();
+        self.is_work && self.trace_id.is_none() && (self.task.is_some() || tells_outcome)
     }
 }
 
@@ -84,11 +88,27 @@ impl About {
         self.rows.iter().filter(|row| !self.not_shared_with.contains(&row.memory.id))
     }
 
+    /// The votes that the report contradicts. Of a solve, its own votes about all memories that it used. Of a session's own
+    /// work, those of its earlier reports about the memories that this one names, once the outcome is turned round.
+    fn contradicted(&self, request: &FeedbackRequest, trace: &Trace, after: Option<&Trace>) -> Vec<OwnVote> {
+        if trace.source == TraceSource::Solve {
+            let Some(observed) = &request.verdict.evidence else { return Vec::new() };
+            let used: BTreeSet<MemoryId> = trace.memories_used.iter().copied().collect();
+            return used.into_iter().map(|id| OwnVote::contradicted(observed.passed, trace.trace_id, id)).collect();
+        }
+        let Some(after) = after.filter(|after| after.turns > trace.turns) else { return Vec::new() };
+        let (passed, turns) = (after.outcome == Outcome::Success, trace.turns);
+        self.judged().map(|row| OwnVote::turned_round(passed, trace.trace_id, turns, row.memory.id)).collect()
+    }
+
     /// The trace with what the report adds to it; none where there is no trace, or nothing new.
     fn trace_after(&self, request: &FeedbackRequest, learned: &[MemoryId]) -> Option<Trace> {
-        let used: Vec<MemoryId> = self.rows.iter().map(|row| row.memory.id).collect();
-        let FeedbackRequest { task, commit, verdict, .. } = request;
+        let FeedbackRequest { task, commit, verdict, session, .. } = request;
+        // What did not help was not used: what came of the work says nothing of it.
+        let used = self.judged().map(|row| row.memory.id).filter(|_| verdict.helpful != Some(false));
+        let used: Vec<MemoryId> = used.collect();
         self.trace.as_ref()?.after(Account {
+            session: session.as_deref(),
             task: task.as_deref(),
             commit: commit.as_deref(),
             used: &used,
@@ -115,26 +135,24 @@ impl MemoriesHandle {
         // The reports of one session come one after another, so that they extend one trace.
         let own = self.sessions.reported(&workspace.id, session).await;
         let own = tokio::time::timeout_at(deadline.instant(), own.lock_owned()).await;
-        let mut own = own.map_err(|_elapsed| Error::DeadlineExceeded)?;
-        let reported = self.report_until_stored(&request, &workspace, *own, deadline).await?;
-        if let Some(trace) = reported.trace_id {
-            *own = Some(trace);
-            self.sessions.left(&workspace.id, session, trace).await;
-        }
+        let mut traces = own.map_err(|_elapsed| Error::DeadlineExceeded)?;
+        let own = traces.of_task(request.task.as_deref());
+        let reported = self.report_until_stored(&request, &workspace, Some(own), deadline).await?;
+        self.sessions.left(&workspace.id, session, own).await;
         Ok(reported)
     }
 
-    /// `last` is the trace of the work that the session reported on last.
+    /// `own` is the trace of the session's own work, stored or not, where the report is about that.
     async fn report_until_stored(
         &self,
         request: &FeedbackRequest,
         workspace: &Workspace,
-        last: Option<TraceId>,
+        own: Option<TraceId>,
         deadline: Deadline,
     ) -> Result<Reported, Error> {
         let mut tries = 1;
         loop {
-            match self.report(request, workspace, last, deadline).await {
+            match self.report(request, workspace, own, deadline).await {
                 // Somebody was faster. On top of what they said this may be said as well.
                 Err(Error::Store(StoreError::TraceChanged(_) | StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 reported => return reported,
@@ -146,14 +164,17 @@ impl MemoriesHandle {
         &self,
         request: &FeedbackRequest,
         workspace: &Workspace,
-        last: Option<TraceId>,
+        own: Option<TraceId>,
         deadline: Deadline,
     ) -> Result<Reported, Error> {
         let now = self.clock.now();
-        let about = self.about(request, workspace, last, now, deadline).await?;
+        let about = self.about(request, workspace, own, now, deadline).await?;
         let after = about.trace_after(request, &[]);
-        let overruled = match about.trace.as_ref().zip(request.verdict.evidence.as_ref()) {
-            Some((trace, observed)) => self.overrule(trace, after.as_ref(), observed.passed, now, deadline).await?,
+        let overruled = match &about.trace {
+            Some(trace) => {
+                let contradicted = about.contradicted(request, trace, after.as_ref());
+                self.overrule(trace, after.as_ref(), contradicted, now, deadline).await?
+            }
             None => Overruled::default(),
         };
         let lessons = lessons(request, &about, after.as_ref().or(about.trace.as_ref()), now)?;
@@ -168,7 +189,7 @@ impl MemoriesHandle {
         let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
 
         let kinds = request.verdict.signals();
-        let mut signals = signals(request, &about, &kinds, now);
+        let mut signals = signals(request, &about, after.as_ref(), &kinds, now);
         signals.extend(overruled.signals);
         let signals = self.unsaid(signals, request, &about, deadline).await?;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&about.workspace))];
@@ -223,22 +244,26 @@ impl MemoriesHandle {
         &self,
         request: &FeedbackRequest,
         workspace: &Workspace,
-        last: Option<TraceId>,
+        own: Option<TraceId>,
         now: Timestamp,
         deadline: Deadline,
     ) -> Result<About, Error> {
-        let named = match request.trace_id {
-            Some(id) => Some(self.own_trace(id, workspace, deadline).await?),
-            None => None,
+        let (trace, begins) = match (request.trace_id, own, request.session.as_deref()) {
+            (Some(id), _, _) => (Some(self.own_trace(id, workspace, deadline).await?), false),
+            (None, Some(id), Some(session)) => match self.own_trace(id, workspace, deadline).await {
+                // It was not stored yet, or was deleted since.
+                Err(Error::NotFound(_)) => {
+                    let parent = self.sessions.latest(&workspace.id, session).await.filter(|parent| *parent != id);
+                    (Some(Trace::reported(id, workspace.id.clone(), session, parent, now)), true)
+                }
+                trace => (Some(trace?), false),
+            },
+            _ => (None, false),
         };
         let mut ids = request.memory_ids.clone();
-        if let Some(trace) = named.as_ref().filter(|_| ids.is_empty()) {
+        if let Some(trace) = trace.as_ref().filter(|_| ids.is_empty()) {
             ids.clone_from(&trace.memories_used);
         }
-        let (trace, begins) = match request.session.as_deref().filter(|_| request.tells_of_own_work()) {
-            Some(session) => self.reported_trace(request, workspace, session, last, now, deadline).await?,
-            None => (named, false),
-        };
         let mut met = BTreeSet::new();
         ids.retain(|id| met.insert(*id));
         let rows = self.readable(ids.clone(), workspace, deadline).await?;
@@ -257,35 +282,12 @@ impl MemoriesHandle {
         let not_shared_with = denied.iter().map(|row| row.memory.id).collect();
         Ok(About { workspace: workspace.clone(), trace, begins, rows, not_shared_with })
     }
-
-    /// The trace of the session's own work, and whether it begins with this report.
-    async fn reported_trace(
-        &self,
-        request: &FeedbackRequest,
-        workspace: &Workspace,
-        session: &str,
-        last: Option<TraceId>,
-        now: Timestamp,
-        deadline: Deadline,
-    ) -> Result<(Option<Trace>, bool), Error> {
-        if let Some(id) = last {
-            match self.own_trace(id, workspace, deadline).await {
-                Ok(trace) if trace.is_about(request.task.as_deref()) => return Ok((Some(trace), false)),
-                // It is of another task, or was deleted since.
-                Ok(_) | Err(Error::NotFound(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let parent = self.sessions.latest(&workspace.id, session).await;
-        let id = TraceId::from(Uuid::now_v7());
-        Ok((Some(Trace::reported(id, workspace.id.clone(), session, parent, now)), true))
-    }
 }
 
 fn check(request: FeedbackRequest) -> Result<FeedbackRequest, Error> {
     let kinds = request.verdict.signals();
-    let names_commit_of_trace = request.commit.is_some() && request.trace_id.is_some();
-    if kinds.is_empty() && request.learnings.is_empty() && !names_commit_of_trace {
+    let tells_commit = request.commit.is_some() && (request.trace_id.is_some() || request.task.is_some());
+    if kinds.is_empty() && request.learnings.is_empty() && !tells_commit {
         let problem = "nothing is reported; give helpful, task_succeeded, reverted, evidence or learnings";
         return Err(Error::invalid("helpful", problem));
     }
@@ -301,7 +303,7 @@ fn check(request: FeedbackRequest) -> Result<FeedbackRequest, Error> {
     if request.commit.as_deref().is_some_and(|commit| !names_commit(commit)) {
         return Err(Error::invalid("commit", "is no id of a commit, which has 7 to 64 hexadecimal digits"));
     }
-    if request.commit.is_some() && request.trace_id.is_none() && kinds.is_empty() && request.task.is_none() {
+    if request.commit.is_some() && request.trace_id.is_none() && !request.tells_of_own_work() {
         return Err(Error::invalid("commit", "says of nothing that it came of it; give task, trace_id or an outcome"));
     }
     let detail = request.verdict.evidence.as_ref().and_then(|evidence| evidence.detail.as_deref());
@@ -376,14 +378,17 @@ fn lessons(
     if problems.is_empty() { Ok(lessons) } else { Err(MemoryInvalid { problems }.into()) }
 }
 
-fn signals(request: &FeedbackRequest, about: &About, kinds: &[SignalKind], now: Timestamp) -> Vec<Signal> {
-    // A session that reports about its own trace is that trace's own voice; any other is a witness of its own.
-    let is_own = about
-        .trace
-        .as_ref()
-        .is_some_and(|trace| trace.source == TraceSource::Reported && trace.metadata.source_session == request.session);
-    let session = request.session.as_deref().filter(|_| !is_own);
-    let id = |memory: MemoryId, kind| match &about.trace {
+/// `after` is the trace with what is reported, where that is new.
+fn signals(
+    request: &FeedbackRequest,
+    about: &About,
+    after: Option<&Trace>,
+    kinds: &[SignalKind],
+    now: Timestamp,
+) -> Vec<Signal> {
+    let session = request.session.as_deref();
+    let id = |memory: MemoryId, kind| match after.or(about.trace.as_ref()) {
+        Some(trace) if trace.is_of_session(session) => id_of_own_vote(trace.trace_id, trace.turns, memory, kind),
         Some(trace) => id_within_trace(trace.trace_id, memory, kind, session),
         None => SignalId::from(Uuid::now_v7()),
     };

@@ -25,12 +25,13 @@ pub(super) struct Overruled {
 }
 
 impl MemoriesHandle {
-    /// `after` is the trace with what is reported, none where that says nothing new; `passed` is what was observed.
+    /// `after` is the trace with what is reported, none where that says nothing new. Of the votes that are `contradicted`
+    /// those count no more that were cast.
     pub(super) async fn overrule(
         &self,
         trace: &Trace,
         after: Option<&Trace>,
-        passed: bool,
+        contradicted: Vec<OwnVote>,
         now: Timestamp,
         deadline: Deadline,
     ) -> Result<Overruled, Error> {
@@ -45,10 +46,8 @@ impl MemoriesHandle {
             session: session.clone(),
             comment: None,
         };
-        let used: BTreeSet<MemoryId> = trace.memories_used.iter().copied().collect();
-        let own: Vec<OwnVote> = used.into_iter().map(|id| OwnVote::contradicted(passed, trace.trace_id, id)).collect();
-        let cast = self.stored_signals(own.iter().map(|vote| vote.id), deadline).await?;
-        let taken_back = own.into_iter().filter(|vote| cast.contains(&vote.id));
+        let cast = self.stored_signals(contradicted.iter().map(|vote| vote.id), deadline).await?;
+        let taken_back = contradicted.into_iter().filter(|vote| cast.contains(&vote.id));
         let mut signals: Vec<Signal> =
             taken_back.map(|vote| signal(vote.overruled_id, vote.memory, vote.overruled)).collect();
         let Some(after) = after else {

@@ -4,10 +4,10 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::confidence::{Signal, SignalKind, id_within_trace};
+use reasoning_bank_domain::confidence::{Signal, SignalKind, id_of_commit, id_within_trace};
 use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::stability::{History, Judged, JudgedMemory, Stability};
-use reasoning_bank_domain::trace::{Outcome, Trace, TraceSummary};
+use reasoning_bank_domain::stability::{BEFORE_REPORT, History, Judged, JudgedMemory, Stability, Standing};
+use reasoning_bank_domain::trace::{Outcome, Trace, TraceSource, TraceSummary};
 use reasoning_bank_domain::workspace::Workspace;
 
 use super::{MemoriesHandle, WorkspaceRef};
@@ -39,18 +39,18 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let (traces, truncated) = self.uses(&workspace, deadline).await?;
         let titles = self.titles(&traces, &workspace, deadline).await?;
-        let sources: Vec<_> = traces.iter().map(|used| used.source_of_signals.clone()).collect();
+        let witnesses: Vec<Witness> = traces.iter().map(|used| used.witness.clone()).collect();
         let mut solves: Vec<Judged> = traces.into_iter().map(|used| judged(used, history, &titles, now)).collect();
-        let known = self.known_signals(&solves, deadline).await?;
-        let mut new = Vec::new();
-        for (solve, source) in solves.iter_mut().zip(&sources) {
+        let known = self.known_signals(&solves, &witnesses, deadline).await?;
+        let (mut new, mut met) = (Vec::new(), HashSet::new());
+        for (solve, witness) in solves.iter_mut().zip(&witnesses) {
             let reason = solve.standing.reason();
             for memory in &mut solve.memories {
                 let Some(kind) = memory.signal else { continue };
-                let id = id_of(solve.trace_id, memory.id, kind);
+                let id = witness.id_of(&solve.standing, memory.id, kind);
                 memory.known = known.contains(&id);
-                if !memory.known {
-                    let (trace_id, session) = source.clone();
+                if !memory.known && met.insert(id) {
+                    let (trace_id, session) = witness.source.clone();
                     new.push(Signal {
                         id,
                         memory_id: memory.id,
@@ -108,10 +108,15 @@ impl MemoriesHandle {
         Ok(titles)
     }
 
-    async fn known_signals(&self, solves: &[Judged], deadline: Deadline) -> Result<HashSet<SignalId>, Error> {
-        let ids = solves.iter().flat_map(|solve| {
+    async fn known_signals(
+        &self,
+        solves: &[Judged],
+        witnesses: &[Witness],
+        deadline: Deadline,
+    ) -> Result<HashSet<SignalId>, Error> {
+        let ids = solves.iter().zip(witnesses).flat_map(|(solve, witness)| {
             let signals = solve.memories.iter().filter_map(|memory| Some((memory.id, memory.signal?)));
-            signals.map(|(memory, kind)| id_of(solve.trace_id, memory, kind))
+            signals.map(|(memory, kind)| witness.id_of(&solve.standing, memory, kind))
         });
         let ids: Vec<SignalId> = ids.collect();
         let mut known = HashSet::new();
@@ -136,7 +141,7 @@ struct Used {
     task: String,
     at: Timestamp,
     commit: Option<String>,
-    source_of_signals: (Option<TraceId>, Option<String>),
+    witness: Witness,
     /// Each once.
     memories: Vec<MemoryId>,
 }
@@ -150,14 +155,20 @@ impl Used {
         let mut met = HashSet::new();
         let memories = trace.memories_used.iter().copied().filter(|id| met.insert(*id)).collect();
         let TraceSummary { trace_id, task, created_at, .. } = TraceSummary::of(trace);
-        let (commit, source_of_signals) = (trace.commit.clone(), trace.source_of_signals());
-        Some(Self { trace_id, task, at: created_at, commit, source_of_signals, memories })
+        let witness = Witness {
+            trace_id,
+            is_reported: trace.source == TraceSource::Reported,
+            names_commit: trace.commit.is_some(),
+            source: trace.source_of_signals(),
+        };
+        Some(Self { trace_id, task, at: created_at, commit: trace.commit.clone(), witness, memories })
     }
 }
 
 fn judged(used: Used, history: &History, titles: &HashMap<MemoryId, String>, now: Timestamp) -> Judged {
     let standing = match &used.commit {
-        Some(commit) => history.standing_of(commit, now),
+        Some(commit) => history.standing_of(commit, used.at, now),
+        None if used.witness.is_reported => history.standing(used.at - BEFORE_REPORT, now),
         None => history.standing(used.at, now),
     };
     let signal = standing.signal();
@@ -166,6 +177,25 @@ fn judged(used: Used, history: &History, titles: &HashMap<MemoryId, String>, now
     Judged { trace_id: used.trace_id, task: used.task, solved_at: used.at, standing, memories }
 }
 
-fn id_of(trace: TraceId, memory: MemoryId, kind: SignalKind) -> SignalId {
-    id_within_trace(trace, memory, kind, Some(WITNESS))
+/// Whose work the signals come from.
+#[derive(Clone)]
+struct Witness {
+    trace_id: TraceId,
+    is_reported: bool,
+    names_commit: bool,
+    source: (Option<TraceId>, Option<String>),
+}
+
+impl Witness {
+    /// A commit that a session named for several of its tasks counts once.
+    fn id_of(&self, standing: &Standing, memory: MemoryId, kind: SignalKind) -> SignalId {
+        let commit = match standing {
+            Standing::Stable { last: commit, .. } | Standing::Reverted { commit, .. } => Some(commit),
+            Standing::Nothing | Standing::Waiting { .. } | Standing::Unknown => None,
+        };
+        match (&self.source.1, commit.filter(|_| self.is_reported && self.names_commit)) {
+            (Some(session), Some(commit)) => id_of_commit(session, &commit.id, memory, kind),
+            _ => id_within_trace(self.trace_id, memory, kind, Some(WITNESS)),
+        }
+    }
 }

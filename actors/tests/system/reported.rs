@@ -1,10 +1,11 @@
 //! What clients leave that work by themselves: what they were shown, and the traces that their reports make.
 
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::memories::{FeedbackRequest, Learning};
+use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest};
 use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::feedback::{EvidenceKind, Observed, Reported, Verdict};
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::trace::{Outcome, Trace, TraceSource, VerdictSource};
 
 use crate::support::*;
@@ -96,6 +97,8 @@ async fn a_session_has_one_voice_a_task_and_its_evidence_takes_its_claim_back() 
     let mut said = kinds(&world).await;
     said.sort_by_key(|kind| kind.as_str());
     assert_eq!(said, [SignalKind::SuccessOverruled, SignalKind::TaskFailed, SignalKind::TaskSucceeded]);
+    let back = reported(&world, report(None, &[used], observes(true))).await.updated[0];
+    assert!((back.confidence_after - before.confidence_after).abs() < 1e-9, "what was observed last counts, once");
     let sources: Vec<_> = world.signals().await.into_iter().map(|signal| (signal.trace_id, signal.session)).collect();
     assert!(sources.iter().all(|source| *source == (None, Some("session".into()))), "the session is one source");
 
@@ -129,8 +132,61 @@ async fn a_trace_that_was_purged_begins_anew() {
     let first = reported(&world, report(Some("one task"), &[used], claims(true))).await.trace_id;
     let ahead = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(48);
     world.handle.workspaces.purge_traces(&project(), ahead, soon()).await.unwrap();
-    let second = reported(&world, report(None, &[used], claims(true))).await.trace_id;
-    assert_ne!(first, second);
+    assert!(world.handle.memories.traces(&project(), 10, None, soon()).await.unwrap().traces.is_empty());
+    let second = reported(&world, report(Some("one task"), &[used], claims(true))).await.trace_id;
+    assert_eq!((second, trace(&world, second).await.memories_used), (first, vec![used]));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_take_turns_keep_their_traces() {
+    let world = world(good_model()).await;
+    let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let on = async |task| reported(&world, report(Some(task), &[used], claims(true))).await;
+    let (a, b) = (on("fix the pager").await, on("write the log").await);
+    let again = on("Fix  the pager").await;
+    assert_eq!(again.trace_id, a.trace_id);
+    assert_ne!(a.trace_id, b.trace_id);
+    assert_eq!(again.updated[0].confidence_before, again.updated[0].confidence_after, "it was said before");
+    assert_eq!(kinds(&world).await, [SignalKind::TaskSucceeded; 2]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_vote_alone_tells_of_no_work() {
+    let world = world(good_model()).await;
+    let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let voted = reported(&world, report(None, &[used], Verdict { helpful: Some(true), ..Verdict::default() })).await;
+    assert_eq!((voted.trace_id, voted.updated.len()), (None, 1));
+    let unused = Verdict { helpful: Some(false), ..claims(true) };
+    let told = reported(&world, report(Some("fix the pager"), &[used], unused)).await;
+    assert!(trace(&world, told.trace_id).await.memories_used.is_empty(), "what did not help was not used");
+    let named =
+        FeedbackRequest { commit: Some("abcdef1".into()), ..report(Some("fix the pager"), &[], Verdict::default()) };
+    reported(&world, named).await;
+    assert_eq!(trace(&world, told.trace_id).await.commit.as_deref(), Some("abcdef1"));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trace_tells_nothing_of_what_its_report_may_not_judge_and_takes_no_claim_of_others() {
+    let world = world(good_model()).await;
+    world.handle.workspaces.trust(&project(), Some("blue".into()), None, soon()).await.unwrap();
+    let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let shared = RecordRequest { scope: Scope::Team, ..lesson("Close files", "before renaming them") };
+    let shared = world.recorded(shared).await;
+    let told = reported(&world, report(Some("fix the pager"), &[own, shared], claims(true))).await;
+    assert_eq!((told.not_shared_with, trace(&world, told.trace_id).await.memories_used), (vec![shared], vec![own]));
+
+    let foreign = FeedbackRequest {
+        trace_id: told.trace_id,
+        commit: Some("abcdef1".into()),
+        session: Some("another".into()),
+        ..report(None, &[own], claims(false))
+    };
+    reported(&world, foreign).await;
+    let after = trace(&world, told.trace_id).await;
+    assert_eq!((after.outcome, after.commit), (Outcome::Success, None));
     world.stop().await;
 }
 
@@ -176,6 +232,7 @@ async fn a_crash_loses_what_waits_to_be_counted_and_nothing_else() {
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let mut events = world.handle.events.subscribe();
+    world.handle.usage.shown([id], &project(), "lost");
     assert!(world.handle.usage.faults().panic().await);
     restarted(&mut events, "usage").await;
     world.handle.usage.shown([id], &project(), "one");

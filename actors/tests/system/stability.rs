@@ -148,30 +148,52 @@ async fn where_nothing_was_committed_or_it_cannot_be_known_nothing_is_said() {
     world.stop().await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn of_reported_work_the_commit_that_was_named_decides_and_counts_for_its_session() {
-    let today = Today::default();
-    let world = world_at(today.clock(), good_model(), SystemSettings::default()).await;
-    let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
-    let request = FeedbackRequest {
+fn reported(used: MemoryId, task: &str, commit: Option<&str>) -> FeedbackRequest {
+    FeedbackRequest {
         workspace: project(),
         memory_ids: vec![used],
         trace_id: None,
-        task: Some("find a number".into()),
-        commit: Some("aaaaaaaa".into()),
+        task: Some(task.into()),
+        commit: commit.map(Into::into),
         verdict: Verdict { task_succeeded: Some(true), ..Verdict::default() },
         learnings: vec![],
         session: Some("session".into()),
         may_share: false,
         is_work: true,
-    };
-    world.handle.memories.feedback(request, soon()).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_reported_work_the_commit_that_was_named_decides_and_counts_once_for_its_session() {
+    let today = Today::default();
+    let world = world_at(today.clock(), good_model(), SystemSettings::default()).await;
+    let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
+    for task in ["find a number", "find a name"] {
+        world.handle.memories.feedback(reported(used, task, Some("aaaaaaaa")), soon()).await.unwrap();
+    }
     today.set(20);
     // It was made before the report, and others were made and reverted after it.
     let commits = [commit("a", -1, &[]), commit("b", 1, &[]), commit("c", 2, &["b"])];
     let judged = judged(&world, &commits, true).await;
     assert_eq!((judged.new_signals, judged.solves[0].memories[0].signal), (1, Some(SignalKind::Stable)));
+    assert_eq!(kinds_of(&world, used).await, [SignalKind::Stable]);
     let sources = world.signals().await.into_iter().map(|signal| (signal.trace_id, signal.session));
-    assert_eq!(sources.collect::<Vec<_>>(), [(None, Some("session".into())), (None, Some("session".into()))]);
+    assert!(sources.into_iter().all(|source| source == (None, Some("session".into()))));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn reported_work_was_committed_before_its_report() {
+    let today = Today::default();
+    let world = world_at(today.clock(), good_model(), SystemSettings::default()).await;
+    let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
+    world.handle.memories.feedback(reported(used, "find a number", None), soon()).await.unwrap();
+    today.set(20);
+    let minutes = |id: &str, after: i64, reverts: &[&str]| Commit {
+        at: Timestamp::from_second(SOLVED + after * 60).unwrap(),
+        ..commit(id, 0, reverts)
+    };
+    let judged = judged(&world, &[minutes("a", -5, &[]), minutes("b", 55, &["a"])], true).await;
+    assert_eq!(judged.solves[0].memories[0].signal, Some(SignalKind::Reverted));
     world.stop().await;
 }

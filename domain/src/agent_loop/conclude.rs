@@ -60,6 +60,7 @@ impl Job {
             final_score: None,
             verdict_source: VerdictSource::None,
             evidence: None,
+            turns: 0,
             evidence_reported: false,
             ended_by: None,
             memory_items: Vec::new(),

@@ -53,12 +53,13 @@ fn commits_that_nobody_reverts_are_stable_seven_days_after_the_last_of_them() {
 fn of_a_commit_that_was_named_it_alone_counts() {
     let commits = [commit("a", on(2), &[]), commit("b", on(20), &[]), commit("r", on(21), &["b"])];
     let history = History::new(commits.to_vec(), None);
-    let of = |name: &str, now| history.standing_of(&id(name)[..12], now);
-    assert_eq!(of("a", on(8)), Standing::Waiting { until: on(9) });
-    assert_eq!(of("a", on(30)), stable(1, "a"));
-    assert_eq!(of("b", on(21)), reverted("b", "r"));
-    assert_eq!(of("nowhere", on(30)), Standing::Unknown);
-    assert_eq!(history.standing_of("", on(30)), Standing::Unknown, "several begin like this");
+    let of = |name: &str, named_on: i64, now| history.standing_of(&id(name)[..12], on(named_on), now);
+    assert_eq!(of("a", 3, on(8)), Standing::Waiting { until: on(9) });
+    assert_eq!(of("a", 1, on(30)), stable(1, "a"));
+    assert_eq!(of("b", 20, on(21)), reverted("b", "r"));
+    assert_eq!(of("nowhere", 3, on(30)), Standing::Unknown);
+    assert_eq!(of("a", 12, on(30)), Standing::Unknown, "it was made long before");
+    assert_eq!(history.standing_of("", on(2), on(30)), Standing::Unknown, "several begin like this");
 }
 
 #[test]

@@ -7,7 +7,6 @@ use super::{Outcome, Trace, TraceMetadata, TraceSource, VerdictSource};
 use crate::feedback::Verdict;
 use crate::ids::{MemoryId, TraceId};
 use crate::matts::MattsMode;
-use crate::memory::normalised;
 use crate::workspace::WorkspaceId;
 
 /// A reported trace names at most this many memories that it used; the ones named last stay.
@@ -16,6 +15,8 @@ const USED_MAX: usize = 500;
 /// What one report tells of a task.
 #[derive(Debug, Clone, Copy)]
 pub struct Account<'a> {
+    /// The session that reports.
+    pub session: Option<&'a str>,
     pub task: Option<&'a str>,
     pub commit: Option<&'a str>,
     /// The memories that it is about.
@@ -45,6 +46,7 @@ impl Trace {
             final_score: None,
             verdict_source: VerdictSource::None,
             evidence: None,
+            turns: 0,
             evidence_reported: false,
             ended_by: None,
             memory_items: Vec::new(),
@@ -66,22 +68,26 @@ impl Trace {
         }
     }
 
-    /// Whether a report that names this task, or none, extends this trace.
-    pub fn is_about(&self, task: Option<&str>) -> bool {
-        task.is_none_or(|task| self.task.is_empty() || normalised(task) == normalised(&self.task))
+    /// Whether it tells of this session's own work.
+    pub fn is_of_session(&self, session: Option<&str>) -> bool {
+        self.source == TraceSource::Reported && self.metadata.source_session.as_deref() == session
     }
 
     /// The next revision of the trace, with what a report adds; none where the report adds nothing. Evidence decides the
-    /// outcome of every trace. A claim decides only that of a reported trace without evidence, and only a reported trace
-    /// takes the task and the memories from a report.
+    /// outcome of every trace, and every session may name the commit of a solve. The rest is taken from the session alone
+    /// whose work the trace tells of: the task, the memories, the commit, and claims where there is no evidence.
     pub fn after(&self, account: Account) -> Option<Self> {
         let observed = account.verdict.evidence.as_ref().and_then(|observed| self.observed(observed));
         let mut next = Self { revision: self.revision, ..observed.unwrap_or_else(|| self.clone()) };
-        if let Some(commit) = account.commit {
+        let is_own = self.is_of_session(account.session);
+        if let Some(commit) = account.commit.filter(|_| is_own || self.source == TraceSource::Solve) {
             next.commit = Some(commit.to_ascii_lowercase());
         }
-        if next.source == TraceSource::Reported {
+        if is_own {
             next.take(account);
+        }
+        if self.source == TraceSource::Reported && self.outcome != Outcome::Partial && self.outcome != next.outcome {
+            next.turns = self.turns.saturating_add(1);
         }
         (next != *self).then(|| Self { revision: self.revision.saturating_add(1), ..next })
     }
@@ -91,8 +97,10 @@ impl Trace {
             self.task = account.task.unwrap_or_default().to_owned();
         }
         let verdict = account.verdict;
-        let claimed = if verdict.reverted == Some(true) { Some(false) } else { verdict.task_succeeded };
-        if let Some(succeeded) = claimed.filter(|_| self.verdict_source == VerdictSource::None) {
+        if verdict.reverted == Some(true) {
+            // Whatever was observed before: it is gone.
+            (self.outcome, self.verdict_source, self.evidence) = (Outcome::Failure, VerdictSource::None, None);
+        } else if let Some(succeeded) = verdict.task_succeeded.filter(|_| self.verdict_source == VerdictSource::None) {
             self.outcome = if succeeded { Outcome::Success } else { Outcome::Failure };
         }
         for (named, known) in [(account.used, &mut self.memories_used), (account.learned, &mut self.memory_items)] {
@@ -123,7 +131,7 @@ mod tests {
     }
 
     fn told<'a>(task: Option<&'a str>, used: &'a [MemoryId], verdict: &'a Verdict) -> Account<'a> {
-        Account { task, commit: None, used, learned: &[], verdict }
+        Account { session: Some("s"), task, commit: None, used, learned: &[], verdict }
     }
 
     fn claims(succeeded: bool) -> Verdict {
@@ -139,13 +147,10 @@ mod tests {
     fn reports_extend_the_trace_of_their_task() {
         let first = begun().after(told(Some("Fix the pager"), &[id(1)], &claims(true))).unwrap();
         assert_eq!((first.outcome, first.verdict_source), (Outcome::Success, VerdictSource::None));
-        assert!(
-            first.is_about(None) && first.is_about(Some("fix  the pager")) && !first.is_about(Some("Another task"))
-        );
         let second = first.after(told(None, &[id(1), id(2)], &observes(false))).unwrap();
         assert_eq!(second.memories_used, [id(1), id(2)]);
         assert_eq!((second.outcome, second.verdict_source), (Outcome::Failure, VerdictSource::Evidence));
-        assert!(second.follows(&first) && second.is_refuted());
+        assert!(second.follows(&first) && second.is_refuted() && second.turns == 1);
         assert_eq!(
             second.after(told(None, &[id(2)], &claims(true))),
             None,
@@ -157,6 +162,20 @@ mod tests {
     fn work_that_was_taken_back_has_failed() {
         let reverted = Verdict { reverted: Some(true), task_succeeded: Some(true), ..Verdict::default() };
         assert_eq!(begun().after(told(None, &[], &reverted)).unwrap().outcome, Outcome::Failure);
+        let proved = begun().after(told(None, &[], &observes(true))).unwrap();
+        let gone = proved.after(told(None, &[], &reverted)).unwrap();
+        assert_eq!((gone.outcome, gone.evidence, gone.turns), (Outcome::Failure, None, 1));
+    }
+
+    #[test]
+    fn another_session_adds_evidence_alone() {
+        let claimed = begun().after(told(Some("task"), &[id(1)], &claims(true))).unwrap();
+        let (said, used) = (claims(false), [id(2)]);
+        let foreign = Account { session: Some("t"), commit: Some("abcdef1"), ..told(Some("x"), &used, &said) };
+        assert_eq!(claimed.after(foreign), None);
+        let said = observes(false);
+        let proved = claimed.after(Account { verdict: &said, ..foreign }).unwrap();
+        assert_eq!((proved.outcome, proved.memories_used.len(), proved.commit), (Outcome::Failure, 1, None));
     }
 
     #[test]

@@ -88,6 +88,7 @@ fn a_trace() -> Trace {
         final_score: Some(0.9),
         verdict_source: VerdictSource::Evidence,
         evidence: Some("exit_code failed: exit code 1\none test failed".into()),
+        turns: 0,
         evidence_reported: false,
         ended_by: None,
         memory_items: vec![id(3)],
