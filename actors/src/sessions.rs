@@ -12,21 +12,21 @@ use reasoning_bank_domain::workspace::WorkspaceId;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
-/// Sessions that are remembered, each in each of its workspaces.
+/// This process remembers at most so many sessions, counted once for each workspace that they work in.
 const SESSIONS_MAX: u64 = 10_000;
-/// How long a session is remembered after its last solve or report.
+/// A session is forgotten when it neither solved nor reported anything for so long.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Tasks of one session whose traces are remembered.
+/// A session remembers the traces of its latest tasks, at most so many.
 const TASKS_MAX: usize = 64;
 
-/// The reported traces of a session, the latest last, each with its task as it is compared. A task that was not named is
-/// blank. Whoever holds the lock decides which trace the next report extends.
+/// The reported traces of a session. The latest is the last; each stands with its normalised task, which is blank where no
+/// task was named.
 #[derive(Default)]
 pub(crate) struct ReportedTraces(VecDeque<(String, TraceId)>);
 
 impl ReportedTraces {
-    /// The trace that a report on this task extends, or begins: the latest one where the report names no task.
+    /// Gives the trace that a report on this task extends or begins. A report that names no task extends the latest one.
     pub(crate) fn of_task(&mut self, task: Option<&str>) -> TraceId {
         let task = task.map(normalised);
         let known = match &task {
@@ -57,12 +57,12 @@ impl Sessions {
         Self { latest: bounded(), reported: bounded() }
     }
 
-    /// The trace that the session left last, whoever did the work.
+    /// Gives the latest trace of the session, be it a solve or a reported one.
     pub(crate) async fn latest(&self, workspace: &WorkspaceId, session: &str) -> Option<TraceId> {
         self.latest.get(&(workspace.clone(), session.to_owned())).await
     }
 
-    /// To be called once the trace is stored.
+    /// Notes the latest trace of the session. Callers do this once the trace is stored.
     pub(crate) async fn left(&self, workspace: &WorkspaceId, session: &str, trace: TraceId) {
         self.latest.insert((workspace.clone(), session.to_owned()), trace).await;
     }

@@ -1,5 +1,5 @@
-//! UsageActor: remembers which memories clients were shown, many at a time and after they were answered. That is no
-//! evidence: what cannot be stored, or was shown in the seconds before a crash, is not told again.
+//! UsageActor stores which memories clients were shown. It stores many of them at once, after the clients have their
+//! answers. Usage is no evidence, so what cannot be stored, or was shown in the seconds before a crash, is lost.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use crate::runtime::{ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::WorkspacesHandle;
 
-/// Answers whose memories wait to be stored; what comes on top of them is not counted.
+/// At most so many answers wait to be stored. Further answers are not counted.
 const GATE: usize = 1_024;
-/// How long what was shown waits for more of it.
+/// A shown memory waits for so long, so that others are stored with it.
 const PAUSE: Duration = Duration::from_secs(2);
-/// With more of them it is forgotten which signals this process has handed on: the store knows them by their ids.
+/// The actor remembers so many signals as stored, then forgets them all. The store knows them by their ids in any case.
 const NOTED_MAX: usize = 20_000;
-/// Signals of one commit.
+/// One commit holds at most so many signals.
 const AT_ONCE: usize = 500;
 const STORE_LIMIT: Duration = Duration::from_secs(10);
 const FINISH_LIMIT: Duration = Duration::from_secs(5);
@@ -95,9 +95,9 @@ impl crate::testkit::Panics for UsageMsg {
 
 pub(crate) struct UsageState {
     args: UsageArgs,
-    /// A timer is under way while there are any.
+    /// While anything waits, a timer is under way.
     waiting: Vec<Waiting>,
-    /// Signals of this process that need not be stored again.
+    /// This process has stored these signals, or is about to.
     noted: HashSet<SignalId>,
     tasks: Tasks,
 }
@@ -174,7 +174,7 @@ impl UsageState {
         waiting.inside.push(inside);
     }
 
-    /// The work of storing all that waits, one for each workspace.
+    /// Takes out all that waits, as the work of storing it: one piece of work for each workspace.
     fn storing(&mut self) -> Vec<impl Future<Output = ()> + Send + use<>> {
         let (store, workspaces) = (self.args.store.clone(), self.args.workspaces.clone());
         let all = std::mem::take(&mut self.waiting).into_iter();
@@ -194,12 +194,12 @@ impl UsageState {
 struct Waiting {
     workspace: WorkspaceRef,
     signals: Vec<(SignalId, MemoryId, String, Timestamp)>,
-    /// The places of the answers that this is of: given back when it is stored.
+    /// These places in the gate are given back once the signals are stored.
     inside: Vec<Permit>,
 }
 
 impl Waiting {
-    /// In a workspace that nobody has written to nothing is remembered: reading alone does not register it.
+    /// Stores the signals. Reading does not register a workspace, so one that nobody has written to gets none.
     async fn store(self, store: &StoreHandle, workspaces: &WorkspacesHandle) -> Result<(), Error> {
         let deadline = Deadline::after(STORE_LIMIT);
         let resolved = workspaces.resolve(&self.workspace, deadline).await?;
