@@ -116,6 +116,12 @@ pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
     let begins_with_preposition = value_a.first().is_some_and(|word| word.is_preposition);
     let is_typed =
         |words: &[Word]| words.iter().any(|word| word.is_typed && word.text.starts_with(|c: char| c.is_ascii_digit()));
+    // An amount is one number before its unit, which both have: nothing else stands at its place, however far it stands
+    // from the verb. What follows no unit may be a name, as in `worker 3`.
+    let is_number = |words: &[Word]| matches!(words, [word] if word.is_typed && word.text.parse::<f64>().is_ok());
+    let has_unit =
+        rest_a.len() > value_a.len() && !rest_a[value_a.len()].is_preposition && !rest_a[value_a.len()].lists;
+    let are_amounts = is_number(value_a) && is_number(value_b) && has_unit;
     let of_kinds = |words: &[Word]| words.iter().filter_map(|word| tools::tool_kind(&word.text)).collect::<Vec<_>>();
     let (kinds_a, kinds_b) = (of_kinds(value_a), of_kinds(value_b));
     let same_tools = kinds_a.iter().any(|kind| kinds_b.contains(kind));
@@ -124,7 +130,7 @@ pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
     is_value(value_a)
         && is_value(value_b)
         && !has_other_tools
-        && !is_narrowed
+        && (are_amounts || !is_narrowed)
         && prepositions(value_a) == prepositions(value_b)
         && !(begins_with_preposition && prefix > a.value_from)
         && !contains(value_a, value_b)

@@ -22,6 +22,8 @@ fn is_update(older: &str, newer: &str) -> bool {
 #[case::holder("Ann owns billing.", "The owner of billing is Bob.")]
 #[case::opposite("Do not commit generated files.", "Commit generated files.")]
 #[case::unit("Sprint length is two weeks.", "Sprints last three weeks.")]
+#[case::amount("Orders are abandoned after 48 hours.", "Orders are abandoned after 24 hours.")]
+#[case::amount_behind_a_preposition("Invoices are due in 30 days.", "Invoices are due in 14 days.")]
 #[case::phrase("Emails are sent in plain text.", "Emails are sent in rich format.")]
 fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
