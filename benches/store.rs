@@ -116,6 +116,7 @@ async fn warm(store: &LanceStore, queries: &[Asked], in_memory: bool) {
 
 async fn ask(store: &LanceStore, query: &Asked) {
     let recall = Recall {
+        with_superseded: false,
         visible: Visible { workspace: Some(Synthetic::workspace_id()), team: None, org: None },
         conditions: Conditions::default(),
         text: Some(query.text.clone()),

@@ -2,6 +2,7 @@
 //! and holds no state of its own.
 
 mod capture;
+mod compare;
 mod copies;
 mod edit;
 mod feedback;
@@ -16,6 +17,7 @@ mod recall;
 mod record;
 mod restore;
 mod stability;
+mod supersede;
 
 use std::sync::Arc;
 
@@ -34,6 +36,7 @@ pub use feedback::{FeedbackRequest, Learning};
 pub(crate) use learn::Kept;
 pub use list::{ListRequest, MAX_LISTED};
 pub use restore::Restorable;
+pub use supersede::SaidBy;
 
 use crate::error::Error;
 use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Visible};
@@ -198,6 +201,8 @@ pub struct RetrieveRequest {
     /// A signature, an error type or a raw message.
     pub error_signature: Option<String>,
     pub min_confidence: Option<f64>,
+    /// Memories that newer ones took the place of are found, too.
+    pub include_superseded: bool,
     /// None: the configured one.
     pub profile: Option<ProfileName>,
     pub max_tokens: Option<usize>,
@@ -216,6 +221,7 @@ impl RetrieveRequest {
             made: TimeRange::default(),
             error_signature: None,
             min_confidence: None,
+            include_superseded: false,
             profile: None,
             max_tokens: None,
         }
@@ -242,4 +248,8 @@ pub struct RecordRequest {
     pub trust: Trust,
     /// The session of the client that gives it.
     pub session: Option<String>,
+    /// Memories that it takes the place of, at most [`REPLACED_MAX`]. They leave search.
+    pub supersedes: Vec<MemoryId>,
+    /// When its words were said, where that was before now: RFC 3339, a date or an age.
+    pub valid_from: Option<String>,
 }

@@ -288,6 +288,8 @@ fn as_memory(
         pinned: false,
         status: Status::Active,
         quarantined_for: Vec::new(),
+        valid_from: None,
+        succession: Default::default(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,

@@ -5,7 +5,7 @@ mod time_range;
 
 use jiff::Timestamp;
 
-pub use time_range::{BadRange, TimeRange};
+pub use time_range::{BadRange, TimeRange, moment};
 
 use crate::memory::{Memory, MemoryOutcome, SourceType};
 

@@ -39,10 +39,14 @@ pub enum SignalKind {
     Promoted,
     /// A client was given it in an answer: counts as usage, not as evidence.
     Shown,
+    /// A newer memory took its place, and by whose word. No evidence.
+    Superseded,
+    /// That was undone. No evidence.
+    Reinstated,
 }
 
 impl SignalKind {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Injected,
         Self::Helpful,
         Self::NotHelpful,
@@ -55,6 +59,8 @@ impl SignalKind {
         Self::FailureOverruled,
         Self::Promoted,
         Self::Shown,
+        Self::Superseded,
+        Self::Reinstated,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -71,13 +77,15 @@ impl SignalKind {
             Self::FailureOverruled => "failure_overruled",
             Self::Promoted => "promoted",
             Self::Shown => "shown",
+            Self::Superseded => "superseded",
+            Self::Reinstated => "reinstated",
         }
     }
 
     /// Where one such signal takes a confidence of exactly 0.5; none for what takes another one back.
     fn even_odds_become(self) -> Option<f64> {
         Some(match self {
-            Self::Injected | Self::Shown | Self::Promoted => 0.5,
+            Self::Injected | Self::Shown | Self::Promoted | Self::Superseded | Self::Reinstated => 0.5,
             Self::Helpful => 0.8,
             Self::NotHelpful | Self::Reverted => 0.3,
             Self::TaskSucceeded | Self::Confirmed => 0.6,

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::confidence::prior;
 use crate::job::{Job, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
-use crate::memory::{FieldProblem, Memory, Scope, SourceType, Trust};
+use crate::memory::{FieldProblem, Memory, REPLACED_MAX, Scope, SourceType, Succession, Trust};
 use crate::stability::names_commit;
 use crate::trace::{Trace, TraceMetadata, VerdictSource};
 use crate::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace, WorkspaceId, is_name};
@@ -44,6 +44,13 @@ pub fn problems_of_memory(memory: &Memory, source: Source) -> Vec<FieldProblem> 
     problems.extend(too_high("revision", memory.revision));
     problems.extend(too_many("derived_from", memory.derived_from.len(), LINKS_MAX));
     problems.extend(too_many("quarantined_for", memory.quarantined_for.len(), LINKS_MAX));
+    let Succession { replaces, stands_beside, .. } = &memory.succession;
+    problems.extend(too_many("succession.replaces", replaces.len(), REPLACED_MAX));
+    problems.extend(too_many("succession.stands_beside", stands_beside.len(), REPLACED_MAX));
+    let link = memory.succession.outdated_by.and_then(|newer| newer.confidence);
+    if link.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {
+        problems.push(problem("succession.outdated_by", "has a confidence that does not lie in 0..=1"));
+    }
     let reader = match memory.scope {
         Scope::Project => None,
         Scope::Team => memory.team.is_none().then_some("team"),
@@ -54,6 +61,7 @@ pub fn problems_of_memory(memory: &Memory, source: Source) -> Vec<FieldProblem> 
         problems.extend(too_long("task", &memory.task, TASK_MAX_CHARS));
         problems.extend(bad_time("created_at", memory.created_at, now));
         problems.extend(bad_time("updated_at", memory.updated_at, now));
+        problems.extend(memory.valid_from.and_then(|at| bad_time("valid_from", at, now)));
     }
     problems
 }
@@ -154,6 +162,7 @@ pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, Lef
         prior: memory.prior.min(prior(SourceType::Imported, None)),
         pinned: false,
         quarantined_for: Vec::new(),
+        succession: Succession::default(),
         trace_id: None,
         trace_outcome: None,
         ..memory
@@ -185,8 +194,8 @@ pub fn untrusted_trace(trace: Trace) -> Trace {
     }
 }
 
-/// A time far ahead would never fade and always be newest.
-fn bad_time(field: &'static str, at: Timestamp, now: Timestamp) -> Option<FieldProblem> {
+/// What is wrong with the time of something that happened: a time far ahead would never fade and always be newest.
+pub fn bad_time(field: &'static str, at: Timestamp, now: Timestamp) -> Option<FieldProblem> {
     if at < Timestamp::UNIX_EPOCH {
         return Some(problem(field, "is before 1970"));
     }

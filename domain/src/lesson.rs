@@ -144,6 +144,8 @@ impl Lesson {
             pinned: false,
             status: Status::Active,
             quarantined_for: Vec::new(),
+            valid_from: None,
+            succession: Default::default(),
             trace_id: origin.trace_id,
             trace_outcome: origin.trace_id.map(|_| origin.outcome),
             embedder: None,

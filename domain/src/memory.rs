@@ -5,6 +5,7 @@ pub use changes::Changes;
 pub use quarantine::Quarantine;
 pub use searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, Searched, WORDINGS_MAX, gist};
 pub use stack::normalised_stack;
+pub use succession::{REPLACED_MAX, Succession, Successor, replacement_problem, settled_by_report};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -175,6 +176,11 @@ pub struct Memory {
     /// While it is quarantined: for whose sake, its own or that of memories it came from. Empty: its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarantined_for: Vec<MemoryId>,
+    /// When its words were said, where that was before they were stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Succession::is_empty")]
+    pub succession: Succession,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<TraceId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -223,7 +229,8 @@ impl Memory {
         })
     }
 
-    /// Equal for memories that say exactly the same, also of the error that they warn of, to the same readers.
+    /// Equal for memories that say exactly the same, also of the error that they warn of, to the same readers. One that
+    /// is outdated says it no more: who says the same again says something new.
     pub fn duplicate_key(&self) -> String {
         let group = match self.scope {
             Scope::Project => None,
@@ -235,7 +242,8 @@ impl Memory {
         // Capitals may be what two commands differ in.
         let said = [&self.title, &self.description, &self.content].map(|text| spaced(text));
         let texts = said.iter().chain(advice.iter().flatten()).map(String::as_str);
-        let rest = texts.chain([self.outcome.as_str()]);
+        let outdated = self.linked_to().map(|_| self.id.to_string());
+        let rest = texts.chain([self.outcome.as_str()]).chain(outdated.as_deref());
         let readers = [self.workspace_id.as_str(), self.scope.as_str(), group.unwrap_or_default()];
         self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())
     }
@@ -354,6 +362,8 @@ pub struct Facts {
     pub created_at: Timestamp,
     /// The trace it was learned from.
     pub trace_id: Option<TraceId>,
+    /// [`Memory::text_key`]; of a memory with a newer one a key of its own, so that it takes the place of none that says
+    /// the same again.
     pub text_key: String,
 }
 
@@ -369,7 +379,10 @@ impl From<&Memory> for Facts {
             pinned: memory.pinned,
             created_at: memory.created_at,
             trace_id: memory.trace_id,
-            text_key: memory.text_key(),
+            text_key: match memory.linked_to() {
+                None => memory.text_key(),
+                Some(_) => hash_of_parts(&[&memory.id.to_string()]),
+            },
         }
     }
 }
@@ -417,5 +430,6 @@ mod quarantine;
 pub(crate) mod samples;
 mod searched;
 mod stack;
+mod succession;
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::confidence::{Evidence, Signal, SignalKind, confidence};
 use crate::ids::{MemoryId, SignalId, TraceId, derived};
-use crate::memory::{Facts, Memory, Scope, Status};
+use crate::memory::{Facts, Memory, Scope, Status, Succession};
 use crate::workspace::{Workspace, WorkspaceId};
 
 pub const LEAST_CONFIDENCE: f64 = 0.9;
@@ -57,9 +57,11 @@ pub fn wider(scope: Scope) -> Option<Scope> {
     }
 }
 
-/// What of the rule the memory and its evidence decide; who the evidence is from is asked of the candidates alone.
+/// What of the rule the memory and its evidence decide; who the evidence is from is asked of the candidates alone. What a
+/// newer memory was found to update is not spread further.
 pub fn is_candidate(memory: &Memory, evidence: &Evidence, now: Timestamp) -> bool {
     memory.status == Status::Active
+        && memory.linked_to().is_none()
         && wider(memory.scope).is_some()
         && positive(evidence) >= LEAST_POSITIVE
         && confidence(&Facts::from(memory), evidence, now) >= LEAST_CONFIDENCE
@@ -143,7 +145,7 @@ pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Optio
 }
 
 /// The copy of `memory` for the next wider scope: the same words, the memory as its parent. It starts with the
-/// confidence the memory has earned; evidence from then on is its own. None where there is no wider scope, or the
+/// confidence the memory has earned; evidence from then on is its own. Nobody has said yet what replaces it there. None where there is no wider scope, or the
 /// workspace has no team or organisation of that kind.
 pub fn promoted(
     memory: &Memory,
@@ -173,6 +175,8 @@ pub fn promoted(
         updated_at: now,
         pinned: false,
         status: Status::Active,
+        valid_from: Some(memory.said_at()),
+        succession: Succession::default(),
         ..memory.clone()
     })
 }

@@ -2,13 +2,15 @@
 //! subject, qualifiers and values (`clause`, `phrase`, `values`), without what it tells about why (`reason`) and about
 //! the value before (`former`). A newer statement updates an older one where subjects agree (`subject`), no qualifier
 //! stands on one side alone, and a value of one kind differs (`verdict`); or where one sentence differs from the other
-//! in one value alone (`aligned`). What was found orders the answers of a search (`order`); nothing is deleted by it.
+//! in one value alone (`aligned`). Which memories are compared is `compared`'s rule. What was found orders the answers of a
+//! search (`order`), and links memories when one is stored (`memory::Succession`); nothing is deleted by it.
 //!
 //! In doubt there is no link: a value that is added, an exception for one environment and one of several values are all
 //! said in words that are nearly those of a change.
 
 mod aligned;
 mod clause;
+mod compared;
 mod former;
 mod lexicon;
 mod order;
@@ -23,6 +25,7 @@ mod values;
 mod verb;
 mod verdict;
 
+pub use compared::{Compared, Links, Older, links};
 pub use order::{NewestFirst, Placed, newest_first};
 pub use statement::Statement;
 

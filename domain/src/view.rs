@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::confidence::{Evidence, confidence};
 use crate::ids::{MemoryId, TraceId};
-use crate::memory::{ErrorContext, Facts, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use crate::memory::{ErrorContext, Facts, Memory, MemoryOutcome, Scope, SourceType, Status, Successor, Trust};
 use crate::ranking::{Cut, Ranked, Ranking};
 use crate::retrieval::Recalled;
 use crate::score::Why;
@@ -30,6 +30,10 @@ pub struct MemoryView {
     pub source_type: SourceType,
     pub trust: Trust,
     pub status: Status,
+    /// The newer memory that took its place. Not in the schemas, which every client pays for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub superseded_by: Option<MemoryId>,
     pub revision: u64,
     pub pinned: bool,
     /// In 0..1, from evidence and age.
@@ -60,6 +64,7 @@ impl MemoryView {
         Self {
             id: memory.id,
             warning: memory.is_warning(),
+            superseded_by: memory.superseded_by(),
             title: memory.title,
             description: memory.description,
             content: memory.content,
@@ -109,6 +114,18 @@ pub struct MemoryDetail {
     pub org: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_session: Option<String>,
+    /// When its words were said, where that was before they were stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub valid_from: Option<Timestamp>,
+    /// The newer memory that was found to update it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub outdated_by: Option<Successor>,
+    /// The older memories that it replaces, or was found to update.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub replaces: Vec<MemoryId>,
 }
 
 impl MemoryDetail {
@@ -120,6 +137,9 @@ impl MemoryDetail {
             team: memory.team.clone(),
             org: memory.org.clone(),
             source_session: memory.source_session.clone(),
+            valid_from: memory.valid_from,
+            outdated_by: memory.linked_to(),
+            replaces: memory.succession.replaces.clone(),
             memory: MemoryView::new(memory, evidence, now),
         }
     }
@@ -260,10 +280,39 @@ pub struct Recorded {
     pub dropped_characters: u32,
     /// In 0..1.
     pub confidence: f64,
+    /// The memories that it took the place of, as was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub superseded: Vec<Replaced>,
+    /// Older memories that it was found to update. They stay in search, behind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub updates: Vec<MemoryId>,
+}
+
+/// A memory that a newer one took the place of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Replaced {
+    pub id: MemoryId,
+    pub title: String,
+    /// Its copies that a team or the organisation reads. They stay as they are: a person decides about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<MemoryId>,
 }
 
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+/// A pair that rules linked, and that nobody has decided about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenLink {
+    pub older: MemoryId,
+    pub older_title: String,
+    pub newer: MemoryId,
+    pub newer_title: String,
+    /// In 0..=1.
+    pub confidence: f64,
 }
 
 /// One page of memories, newest first within it.

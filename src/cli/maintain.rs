@@ -1,5 +1,5 @@
 //! `maintain`: upkeep by hand. What became of the work that used memories, from the repository of the workspace; the
-//! store; and how many memories wait to be shared. Shows it, or does it.
+//! store; how many memories wait to be shared; and which were found to be outdated. Shows it, or does it.
 
 use std::path::Path;
 
@@ -7,6 +7,7 @@ use reasoning_bank_actors::ports::Maintained;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::stability::{History, Stability};
+use reasoning_bank_domain::view::OpenLink;
 use serde::Serialize;
 
 use super::failure::{Exit, Failure};
@@ -17,6 +18,8 @@ use crate::git;
 use crate::project::{self, Identity};
 use crate::settings::Loaded;
 
+/// Links between an older and a newer memory that are listed.
+const LINKS_SHOWN: usize = 20;
 /// Slices of upkeep in one run; more is left to the next.
 const SLICES_MAX: u32 = 100;
 /// For all of them, and for one.
@@ -35,6 +38,11 @@ pub(super) struct Maintenance {
     pub(super) upkeep: Option<Upkeep>,
     /// Memories that deserve to be shared more widely, and are not.
     pub(super) open_promotions: usize,
+    /// Memories that newer ones were found to update, and nobody has decided about: the first of them, and how many there
+    /// are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) open_links: Vec<OpenLink>,
+    pub(super) open_link_count: usize,
     /// What could not be done, and why.
     pub(super) notes: Vec<String>,
 }
@@ -80,7 +88,9 @@ async fn maintain(apply: bool, loaded: &Loaded, bank: &SystemHandle) -> Result<M
     let upkeep = if apply { Some(upkeep(bank).await?) } else { None };
     let promotions = bank.memories.promotions(&loaded.workspace, patience()).await?;
     notes.extend(promotions.notes);
-    Ok(Maintenance { applied: apply, stability, upkeep, open_promotions: promotions.proposals.len(), notes })
+    let (open_links, open_link_count) = bank.memories.open_links(&loaded.workspace, LINKS_SHOWN, patience()).await?;
+    let open_promotions = promotions.proposals.len();
+    Ok(Maintenance { applied: apply, stability, upkeep, open_promotions, open_links, open_link_count, notes })
 }
 
 /// The commits of the workspace's repository, or why there are none to judge by.

@@ -71,6 +71,14 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
             })?;
             output.answer(&changed, |changed| render::quarantined(changed, undo))
         }
+        MemoryCommand::Supersede { older, by: Some(newer), undo: false } => {
+            let replaced = with_bank(loaded, async |bank| edit::supersede(older, newer, loaded, &bank).await)?;
+            output.answer(&replaced, |replaced| render::superseded(replaced, newer))
+        }
+        MemoryCommand::Supersede { older, by, .. } => {
+            let back = with_bank(loaded, async |bank| edit::reinstate(older, by, loaded, &bank).await)?;
+            output.answer(&back, render::memory_detail)
+        }
         MemoryCommand::Promote { id: Some(id) } => {
             let promoted = with_bank(loaded, async |bank| edit::promote(id, loaded, &bank, patience()).await)?;
             output.answer(&promoted, render::promoted)
@@ -150,6 +158,7 @@ async fn searched(
         conditions,
         made,
         min_confidence: args.min_confidence,
+        include_superseded: args.include_superseded,
         error_signature: args.error_signature,
         domain: args.domain,
         profile: args.profile.map(Into::into),

@@ -222,6 +222,8 @@ fn memory(document: Document, now: Timestamp) -> Memory {
         pinned: false,
         status: Status::Active,
         quarantined_for: Vec::new(),
+        valid_from: None,
+        succession: Default::default(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,
@@ -272,6 +274,7 @@ pub(crate) async fn until_resident(
 
 fn of_workspace(root: &str, limit: usize) -> Recall {
     Recall {
+        with_superseded: false,
         visible: Visible { workspace: Some(WorkspaceId::of_root(root)), team: None, org: None },
         conditions: Conditions::default(),
         text: None,

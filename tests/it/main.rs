@@ -46,6 +46,7 @@ mod store_recovery;
 mod store_reembed;
 mod store_resident;
 mod store_revisions;
+mod superseding;
 mod support;
 mod terminal;
 mod trace_files;

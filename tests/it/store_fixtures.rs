@@ -110,6 +110,8 @@ pub(crate) fn memory(workspace: &WorkspaceId, title: &str, content: &str) -> Mem
         pinned: false,
         status: Status::Active,
         quarantined_for: Vec::new(),
+        valid_from: None,
+        succession: Default::default(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,
@@ -230,6 +232,7 @@ pub(crate) fn visible(workspace: &WorkspaceId) -> Visible {
 
 pub(crate) fn recall(workspace: &WorkspaceId) -> Recall {
     Recall {
+        with_superseded: false,
         visible: visible(workspace),
         conditions: Conditions::default(),
         text: None,

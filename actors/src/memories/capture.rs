@@ -9,7 +9,8 @@ use reasoning_bank_domain::memory::Memory;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::learn::{Becomes, TRIES, ToLearn, signal};
+use super::compare::{Becomes, ToLearn};
+use super::learn::{TRIES, signal};
 use crate::error::Error;
 use crate::ports::{Batch, Filter, MemoryCommit, Page, Record, Scanned, StoreError};
 use crate::runtime::Deadline;

@@ -46,7 +46,7 @@ impl MemoriesHandle {
             if if_revision.is_some_and(|revision| revision != row.memory.revision) {
                 return Err(StoreError::Conflict(id).into());
             }
-            let mut changed = changes.apply(&row.memory);
+            let mut changed = changes.apply(&row.memory, self.clock.now());
             changed.scrub();
             changed.validate()?;
             let now = self.clock.now();

@@ -17,14 +17,15 @@ use reasoning_bank_domain::trace::{Account, Outcome, Trace, TraceSource};
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
+use super::compare::Becomes;
 use super::join::Brought;
-use super::learn::{Becomes, Becoming, ids};
+use super::learn::{Becoming, ids};
 use super::overrule::Overruled;
 use super::record::{descend, memory_of};
 use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
 use crate::agents::MAX_TASK_CHARS;
 use crate::error::Error;
-use crate::ports::{MemoryRow, Record, StoreError};
+use crate::ports::{Batch, MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
 
 /// Others who report on the same trace, or change its lessons, at the same time.
@@ -178,10 +179,14 @@ impl MemoriesHandle {
             None => Overruled::default(),
         };
         let lessons = lessons(request, &about, after.as_ref().or(about.trace.as_ref()), now)?;
-        let revised = overruled.revisions.iter().filter_map(|record| match record {
-            Record::Revision { memory, .. } => Some(memory.id),
-            _ => None,
-        });
+        let mut revised = revised_by(&overruled.revisions);
+        let settled = if request.verdict.helpful == Some(true) {
+            let reported: Vec<&Memory> = about.judged().map(|row| &row.memory).collect();
+            self.settled(&reported, request.session.as_deref(), &revised, deadline).await?
+        } else {
+            Batch::new()
+        };
+        revised.extend(revised_by(&settled));
         let (to_learn, grown) = self.to_learn(lessons, Becomes::busy(revised), deadline).await;
         let becoming = Becoming::of(&to_learn);
         let told = ids(&becoming.learned);
@@ -195,6 +200,7 @@ impl MemoriesHandle {
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&about.workspace))];
         batch.extend(trace.clone().map(if about.begins { Record::Trace } else { Record::Verdict }));
         batch.extend(overruled.revisions);
+        batch.extend(settled);
         batch.extend(grown);
         batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
         batch.extend(signals.iter().cloned().map(Record::Signal));
@@ -284,6 +290,12 @@ impl MemoriesHandle {
     }
 }
 
+/// The memories that these records change.
+fn revised_by(records: &[Record]) -> Vec<MemoryId> {
+    let revised = |record: &Record| if let Record::Revision { memory, .. } = record { Some(memory.id) } else { None };
+    records.iter().filter_map(revised).collect()
+}
+
 fn check(request: FeedbackRequest) -> Result<FeedbackRequest, Error> {
     let kinds = request.verdict.signals();
     let tells_commit = request.commit.is_some() && (request.trace_id.is_some() || request.task.is_some());
@@ -361,6 +373,8 @@ fn lessons(
             source_type: SourceType::Explicit,
             trust: Trust::Agent,
             session: request.session.clone(),
+            supersedes: Vec::new(),
+            valid_from: None,
         };
         let mut memory = memory_of(record, &about.workspace, now)?;
         descend(&mut memory, &about.rows);

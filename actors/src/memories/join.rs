@@ -9,7 +9,7 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
 
 use super::MemoriesHandle;
-use super::learn::ToLearn;
+use super::compare::ToLearn;
 use crate::error::Error;
 use crate::ports::{Batch, Record, StoreError};
 use crate::runtime::Deadline;

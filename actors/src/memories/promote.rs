@@ -222,7 +222,7 @@ impl MemoriesHandle {
     }
 
     /// What the workspace can read of what was made of these in a wider scope.
-    async fn copies_of(
+    pub(super) async fn copies_of(
         &self,
         ids: &[MemoryId],
         workspace: &Workspace,

@@ -165,6 +165,7 @@ impl MemoriesHandle {
             recall: Recall {
                 visible,
                 conditions,
+                with_superseded: request.include_superseded,
                 text: Some(request.query),
                 vector,
                 signature,
@@ -180,8 +181,14 @@ impl MemoriesHandle {
         ranking.shorten(search.n, search.asked.signature.as_ref(), room);
         let told = ranking.entries.iter().filter(|entry| aim == Aim::Explanation || entry.cut.is_none());
         let rows = self.store.get(told.map(|entry| entry.facts.id).collect(), deadline).await?;
-        let bodies: HashMap<MemoryId, Memory> = rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
+        let mut bodies: HashMap<MemoryId, Memory> = rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
+        let newer = ranking.newer_beyond(|id| bodies.get(&id));
+        if !newer.is_empty() {
+            let rows = self.store.get(newer, deadline).await?;
+            bodies.extend(rows.into_iter().map(|row| (row.memory.id, row.memory)));
+        }
         ranking.newest_first(|id| bodies.get(&id));
+        ranking.shorten(search.n, search.asked.signature.as_ref(), room);
         ranking.fit(request.max_tokens, |id| bodies.get(&id));
         notes.extend(over_tokens(&ranking));
         let limitation = self.store.limitation();

@@ -1,18 +1,23 @@
 //! Keeping a lesson that a caller gives.
 
 use jiff::Timestamp;
+use reasoning_bank_domain::conditions::moment;
 use reasoning_bank_domain::confidence::{Evidence, confidence, prior};
 use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::imported::bad_time;
 use reasoning_bank_domain::memory::{
-    Facts, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, Scope, Status, TAGS_MAX, normalised_stack,
+    Facts, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, REPLACED_MAX, Scope, Status, TAGS_MAX, Trust,
+    normalised_stack,
 };
 use reasoning_bank_domain::secrets::{Removed, Scrub};
 use reasoning_bank_domain::view::{RecordStatus, Recorded};
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
+use super::compare::Becomes;
 use super::join::Brought;
-use super::learn::{Becomes, TRIES};
+use super::learn::TRIES;
+use super::supersede::SaidBy;
 use super::{MemoriesHandle, RecordRequest};
 use crate::error::Error;
 use crate::ports::{MemoryCommit, MemoryRow, Record, StoreError};
@@ -36,21 +41,42 @@ impl MemoriesHandle {
         check_counts(&request)?;
         let (request, removed) = scrubbed(request);
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
+        let (supersedes, said_by) = (request.supersedes.clone(), said_by(&request));
         let mut memory = memory_of(request, &workspace, now)?;
         memory.validate()?;
         self.trace_ancestry(&mut memory, &workspace, deadline).await?;
+        let older = self.replaceable(&supersedes, &memory, &workspace, &said_by, "supersedes", deadline).await?;
+        memory = supersedes.iter().fold(memory, |memory, older| memory.replacing(*older));
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace))];
         let facts = Facts::from(&memory);
-        let (mut near, mut brought) = (None, Vec::new());
-        let (to_learn, grown) = self.to_learn(vec![memory], Becomes::default().on_try(tries), deadline).await;
+        let (mut near, mut brought, mut updates) = (None, Vec::new(), Vec::new());
+        let becomes = Becomes::default().on_try(tries).replacing(&supersedes);
+        let (to_learn, grown) = self.to_learn(vec![memory], becomes, deadline).await;
         batch.extend(grown);
         for learned in to_learn {
             near = learned.reinforces();
             brought.push(Brought::by(&learned));
-            batch.push(learned.into_record(now));
+            let replaces = &learned.memory().succession.replaces;
+            updates = replaces.iter().copied().filter(|id| !supersedes.contains(id)).collect();
+            batch.push(match learned.into_record(now) {
+                // What takes the place of another memory is one of its own.
+                Record::Memory { memory, passages, .. } if !supersedes.is_empty() => {
+                    Record::Memory { memory, passages, confirm: None }
+                }
+                record => record,
+            });
+        }
+        if near.is_none() {
+            batch.extend(self.superseding(&older, facts.id, &said_by, deadline).await?);
         }
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&workspace);
+        let superseded = match near {
+            Some(existing) if !supersedes.is_empty() => {
+                self.supersede_all(&supersedes, existing, &workspace, &said_by, deadline).await?
+            }
+            _ => self.replaced(&older, &workspace, deadline).await?,
+        };
         let existing = near.or(match committed.memories.first() {
             Some(MemoryCommit::Reinforced(id)) => Some(*id),
             _ => None,
@@ -64,6 +90,8 @@ impl MemoriesHandle {
                 redactions: removed.redactions,
                 dropped_characters: removed.dropped_characters,
                 confidence,
+                superseded,
+                updates,
             });
         };
         self.join_sources(brought, vec![id], deadline).await;
@@ -77,6 +105,8 @@ impl MemoriesHandle {
             redactions: removed.redactions,
             dropped_characters: removed.dropped_characters,
             confidence,
+            superseded,
+            updates: Vec::new(),
         })
     }
 
@@ -117,7 +147,30 @@ fn check_counts(request: &RecordRequest) -> Result<(), Error> {
         let problem = format!("has {sources} memories; at most {SOURCES_MAX} are allowed");
         return Err(Error::invalid("derived_from", problem));
     }
+    let supersedes = request.supersedes.len();
+    if supersedes > REPLACED_MAX {
+        let problem = format!("has {supersedes} memories; at most {REPLACED_MAX} are allowed");
+        return Err(Error::invalid("supersedes", problem));
+    }
     Ok(())
+}
+
+/// A person records by the command line, where nobody else does.
+fn said_by(request: &RecordRequest) -> SaidBy {
+    match request.trust {
+        Trust::User => SaidBy::Person,
+        Trust::Agent | Trust::Tool | Trust::Model => SaidBy::Session(request.session.clone()),
+    }
+}
+
+/// When the words were said.
+fn valid_from(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
+    let field = "valid_from";
+    let at = moment(text, now).map_err(|problem| Error::invalid(field, problem))?;
+    match bad_time(field, at, now) {
+        Some(problem) => Err(Error::invalid(field, problem.problem)),
+        None => Ok(at),
+    }
 }
 
 /// Far more tags than allowed are told by themselves, before anybody looks at what they say.
@@ -179,6 +232,8 @@ pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Time
         pinned: false,
         status: Status::Active,
         quarantined_for: Vec::new(),
+        valid_from: request.valid_from.map(|text| valid_from(&text, now)).transpose()?,
+        succession: Default::default(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,

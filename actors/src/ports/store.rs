@@ -119,11 +119,12 @@ impl Visible {
     }
 }
 
-/// A search for candidates: active memories only.
+/// A search for candidates: active memories, and superseded ones where they are asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recall {
     pub visible: Visible,
     pub conditions: Conditions,
+    pub with_superseded: bool,
     /// None or blank: no text list.
     pub text: Option<String>,
     /// None: no vector list.
@@ -132,6 +133,13 @@ pub struct Recall {
     pub signature: Option<Signature>,
     /// Memories (not passages) that each list returns at most, and that are added for their signature.
     pub limit: usize,
+}
+
+impl Recall {
+    /// The statuses of what it finds.
+    pub fn statuses(&self) -> &'static [Status] {
+        if self.with_superseded { &[Status::Active, Status::Superseded] } else { &[Status::Active] }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

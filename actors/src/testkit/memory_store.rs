@@ -212,7 +212,7 @@ impl Data {
         let searched: Vec<&Stored> = self
             .memories
             .values()
-            .filter(|stored| stored.memory.status == Status::Active)
+            .filter(|stored| recall.statuses().contains(&stored.memory.status))
             .filter(|stored| recall.visible.contains(&stored.memory) && recall.conditions.hold(&stored.memory))
             .collect();
         let vector = recall.vector.as_ref().map(|query| {

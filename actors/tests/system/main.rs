@@ -26,6 +26,7 @@ mod shutdown;
 mod solving;
 mod stability;
 mod statistics;
+mod superseding;
 mod support;
 mod targets;
 mod verifying;

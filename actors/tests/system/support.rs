@@ -120,6 +120,8 @@ pub(crate) fn lesson(title: &str, content: &str) -> RecordRequest {
         source_type: SourceType::Explicit,
         trust: Trust::Agent,
         session: None,
+        supersedes: vec![],
+        valid_from: None,
     }
 }
 

@@ -38,6 +38,14 @@ impl TimeRange {
     }
 }
 
+/// A moment as people write it: RFC 3339, a date (its beginning), or how long ago.
+///
+/// # Errors
+/// Says in words that follow a field's name that it is none.
+pub fn moment(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+    instant(text, Day::Begins, now).ok_or_else(no_time)
+}
+
 /// What a caller wrote is not repeated: it may be anything.
 fn no_time() -> String {
     "is no time; it is RFC 3339 (2026-11-20T09:30:00Z), a date (2026-11-20) or how long ago (12h, 7d, 2w)".into()

@@ -6,7 +6,7 @@ use super::*;
 use crate::memory::Memory;
 use crate::memory::samples::{days_ago, id, now, strategy};
 
-const KINDS: [SignalKind; 12] = SignalKind::ALL;
+const KINDS: [SignalKind; 14] = SignalKind::ALL;
 
 fn made(prior: f64, days: f64) -> Facts {
     Facts::from(&Memory { prior, created_at: days_ago(days), ..strategy(1) })
@@ -39,6 +39,8 @@ fn one_signal_moves_even_odds_by_exactly_its_delta() {
         (SignalKind::FailureOverruled, 0.1),
         (SignalKind::Promoted, 0.0),
         (SignalKind::Shown, 0.0),
+        (SignalKind::Superseded, 0.0),
+        (SignalKind::Reinstated, 0.0),
     ];
     assert_eq!(table.map(|(kind, _)| kind), KINDS);
     for (kind, delta) in table {

@@ -1,6 +1,8 @@
 //! Changes to a memory that is there: what may be edited by hand. Where a memory comes from, whom it belongs to and
 //! what speaks for it may not.
 
+use jiff::Timestamp;
+
 use super::{Memory, Status};
 
 /// What is to become of a memory; `None` leaves a field as it is.
@@ -24,8 +26,8 @@ impl Changes {
         *self == Self::default()
     }
 
-    /// The memory as it becomes. Its revision and its time of change are the caller's to set.
-    pub fn apply(&self, memory: &Memory) -> Memory {
+    /// The memory as it becomes at `now`. Its revision and its time of change are the caller's to set.
+    pub fn apply(&self, memory: &Memory, now: Timestamp) -> Memory {
         fn set<T: Clone>(field: &mut T, change: &Option<T>) {
             if let Some(change) = change {
                 field.clone_from(change);
@@ -45,11 +47,15 @@ impl Changes {
         label(&mut memory.domain_category, &self.domain_category);
         label(&mut memory.difficulty_level, &self.difficulty_level);
         set(&mut memory.pinned, &self.pinned);
-        // They say in other words what it says no more.
+        // They say in other words what it says no more, and rules linked the words that it had.
         if memory.content != before {
+            memory.valid_from = Some(now);
             memory.wordings.clear();
+            memory.succession.replaces.clear();
+            memory.succession.outdated_by = memory.succession.outdated_by.filter(|newer| newer.confidence.is_none());
         }
         if let Some(status) = self.status.filter(|status| *status != memory.status) {
+            memory = memory.reinstated(None).filter(|_| memory.status == Status::Superseded).unwrap_or(memory);
             memory.status = status;
             memory.quarantined_for.clear();
         }
@@ -60,25 +66,45 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::samples::{id, strategy};
+    use crate::memory::samples::{id, now, strategy};
 
     #[test]
     fn what_is_not_named_stays() {
         let memory = Memory { domain_category: Some("rust".into()), pinned: true, ..strategy(1) };
-        assert_eq!(Changes::default().apply(&memory), memory);
+        assert_eq!(Changes::default().apply(&memory, now()), memory);
         assert!(Changes::default().is_empty());
         let changes = Changes { title: Some("Other".into()), status: Some(Status::Archived), ..Changes::default() };
         assert!(!changes.is_empty());
-        let changed = changes.apply(&memory);
+        let changed = changes.apply(&memory, now());
         assert_eq!(changed, Memory { title: "Other".into(), status: Status::Archived, ..memory });
     }
 
     #[test]
     fn another_status_ends_a_quarantine_and_the_same_one_does_not() {
         let memory = Memory { status: Status::Quarantined, quarantined_for: vec![id(9)], ..strategy(1) };
-        let with = |status| Changes { status: Some(status), ..Changes::default() }.apply(&memory);
+        let with = |status| Changes { status: Some(status), ..Changes::default() }.apply(&memory, now());
         assert_eq!(with(Status::Quarantined), memory);
         assert_eq!(with(Status::Active), strategy(1));
+    }
+
+    #[test]
+    fn to_make_a_superseded_memory_active_undoes_that_it_was_replaced() {
+        let outdated = strategy(1).superseded(id(2)).unwrap();
+        let back = Changes { status: Some(Status::Active), ..Changes::default() }.apply(&outdated, now());
+        assert_eq!(Some(back), outdated.reinstated(None));
+    }
+
+    #[test]
+    fn links_between_words_end_with_the_words() {
+        let memory = strategy(1).linked(id(2), 0.9).unwrap().replacing(id(3));
+        let with =
+            |content: &str| Changes { content: Some(content.into()), ..Changes::default() }.apply(&memory, now());
+        assert_eq!(with(&memory.content), memory);
+        let changed = with("Something else.");
+        assert!(changed.succession.is_empty() && changed.valid_from == Some(now()), "it was said just now");
+        let said = strategy(1).superseded(id(2)).unwrap();
+        let changed = Changes { content: Some("Something else.".into()), ..Changes::default() }.apply(&said, now());
+        assert_eq!(changed.superseded_by(), Some(id(2)));
     }
 
     #[test]
@@ -95,7 +121,7 @@ mod tests {
             pattern_tags: Some(vec![]),
             ..Changes::default()
         };
-        let changed = changes.apply(&memory);
+        let changed = changes.apply(&memory, now());
         assert_eq!(
             (changed.domain_category, changed.difficulty_level, changed.pattern_tags),
             (None, Some("hard".into()), vec![])

@@ -55,6 +55,8 @@ pub(crate) fn strategy(n: u128) -> Memory {
         pinned: false,
         status: Status::Active,
         quarantined_for: Vec::new(),
+        valid_from: None,
+        succession: Default::default(),
         trace_id: None,
         trace_outcome: None,
         embedder: None,

@@ -1,141 +1,100 @@
 //! The order of an answer in which the newest of what speaks of the same thing comes first.
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::{Ranked, Ranking};
+use super::{Cut, Ranked, Ranking};
 use crate::ids::MemoryId;
 use crate::memory::{Memory, Scope};
-use crate::promotion::is_copy;
-use crate::supersession::{Dated, Neighbour, Placed, Statement, found, newest_first, updates};
+use crate::supersession::{Compared, Older, Placed, newest_first};
 
 /// The first memories of an answer that are compared.
 const COMPARED_MAX: usize = 10;
-/// A longer content is no statement about one thing, and stays where it is.
-const STATEMENT_MAX_CHARS: usize = 300;
-/// Contents that share less of their words, by the shorter one, are not compared: reading statements takes its time, and
-/// most answers speak of several things.
-const LEAST_COMMON_WORDS: f64 = 0.5;
 
-/// A memory of an answer that may be compared with others.
-struct Compared<'a> {
+/// A memory of the ranking that is ordered.
+struct Ordered<'a> {
     /// Where it stands in the ranking.
     place: usize,
     memory: &'a Memory,
-    words: BTreeSet<String>,
-    stated: OnceCell<Stated>,
 }
 
-/// What a memory states.
-struct Stated {
-    with_title: Statement,
-    by_content: Statement,
-}
-
-impl<'a> Compared<'a> {
-    fn new(place: usize, memory: &'a Memory) -> Self {
-        let words = memory.content.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        Self { place, memory, words: words.map(str::to_lowercase).collect(), stated: OnceCell::new() }
-    }
-
-    /// Nobody knows when the words were said of a memory that was changed, or copied to another scope.
-    fn is_datable(memory: &Memory) -> bool {
-        memory.revision == 1 && !is_copy(memory)
-    }
-
-    fn stated(&self) -> &Stated {
-        let Memory { title, content, .. } = self.memory;
-        self.stated.get_or_init(|| Stated {
-            with_title: Statement::of(title, content),
-            by_content: Statement::of("", content),
-        })
-    }
-
-    fn dated<'s>(&self, statement: &'s Statement) -> Dated<'s> {
-        Dated { statement, at: self.memory.created_at }
-    }
-
-    /// Whether both may speak of the same thing: about the same error, or about none, in words that are alike, under
-    /// titles with the same numbers. Numbered titles name things that are told apart.
-    fn is_comparable(&self, other: &Self) -> bool {
-        let numbers = |memory: &'a Memory| {
-            let words = memory.title.split(|c: char| !c.is_alphanumeric());
-            words.filter(|word| word.contains(|c: char| c.is_ascii_digit())).collect::<Vec<_>>()
-        };
-        let (common, shorter) =
-            (self.words.intersection(&other.words).count(), self.words.len().min(other.words.len()));
-        common as f64 >= LEAST_COMMON_WORDS * shorter as f64
-            && self.memory.signature() == other.memory.signature()
-            && numbers(self.memory) == numbers(other.memory)
-    }
-
-    /// Whose memory it is: the workspace's, the team's or the organisation's.
-    fn owner(&self) -> (Scope, Option<&str>) {
-        let Memory { scope, workspace_id, team, org, .. } = self.memory;
-        let name = match scope {
-            Scope::Project => Some(workspace_id.as_str()),
-            Scope::Team => team.as_deref(),
-            Scope::Org => org.as_deref(),
-        };
-        (*scope, name)
-    }
+/// Whose memory it is: the workspace's, the team's or the organisation's.
+fn owner(memory: &Memory) -> (Scope, Option<&str>) {
+    let Memory { scope, workspace_id, team, org, .. } = memory;
+    let name = match scope {
+        Scope::Project => Some(workspace_id.as_str()),
+        Scope::Team => team.as_deref(),
+        Scope::Org => org.as_deref(),
+    };
+    (*scope, name)
 }
 
 impl Ranking {
+    /// The memories that are linked to one of the answer as newer, and have no place in it only because others are better.
+    /// Their bodies are needed to put them first.
+    pub fn newer_beyond<'a>(&self, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<MemoryId> {
+        let bodies = self.kept().filter_map(|entry| body(entry.facts.id));
+        let linked: BTreeSet<MemoryId> = bodies.filter_map(|memory| Some(memory.linked_to()?.id)).collect();
+        let beyond = self.entries.iter().filter(|entry| matches!(entry.cut, Some(Cut::BeyondN { .. })));
+        beyond.map(|entry| entry.facts.id).filter(|id| linked.contains(id)).collect()
+    }
+
     /// Puts newer memories of the answer before the ones that they outdate, which then name the newest of them. `body`
-    /// gives the memory of an id. Nothing is hidden. A memory of lower trust or of another owner goes before none; the one
-    /// that it contradicts names it.
+    /// gives the memory of an id. Nothing is hidden, but a newer one from beyond the answer comes into it, which then has
+    /// one more. A memory of lower trust or of another owner goes before none; the one that it contradicts names it.
     pub fn newest_first<'a>(&mut self, body: impl Fn(MemoryId) -> Option<&'a Memory>) {
-        let compared: Vec<Compared> = (0..self.entries.len())
-            .filter(|place| self.entries[*place].cut.is_none())
-            .take(COMPARED_MAX)
-            .filter_map(|place| Some((place, body(self.entries[place].facts.id)?)))
-            .filter(|(_, memory)| Compared::is_datable(memory))
-            .filter(|(_, memory)| memory.content.chars().nth(STATEMENT_MAX_CHARS).is_none())
-            .map(|(place, memory)| Compared::new(place, memory))
-            .collect();
-        let placed: Vec<_> = compared
+        let beyond = self.newer_beyond(&body);
+        let is_kept = |place: &usize| self.entries[*place].cut.is_none();
+        let kept: Vec<usize> = (0..self.entries.len()).filter(is_kept).take(COMPARED_MAX).collect();
+        let places = (0..self.entries.len())
+            .filter(|place| kept.contains(place) || beyond.contains(&self.entries[*place].facts.id));
+        let ordered: Vec<Ordered> =
+            places.filter_map(|place| Some(Ordered { place, memory: body(self.entries[place].facts.id)? })).collect();
+        let placed: Vec<_> = ordered
             .iter()
-            .map(|one| Placed { at: one.memory.created_at, trust: one.memory.trust, owner: one.owner() })
+            .map(|Ordered { memory, .. }| Placed { at: memory.said_at(), trust: memory.trust, owner: owner(memory) })
             .collect();
-        let shown = newest_first(&placed, &links(&compared));
-        let id = |n: Option<usize>| n.map(|n| compared[n].memory.id);
-        let marked = |n: &usize| Ranked {
-            outdated_by: id(shown.outdated_by[*n]),
-            contested_by: id(shown.contested_by[*n]),
-            ..self.entries[compared[*n].place].clone()
+        let shown = newest_first(&placed, &links(&ordered));
+        let id = |n: Option<usize>| n.map(|n| ordered[n].memory.id);
+        let outdating: BTreeSet<MemoryId> = shown.outdated_by.iter().filter_map(|n| id(*n)).collect();
+        let marked = |n: &usize| {
+            let entry = self.entries[ordered[*n].place].clone();
+            Ranked {
+                cut: entry.cut.filter(|_| !outdating.contains(&entry.facts.id)),
+                outdated_by: id(shown.outdated_by[*n]),
+                contested_by: id(shown.contested_by[*n]),
+                ..entry
+            }
         };
         let moved: Vec<Ranked> = shown.order.iter().map(marked).collect();
-        for (one, entry) in compared.iter().zip(moved) {
+        for (one, entry) in ordered.iter().zip(moved) {
             self.entries[one.place] = entry;
         }
     }
 }
 
-/// The pairs of a newer memory and an older one that it updates, by its content alone and with its title, found as if they
-/// had come one after another.
-fn links(compared: &[Compared]) -> Vec<(usize, usize)> {
-    let mut by_time: Vec<usize> = (0..compared.len()).collect();
-    by_time.sort_by_key(|n| compared[*n].memory.created_at);
-    let mut is_outdated = vec![false; compared.len()];
-    let mut links = Vec::new();
+/// The pairs of a newer memory and an older one that it updates: those that were linked when they were stored, and those
+/// that are found now, as if the memories had come one after another.
+fn links(ordered: &[Ordered]) -> Vec<(usize, usize)> {
+    let memory = |n: usize| ordered[n].memory;
+    let each = || 0..ordered.len();
+    let pairs = each().flat_map(|older| each().map(move |newer| (newer, older)));
+    let mut links: Vec<(usize, usize)> =
+        pairs.filter(|(newer, older)| memory(*older).comes_after(memory(*newer))).collect();
+    let mut is_outdated = vec![false; ordered.len()];
+    links.iter().for_each(|(_, older)| is_outdated[*older] = true);
+
+    let compared: Vec<Option<Compared>> = ordered.iter().map(|one| Compared::of(one.memory)).collect();
+    let mut by_time: Vec<usize> = each().filter(|n| compared[*n].is_some()).collect();
+    by_time.sort_by_key(|n| memory(*n).said_at());
     for (count, newer) in by_time.iter().copied().enumerate() {
-        let new = &compared[newer];
-        let older: Vec<usize> = by_time[..count].iter().copied().filter(|n| new.is_comparable(&compared[*n])).collect();
-        let neighbour = |n: &usize| {
-            let old = &compared[*n];
-            Neighbour { said: old.dated(&old.stated().by_content), is_outdated: is_outdated[*n] }
-        };
-        if older.is_empty() {
-            continue;
-        }
-        let neighbours: Vec<Neighbour> = older.iter().map(neighbour).collect();
-        for (place, _) in found(new.dated(&new.stated().by_content), &neighbours) {
-            let old = &compared[older[place]];
-            if updates(new.dated(&new.stated().with_title), old.dated(&old.stated().with_title)).is_some() {
-                is_outdated[older[place]] = true;
-                links.push((newer, older[place]));
-            }
+        let Some(new) = &compared[newer] else { continue };
+        let older = by_time[..count].iter().copied();
+        let (places, older): (Vec<usize>, Vec<Older>) = older
+            .filter_map(|n| Some((n, Older { compared: compared[n].as_ref()?, is_outdated: is_outdated[n] })))
+            .unzip();
+        for (n, _) in new.updates(&older) {
+            is_outdated[places[n]] = true;
+            links.push((newer, places[n]));
         }
     }
     links
@@ -185,14 +144,46 @@ mod tests {
     }
 
     #[test]
-    fn another_qualifier_a_change_since_and_a_long_text_change_nothing() {
+    fn another_qualifier_a_copy_and_a_long_text_change_nothing() {
         let unchanged = |newer: Memory| {
             let memories = [said(1, 9, OLD), newer];
             assert_eq!(shown(&memories), [(id(1), None), (id(3), None)], "{:?}", memories[1]);
         };
         unchanged(said(3, 1, "On staging the service listens on port 9090."));
-        unchanged(Memory { revision: 2, ..said(3, 1, NEW) });
+        let copy = said(3, 1, NEW);
+        unchanged(Memory { scope: Scope::Org, parent_memory_id: Some(id(9)), derived_from: vec![id(9)], ..copy });
         unchanged(said(3, 1, &format!("{NEW} {}", "It is a long story. ".repeat(60))));
+    }
+
+    #[test]
+    fn what_was_said_later_counts_and_not_what_was_stored_later() {
+        let old = Memory { valid_from: Some(days_ago(0.5)), ..said(1, 9, OLD) };
+        assert_eq!(shown(&[said(3, 1, NEW), old]), [(id(1), None), (id(3), Some(id(1)))]);
+    }
+
+    #[test]
+    fn linked_memories_are_ordered_whatever_their_words_and_undone_pairs_are_not() {
+        let (old, new) = (said(1, 9, "We deploy with Jenkins."), said(3, 1, "Releases go out by hand."));
+        let linked = [old.linked(id(3), 0.7).unwrap(), new.clone().replacing(id(1))];
+        assert_eq!(shown(&linked), [(id(3), None), (id(1), Some(id(3)))]);
+        assert_eq!(shown(&[linked[0].clone(), new]), [(id(1), None), (id(3), None)], "only one of them says so");
+        let undone = [said(1, 9, OLD).reinstated(Some(id(3))).unwrap(), said(3, 1, NEW)];
+        assert_eq!(shown(&undone), [(id(1), None), (id(3), None)]);
+    }
+
+    #[test]
+    fn a_newer_one_from_beyond_the_answer_comes_into_it() {
+        let (old, new) = (said(1, 9, OLD).linked(id(3), 0.9).unwrap(), said(3, 1, NEW).replacing(id(1)));
+        let memories = [old, said(2, 5, "Releases are cut on Friday."), new];
+        let in_answer = |beyond: Cut| {
+            let cuts = [None, None, Some(beyond)];
+            let entries = memories.iter().zip(cuts).map(|(memory, cut)| entry(memory, cut)).collect();
+            let mut ranking = Ranking { entries, domain: None };
+            ranking.newest_first(|id| memories.iter().find(|memory| memory.id == id));
+            ranking.kept().map(|entry| entry.facts.id).collect::<Vec<_>>()
+        };
+        assert_eq!(in_answer(Cut::BeyondN { n: 2 }), [id(3), id(1), id(2)]);
+        assert_eq!(in_answer(Cut::BelowConfidence { least: 0.9 }), [id(1), id(2)], "it was left out for what it is");
     }
 
     #[test]

@@ -94,6 +94,26 @@ pub(in crate::cli) enum MemoryCommand {
         #[arg(long)]
         undo: bool,
     },
+    /// Say that a newer memory takes the place of an older one, or undo it
+    #[command(
+        long_about = "Say that a newer memory takes the place of an older one. The older one leaves every search; `memory \
+            get`, `memory list`, exports and the genealogy keep it, and `memory search --include-superseded` finds it. What \
+            speaks for the older one does not speak for the newer one. --undo brings it back, or takes away the link that \
+            rules found; the pair is never linked again by itself.",
+        after_help = "Examples:\n  \
+            reasoning-bank memory supersede 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --by 01939f3f-12ab-7d02-8c11-5a6b7c8d9e0f\n  \
+            reasoning-bank memory supersede 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --undo"
+    )]
+    Supersede {
+        /// The id of the older memory
+        older: MemoryId,
+        /// The id of the newer memory
+        #[arg(long, value_name = "ID", required_unless_present = "undo")]
+        by: Option<MemoryId>,
+        /// Undo it; with --by, also where nothing links the two yet
+        #[arg(long)]
+        undo: bool,
+    },
     /// Share a memory with the team, then with the organisation; without an id: list what deserves it
     #[command(
         long_about = "Share a copy of a memory with the next wider scope: from the project to its team, from the team \
@@ -182,6 +202,9 @@ pub(in crate::cli) struct SearchArgs {
     /// Show how every score came about, and what was considered and left out by which rule
     #[arg(long)]
     pub(in crate::cli) explain: bool,
+    /// Find what newer memories took the place of, too
+    #[arg(long)]
+    pub(in crate::cli) include_superseded: bool,
     #[command(flatten)]
     pub(in crate::cli) only: OnlyArgs,
     /// At least so certain, 0 to 1
@@ -272,6 +295,12 @@ pub(in crate::cli) struct Lesson {
     /// The task it was learned from
     #[arg(long)]
     pub(in crate::cli) task: Option<String>,
+    /// Id of a memory that it takes the place of; may be given again
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) supersedes: Vec<MemoryId>,
+    /// When it was said, where that was before now: RFC 3339, a date or an age (2w)
+    #[arg(long, value_name = "TIME")]
+    pub(in crate::cli) valid_from: Option<String>,
 }
 
 /// What went wrong, for a warning.

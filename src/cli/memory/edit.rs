@@ -1,7 +1,7 @@
-//! `memory list`, `update`, `feedback`, `pin`, `delete`, `quarantine` and `promote`: what becomes of memories that are
+//! `memory list`, `update`, `feedback`, `pin`, `delete`, `quarantine`, `supersede` and `promote`: what becomes of memories that are
 //! there.
 
-use reasoning_bank_actors::memories::{FeedbackRequest, ListRequest, UpdateRequest};
+use reasoning_bank_actors::memories::{FeedbackRequest, ListRequest, SaidBy, UpdateRequest};
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
@@ -9,7 +9,7 @@ use reasoning_bank_domain::feedback::{Reported, Verdict};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Changes;
 use reasoning_bank_domain::promotion::{Promoted, Proposals};
-use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
+use reasoning_bank_domain::view::{Listed, MemoryDetail, MemoryView, Quarantined, Replaced};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -128,6 +128,24 @@ pub(in crate::cli) async fn quarantine(
     deadline: Deadline,
 ) -> Result<Quarantined, Failure> {
     Ok(system.memories.quarantine(id, &loaded.workspace, descendants, undo, deadline).await?)
+}
+
+pub(in crate::cli) async fn supersede(
+    older: MemoryId,
+    newer: MemoryId,
+    loaded: &Loaded,
+    system: &SystemHandle,
+) -> Result<Replaced, Failure> {
+    Ok(system.memories.supersede(older, newer, &loaded.workspace, &SaidBy::Person, patience()).await?)
+}
+
+pub(in crate::cli) async fn reinstate(
+    older: MemoryId,
+    newer: Option<MemoryId>,
+    loaded: &Loaded,
+    system: &SystemHandle,
+) -> Result<MemoryDetail, Failure> {
+    Ok(system.memories.reinstate(older, newer, &loaded.workspace, &SaidBy::Person, patience()).await?)
 }
 
 pub(in crate::cli) async fn promote(

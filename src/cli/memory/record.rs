@@ -29,6 +29,8 @@ pub(super) struct LessonFile {
     derived_from: Vec<MemoryId>,
     scope: Scope,
     task: Option<String>,
+    supersedes: Vec<MemoryId>,
+    valid_from: Option<String>,
     /// A path or an id; `--workspace` wins.
     pub(super) workspace: Option<String>,
 }
@@ -81,6 +83,8 @@ impl LessonFile {
             derived_from: lesson.derived_from,
             scope: lesson.scope.into(),
             task: lesson.task,
+            supersedes: lesson.supersedes,
+            valid_from: lesson.valid_from,
             workspace: None,
         }
     }
@@ -111,6 +115,8 @@ impl LessonFile {
             source_type: SourceType::Explicit,
             trust: Trust::User,
             session: None,
+            supersedes: self.supersedes,
+            valid_from: self.valid_from,
         }
     }
 }

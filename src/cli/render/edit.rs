@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use reasoning_bank_domain::feedback::Reported;
+use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::promotion::{Promoted, Proposals};
-use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
+use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined, Replaced};
 
 use super::style::{bold, dim};
 use super::{clean_line, counted, kind, next_page};
@@ -58,6 +59,20 @@ pub(in crate::cli) fn quarantined(quarantined: &Quarantined, undone: bool) -> St
         out.push_str("there are descendants in workspaces that this one may not read; they stay as they are\n");
     }
     out
+}
+
+pub(in crate::cli) fn superseded(replaced: &Replaced, newer: MemoryId) -> String {
+    let mut out = format!("\"{}\" ({}) is superseded by {newer}\n", clean_line(&replaced.title), replaced.id);
+    out.push_str(&copies_left(replaced, newer));
+    out
+}
+
+/// The copies in wider scopes, which are a person's to decide about.
+pub(super) fn copies_left(replaced: &Replaced, newer: MemoryId) -> String {
+    let line = |copy: &MemoryId| {
+        format!("its shared copy {copy} stays: `memory supersede {copy} --by {newer}` replaces it, too\n")
+    };
+    replaced.copies.iter().map(line).collect()
 }
 
 pub(in crate::cli) fn promoted(promoted: &Promoted) -> String {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::stability::{CommitName, Judged, Stability, Standing};
+use reasoning_bank_domain::view::OpenLink;
 
 use super::style::{bad, bold, dim, good};
 use super::{clean_line, counted};
@@ -19,11 +20,29 @@ pub(in crate::cli) fn maintained(done: &Maintenance) -> String {
         let deserve = counted(done.open_promotions, "memory deserves", "memories deserve");
         let _ = writeln!(out, "{deserve} to be shared: `memory promote` lists");
     }
+    out.push_str(&open_links(&done.open_links, done.open_link_count));
     for note in &done.notes {
         let _ = writeln!(out, "note: {}", clean_line(note));
     }
     if !done.applied {
         out.push_str("nothing was changed; --apply does it\n");
+    }
+    out
+}
+
+fn open_links(links: &[OpenLink], count: usize) -> String {
+    let mut out = String::new();
+    for link in links {
+        let (newer, older) = (clean_line(&link.newer_title), clean_line(&link.older_title));
+        let _ = writeln!(out, "\"{newer}\" {} updates \"{older}\" {}", dim(link.newer), dim(link.older));
+    }
+    if count > 0 {
+        let what = counted(count, "memory was", "memories were");
+        let shown = if count > links.len() { format!(", the first {} are shown", links.len()) } else { String::new() };
+        let _ = writeln!(
+            out,
+            "{what} found to be outdated{shown}: `memory supersede OLDER --by NEWER` or `--undo` decides"
+        );
     }
     out
 }

@@ -7,6 +7,7 @@ use reasoning_bank_domain::view::{
     MemoryDetail, MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode,
 };
 
+use super::edit::copies_left;
 use super::style::{bold, dim};
 use super::{clean, clean_line, counted, kind};
 use crate::cli::memory::{Counts, Imported};
@@ -40,7 +41,12 @@ fn recalled(entry: &RecalledView, explain: bool) -> String {
     let mut out =
         format!("{:.3}  {}  {}\n", entry.composite_score, kind(memory.warning), bold(clean_line(&memory.title)));
     let _ = writeln!(out, "       {}  confidence {:.2}", dim(memory.id), memory.confidence);
-    for (what, newer) in [("outdated", entry.outdated_by), ("contradicted", entry.contested_by)] {
+    let newer = [
+        ("superseded", memory.superseded_by),
+        ("outdated", entry.outdated_by.filter(|_| memory.superseded_by.is_none())),
+        ("contradicted", entry.contested_by),
+    ];
+    for (what, newer) in newer {
         if let Some(newer) = newer {
             let _ = writeln!(out, "       {what} by {newer}");
         }
@@ -119,7 +125,8 @@ pub(in crate::cli) fn memory(memory: &MemoryView) -> String {
     field("confidence", format!("{:.2}", memory.confidence));
     field("used", counted(memory.usage_count, "time", "times"));
     let pinned = if memory.pinned { ", pinned" } else { "" };
-    field("status", format!("{}{pinned}", memory.status.as_str()));
+    let by = memory.superseded_by.map(|newer| format!(" by {newer}")).unwrap_or_default();
+    field("status", format!("{}{by}{pinned}", memory.status.as_str()));
     field("scope", format!("{} {}", memory.scope.as_str(), memory.workspace_id));
     field("source", format!("{}, trusted as {}", memory.source_type.as_str(), memory.trust.as_str()));
     let optional = [("domain", &memory.domain_category), ("difficulty", &memory.difficulty_level)];
@@ -157,6 +164,14 @@ pub(in crate::cli) fn memory_detail(detail: &MemoryDetail) -> String {
     };
     let optional = [("team", &detail.team), ("org", &detail.org), ("session", &detail.source_session)];
     optional.into_iter().for_each(|(name, value)| value.iter().for_each(|value| field(name, value)));
+    if let Some(at) = detail.valid_from {
+        field("said", &at.to_string());
+    }
+    if let Some(newer) = &detail.outdated_by {
+        let found = newer.confidence.map(|confidence| format!(" (found with confidence {confidence:.2})"));
+        field("outdated", &format!("by {}{}", newer.id, found.unwrap_or_default()));
+    }
+    detail.replaces.iter().for_each(|older| field("replaces", &older.to_string()));
     if !detail.task.trim().is_empty() {
         field("task", &detail.task);
     }
@@ -171,6 +186,13 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
         RecordStatus::Reinforced => format!("already there, confirmed {}", answer.id),
     };
     let _ = writeln!(out, "  confidence {:.2}", answer.confidence);
+    for replaced in &answer.superseded {
+        let _ = writeln!(out, "\"{}\" ({}) is superseded by it", clean_line(&replaced.title), replaced.id);
+        out.push_str(&copies_left(replaced, answer.id));
+    }
+    for older in &answer.updates {
+        let _ = writeln!(out, "it updates {older}: `memory supersede {older} --undo` takes that back");
+    }
     if answer.redactions > 0 {
         let secrets = counted(answer.redactions, "secret was", "secrets were");
         let _ = writeln!(out, "{secrets} replaced before it was stored");

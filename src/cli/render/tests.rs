@@ -7,7 +7,7 @@ use reasoning_bank_domain::score::{Component, Factor, ListPart, ProfileName, Why
 use reasoning_bank_domain::solve::{AttemptReport, Learned, LeftOutMemory, SolveReport, SolveUsage, UsedMemory};
 use reasoning_bank_domain::trace::VerdictSource;
 use reasoning_bank_domain::view::{
-    CandidateView, Explained, MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode,
+    CandidateView, Explained, MemoryView, RecalledView, RecordStatus, Recorded, Replaced, Retrieved, SearchMode,
 };
 use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
@@ -39,6 +39,7 @@ fn strategy() -> MemoryView {
         source_type: SourceType::Solve,
         trust: Trust::Model,
         status: Status::Active,
+        superseded_by: None,
         revision: 1,
         pinned: false,
         confidence: 0.7,
@@ -208,12 +209,24 @@ fn a_record_says_what_became_of_it() {
         redactions: 2,
         dropped_characters: 0,
         confidence: 0.8,
+        superseded: vec![Replaced { id: id(2), title: "Old \u{1b}[31mred".into(), copies: vec![id(3)] }],
+        updates: vec![id(4)],
     };
-    insta::assert_snapshot!(recorded(&new), @r"
+    insta::assert_snapshot!(recorded(&new), @r#"
     recorded 00000000-0000-0000-0000-000000000001  confidence 0.80
+    "Old \u{1b}[31mred" (00000000-0000-0000-0000-000000000002) is superseded by it
+    its shared copy 00000000-0000-0000-0000-000000000003 stays: `memory supersede 00000000-0000-0000-0000-000000000003 --by 00000000-0000-0000-0000-000000000001` replaces it, too
+    it updates 00000000-0000-0000-0000-000000000004: `memory supersede 00000000-0000-0000-0000-000000000004 --undo` takes that back
     2 secrets were replaced before it was stored
-    ");
-    let again = Recorded { status: RecordStatus::Reinforced, duplicate_of: Some(id(1)), redactions: 0, ..new };
+    "#);
+    let again = Recorded {
+        status: RecordStatus::Reinforced,
+        duplicate_of: Some(id(1)),
+        redactions: 0,
+        superseded: vec![],
+        updates: vec![],
+        ..new
+    };
     let text = recorded(&again);
     assert_eq!(text, format!("already there, confirmed {}  confidence 0.80\n", id(1)));
 }

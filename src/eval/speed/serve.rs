@@ -202,6 +202,7 @@ fn text(number: usize) -> String {
 
 fn recall(query: &Asked, limit: usize) -> Recall {
     Recall {
+        with_superseded: false,
         visible: Visible { workspace: Some(Synthetic::workspace_id()), team: None, org: None },
         conditions: Conditions::default(),
         text: Some(query.text.clone()),

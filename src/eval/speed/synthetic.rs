@@ -145,6 +145,8 @@ impl Synthetic {
             pinned: false,
             status: Status::Active,
             quarantined_for: Vec::new(),
+            valid_from: None,
+            succession: Default::default(),
             trace_id: None,
             trace_outcome: None,
             embedder: Some(embedder.to_owned()),

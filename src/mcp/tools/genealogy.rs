@@ -30,10 +30,13 @@ pub(super) fn definition() -> Tool {
         .with_annotations(ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false))
 }
 
-/// Ancestors and descendants have the fields of the memory; that is said once.
+/// Ancestors and descendants have the fields of the memory; the first of them are said once.
 fn answer_schema() -> JsonObject {
     let mut answer = schema::of_answer::<Genealogy>();
     if let Some(Value::Object(fields)) = answer.get_mut("properties") {
+        if let Some(Value::Object(memory)) = fields.get_mut("memory").and_then(|memory| memory.get_mut("properties")) {
+            memory.retain(|field, _| ["id", "title", "confidence"].contains(&field.as_str()));
+        }
         for list in ["ancestors", "descendants"] {
             fields.insert(list.into(), json!({"type": "array", "items": {"type": "object"}}));
         }

@@ -49,6 +49,13 @@ pub(crate) struct Arguments {
     /// Learned from.
     #[schemars(length(max = 200_000))]
     task: Option<String>,
+    /// Outdated ones it replaces.
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    supersedes: Vec<Uuid>,
+    /// When it was said, if not now.
+    #[schemars(length(max = 40))]
+    valid_from: Option<String>,
     /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
@@ -100,6 +107,8 @@ impl Arguments {
             source_type: SourceType::Explicit,
             trust: Trust::Agent,
             session: Some(session),
+            supersedes: self.supersedes.into_iter().map(MemoryId::from).collect(),
+            valid_from: present(self.valid_from),
         }
     }
 }

@@ -20,7 +20,7 @@ const MAX_TOKENS: usize = 8_000;
 const FULL_ONLY: [&str; 5] = ["status", "revision", "pinned", "usage_count", "updated_at"];
 
 /// What the schema of an answer spells out; an answer holds more, which a schema that closes no object allows.
-const IN_SCHEMA: [&str; 15] = [
+const IN_SCHEMA: [&str; 12] = [
     "id",
     "title",
     "description",
@@ -31,9 +31,6 @@ const IN_SCHEMA: [&str; 15] = [
     "scope",
     "confidence",
     "similarity_score",
-    "recency_score",
-    "error_score",
-    "base_score",
     "composite_score",
     "why",
 ];
@@ -86,6 +83,8 @@ pub(crate) struct Arguments {
     error_signature: Option<String>,
     #[schemars(range(min = 0, max = 1))]
     min_confidence: Option<f64>,
+    #[serde(default)]
+    include_superseded: bool,
     profile: Option<ProfileName>,
     #[schemars(range(min = 1, max = 200_000))]
     max_tokens: Option<u32>,
@@ -118,6 +117,7 @@ impl Arguments {
             made: TimeRange { since: present(self.since), until: present(self.until) },
             error_signature: present(self.error_signature),
             min_confidence: self.min_confidence,
+            include_superseded: self.include_superseded,
             profile: self.profile,
             max_tokens: Some(self.max_tokens.map_or(MAX_TOKENS, |tokens| tokens as usize)),
         }

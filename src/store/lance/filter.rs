@@ -1,7 +1,7 @@
 //! Conditions on rows, built as expressions: no value ever becomes part of a query's text.
 
 use lancedb::expr::{DfExpr, col, contains, is_in, lit};
-use reasoning_bank_actors::ports::{Conditions, Visible};
+use reasoning_bank_actors::ports::{Conditions, Recall, Visible};
 use reasoning_bank_domain::conditions::label_key;
 use reasoning_bank_domain::memory::{Scope, Status};
 use serde::Serialize;
@@ -40,9 +40,13 @@ pub(super) fn readable(visible: &Visible) -> Option<DfExpr> {
 }
 
 /// The passages a search may find; `None` when nobody's memories are visible.
-pub(super) fn searched(visible: &Visible, conditions: &Conditions) -> Option<DfExpr> {
-    let active = equals("status", Status::Active.as_str());
-    all([Some(readable(visible)?), Some(active), holding(conditions)])
+pub(super) fn searched(recall: &Recall) -> Option<DfExpr> {
+    all([Some(readable(&recall.visible)?), of_status(recall.statuses()), holding(&recall.conditions)])
+}
+
+/// One of these statuses.
+pub(super) fn of_status(statuses: &[Status]) -> Option<DfExpr> {
+    statuses.iter().map(|status| equals("status", status.as_str())).reduce(DfExpr::or)
 }
 
 /// The passages of memories of which the conditions hold; `None` when there are none.

@@ -10,10 +10,10 @@ use lancedb::expr::{DfExpr, col, contains, lit};
 use lancedb::index::scalar::FullTextSearchQuery;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use lancedb::{DistanceType, Table};
-use reasoning_bank_actors::ports::{Recall, StoreError, Visible};
+use reasoning_bank_actors::ports::{Recall, StoreError};
 use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Facts, Memory, Status};
+use reasoning_bank_domain::memory::{Facts, Memory};
 use reasoning_bank_domain::retrieval::Candidates;
 use reasoning_bank_domain::signature::Signature;
 use reasoning_bank_domain::terms;
@@ -31,7 +31,7 @@ const ROUNDS: u32 = 4;
 
 pub(super) async fn candidates(shared: &Shared, tables: &Tables, recall: Recall) -> Result<Candidates, StoreError> {
     let terms = recall.text.as_deref().filter(|text| !text.trim().is_empty()).map(terms::query);
-    let Some(condition) = filter::searched(&recall.visible, &recall.conditions).filter(|_| recall.limit > 0) else {
+    let Some(condition) = filter::searched(&recall).filter(|_| recall.limit > 0) else {
         let nothing = RankedList::default;
         return Ok(Candidates {
             vector: recall.vector.is_some().then(nothing),
@@ -39,7 +39,10 @@ pub(super) async fn candidates(shared: &Shared, tables: &Tables, recall: Recall)
             facts: Vec::new(),
         });
     };
-    if let Some(found) = resident::candidates(&shared.resident, &recall, terms.as_deref()).await {
+    // Active memories alone are held in memory.
+    if !recall.with_superseded
+        && let Some(found) = resident::candidates(&shared.resident, &recall, terms.as_deref()).await
+    {
         return Ok(found);
     }
     let terms = terms.map(|terms| terms.join(" "));
@@ -50,15 +53,15 @@ pub(super) async fn candidates(shared: &Shared, tables: &Tables, recall: Recall)
         maybe(terms.as_deref().map(|terms| search(Search::Text(terms)))),
         maybe(recall.signature.as_ref().map(|signature| warning_of(tables, signature, &recall))),
     )?;
-    complete(tables, &recall.visible, vector, text, warning.unwrap_or_default()).await
+    complete(tables, &recall, vector, text, warning.unwrap_or_default()).await
 }
 
 /// The newest memories that warn of such an error, at most `limit`. Those that may be read are found without their bodies;
 /// where the conditions leave few of them, no more than a few times as many as are wanted are looked at.
 async fn warning_of(tables: &Tables, error: &Signature, recall: &Recall) -> Result<Vec<MemoryId>, StoreError> {
     let named = contains(col("signature"), lit(format!("{}|", error.error())));
-    let active = filter::equals("status", Status::Active.as_str());
-    let condition = filter::all([Some(named), Some(active), filter::readable(&recall.visible)]);
+    let of_status = filter::of_status(recall.statuses());
+    let condition = filter::all([Some(named), of_status, filter::readable(&recall.visible)]);
     let found = read::select(&tables.memories, condition, &["id", "signature"]).await?;
     let mut matching = Vec::new();
     for (id, own) in rows::text_column(&found, "id").zip(rows::text_column(&found, "signature")) {
@@ -164,7 +167,7 @@ fn rank(batches: &[RecordBatch], search: Search<'_>, limit: usize, exhausted: bo
 /// Adds facts and evidence. A memory that was erased since the search is in neither list.
 async fn complete(
     tables: &Tables,
-    visible: &Visible,
+    recall: &Recall,
     mut vector: Option<RankedList>,
     mut text: Option<RankedList>,
     besides: Vec<MemoryId>,
@@ -174,7 +177,7 @@ async fn complete(
     let ids: Vec<MemoryId> = listed.chain(besides).collect::<BTreeSet<_>>().into_iter().collect();
     let (memories, mut evidence) = tokio::try_join!(read::memories(tables, &ids), read::evidence(tables, &ids))?;
     // checked on the memory itself as well: the passages only carry copies of these columns
-    let may_be_read = |memory: &Memory| visible.contains(memory) && memory.status == Status::Active;
+    let may_be_read = |memory: &Memory| recall.visible.contains(memory) && recall.statuses().contains(&memory.status);
     let memories: Vec<Memory> = memories.into_iter().filter(may_be_read).collect();
     let known: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     for list in [&mut vector, &mut text].into_iter().flatten() {

@@ -238,6 +238,33 @@ async fn time_outcome_source_and_difficulty_hold_before_the_lists_are_cut(
     assert_eq!(found(Conditions { difficulty: Some("easy".into()), ..some() }).await, [mixed.id]);
 }
 
+/// Found only where they are asked for; what is out of search for other reasons never is.
+#[rstest]
+#[tokio::test]
+async fn superseded_memories_are_found_where_they_are_asked_for(#[values(InMemory, Lance, Resident)] backend: Backend) {
+    let opened = backend.open().await;
+    let here = workspace("/here");
+    let of = |name: &str, status| Memory { status, ..warning(memory(&here, name, "common words")) };
+    let (active, superseded) = (of("active", Status::Active), of("superseded", Status::Superseded));
+    let others = [of("archived", Status::Archived), of("quarantined", Status::Quarantined)];
+    add(&opened.store, &[&[active.clone(), superseded.clone()][..], &others].concat()).await;
+    for with_superseded in [false, true] {
+        let recall = Recall {
+            with_superseded,
+            signature: Some(Signature::of("ValueError", None)),
+            text: Some("words".into()),
+            ..by_vector(&here, [1.0, 0.0, 0.0, 0.0])
+        };
+        let found = opened.store.candidates(recall, soon()).await.unwrap();
+        let mut expected = vec![active.id];
+        expected.extend(with_superseded.then_some(superseded.id));
+        let expected = sorted(expected);
+        assert_eq!(sorted(ids(&found.text)), expected);
+        assert_eq!(sorted(ids(&found.vector)), expected);
+        assert_eq!(sorted(found.facts.iter().map(|(facts, _)| facts.id).collect()), expected);
+    }
+}
+
 /// However few of very many meet the conditions, and however far from the query they are.
 #[rstest]
 #[tokio::test]

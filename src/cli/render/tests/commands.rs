@@ -16,7 +16,7 @@ use reasoning_bank_domain::statistics::{
 use reasoning_bank_domain::trace::{
     Action, Outcome, Step, Trace, TraceMetadata, TraceSource, TraceSummary, Traces, VerdictSource,
 };
-use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined};
+use reasoning_bank_domain::view::{Listed, MemoryView, OpenLink, Quarantined};
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
 use uuid::Uuid;
 
@@ -229,11 +229,27 @@ fn upkeep_says_what_became_of_the_work_that_used_memories() {
         stability: Some(stability),
         upkeep: None,
         open_promotions: 1,
+        open_links: vec![OpenLink {
+            older: id(1),
+            older_title: "Jenkins deploys".into(),
+            newer: id(2),
+            newer_title: "Actions deploy \u{1b}[31mred".into(),
+            confidence: 0.8,
+        }],
+        open_link_count: 21,
         notes: vec!["scope_denied: this workspace has no organisation".into()],
     };
     insta::assert_snapshot!(plain(&maintained(&shown)));
     let upkeep =
         Upkeep { slices: 2, fragments_removed: 9, versions_removed: 1, vectors_made: 0, busy: false, more: true };
-    let done = Maintenance { applied: true, stability: None, upkeep: Some(upkeep), open_promotions: 0, notes: vec![] };
+    let done = Maintenance {
+        applied: true,
+        stability: None,
+        upkeep: Some(upkeep),
+        open_promotions: 0,
+        open_links: vec![],
+        open_link_count: 0,
+        notes: vec![],
+    };
     insta::assert_snapshot!(plain(&maintained(&done)));
 }

@@ -1,0 +1,311 @@
+//! What becomes of the bank by a lesson: whether a memory says the same already, which it then confirms, and which memories
+//! it updates. What the same is decides `domain::lesson`, what an update is `domain::supersession`.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use reasoning_bank_domain::confidence::SignalKind;
+use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::lesson::{Likeness, RELATED_COSINE, likeness};
+use reasoning_bank_domain::memory::{Memory, Scope};
+use reasoning_bank_domain::solve::Learned;
+use reasoning_bank_domain::supersession::links;
+use uuid::Uuid;
+
+use super::MemoriesHandle;
+use super::learn::{TRIES, signal};
+use super::passages::with_more;
+use crate::error::Error;
+use crate::ports::{Conditions, Passage, PassageKind, Recall, Record, Visible};
+use crate::runtime::Deadline;
+
+const NEIGHBOURS: usize = 10;
+/// The least cosine of the contents of two memories one of which may update the other.
+const LINKED_COSINE: f64 = 0.65;
+
+/// A memory that is ready to be committed, or the existing one that it confirms.
+pub(super) enum ToLearn {
+    New {
+        memory: Box<Memory>,
+        passages: Vec<Passage>,
+        /// What it came from, without the relatives that it was linked to.
+        sources: Vec<MemoryId>,
+    },
+    Same {
+        existing: MemoryId,
+        memory: Box<Memory>,
+    },
+}
+
+/// What becomes of the bank by lessons that are about to be committed together: each is compared with it.
+#[derive(Default)]
+pub(super) struct Becomes {
+    /// Those that are compared with what comes after them; none where all were learned from one thing.
+    new: Option<Vec<Earlier>>,
+    changed: BTreeMap<MemoryId, Changed>,
+    /// What is changed by something else in the same batch, and so is not changed here.
+    busy: Vec<MemoryId>,
+    /// What the lessons take the place of, and so do not confirm.
+    replaced: Vec<MemoryId>,
+    /// Nothing may be changed: others changed the same memories again and again. A signal needs no turn.
+    by_signals_alone: bool,
+}
+
+/// A memory that says the same as a lesson, or that a lesson updates.
+struct Changed {
+    before: Memory,
+    /// With the wordings and the tasks of the lessons, and the link to one that updates it.
+    after: Memory,
+    /// The passages of those wordings and tasks.
+    more: Vec<Passage>,
+}
+
+impl Becomes {
+    /// Of lessons that know nothing of each other.
+    pub(super) fn of_strangers() -> Self {
+        Self { new: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// On the last try nothing is changed that somebody else may have changed meanwhile.
+    pub(super) fn on_try(self, tries: usize) -> Self {
+        Self { by_signals_alone: tries >= TRIES, ..self }
+    }
+
+    pub(super) fn busy(memories: impl IntoIterator<Item = MemoryId>) -> Self {
+        Self { busy: memories.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Of a lesson that takes the place of these.
+    pub(super) fn replacing(self, replaced: &[MemoryId]) -> Self {
+        Self { replaced: replaced.to_vec(), ..self }
+    }
+
+    fn may_change(&self, id: MemoryId) -> bool {
+        !self.by_signals_alone && !self.busy.contains(&id) && !self.replaced.contains(&id)
+    }
+
+    /// The memory as the lessons leave it.
+    fn change(&mut self, memory: &Memory) -> &mut Changed {
+        let untouched = || Changed { before: memory.clone(), after: memory.clone(), more: Vec::new() };
+        self.changed.entry(memory.id).or_insert_with(untouched)
+    }
+
+    /// The lesson with its links to memories that are stored, which are changed with it.
+    fn linked(&mut self, lesson: Memory, stored: &[Memory]) -> Memory {
+        let of = |id: MemoryId| stored.iter().find(|memory| memory.id == id);
+        let links = links(&lesson, stored);
+        let mut linked = lesson;
+        for (older, confidence) in links.updates {
+            let Some(older) = of(older).filter(|older| self.may_change(older.id)) else { continue };
+            let after = self.change(older).after.linked(linked.id, confidence);
+            if let Some(after) = after {
+                self.change(older).after = after;
+                linked = linked.replacing(older.id);
+            }
+        }
+        if let Some((newer, confidence)) = links.updated_by
+            && let Some(newer) = of(newer).filter(|newer| self.may_change(newer.id))
+        {
+            let changed = self.change(newer);
+            changed.after = changed.after.clone().replacing(linked.id);
+            linked = linked.linked(newer.id, confidence).unwrap_or(linked);
+        }
+        linked
+    }
+
+    /// Notes that the lesson, which says the same as `near`, confirms it. False where that has no room for its wording.
+    fn confirm(&mut self, near: &Memory, lesson: &Memory, passages: &[Passage]) -> bool {
+        let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
+        let is_new = self.new.iter().flatten().any(|earlier| earlier.memory.id == near.id);
+        let Some(after) = before.confirmed_by(lesson) else { return false };
+        if after == *before {
+            return true;
+        }
+        // What is not stored yet, or is changed anyway, is not revised: only the very same words confirm it.
+        if is_new || !self.may_change(near.id) {
+            return after.wordings == before.wordings;
+        }
+        let added = |kind| match kind {
+            PassageKind::Task => after.further_tasks != before.further_tasks,
+            PassageKind::Content => after.wordings != before.wordings,
+        };
+        let more: Vec<Passage> = passages.iter().filter(|passage| added(passage.kind)).cloned().collect();
+        let changed = self.change(near);
+        changed.after = after;
+        changed.more.extend(more);
+        true
+    }
+}
+
+/// A memory that is about to be stored, with the vector of its content.
+struct Earlier {
+    memory: Memory,
+    vector: Vec<f32>,
+}
+
+impl Earlier {
+    /// None without a vector.
+    fn of(memory: &Memory, passages: &[Passage]) -> Option<Self> {
+        Some(Self { memory: memory.clone(), vector: content_vector(passages)?.to_vec() })
+    }
+
+    /// Its cosine, where that is near and both are of one kind and for the same readers.
+    fn near(&self, memory: &Memory, vector: &[f32]) -> Option<(f64, Memory)> {
+        let cosine = self.vector.iter().zip(vector).map(|(a, b)| f64::from(a * b)).sum::<f64>();
+        let other = &self.memory;
+        let same_kind = other.is_warning() == memory.is_warning();
+        let same_readers = other.scope == memory.scope && other.workspace_id == memory.workspace_id;
+        (cosine >= RELATED_COSINE && same_kind && same_readers).then(|| (cosine, other.clone()))
+    }
+}
+
+fn content_vector(passages: &[Passage]) -> Option<&[f32]> {
+    let first = passages.iter().find(|passage| passage.kind == PassageKind::Content && passage.n == 0)?;
+    first.vector.as_deref()
+}
+
+impl ToLearn {
+    pub(super) fn reinforces(&self) -> Option<MemoryId> {
+        match self {
+            Self::New { .. } => None,
+            Self::Same { existing, .. } => Some(*existing),
+        }
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        let (Self::New { memory, .. } | Self::Same { memory, .. }) = self;
+        memory
+    }
+
+    /// What it came from before it was compared: a relative of a lesson is no source of a memory that says the same.
+    pub(super) fn sources(&self) -> &[MemoryId] {
+        match self {
+            Self::New { sources, .. } => sources,
+            Self::Same { memory, .. } => &memory.derived_from,
+        }
+    }
+
+    pub(super) fn learned(&self) -> Learned {
+        let memory = self.memory();
+        Learned { id: self.reinforces().unwrap_or(memory.id), title: memory.title.clone() }
+    }
+
+    pub(super) fn into_record(self, now: Timestamp) -> Record {
+        match self {
+            Self::New { memory, passages, .. } => {
+                Record::Memory { memory: *memory, passages, confirm: Some(SignalId::from(Uuid::now_v7())) }
+            }
+            Self::Same { existing, memory } => {
+                let id = memory.confirmation_id(existing, Uuid::now_v7().into());
+                signal(id, existing, memory.workspace_id, SignalKind::Confirmed, memory.trace_id, now)
+            }
+        }
+    }
+}
+
+impl MemoriesHandle {
+    /// Embeds lessons and compares each with the bank and with those before it; the records are the memories that they
+    /// confirm, with their wordings and tasks. The comparison is best effort: without vectors only exact duplicates are found, by the store.
+    pub(super) async fn to_learn(
+        &self,
+        memories: Vec<Memory>,
+        mut becomes: Becomes,
+        deadline: Deadline,
+    ) -> (Vec<ToLearn>, Vec<Record>) {
+        let mut learned = Vec::new();
+        for (memory, passages) in self.embedded(memories, deadline).await {
+            learned.push(self.compare(memory, passages, &mut becomes, deadline).await);
+        }
+        (learned, self.grown(becomes, deadline).await)
+    }
+
+    async fn compare(
+        &self,
+        memory: Memory,
+        passages: Vec<Passage>,
+        becomes: &mut Becomes,
+        deadline: Deadline,
+    ) -> ToLearn {
+        let (mut neighbours, mut stored) = (Vec::new(), Vec::new());
+        if let Some(vector) = content_vector(&passages) {
+            stored = self.neighbours(&memory, vector.to_vec(), deadline).await.unwrap_or_default();
+            neighbours.extend(becomes.new.iter().flatten().filter_map(|earlier| earlier.near(&memory, vector)));
+            neighbours.extend(stored.iter().cloned());
+            neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
+        }
+        let mut linked = memory.clone();
+        for (cosine, near) in neighbours {
+            match likeness(&memory, &near, cosine) {
+                // Its words were taken back by a newer memory; who says them again says something new.
+                Likeness::Same if near.linked_to().is_some() => {}
+                Likeness::Same if becomes.replaced.contains(&near.id) => {}
+                Likeness::Same if becomes.confirm(&near, &memory, &passages) => {
+                    return ToLearn::Same { existing: near.id, memory: Box::new(memory) };
+                }
+                Likeness::Same | Likeness::Related if !linked.derived_from.contains(&near.id) => {
+                    linked.derived_from.push(near.id);
+                    linked.evolution_stage = linked.evolution_stage.max(near.next_stage());
+                    linked.trust = linked.trust.min(near.trust);
+                }
+                Likeness::Same | Likeness::Related | Likeness::Apart => {}
+            }
+        }
+        let stored: Vec<Memory> = stored.into_iter().map(|(_, memory)| memory).collect();
+        let linked = becomes.linked(linked, &stored);
+        if let Some(new) = &mut becomes.new {
+            new.extend(Earlier::of(&linked, &passages));
+        }
+        ToLearn::New { memory: Box::new(linked), passages, sources: memory.derived_from }
+    }
+
+    /// The memories that the lessons confirm or update, with what changed.
+    async fn grown(&self, becomes: Becomes, deadline: Deadline) -> Vec<Record> {
+        if becomes.changed.is_empty() {
+            return Vec::new();
+        }
+        let ids = becomes.changed.keys().copied().collect();
+        // Passages that cannot be read are made anew.
+        let mut stored = self.stored_passages(ids, deadline).await.unwrap_or_default();
+        let (now, mut records) = (self.clock.now(), Vec::new());
+        for (id, Changed { before, after, more }) in becomes.changed {
+            if after == before {
+                continue;
+            }
+            let passages = with_more(stored.remove(&id).unwrap_or_default(), more);
+            let (memory, passages) = self.with_these_or_new(after.revised(now), passages, deadline).await;
+            records.push(Record::Revision { memory, passages });
+        }
+        records
+    }
+
+    async fn neighbours(
+        &self,
+        memory: &Memory,
+        vector: Vec<f32>,
+        deadline: Deadline,
+    ) -> Result<Vec<(f64, Memory)>, Error> {
+        let project = (memory.scope == Scope::Project).then(|| memory.workspace_id.clone());
+        let recall = Recall {
+            visible: Visible { workspace: project, team: memory.team.clone(), org: memory.org.clone() },
+            conditions: Conditions {
+                warnings_only: memory.is_warning(),
+                without_warnings: !memory.is_warning(),
+                ..Conditions::default()
+            },
+            with_superseded: false,
+            text: None,
+            vector: Some(vector),
+            signature: None,
+            limit: NEIGHBOURS,
+        };
+        let found = self.store.candidates(recall, deadline).await?;
+        let mut near: Vec<(MemoryId, f64)> = found.vector.map(|list| list.hits).unwrap_or_default();
+        near.retain(|(_, cosine)| *cosine >= LINKED_COSINE);
+        near.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+        let rows = self.store.get(near.iter().map(|(id, _)| *id).collect(), deadline).await?;
+        let memory_of = |id: MemoryId| rows.iter().map(|row| &row.memory).find(|memory| memory.id == id);
+        let same_readers = |near: &&Memory| near.scope == memory.scope && near.workspace_id == memory.workspace_id;
+        let found = near.into_iter();
+        Ok(found.filter_map(|(id, cosine)| Some((cosine, memory_of(id).filter(same_readers)?.clone()))).collect())
+    }
+}

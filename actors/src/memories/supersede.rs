@@ -1,0 +1,279 @@
+//! Saying which newer memory takes the place of an older one, and taking that back. What then becomes of both is
+//! `domain::memory::Succession`'s rule.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use reasoning_bank_domain::confidence::{Signal, SignalKind};
+use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::{Memory, Status, Successor, replacement_problem, settled_by_report};
+use reasoning_bank_domain::promotion::is_copy;
+use reasoning_bank_domain::view::{MemoryDetail, OpenLink, Replaced};
+use reasoning_bank_domain::workspace::Workspace;
+use uuid::Uuid;
+
+use super::{MemoriesHandle, WorkspaceRef};
+use crate::error::Error;
+use crate::ports::{Batch, Filter, MemoryRow, Record, StoreError};
+use crate::runtime::Deadline;
+
+/// Others who change the same memories at the same time.
+const TRIES: usize = 5;
+
+/// The older memories of a report that were read for it at most.
+const SETTLED_MAX: usize = 500;
+/// Memories that are read at once.
+const AT_ONCE: usize = 500;
+
+/// Who says that a memory takes the place of another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SaidBy {
+    Person,
+    /// The session of a client.
+    Session(Option<String>),
+}
+
+impl SaidBy {
+    fn session(&self) -> Option<String> {
+        match self {
+            Self::Person => None,
+            Self::Session(session) => session.clone(),
+        }
+    }
+}
+
+impl MemoriesHandle {
+    /// Takes `older` out of search, because `newer` says what holds now. Said again it changes nothing.
+    pub async fn supersede(
+        &self,
+        older: MemoryId,
+        newer: MemoryId,
+        workspace: &WorkspaceRef,
+        said_by: &SaidBy,
+        deadline: Deadline,
+    ) -> Result<Replaced, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let mut replaced = self.supersede_all(&[older], newer, &workspace, said_by, deadline).await?;
+        replaced.pop().ok_or_else(|| Error::internal("a memory that was replaced is missing in the answer"))
+    }
+
+    /// All of `older` or none.
+    pub(super) async fn supersede_all(
+        &self,
+        older: &[MemoryId],
+        newer: MemoryId,
+        workspace: &Workspace,
+        said_by: &SaidBy,
+        deadline: Deadline,
+    ) -> Result<Vec<Replaced>, Error> {
+        let mut tries = 1;
+        loop {
+            let newer = self.readable_one(newer, workspace, deadline).await?.memory;
+            let rows = self.replaceable(older, &newer, workspace, said_by, "id", deadline).await?;
+            let mut batch = self.superseding(&rows, newer.id, said_by, deadline).await?;
+            let replacing = rows.iter().fold(newer.clone(), |newer, row| newer.replacing(row.memory.id));
+            if replacing != newer {
+                batch.extend(self.revisions(vec![replacing], deadline).await?);
+            }
+            match self.commit_changes(batch, deadline).await {
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                committed => {
+                    committed?;
+                    return self.replaced(&rows, workspace, deadline).await;
+                }
+            }
+        }
+    }
+
+    /// Brings a memory back that was superseded, or takes the link to a newer one away; `newer` names a pair that was not
+    /// linked yet. The pair is never linked again by rules.
+    pub async fn reinstate(
+        &self,
+        older: MemoryId,
+        newer: Option<MemoryId>,
+        workspace: &WorkspaceRef,
+        said_by: &SaidBy,
+        deadline: Deadline,
+    ) -> Result<MemoryDetail, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let mut tries = 1;
+        loop {
+            let row = self.readable_one(older, &workspace, deadline).await?;
+            let now = self.clock.now();
+            let Some(after) = row.memory.reinstated(newer) else {
+                return Ok(MemoryDetail::new(row.memory, &row.evidence, now));
+            };
+            let signal = self.said(&row.memory, SignalKind::Reinstated, said_by, "back in its place".into());
+            let mut batch = self.revisions(vec![after.clone()], deadline).await?;
+            batch.extend((after.status != row.memory.status).then_some(signal));
+            match self.commit_changes(batch, deadline).await {
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                committed => {
+                    committed?;
+                    return Ok(MemoryDetail::new(after.revised(now), &row.evidence, now));
+                }
+            }
+        }
+    }
+
+    /// The pairs of the workspace's memories that rules linked and nobody decided about, at most `most`, and how many there
+    /// are.
+    pub async fn open_links(
+        &self,
+        workspace: &WorkspaceRef,
+        most: usize,
+        deadline: Deadline,
+    ) -> Result<(Vec<OpenLink>, usize), Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let filter = Filter::Memories { workspace: Some(workspace.id), status: Some(Status::Active), scope: None };
+        let mut linked: Vec<(Memory, Successor)> = Vec::new();
+        let take = |rows: Vec<MemoryRow>| {
+            let memories = rows.into_iter().map(|row| row.memory);
+            linked.extend(memories.filter_map(|memory| memory.linked_to().map(|newer| (memory, newer))));
+            ControlFlow::Continue(())
+        };
+        self.each_page(&filter, deadline, take).await?;
+        let (mut links, mut count) = (Vec::new(), 0);
+        for pairs in linked.chunks(AT_ONCE) {
+            let rows = self.store.get(pairs.iter().map(|(_, newer)| newer.id).collect(), deadline).await?;
+            for (older, link) in pairs {
+                let newer = rows.iter().map(|row| &row.memory).find(|newer| older.is_updated_by(newer));
+                let Some(newer) = newer else { continue };
+                count += 1;
+                if links.len() < most {
+                    links.push(OpenLink {
+                        older: older.id,
+                        older_title: older.title.clone(),
+                        newer: newer.id,
+                        newer_title: newer.title.clone(),
+                        confidence: link.confidence.unwrap_or(1.0),
+                    });
+                }
+            }
+        }
+        Ok((links, count))
+    }
+
+    /// The memories of these ids, each of which `newer` may take the place of. `argument` is what a caller named them by.
+    pub(super) async fn replaceable(
+        &self,
+        older: &[MemoryId],
+        newer: &Memory,
+        workspace: &Workspace,
+        said_by: &SaidBy,
+        argument: &'static str,
+        deadline: Deadline,
+    ) -> Result<Vec<MemoryRow>, Error> {
+        let rows = self.readable(older.to_vec(), workspace, deadline).await?;
+        if let Some(missing) = older.iter().find(|id| !rows.iter().any(|row| row.memory.id == **id)) {
+            return Err(Error::NotFound(format!("memory {missing} here")));
+        }
+        let problem = |row: &MemoryRow| {
+            let problem = replacement_problem(&row.memory, newer, *said_by == SaidBy::Person)?;
+            Some(Error::invalid(argument, format!("{} {problem}", row.memory.id)))
+        };
+        rows.iter().find_map(problem).map_or(Ok(rows), Err)
+    }
+
+    /// The records that make these superseded by `newer`, without those that are already.
+    pub(super) async fn superseding(
+        &self,
+        older: &[MemoryRow],
+        newer: MemoryId,
+        said_by: &SaidBy,
+        deadline: Deadline,
+    ) -> Result<Batch, Error> {
+        let changed: Vec<Memory> = older.iter().filter_map(|row| row.memory.superseded(newer)).collect();
+        let said =
+            |memory: &Memory| self.said(memory, SignalKind::Superseded, said_by, format!("superseded by {newer}"));
+        let mut batch: Batch = changed.iter().map(said).collect();
+        batch.extend(self.revisions(changed, deadline).await?);
+        Ok(batch)
+    }
+
+    /// The older memories as a caller is told of them, with their copies in wider scopes.
+    pub(super) async fn replaced(
+        &self,
+        older: &[MemoryRow],
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Vec<Replaced>, Error> {
+        if older.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<MemoryId> = older.iter().map(|row| row.memory.id).collect();
+        let mut copies: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
+        for copy in self.copies_of(&ids, workspace, deadline).await?.iter().filter(|copy| is_copy(copy)) {
+            copies.entry(copy.parent_memory_id.unwrap_or(copy.id)).or_default().push(copy.id);
+        }
+        let replaced = |MemoryRow { memory, .. }: &MemoryRow| Replaced {
+            id: memory.id,
+            title: memory.title.clone(),
+            copies: copies.remove(&memory.id).unwrap_or_default(),
+        };
+        Ok(older.iter().map(replaced).collect())
+    }
+
+    /// What a report that these memories helped changes about links between them and others. Those in `busy` are changed
+    /// by something else in the same batch, and stay as they are.
+    pub(super) async fn settled(
+        &self,
+        reported: &[&Memory],
+        session: Option<&str>,
+        busy: &[MemoryId],
+        deadline: Deadline,
+    ) -> Result<Batch, Error> {
+        let mut older: Vec<MemoryId> =
+            reported.iter().flat_map(|memory| memory.succession.replaces.iter().copied()).collect();
+        older.truncate(SETTLED_MAX);
+        let others = if older.is_empty() { Vec::new() } else { self.store.get(older, deadline).await? };
+        let others: Vec<Memory> = others.into_iter().map(|row| row.memory).collect();
+        let mut settled = settled_by_report(reported, &others, session);
+        settled.retain(|memory| !busy.contains(&memory.id));
+        let said_by = SaidBy::Session(session.map(str::to_owned));
+        let confirmed = settled.iter().filter_map(|memory| Some((memory, memory.superseded_by()?)));
+        let mut batch: Batch = confirmed
+            .map(|(memory, newer)| {
+                let words = format!("superseded by {newer}, as a report confirmed");
+                self.said(memory, SignalKind::Superseded, &said_by, words)
+            })
+            .collect();
+        batch.extend(self.revisions(settled, deadline).await?);
+        Ok(batch)
+    }
+
+    /// These memories as their next revisions; their texts are unchanged.
+    async fn revisions(&self, changed: Vec<Memory>, deadline: Deadline) -> Result<Batch, Error> {
+        if changed.is_empty() {
+            return Ok(Batch::new());
+        }
+        let mut passages = self.stored_passages(changed.iter().map(|memory| memory.id).collect(), deadline).await?;
+        let (now, mut batch) = (self.clock.now(), Batch::new());
+        for memory in changed {
+            let stored = passages.remove(&memory.id).unwrap_or_default();
+            let (memory, passages) = self.with_these_or_new(memory.revised(now), stored, deadline).await;
+            batch.push(Record::Revision { memory, passages });
+        }
+        Ok(batch)
+    }
+
+    async fn commit_changes(&self, batch: Batch, deadline: Deadline) -> Result<(), Error> {
+        if !batch.is_empty() {
+            self.store.commit(batch, deadline).await?;
+        }
+        Ok(())
+    }
+
+    fn said(&self, memory: &Memory, kind: SignalKind, said_by: &SaidBy, words: String) -> Record {
+        Record::Signal(Signal {
+            id: SignalId::from(Uuid::now_v7()),
+            memory_id: memory.id,
+            workspace_id: memory.workspace_id.clone(),
+            kind,
+            at: self.clock.now(),
+            trace_id: None,
+            session: said_by.session(),
+            comment: Some(words),
+        })
+    }
+}

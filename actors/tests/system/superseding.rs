@@ -1,0 +1,235 @@
+//! Newer memories in the place of older ones: said by a caller, found by rules, confirmed by reports, and undone.
+
+use jiff::SignedDuration;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, SaidBy, UpdateRequest};
+use reasoning_bank_domain::confidence::SignalKind;
+use reasoning_bank_domain::feedback::Verdict;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{Changes, Scope, Status, Trust};
+use reasoning_bank_domain::view::{RecordStatus, Recorded, Retrieved};
+
+use crate::support::*;
+
+const OLD: &str = "The payment service listens on port 8080.";
+const NEW: &str = "The payment service listens on port 9090.";
+
+fn port(content: &str) -> RecordRequest {
+    lesson("Port of the payment service", content)
+}
+
+async fn record(world: &World, request: RecordRequest) -> Recorded {
+    world.handle.memories.record(request, soon()).await.unwrap()
+}
+
+async fn found(world: &World, include_superseded: bool) -> Retrieved {
+    let request = RetrieveRequest::new("port of the payment service", project(), 5);
+    world.handle.memories.retrieve(RetrieveRequest { include_superseded, ..request }, soon()).await.unwrap()
+}
+
+fn ids(retrieved: &Retrieved) -> Vec<MemoryId> {
+    retrieved.memories.iter().map(|entry| entry.memory.id).collect()
+}
+
+async fn helped(world: &World, used: &[MemoryId], session: &str) {
+    let request = FeedbackRequest {
+        workspace: project(),
+        memory_ids: used.to_vec(),
+        trace_id: None,
+        task: None,
+        commit: None,
+        verdict: Verdict { helpful: Some(true), ..Verdict::default() },
+        learnings: vec![],
+        session: Some(session.into()),
+        may_share: false,
+        is_work: true,
+    };
+    world.handle.memories.feedback(request, soon()).await.unwrap();
+}
+
+async fn status(world: &World, id: MemoryId) -> (Status, Option<MemoryId>) {
+    let memory = world.handle.memories.show(id, &project(), soon()).await.unwrap().memory;
+    (memory.status, memory.superseded_by)
+}
+
+/// Two memories that rules link, the newer one recorded by a session.
+async fn linked(world: &World) -> (MemoryId, MemoryId) {
+    let old = record(world, port(OLD)).await.id;
+    let new = record(world, RecordRequest { session: Some("author".into()), ..port(NEW) }).await;
+    assert_eq!((new.status, new.updates.as_slice()), (RecordStatus::Created, [old].as_slice()));
+    (old, new.id)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_superseded_leaves_search_and_comes_back() {
+    let world = world(good_model()).await;
+    let old = record(&world, port(OLD)).await.id;
+    let new = record(&world, RecordRequest { supersedes: vec![old], ..port(NEW) }).await;
+    assert_eq!((new.superseded[0].id, new.superseded[0].title.as_str()), (old, "Port of the payment service"));
+    assert!(new.updates.is_empty(), "what was said needs no rule");
+    assert_eq!(status(&world, old).await, (Status::Superseded, Some(new.id)));
+    assert_eq!(ids(&found(&world, false).await), [new.id]);
+    let both = found(&world, true).await;
+    assert_eq!(ids(&both), [new.id, old]);
+    assert_eq!(both.memories[1].memory.superseded_by, Some(new.id));
+    let signals = world.signals().await;
+    let said = signals.iter().find(|signal| signal.kind == SignalKind::Superseded).unwrap();
+    assert_eq!(said.memory_id, old);
+
+    let back = world.handle.memories.reinstate(old, None, &project(), &SaidBy::Person, soon()).await.unwrap();
+    assert_eq!((back.memory.status, back.memory.superseded_by), (Status::Active, None));
+    let shown = found(&world, false).await;
+    assert_eq!(shown.memories.len(), 2);
+    assert!(shown.memories.iter().all(|entry| entry.outdated_by.is_none()), "an undone pair is never found again");
+    assert!(world.signals().await.iter().any(|signal| signal.kind == SignalKind::Reinstated));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn said_again_it_changes_nothing_and_a_bad_pair_is_refused_whole() {
+    let world = world(good_model()).await;
+    let old = record(&world, port(OLD)).await.id;
+    let request = RecordRequest { supersedes: vec![old], ..port(NEW) };
+    let new = record(&world, request.clone()).await.id;
+    let again = record(&world, request).await;
+    assert_eq!((again.id, again.status), (new, RecordStatus::Reinforced));
+    assert_eq!(status(&world, old).await, (Status::Superseded, Some(new)));
+
+    let count = world.memories().await.len();
+    let unknown = MemoryId::from(uuid::Uuid::from_u128(9));
+    let refused = RecordRequest { supersedes: vec![new, unknown], ..port("It listens on 7070 now.") };
+    let error = world.handle.memories.record(refused, soon()).await.unwrap_err();
+    assert!(matches!(error, Error::NotFound(_)), "{error}");
+    let itself = world.handle.memories.supersede(new, new, &project(), &SaidBy::Person, soon()).await.unwrap_err();
+    assert!(itself.to_string().contains("the memory itself"), "{itself}");
+    let by_old = world.handle.memories.supersede(new, old, &project(), &SaidBy::Person, soon()).await.unwrap_err();
+    assert!(by_old.to_string().contains("superseded"), "{by_old}");
+    assert_eq!((world.memories().await.len(), status(&world, new).await), (count, (Status::Active, None)));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_that_rules_find_is_linked_and_undone_by_hand() {
+    let world = world(good_model()).await;
+    let (old, new) = linked(&world).await;
+    let shown = found(&world, false).await;
+    assert_eq!((ids(&shown), shown.memories[1].outdated_by), (vec![new, old], Some(new)));
+    let (links, count) = world.handle.memories.open_links(&project(), 10, soon()).await.unwrap();
+    assert_eq!((links.len(), count, links[0].older, links[0].newer), (1, 1, old, new));
+    let detail = world.handle.memories.show(new, &project(), soon()).await.unwrap();
+    assert_eq!(detail.replaces, [old]);
+
+    world.handle.memories.reinstate(old, None, &project(), &SaidBy::Person, soon()).await.unwrap();
+    assert!(found(&world, false).await.memories.iter().all(|entry| entry.outdated_by.is_none()));
+    assert_eq!(world.handle.memories.open_links(&project(), 10, soon()).await.unwrap(), (vec![], 0));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_newer_one_is_shown_even_where_it_would_have_no_place() {
+    let world = world(good_model()).await;
+    let (_, new) = linked(&world).await;
+    let request = RetrieveRequest::new(OLD, project(), 1);
+    let first = world.handle.memories.retrieve(request, soon()).await.unwrap();
+    assert_eq!(ids(&first), [new]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn reports_decide_about_links() {
+    let world = world(good_model()).await;
+    let (old, new) = linked(&world).await;
+    helped(&world, &[old, new], "another").await;
+    helped(&world, &[new], "author").await;
+    assert_eq!(status(&world, old).await.0, Status::Active, "both were named, or the author spoke");
+    helped(&world, &[new], "another").await;
+    assert_eq!(status(&world, old).await, (Status::Superseded, Some(new)));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_vouches_for_the_older_one_takes_the_link_away() {
+    let world = world(good_model()).await;
+    let (old, _) = linked(&world).await;
+    helped(&world, &[old], "another").await;
+    assert_eq!(world.handle.memories.open_links(&project(), 10, soon()).await.unwrap().1, 0);
+    assert!(found(&world, false).await.memories.iter().all(|entry| entry.outdated_by.is_none()));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_says_again_what_was_outdated_says_something_new() {
+    let world = world(good_model()).await;
+    let (old, new) = linked(&world).await;
+    let again = record(&world, port(OLD)).await;
+    assert_eq!((again.status, again.updates.as_slice()), (RecordStatus::Created, [new].as_slice()));
+    let shown = found(&world, false).await;
+    assert_eq!(ids(&shown)[0], again.id);
+    let outdated = |id| shown.memories.iter().find(|entry| entry.memory.id == id).and_then(|entry| entry.outdated_by);
+    assert_eq!((outdated(new), outdated(old)), (Some(again.id), Some(new)));
+    assert_eq!(record(&world, port(OLD)).await.id, again.id, "from then on it is known");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_before_is_outdated_by_what_was_said_since() {
+    let world = world(good_model()).await;
+    let new = record(&world, port(NEW)).await.id;
+    let old = record(&world, RecordRequest { valid_from: Some("3d".into()), ..port(OLD) }).await.id;
+    let shown = found(&world, false).await;
+    assert_eq!((ids(&shown), shown.memories[1].outdated_by), (vec![new, old], Some(new)));
+    helped(&world, &[new], "another").await;
+    assert_eq!(status(&world, old).await, (Status::Superseded, Some(new)));
+
+    let ahead = (jiff::Timestamp::now() + SignedDuration::from_hours(72)).to_string();
+    for (valid_from, problem) in [(ahead.as_str(), "more than a day ahead"), ("soon", "is no time")] {
+        let request = RecordRequest { valid_from: Some(valid_from.into()), ..port("It listens on 7070.") };
+        let error = world.handle.memories.record(request, soon()).await.unwrap_err().to_string();
+        assert!(error.contains("valid_from") && error.contains(problem), "{error}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_set_by_hand_undoes_it_and_other_words_end_a_link() {
+    let world = world(good_model()).await;
+    let (old, new) = linked(&world).await;
+    world.handle.memories.supersede(old, new, &project(), &SaidBy::Person, soon()).await.unwrap();
+    let update = |id, changes| UpdateRequest { id, workspace: project(), changes, if_revision: None };
+    let active = Changes { status: Some(Status::Active), ..Changes::default() };
+    let back = world.handle.memories.update(update(old, active), soon()).await.unwrap();
+    assert_eq!((back.status, back.superseded_by), (Status::Active, None));
+
+    let third = record(&world, port("The payment service listens on port 7070.")).await;
+    assert!(third.updates.is_empty(), "two values that stand beside each other are a list");
+
+    let (older, newer) = ("Releases are cut on Friday.", "Releases are cut on Monday.");
+    record(&world, lesson("Day of releases", older)).await;
+    let newer = record(&world, lesson("Day of releases", newer)).await;
+    assert_eq!(newer.updates.len(), 1);
+    let reworded = Changes { content: Some("The calendar has the days.".into()), ..Changes::default() };
+    world.handle.memories.update(update(newer.id, reworded), soon()).await.unwrap();
+    assert_eq!(world.handle.memories.open_links(&project(), 10, soon()).await.unwrap().1, 0);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn less_trusted_words_are_not_linked_and_shared_ones_only_a_person_replaces() {
+    let world = world(good_model()).await;
+    let old = record(&world, RecordRequest { trust: Trust::User, ..port(OLD) }).await.id;
+    let new = record(&world, RecordRequest { trust: Trust::Model, ..port(NEW) }).await;
+    assert!(new.updates.is_empty());
+    let shown = found(&world, false).await;
+    let entry = shown.memories.iter().find(|entry| entry.memory.id == old).unwrap();
+    assert_eq!((entry.outdated_by, entry.contested_by), (None, Some(new.id)));
+
+    world.handle.workspaces.trust(&project(), Some("red".to_owned()), None, soon()).await.unwrap();
+    let team =
+        record(&world, RecordRequest { scope: Scope::Team, ..lesson("Releases", "cut them on Friday") }).await.id;
+    let by_agent = RecordRequest { supersedes: vec![team], ..lesson("Releases", "cut them on Monday") };
+    let error = world.handle.memories.record(by_agent.clone(), soon()).await.unwrap_err().to_string();
+    assert!(error.contains("supersedes") && error.contains("team"), "{error}");
+    let by_person = record(&world, RecordRequest { trust: Trust::User, ..by_agent }).await;
+    assert_eq!(status(&world, team).await, (Status::Superseded, Some(by_person.id)));
+    world.stop().await;
+}

@@ -1,0 +1,290 @@
+//! Which newer memory took the place of an older one. Somebody said so, and the older one is superseded: it is out of
+//! every search. Or rules found so, and a link says it until a person or reports decide. Which statement updates which is
+//! `supersession`'s rule.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Memory, Scope, Status};
+use crate::ids::MemoryId;
+
+/// Memories that one may replace, and pairs that a memory remembers as undone.
+pub const REPLACED_MAX: usize = 50;
+
+/// What a memory replaced, and what replaced it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Succession {
+    /// The newer memory that says something else of the same thing. The memory is superseded by it where its status says
+    /// so; otherwise this is a link, which holds as long as the newer one names this memory, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outdated_by: Option<Successor>,
+    /// The older memories that it replaces, or is found to update.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<MemoryId>,
+    /// Memories that do not outdate it, as a person or a report said. No rule links them again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stands_beside: Vec<MemoryId>,
+}
+
+/// The newer memory of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Successor {
+    pub id: MemoryId,
+    /// In 0..=1, of the rule that found it; absent where somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+}
+
+impl Succession {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Memory {
+    /// When its words were said, which may be long before they were stored.
+    pub fn said_at(&self) -> Timestamp {
+        self.valid_from.unwrap_or(self.created_at)
+    }
+
+    /// The memory that supersedes it.
+    pub fn superseded_by(&self) -> Option<MemoryId> {
+        self.newer().filter(|_| self.status == Status::Superseded)
+    }
+
+    /// The newer memory that it has an open link to.
+    pub fn linked_to(&self) -> Option<Successor> {
+        self.succession.outdated_by.filter(|_| self.status == Status::Active)
+    }
+
+    /// Whether the link to this newer memory holds: both are active, and each names the other.
+    pub fn is_updated_by(&self, newer: &Self) -> bool {
+        self.linked_to().is_some_and(|link| link.id == newer.id)
+            && newer.status == Status::Active
+            && newer.succession.replaces.contains(&self.id)
+    }
+
+    /// Whether this newer memory is shown before it: it supersedes it, or a link holds.
+    pub fn comes_after(&self, newer: &Self) -> bool {
+        self.superseded_by() == Some(newer.id) || self.is_updated_by(newer)
+    }
+
+    /// The older one of a pair that rules found. None where nothing changes: it is not active, has a link already, or the
+    /// pair was undone.
+    #[must_use]
+    pub fn linked(&self, newer: MemoryId, confidence: f64) -> Option<Self> {
+        let Succession { outdated_by, stands_beside, .. } = &self.succession;
+        let is_open = self.status == Status::Active && outdated_by.is_none() && !stands_beside.contains(&newer);
+        is_open.then(|| self.outdated(Status::Active, newer, Some(confidence)))
+    }
+
+    /// The older one of a pair that somebody named, or that reports confirmed. None where nothing changes, and where it is
+    /// out of search for another reason.
+    #[must_use]
+    pub fn superseded(&self, newer: MemoryId) -> Option<Self> {
+        let is_in_place = matches!(self.status, Status::Active | Status::Superseded);
+        (is_in_place && self.superseded_by() != Some(newer)).then(|| self.outdated(Status::Superseded, newer, None))
+    }
+
+    fn outdated(&self, status: Status, newer: MemoryId, confidence: Option<f64>) -> Self {
+        let mut older = self.clone();
+        older.status = status;
+        older.succession.stands_beside.retain(|id| *id != newer);
+        // Nothing is outdated by what it replaces.
+        older.succession.replaces.retain(|id| *id != newer);
+        older.succession.outdated_by = Some(Successor { id: newer, confidence });
+        older
+    }
+
+    /// The older one of a pair that is undone: back in search, without a link, and never linked to the same one again. It
+    /// is so of `newer`, where that is given and nothing links them, too. None where nothing changes.
+    #[must_use]
+    pub fn reinstated(&self, newer: Option<MemoryId>) -> Option<Self> {
+        let own = self.newer().filter(|own| newer.is_none_or(|newer| newer == *own));
+        let mut older = self.clone();
+        if own.is_some() || (newer.is_none() && self.status == Status::Superseded) {
+            older.succession.outdated_by = None;
+            if older.status == Status::Superseded {
+                older.status = Status::Active;
+            }
+        }
+        older.stands_beside(own.or(newer));
+        (older != *self).then_some(older)
+    }
+
+    fn stands_beside(&mut self, newer: Option<MemoryId>) {
+        let beside = &mut self.succession.stands_beside;
+        let Some(newer) = newer.filter(|newer| !beside.contains(newer)) else { return };
+        beside.push(newer);
+        // The oldest are forgotten.
+        beside.drain(..beside.len().saturating_sub(REPLACED_MAX));
+    }
+
+    /// The newer one of a pair. Without a change where it names the older one already, or names as many as it may.
+    #[must_use]
+    pub fn replacing(mut self, older: MemoryId) -> Self {
+        let Succession { outdated_by, replaces, .. } = &mut self.succession;
+        if !replaces.contains(&older) && replaces.len() < REPLACED_MAX {
+            replaces.push(older);
+        }
+        if outdated_by.is_some_and(|link| link.id == older) {
+            *outdated_by = None;
+        }
+        self
+    }
+
+    fn newer(&self) -> Option<MemoryId> {
+        self.succession.outdated_by.map(|newer| newer.id)
+    }
+}
+
+/// Why `newer` cannot take the place of `older`, in words that follow the older one's name; none where it can. Between
+/// scopes, teams and organisations only a person says so.
+pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool) -> Option<String> {
+    let readers = |memory: &Memory| match memory.scope {
+        Scope::Project => Some(memory.workspace_id.as_str().to_owned()),
+        Scope::Team => memory.team.clone(),
+        Scope::Org => memory.org.clone(),
+    };
+    if older.id == newer.id {
+        Some("is the memory itself".into())
+    } else if newer.status != Status::Active {
+        Some(format!("cannot be replaced by {}, which is {}", newer.id, newer.status.as_str()))
+    } else if !matches!(older.status, Status::Active | Status::Superseded) {
+        Some(format!("is {}; only what is in search is superseded", older.status.as_str()))
+    } else if !said_by_person && (older.scope != newer.scope || readers(older) != readers(newer)) {
+        let owner = older.scope.as_str();
+        Some(format!("belongs to another scope ({owner}); a person decides that: `reasoning-bank memory supersede`"))
+    } else {
+        None
+    }
+}
+
+/// What a report that memories helped decides about links: these memories as they become. Who vouches for the newer one
+/// alone, and is not the session that it comes from, confirms that it superseded the older one; who vouches for the older
+/// one alone takes the link away. `others` are the memories that the reported ones replace.
+pub fn settled_by_report(reported: &[&Memory], others: &[Memory], session: Option<&str>) -> Vec<Memory> {
+    let is_reported = |id: MemoryId| reported.iter().any(|memory| memory.id == id);
+    let stands = reported.iter().filter(|memory| memory.linked_to().is_some_and(|newer| !is_reported(newer.id)));
+    let stands = stands.filter_map(|memory| memory.reinstated(None));
+    let is_by_another = |newer: &Memory| session.is_none() || newer.source_session.as_deref() != session;
+    let confirming = |older: &Memory| reported.iter().find(|newer| older.is_updated_by(newer) && is_by_another(newer));
+    let superseded = others.iter().filter(|older| !is_reported(older.id));
+    stands.chain(superseded.filter_map(|older| older.superseded(confirming(older)?.id))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::samples::{id, strategy};
+
+    #[test]
+    fn a_link_holds_while_both_name_each_other_and_are_active() {
+        let older = strategy(1).linked(id(2), 0.8).unwrap();
+        let newer = strategy(2).replacing(id(1));
+        assert!(older.is_updated_by(&newer) && older.status == Status::Active);
+        assert!(!older.is_updated_by(&strategy(2)), "the newer one says nothing of it any more");
+        assert!(!older.is_updated_by(&Memory { status: Status::Archived, ..newer.clone() }));
+        assert!(!Memory { status: Status::Quarantined, ..older.clone() }.is_updated_by(&newer));
+        assert_eq!(older.linked(id(3), 0.9), None, "one link is enough");
+        assert_eq!(older.superseded_by(), None);
+    }
+
+    #[test]
+    fn what_was_undone_is_not_linked_again_and_may_be_said_again() {
+        let older = strategy(1).linked(id(2), 0.8).unwrap().reinstated(None).unwrap();
+        assert_eq!((older.linked_to(), older.linked(id(2), 0.8)), (None, None));
+        assert!(older.linked(id(3), 0.8).is_some());
+        let said = older.superseded(id(2)).unwrap();
+        assert_eq!((said.status, said.superseded_by()), (Status::Superseded, Some(id(2))));
+        assert!(said.succession.stands_beside.is_empty());
+        assert_eq!(said.superseded(id(2)), None);
+    }
+
+    #[test]
+    fn a_pair_may_be_undone_before_anything_links_it() {
+        let older = strategy(1).reinstated(Some(id(2))).unwrap();
+        assert_eq!(older.linked(id(2), 1.0), None);
+        assert_eq!(older.reinstated(Some(id(2))), None);
+        assert_eq!(strategy(1).reinstated(None), None);
+        let by_another = strategy(1).superseded(id(3)).unwrap().reinstated(Some(id(2))).unwrap();
+        assert_eq!(by_another.superseded_by(), Some(id(3)));
+    }
+
+    #[test]
+    fn what_was_superseded_by_nobody_named_comes_back_too() {
+        let by_hand = Memory { status: Status::Superseded, ..strategy(1) };
+        assert_eq!(by_hand.reinstated(None), Some(strategy(1)));
+    }
+
+    #[test]
+    fn what_is_out_of_search_for_other_reasons_is_not_replaced() {
+        for status in [Status::Archived, Status::Quarantined] {
+            let memory = Memory { status, ..strategy(1) };
+            assert_eq!((memory.superseded(id(2)), memory.linked(id(2), 1.0)), (None, None));
+        }
+    }
+
+    #[test]
+    fn of_two_that_replace_each_other_the_word_that_was_said_last_counts() {
+        let (a, b) = (strategy(1).linked(id(2), 0.9).unwrap(), strategy(2).replacing(id(1)));
+        let (a, b) = (a.replacing(id(2)), b.superseded(id(1)).unwrap());
+        assert_eq!((a.linked_to(), b.superseded_by()), (None, Some(id(1))));
+        assert!(b.succession.replaces.is_empty());
+    }
+
+    #[test]
+    fn a_report_about_one_of_a_pair_decides_and_one_about_both_does_not() {
+        let older = strategy(1).linked(id(2), 0.8).unwrap();
+        let newer = Memory { source_session: Some("author".into()), ..strategy(2).replacing(id(1)) };
+        let settled =
+            |reported: &[&Memory], session| settled_by_report(reported, std::slice::from_ref(&older), session);
+        assert_eq!(settled(&[&newer], Some("another")), [older.superseded(id(2)).unwrap()]);
+        assert_eq!(settled(&[&newer], None), [older.superseded(id(2)).unwrap()]);
+        assert_eq!(settled(&[&newer], Some("author")), []);
+        assert_eq!(settled(&[&older], Some("another")), [older.reinstated(None).unwrap()]);
+        assert_eq!(settled(&[&older, &newer], Some("another")), []);
+        assert_eq!(settled(&[&strategy(3)], Some("another")), []);
+    }
+
+    #[test]
+    fn what_may_take_the_place_of_what() {
+        let (older, newer) = (strategy(1), strategy(2));
+        assert_eq!(replacement_problem(&older, &newer, false), None);
+        assert!(replacement_problem(&older, &older, true).is_some());
+        let team = Memory { scope: Scope::Team, team: Some("red".into()), ..strategy(1) };
+        assert_eq!(replacement_problem(&team, &newer, true), None);
+        let problem = replacement_problem(&team, &newer, false).unwrap();
+        assert!(problem.contains("team") && problem.contains("memory supersede"), "{problem}");
+        for status in [Status::Archived, Status::Quarantined] {
+            assert!(replacement_problem(&Memory { status, ..strategy(1) }, &newer, true).is_some());
+            assert!(replacement_problem(&older, &Memory { status, ..strategy(2) }, true).is_some());
+        }
+        let chained = older.superseded(id(3)).unwrap();
+        assert_eq!(replacement_problem(&chained, &newer, false), None);
+    }
+
+    proptest! {
+        #[test]
+        fn to_undo_is_the_reverse_but_for_the_memory_of_it(newer in 2u128..9, said: bool, confidence in 0.0..=1.0) {
+            let before = strategy(1);
+            let outdated = if said { before.superseded(id(newer)) } else { before.linked(id(newer), confidence) };
+            let after = outdated.unwrap().reinstated(None).unwrap();
+            prop_assert_eq!(&after.succession.stands_beside, &vec![id(newer)]);
+            let forgotten = Memory { succession: Succession::default(), ..after };
+            prop_assert_eq!(forgotten, before);
+        }
+
+        #[test]
+        fn lists_are_bounded(pairs in prop::collection::vec(2u128..200, 0..150)) {
+            let older = pairs.iter().fold(strategy(1), |memory, n| memory.reinstated(Some(id(*n))).unwrap_or(memory));
+            let newer = pairs.iter().fold(strategy(1), |memory, n| memory.replacing(id(*n)));
+            prop_assert!(older.succession.stands_beside.len() <= REPLACED_MAX);
+            prop_assert!(newer.succession.replaces.len() <= REPLACED_MAX);
+        }
+    }
+}
