@@ -90,7 +90,9 @@ fn links(ordered: &[Ordered]) -> Vec<(usize, usize)> {
         let Some(new) = &compared[newer] else { continue };
         let older = by_time[..count].iter().copied();
         let (places, older): (Vec<usize>, Vec<Older>) = older
-            .filter_map(|n| Some((n, Older { compared: compared[n].as_ref()?, is_outdated: is_outdated[n] })))
+            .filter_map(|n| Some((n, compared[n].as_ref()?)))
+            .filter(|(_, old)| new.shares_words(old))
+            .map(|(n, compared)| (n, Older { compared, is_outdated: is_outdated[n] }))
             .unzip();
         for (n, _) in new.updates(&older) {
             is_outdated[places[n]] = true;

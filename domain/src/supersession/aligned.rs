@@ -8,10 +8,6 @@ use super::token::Token;
 use super::tools;
 use super::values;
 
-/// Verbs whose object may be one of many.
-const ADDITIVE: &str = "support supports supported accept accepts accepted allow allows include includes contain contains \
-    provide provides need needs require requires know knows like likes has have add adds speak speaks write writes wrote \
-    read reads bought buy buys sell sells visit visited teach teaches study studied";
 /// Longer values are other statements.
 const MOST_WORDS: usize = 5;
 
@@ -23,7 +19,7 @@ pub(super) struct Sequence {
     narrowed_by: BTreeSet<String>,
     /// Where what is said of the subject begins.
     value_from: usize,
-    /// The verb may have several objects, or there is no subject whose only value it tells.
+    /// It may have several values, or there is no subject whose only value it tells.
     is_open: bool,
 }
 
@@ -42,8 +38,9 @@ struct Word {
     lists: bool,
 }
 
-/// The words of a clause whose predicate ends before the token `predicate_to`.
-pub(super) fn sequence(tokens: &[Token], predicate_to: usize, joint: Joint, is_advice: bool) -> Sequence {
+/// The words of a clause whose predicate ends before the token `predicate_to`. `may_have_several` tells that other values
+/// may stand beside its own.
+pub(super) fn sequence(tokens: &[Token], predicate_to: usize, joint: Joint, may_have_several: bool) -> Sequence {
     let mut words = Vec::new();
     let mut value_from = 0;
     for (at, token) in tokens.iter().enumerate() {
@@ -56,6 +53,7 @@ pub(super) fn sequence(tokens: &[Token], predicate_to: usize, joint: Joint, is_a
         if !is_preposition
             && !token.is_name
             && !lists
+            && !tools::is_exclusive(word)
             && (lexicon::is_filler(word) || lexicon::is_light_verb(word))
             && values::typed(tokens, at).is_none()
         {
@@ -74,21 +72,23 @@ pub(super) fn sequence(tokens: &[Token], predicate_to: usize, joint: Joint, is_a
     if predicate_to >= tokens.len() {
         value_from = words.len();
     }
-    let is_additive = tokens[..predicate_to.min(tokens.len())]
-        .iter()
-        .any(|token| ADDITIVE.split_whitespace().any(|verb| verb == token.lower));
     let names_no_attribute = matches!(joint, Joint::Light | Joint::Copula) && value_from < 2;
-    Sequence {
-        words,
-        narrowed_by: BTreeSet::new(),
-        value_from,
-        is_open: is_additive || is_advice || names_no_attribute,
-    }
+    Sequence { words, narrowed_by: BTreeSet::new(), value_from, is_open: may_have_several || names_no_attribute }
+}
+
+/// Whether the first words exclude one another, and those behind them are the same.
+fn exclude(a: &[Word], b: &[Word]) -> bool {
+    let (Some((first_a, rest_a)), Some((first_b, rest_b))) = (a.split_first(), b.split_first()) else { return false };
+    tools::exclude(&first_a.text, &first_b.text)
+        && rest_a.iter().map(|word| &word.text).eq(rest_b.iter().map(|word| &word.text))
 }
 
 /// Whether two clauses differ in one value alone, and in nothing that narrows them.
 pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
     let prefix = a.words.iter().zip(&b.words).take_while(|(a, b)| a.text == b.text).count();
+    if a.narrowed_by == b.narrowed_by && a.words.len() > 1 && exclude(&a.words[prefix..], &b.words[prefix..]) {
+        return true;
+    }
     if a.narrowed_by != b.narrowed_by
         || prefix == 0
         || prefix < a.value_from.max(b.value_from)

@@ -59,6 +59,8 @@ pub(super) struct Clause {
     pub is_doubtful: bool,
     /// It speaks of what was.
     pub is_past: bool,
+    /// Its verb may have several objects, none of which takes the place of another.
+    pub is_additive: bool,
     pub sequence: Sequence,
     /// All words of the subject and of the values, in the spelling that is compared.
     pub said: BTreeSet<String>,
@@ -80,15 +82,20 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let (tokens, former) = former::split(&reason::without(tokens));
     let is_doubtful = tokens.iter().enumerate().any(|(at, token)| {
         let is_plan = token.lower.starts_with("plan");
-        lexicon::is_doubt(&token.lower) && (!is_plan || tokens.get(at + 1).is_some_and(|next| next.lower == "to"))
+        // What is considered abandoned is so.
+        let is_rule = token.lower == "considered"
+            && at.checked_sub(1).is_some_and(|before| matches!(&*tokens[before].lower, "is" | "are"));
+        lexicon::is_doubt(&token.lower)
+            && !is_rule
+            && (!is_plan || tokens.get(at + 1).is_some_and(|next| next.lower == "to"))
     });
     let is_past = tokens.iter().any(|token| matches!(&*token.lower, "previously" | "formerly" | "originally"));
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
     let (joint, was) = reading.clause(&tokens, inherited);
-    let sequence = aligned::sequence(&tokens, reading.predicate_to, joint, reading.is_advice);
+    let sequence = aligned::sequence(&tokens, reading.predicate_to, joint, reading.is_advice || reading.is_additive);
     let of_values = reading.values.iter().flat_map(|value| value.words.iter().chain(&value.of));
-    let said = reading.subject.iter().map(|term| term.word.clone());
+    let said = reading.subject.iter().flat_map(|term| [term.word.clone(), lexicon::canonical(&term.word)]);
     let said = said.chain(of_values.flat_map(|word| [word.clone(), lexicon::canonical(word)])).collect();
     Clause {
         subject: reading.subject,
@@ -98,6 +105,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         is_affirmed: reading.negations % 2 == 0,
         is_doubtful,
         is_past: is_past || was,
+        is_additive: reading.is_additive,
         sequence,
         said,
     }
@@ -112,6 +120,7 @@ struct Reading {
     predicate_to: usize,
     /// It begins with its verb: `Use tabs`.
     is_advice: bool,
+    is_additive: bool,
 }
 
 impl Reading {
@@ -202,6 +211,7 @@ impl Reading {
             }
             return if verb.is_copula { Joint::Copula } else { Joint::Content };
         }
+        self.is_additive = verb.is_additive;
         for phrase in &left {
             if phrase.is_main() {
                 self.topic(phrase);
@@ -318,7 +328,7 @@ impl Reading {
         let Some(place) = places.iter().find(|phrase| has_typed(phrase) || phrase.is_goal()).or(places.first()) else {
             return false;
         };
-        if typed_object && !(place.is_goal() && has_typed(place)) {
+        if typed_object && !((place.is_goal() || place.is_means()) && has_typed(place)) {
             return false;
         }
         let place = (*place).clone();

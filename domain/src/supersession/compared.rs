@@ -3,16 +3,18 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::{Dated, Neighbour, Statement, found, updates};
+use super::{Dated, Neighbour, Statement, found, lexicon, updates};
 use crate::ids::MemoryId;
-use crate::memory::Memory;
+use crate::memory::{Memory, normalised};
 use crate::promotion::is_copy;
 
 /// A longer content is no statement about one thing.
 const STATEMENT_MAX_CHARS: usize = 300;
-/// Contents that share less of their words, by the shorter one, are not compared: reading statements takes its time, and
-/// most memories speak of several things.
+
+/// Contents that are alike share this part of their words at least, by the shorter one.
 const LEAST_COMMON_WORDS: f64 = 0.5;
+/// A content of more words is a sentence.
+const VALUE_MAX_WORDS: usize = 3;
 
 /// A memory that may be compared with others. Its statement is read when it is first needed.
 #[derive(Debug)]
@@ -53,7 +55,10 @@ impl<'a> Compared<'a> {
     fn stated(&self) -> &Stated {
         let Memory { title, content, .. } = self.memory;
         self.stated.get_or_init(|| Stated {
-            with_title: Statement::of(title, content),
+            with_title: match is_value(content) {
+                true => Statement::of("", &format!("{title}: {content}")),
+                false => Statement::of(title, content),
+            },
             by_content: Statement::of("", content),
         })
     }
@@ -69,37 +74,75 @@ impl<'a> Compared<'a> {
         words.filter(|word| word.contains(|c: char| c.is_ascii_digit()) && !self.words.contains(word)).collect()
     }
 
-    /// Whether both may speak of the same thing: about the same error, or about none, in words that are alike, under
-    /// titles that do not tell them apart. Who undid the pair tells them apart, too.
-    fn is_comparable(&self, older: &Self) -> bool {
-        let common = self.words.intersection(&older.words).count();
-        let shorter = self.words.len().min(older.words.len());
+    /// Whether the contents are alike in their words. Reading statements takes its time, so that a search compares no
+    /// others.
+    pub fn shares_words(&self, other: &Self) -> bool {
+        let common = self.words.intersection(&other.words).count();
+        let shorter = self.words.len().min(other.words.len());
         common as f64 >= LEAST_COMMON_WORDS * shorter as f64
-            && self.memory.signature() == older.memory.signature()
+    }
+
+    /// Whether both may speak of the same thing: about the same error, or about none, under titles that do not tell them
+    /// apart. Who undid the pair tells them apart, too.
+    fn is_comparable(&self, older: &Self) -> bool {
+        self.memory.signature() == older.memory.signature()
             && !older.memory.succession.stands_beside.contains(&self.memory.id)
             && self.names() == older.names()
     }
 
-    /// The places of those that it updates, by its content alone and with its title, and the confidence of each in 0..=1.
-    /// They were said before it.
+    /// The places of those that it updates, and the confidence of each in 0..=1. They were said before it.
+    ///
+    /// Under the same title, a content may tell a value alone. Under another one it has to update the other content by
+    /// itself, and the titles must not speak against it.
     pub fn updates(&self, older: &[Older<'_>]) -> Vec<(usize, f64)> {
-        let places: Vec<usize> = (0..older.len()).filter(|n| self.is_comparable(older[*n].compared)).collect();
+        let comparable = (0..older.len()).filter(|n| self.is_comparable(older[*n].compared));
+        let (same, other): (Vec<usize>, Vec<usize>) = comparable.partition(|n| {
+            let titles = [self, older[*n].compared].map(|compared| normalised(&compared.memory.title));
+            titles[0] == titles[1]
+        });
+        let is_listed = |n: &usize| is_value(&self.memory.content) && is_value(&older[*n].compared.memory.content);
+        let same: Vec<usize> =
+            same.into_iter().filter(|n| !(names_several(&self.memory.title) && is_listed(n))).collect();
+        let under_same_title = self.updates_by(|stated| &stated.with_title, older, &same);
+        let by_content = self.updates_by(|stated| &stated.by_content, older, &other).into_iter();
+        let under_other_title = by_content.filter_map(|(n, confidence)| {
+            let (new, old) = (self.stated(), older[n].compared.stated());
+            let with_title = updates(self.dated(&new.with_title), older[n].compared.dated(&old.with_title))?;
+            Some((n, confidence.min(with_title)))
+        });
+        under_same_title.into_iter().chain(under_other_title).collect()
+    }
+
+    /// Those of the memories at `places` that it updates by what `read` gives of each.
+    fn updates_by(
+        &self,
+        read: impl Fn(&Stated) -> &Statement,
+        older: &[Older<'_>],
+        places: &[usize],
+    ) -> Vec<(usize, f64)> {
         if places.is_empty() {
             return Vec::new();
         }
         let neighbour = |place: &usize| {
             let Older { compared, is_outdated } = older[*place];
-            Neighbour { said: compared.dated(&compared.stated().by_content), is_outdated }
+            Neighbour { said: compared.dated(read(compared.stated())), is_outdated }
         };
         let neighbours: Vec<Neighbour> = places.iter().map(neighbour).collect();
-        let by_content = found(self.dated(&self.stated().by_content), &neighbours);
-        let both = by_content.into_iter().filter_map(|(n, confidence)| {
-            let old = older[places[n]].compared;
-            let with_title = updates(self.dated(&self.stated().with_title), old.dated(&old.stated().with_title))?;
-            Some((places[n], confidence.min(with_title)))
-        });
-        both.collect()
+        let found = found(self.dated(read(self.stated())), &neighbours).into_iter();
+        found.map(|(n, confidence)| (places[n], confidence)).collect()
     }
+}
+
+/// Whether a content is but a value, such as `30 s`: what it is the value of, the title tells.
+fn is_value(content: &str) -> bool {
+    content.split_whitespace().count() <= VALUE_MAX_WORDS && !content.trim_end().ends_with(['.', '!', '?'])
+}
+
+/// Whether a title speaks of several things, such as `Open ports of the gateway`: its first noun phrase is a plural.
+fn names_several(title: &str) -> bool {
+    let words: Vec<String> = title.split_whitespace().map(str::to_lowercase).collect();
+    let nouns = words.iter().take_while(|word| !lexicon::is_preposition(word));
+    nouns.last().is_some_and(|noun| noun.ends_with('s') && !noun.ends_with("ss") && noun != "hours")
 }
 
 /// How a memory that is about to be stored is linked to those that are there, each link with its confidence in 0..=1.
@@ -170,6 +213,18 @@ mod tests {
         assert_eq!(ids(&links(&titled(3, 1.0, "Port 9090 for the service", NEW), &[repeated]).updates), [id(1)]);
         let numbered = titled(1, 9.0, "Case 1", OLD);
         assert_eq!(links(&titled(3, 1.0, "Case 2", NEW), &[numbered]), Links::default());
+    }
+
+    #[test]
+    fn under_the_same_title_a_value_says_enough_unless_the_title_names_several_things() {
+        let told = |n, days, title: &str, content: &str| Memory { title: title.into(), ..said(n, days, content) };
+        let updates = |title: &str, old: &str, new: &str| {
+            links(&told(3, 1.0, title, new), &[told(1, 9.0, title, old)]).updates.len()
+        };
+        assert_eq!(updates("Issue tracker", "Jira", "Linear"), 1);
+        assert_eq!(updates("Token lifetime", "15 minutes", "1 hour"), 1);
+        assert_eq!(updates("Open ports of the gateway", "8080", "9090"), 0);
+        assert_eq!(links(&told(3, 1.0, "Wiki", "Linear"), &[told(1, 9.0, "Issue tracker", "Jira")]), Links::default());
     }
 
     #[test]

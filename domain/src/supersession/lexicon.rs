@@ -100,7 +100,7 @@ const SYNONYMS: &[&str] = &[
     "deploy deployment deployments deploys rollout rollouts",
     "release releases released ship ships",
     "host hosted hosting hosts",
-    "store stored stores storage",
+    "store stored stores storage kept saved persisted persists",
     "send sent sends sender",
     "schedule scheduled",
     "ci builds pipeline pipelines",

@@ -2,6 +2,7 @@
 
 use super::lexicon;
 use super::token::Token;
+use super::tools;
 use super::values::{self, Kind, Value};
 
 /// Words that tell no subject from another.
@@ -36,6 +37,11 @@ impl Phrase {
             "to" | "in" | "on" | "with" | "at" | "via" | "into" | "through" | "by" | "after" | "onto" | "for" | "as"
         ) && (self.opening != "for"
             || self.values.iter().any(|value| matches!(value.kind, Kind::Amount(_) | Kind::Number)))
+    }
+
+    /// It names the tool that something is done with.
+    pub(super) fn is_means(&self) -> bool {
+        self.opening == "with" && self.values.iter().any(|value| value.words.iter().any(|word| tools::is_tool(word)))
     }
 
     pub(super) fn is_goal(&self) -> bool {

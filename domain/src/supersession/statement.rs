@@ -75,9 +75,9 @@ impl Statement {
 }
 
 impl Clause {
-    /// Whether a word stands in its subject or in its values.
+    /// Whether a word stands in its subject or in its values, as a name or as another word.
     pub(super) fn says(&self, word: &str) -> bool {
-        self.said.contains(word)
+        self.said.contains(word) || self.said.contains(&lexicon::canonical(word))
     }
 
     pub(super) fn has_topic(&self) -> bool {

@@ -65,7 +65,8 @@ fn left_over(a: &Clause, b: &Clause) -> Option<LeftOver> {
     let mut roles: BTreeMap<&str, Role> = BTreeMap::new();
     for (at, term) in a.subject.iter().enumerate() {
         let is_known = b.says(&term.word);
-        let behind = a.subject.get(at + 1).filter(|_| term.joins_next);
+        let joined = a.subject[at..].iter().take_while(|term| term.joins_next).count();
+        let behind = a.subject[at..].iter().take(joined + 1).skip(1).find(|term| term.role != Role::Detail);
         if !is_known && term.role == Role::Qualifier {
             return None;
         }

@@ -24,6 +24,12 @@ fn is_update(older: &str, newer: &str) -> bool {
 #[case::unit("Sprint length is two weeks.", "Sprints last three weeks.")]
 #[case::amount("Orders are abandoned after 48 hours.", "Orders are abandoned after 24 hours.")]
 #[case::amount_behind_a_preposition("Invoices are due in 30 days.", "Invoices are due in 14 days.")]
+#[case::irregular_participle("Dashboards are drawn with D3.", "Dashboards are drawn with ECharts.")]
+#[case::excluded("Prefer single quotes in JavaScript.", "Prefer double quotes in JavaScript.")]
+#[case::possessive("The CEO of Acme is Laura Pine.", "Acme's CEO is Jon Weber.")]
+#[case::means("flake8 lints our Python code.", "We lint Python with ruff.")]
+#[case::unlisted_verb("Internal services talk over REST.", "Internal services talk over gRPC.")]
+#[case::rule("Orders are considered lost after 48 hours.", "Orders are considered lost after 24 hours.")]
 #[case::phrase("Emails are sent in plain text.", "Emails are sent in rich format.")]
 fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
@@ -36,6 +42,10 @@ fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
 #[case::version("Use typing.", "On Python 3.8 use typing_extensions.")]
 #[case::other_attribute("Page size is 20.", "Font size is 12.")]
 #[case::list("Approved vendors: Dell", "Approved vendors: Dell, HP")]
+#[case::country("Company headquarters: Rotterdam", "US headquarters: Austin")]
+#[case::audience("Standup is at 10:15.", "The design team's standup is at 9:00.")]
+#[case::one_of_many("The service depends on Redis.", "The service depends on Postgres.")]
+#[case::another_receiver("Alerts are sent to Slack.", "Alerts are sent to PagerDuty.")]
 #[case::several("We ship to Norway and Sweden.", "We ship to Denmark and Finland.")]
 #[case::detail("Team lunch is on Wednesday.", "Team lunch is on Wednesday at noon.")]
 #[case::same("Page size is 20.", "The page size is 20!")]

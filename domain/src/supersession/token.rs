@@ -113,7 +113,8 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
     let parts = parts(text);
     let last = parts.len() - 1;
     for (at, part) in parts.into_iter().enumerate() {
-        let lower = part.to_lowercase().replace('’', "'");
+        // Only the capitals tell the country from the pronoun.
+        let lower = if part == "US" { "usa".to_owned() } else { part.to_lowercase().replace('’', "'") };
         words.push(Token {
             is_name: is_name(part, &lower, is_first && at == 0, quoted),
             text: part.to_owned(),

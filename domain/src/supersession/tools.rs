@@ -1,9 +1,9 @@
-//! Names of tools, by what they are used for: one takes the place of another of its kind.
+//! Names of tools by what they are used for, and other values of a kind: one takes the place of another of its kind.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::lexicon::by_line;
+use super::lexicon::{self, by_line};
 
 /// Names of tools; those of one line take each other's place.
 const TOOLS: &[&str] = &[
@@ -29,7 +29,7 @@ const TOOLS: &[&str] = &[
     "kubernetes nomad ecs swarm mesos openshift",
     "nginx caddy traefik apache haproxy envoy",
     "prometheus datadog newrelic grafana zabbix nagios honeycomb splunk dynatrace",
-    "sentry rollbar bugsnag airbrake",
+    "sentry rollbar bugsnag airbrake honeybadger",
     "elasticsearch opensearch solr meilisearch typesense algolia lucene quickwit",
     "slack teams discord mattermost zulip zoom jitsi",
     "jira linear asana trello shortcut clickup youtrack redmine monday",
@@ -57,19 +57,67 @@ const TOOLS: &[&str] = &[
     "sqlalchemy prisma drizzle typeorm sequelize knex diesel sqlx hibernate jooq gorm",
     "pagerduty opsgenie victorops",
     "s3 gcs minio r2 backblaze",
+    "flyway liquibase alembic dbmate goose",
+    "d3 echarts chart.js chartjs plotly highcharts recharts vega matplotlib seaborn bokeh",
+    "moment moment.js date-fns dayjs luxon",
+    "gzip brotli zstd lz4 snappy deflate bzip2 xz",
+    "md5 sha1 sha256 sha512 blake3 bcrypt argon2 scrypt",
+    "rsa ed25519 ecdsa",
+    "utf-8 utf8 utf-16 latin1 latin-1 ascii",
+    "mit gpl lgpl agpl bsd mpl isc",
+    "scrum kanban",
+    "gitflow trunk-based",
+    "monorepo polyrepo",
+];
+
+/// Values that are no tools and exclude one another; those of one line take each other's place.
+const EXCLUSIVE: &[&str] = &[
+    "single double",
+    "password passkey",
+    "master primary main trunk",
+    "float integer int decimal double-precision",
+    "camelcase snake_case kebab-case pascalcase camel snake kebab pascal",
+    "hourly daily weekly fortnightly monthly quarterly yearly annually nightly",
+    "ascending descending",
+    "little-endian big-endian",
+    "light dark",
+    "left right",
+    "soft hard",
+    "strict lenient loose",
+    "lazy eager",
+    "optimistic pessimistic",
+    "stateless stateful",
+    "metric imperial celsius fahrenheit",
+    "vegetarian vegan pescatarian",
+    "married divorced engaged widowed",
+    "red green blue yellow orange purple pink brown white grey gray",
 ];
 
 /// Names of tools that are words as well: only a capital tells which is meant.
 const WORDS_TOO: &str = "go rust dart express spring render fly split linear temporal notion teams zoom got chef drone \
     argo black make ava swift solid ember rest just sketch ninja parcel bun ant fish monday concourse oracle spanner aurora \
     shortcut unleash clerk resend cookies sessions requests tabs spaces tab space squash rebase rebas puppet swarm helm bamboo julia cross \
-    lit turbo envoy apache wiki elm arm split cron diesel ky teams nose";
+    goose moment snappy deflate vega lit turbo envoy apache wiki elm arm split cron diesel ky teams nose";
 
 static TOOL: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(TOOLS));
+static EXCLUSIVE_VALUE: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
+    let of_terms = by_line(EXCLUSIVE).into_iter().map(|(word, line)| (lexicon::canonical(&word), line));
+    of_terms.collect()
+});
 
 /// The kind of tool that a name is one of.
 pub(super) fn tool_kind(word: &str) -> Option<usize> {
     TOOL.get(word).copied()
+}
+
+/// Whether a word may be a value that excludes others.
+pub(super) fn is_exclusive(word: &str) -> bool {
+    EXCLUSIVE_VALUE.contains_key(&lexicon::canonical(word))
+}
+
+/// Whether both are values, in the spelling that is compared, that exclude one another.
+pub(super) fn exclude(a: &str, b: &str) -> bool {
+    a != b && EXCLUSIVE_VALUE.get(a).is_some_and(|line| EXCLUSIVE_VALUE.get(b) == Some(line))
 }
 
 /// Whether a word is the name of a tool wherever it stands.

@@ -15,6 +15,18 @@ const NOUNS_TOO: &str = "tests logs builds releases reports limits backups cache
     calls runs formats charges names works changes sets moves plays times uses caps leads needs takes drops pins lints \
     votes watches feeds covers supplies bills signs points treats heads chairs ends starts documents checks ships closes \
     provides powers";
+/// Participles without a regular ending.
+const PARTICIPLES: &str = "drawn done run sent kept held given taken known shown grown thrown put cut read led fed paid \
+    sold told made found bound spent begun chosen driven spoken broken dealt drunk eaten fallen flown hidden hung laid \
+    lent lit met ridden rung seen set shot shut sung sunk slept spun split spread stolen stuck struck swept swum taught \
+    thought torn understood undone unwritten woken worn wound woven bought brought caught fought sought";
+/// Verbs whose object may be one of many.
+const ADDITIVE: &str = "support supports supported accept accepts accepted allow allows include includes contain contains \
+    provide provides need needs require requires know knows like likes has have add adds speak speaks write writes wrote \
+    read reads bought buy buys sell sells visit visited teach teaches study studied ship ships shipped send sends sent \
+    depend depends rely relies play plays played work works emit emits export exports expose exposes import imports \
+    log logs ingest ingests consume consumes collect collects cover covers offer offers handle handles \
+    validate validates check checks deliver delivers delivered notify notifies written exported forwarded";
 const PAST: [&str; 9] = ["was", "were", "had", "lived", "worked", "ran", "liked", "listened", "preferred"];
 
 /// Where the words of the main verb stand, and what they say.
@@ -35,6 +47,8 @@ pub(super) struct Verb {
     /// Its object is spoken of, its value stands behind a preposition: `store it in Redis`.
     pub takes_object: bool,
     pub is_past: bool,
+    /// It may have several objects, none of which takes the place of another: `ships to`, `supports`.
+    pub is_additive: bool,
 }
 
 impl Verb {
@@ -132,6 +146,7 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
         has_preposition: false,
         takes_object: false,
         is_past: false,
+        is_additive: false,
     };
     let mut last = "";
     while let Some(token) = tokens.get(verb.to) {
@@ -170,13 +185,24 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
         !next.is_name && (lexicon::is_preposition(&next.lower) || matches!(&*next.lower, "after" | "until" | "before"))
     });
     verb.takes_object &= !verb.has_preposition;
+    verb.is_additive = is_additive(&tokens[verb.from..verb.to], tokens.get(verb.to));
     Some(verb)
+}
+
+/// Whether these words of a verb may have several objects. What is done to something, as in `is sent by`, may be done to
+/// several only where it goes to them; one `works for` one.
+fn is_additive(verb: &[Token], next: Option<&Token>) -> bool {
+    let is_passive = verb.first().is_some_and(|token| is_copula(&token.lower));
+    let next = next.map_or("", |next| &next.lower);
+    let takes_several = if is_passive { next == "to" } else { !matches!(next, "for" | "at" | "as") };
+    takes_several && verb.iter().any(|token| in_list(ADDITIVE, &token.lower))
 }
 
 /// Whether a word reads as the participle of a verb that is not listed.
 fn is_participle(token: &Token) -> bool {
     let word = token.lower.as_str();
-    !token.is_name && word.len() > 4 && (word.ends_with("ed") || word.ends_with("built") || word.ends_with("written"))
+    let is_regular = word.len() > 4 && (word.ends_with("ed") || word.ends_with("built") || word.ends_with("written"));
+    !token.is_name && (is_regular || in_list(PARTICIPLES, word))
 }
 
 /// A word behind the first one that reads like a verb, where no verb that is listed stands: it has its ending, and an
@@ -186,7 +212,11 @@ fn unlisted(tokens: &[Token]) -> Option<usize> {
     (1..end.saturating_sub(1)).find(|at| {
         let (before, token, next) = (&tokens[at - 1], &tokens[*at], &tokens[at + 1]);
         let word = token.lower.as_str();
-        let ends = word.len() > 3 && (word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ed"));
+        let follows_plural = before.lower.ends_with('s') && !before.lower.ends_with("ss") && !before.is_name;
+        let is_plain =
+            word.chars().all(char::is_alphabetic) && !lexicon::is_filler(word) && !lexicon::is_preposition(word);
+        let ends = word.len() > 3
+            && (word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ed") || follows_plural && is_plain);
         let is_object = next.is_name
             || lexicon::is_preposition(&next.lower)
             || matches!(&*next.lower, "the" | "a" | "an" | "our" | "its" | "his" | "her" | "their" | "my" | "every")
@@ -323,7 +353,21 @@ fn position(tokens: &[Token]) -> Option<usize> {
         let inflected = in_list(NOUNS_TOO, word);
         let many = matches!(
             previous,
-            "we" | "they" | "you" | "i" | "to" | "people" | "please" | "should" | "must" | "will" | "can" | "always"
+            "we" | "they"
+                | "you"
+                | "i"
+                | "to"
+                | "people"
+                | "please"
+                | "should"
+                | "must"
+                | "will"
+                | "can"
+                | "may"
+                | "could"
+                | "would"
+                | "shall"
+                | "always"
         ) || (previous.ends_with('s') && before.is_some_and(|before| !before.is_name));
         if many {
             return Some(at);

@@ -97,6 +97,9 @@ fn is_one_attribute(newer: &Clause, older: &Clause, kind: Kind, agreement: Agree
     let topics = |clause: &Clause| clause.subject.iter().filter(|term| term.role == Role::Topic).count();
     let least_topics = topics(newer).min(topics(older));
     let weakest = |joint: Joint| newer.joint == joint || older.joint == joint;
+    if matches!(kind, Kind::Name | Kind::Phrase) && !same_tools && (newer.is_additive || older.is_additive) {
+        return false;
+    }
     match kind {
         Kind::Name => {
             same_tools
