@@ -148,6 +148,12 @@ pub fn id_of_own_vote(trace: TraceId, turns: u32, memory: MemoryId, kind: Signal
     derived(&["own vote".as_bytes(), trace.as_bytes(), memory.as_bytes(), kind, &turns.to_be_bytes()]).into()
 }
 
+/// The id of a vote that a client's session gives outside of any trace, the same (a UUIDv8) however often it says so.
+pub fn id_of_vote(session: &str, memory: MemoryId, kind: SignalKind) -> SignalId {
+    let (memory, kind) = (memory.uuid(), kind.as_str().as_bytes());
+    derived(&["vote".as_bytes(), session.as_bytes(), memory.as_bytes(), kind]).into()
+}
+
 /// The id of the signal that says what became of a commit that a session named, the same for all tasks it was named for.
 pub fn id_of_commit(session: &str, commit: &str, memory: MemoryId, kind: SignalKind) -> SignalId {
     let (memory, kind) = (memory.uuid(), kind.as_str().as_bytes());

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::confidence::{Signal, SignalKind, confidence, id_of_own_vote, id_within_trace};
+use reasoning_bank_domain::confidence::{Signal, SignalKind, confidence, id_of_own_vote, id_of_vote, id_within_trace};
 use reasoning_bank_domain::feedback::{
     COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, LEARNINGS_MAX, MEMORIES_MAX, Moved, Reported, Verdict,
 };
-use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, Scope, SourceType, Trust};
 use reasoning_bank_domain::overruling::OwnVote;
 use reasoning_bank_domain::secrets::Scrub;
@@ -224,8 +224,8 @@ impl MemoriesHandle {
         Ok(Reported { trace_id, updated, learned, not_shared_with, promoted })
     }
 
-    /// The signals that are not stored yet, the words with the first of each memory: once is enough to be read. Only
-    /// what is said of a trace can have been said before.
+    /// The signals that are not stored yet, the words with the first of each memory: once is enough to be read. What begins
+    /// a trace was not said before.
     async fn unsaid(
         &self,
         mut signals: Vec<Signal>,
@@ -233,7 +233,7 @@ impl MemoriesHandle {
         about: &About,
         deadline: Deadline,
     ) -> Result<Vec<Signal>, Error> {
-        if about.trace.is_some() && !about.begins {
+        if !about.begins {
             let said = self.stored_signals(signals.iter().map(|signal| signal.id), deadline).await?;
             signals.retain(|signal| !said.contains(&signal.id));
         }
@@ -404,7 +404,11 @@ fn signals(
     let id = |memory: MemoryId, kind| match after.or(about.trace.as_ref()) {
         Some(trace) if trace.is_of_session(session) => id_of_own_vote(trace.trace_id, trace.turns, memory, kind),
         Some(trace) => id_within_trace(trace.trace_id, memory, kind, session),
-        None => SignalId::from(Uuid::now_v7()),
+        // Votes by hand count each.
+        None => match session.filter(|_| request.is_work) {
+            Some(session) => id_of_vote(session, memory, kind),
+            None => Uuid::now_v7().into(),
+        },
     };
     let trace_id = about.trace.as_ref().and_then(|trace| trace.source_of_signals().0);
     let each = about.judged().flat_map(|row| kinds.iter().map(|kind| (row.memory.id, *kind)));

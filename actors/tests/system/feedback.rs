@@ -59,6 +59,24 @@ async fn a_vote_moves_confidence_as_the_rule_says() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_that_repeats_its_vote_counts_once_and_votes_by_hand_count_each() {
+    let world = world(good_model()).await;
+    let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let vote = async |session: Option<&str>| {
+        let is_work = session.is_some();
+        let request = FeedbackRequest { session: session.map(Into::into), is_work, ..report(vec![id], helpful()) };
+        let moved = world.handle.memories.feedback(request, soon()).await.unwrap().updated[0];
+        moved.confidence_after > moved.confidence_before
+    };
+    assert!(vote(Some("s1")).await);
+    assert!(!vote(Some("s1")).await);
+    assert!(vote(Some("s2")).await);
+    assert!(vote(None).await && vote(None).await);
+    assert_eq!(world.signals().await.len(), 4);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn all_that_is_said_of_several_memories_is_one_commit() {
     let world = world(good_model()).await;
     let a = world.recorded(lesson("Retry with backoff", "double the delay")).await;
