@@ -219,6 +219,7 @@ impl AgentState {
         };
         let deadline = self.until;
         let (equipment, cancel) = (self.args.equipment.clone(), self.calls.clone());
+        let calls = cancel.clone();
         let asked = async move {
             match purpose {
                 Purpose::Think => equipment.matts.draft(request, deadline, cancel).await,
@@ -229,7 +230,7 @@ impl AgentState {
             }
         };
         self.tasks.pipe(myself, asked, move |asked| {
-            let Outcome { result, ended, spent } = outcome(asked);
+            let Outcome { result, ended, spent } = outcome(asked, calls.is_cancelled());
             AgentMsg::Input(Input::Answered { purpose, attempt, result, ended, spent })
         });
     }
@@ -292,13 +293,15 @@ struct Outcome {
     spent: SolveUsage,
 }
 
-fn outcome(asked: Result<Result<Asked, CallError>, Panicked>) -> Outcome {
+/// A call that was cancelled may be dropped by the actor that had it.
+fn outcome(asked: Result<Result<Asked, CallError>, Panicked>, is_cancelled: bool) -> Outcome {
     let lost =
         |error: Error| Outcome { result: Err(failure_of(error)), ended: Ended::Whole, spent: SolveUsage::default() };
     match asked {
         Ok(Ok(Asked { result, ended, spent })) => {
             Outcome { result: result.map_err(|error| failure_of(error.into())), ended, spent }
         }
+        Ok(Err(CallError::Dropped)) if is_cancelled => lost(Error::Cancelled),
         Ok(Err(error)) => lost(error.into()),
         Err(panicked) => lost(Error::internal(panicked)),
     }
