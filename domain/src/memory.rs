@@ -237,8 +237,7 @@ impl Memory {
             Scope::Team => self.team.as_deref(),
             Scope::Org => self.org.as_deref(),
         };
-        let error = self.error_context.as_ref();
-        let advice = error.map(|error| [&error.failure_pattern, &error.corrective_guidance].map(|text| spaced(text)));
+        let advice = self.advice(spaced);
         // Capitals may be what two commands differ in.
         let said = [&self.title, &self.description, &self.content].map(|text| spaced(text));
         let texts = said.iter().chain(advice.iter().flatten()).map(String::as_str);
@@ -248,9 +247,17 @@ impl Memory {
         self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())
     }
 
-    /// Equal for memories with the same title and content about the same kind of error, whoever may read them.
+    /// Equal for memories that say the same about the same kind of error, whoever may read them.
     pub fn text_key(&self) -> String {
-        self.key(&[])
+        let (description, advice) = (normalised(&self.description), self.advice(normalised));
+        let more = std::iter::once(&description).chain(advice.iter().flatten());
+        self.key(&more.map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// What a warning says went wrong and what to do instead, each in the form that is compared.
+    pub(crate) fn advice(&self, form: fn(&str) -> String) -> Option<[String; 2]> {
+        let error = self.error_context.as_ref()?;
+        Some([&error.failure_pattern, &error.corrective_guidance].map(|text| form(text)))
     }
 
     fn key(&self, more: &[&str]) -> String {

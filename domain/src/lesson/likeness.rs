@@ -5,7 +5,7 @@
 //! every word has to be the same as well (`wording`). In doubt a lesson is added.
 
 use super::wording::says_the_same;
-use crate::memory::{ErrorContext, Memory, normalised};
+use crate::memory::{Memory, normalised};
 
 /// From this cosine on, two lessons with the same words say the same.
 const SAME_COSINE: f64 = 0.95;
@@ -36,14 +36,9 @@ pub fn likeness(lesson: &Memory, memory: &Memory, cosine: f64) -> Likeness {
 
 /// Whether every word that carries something is the same, of the text and of what a warning warns of.
 fn is_same_statement(a: &Memory, b: &Memory) -> bool {
-    let guidance = |memory: &Memory| {
-        let of =
-            |error: &ErrorContext| [&error.failure_pattern, &error.corrective_guidance].map(|text| normalised(text));
-        memory.error_context.as_ref().map(of)
-    };
     a.outcome == b.outcome
         && a.signature() == b.signature()
-        && guidance(a) == guidance(b)
+        && a.advice(normalised) == b.advice(normalised)
         && [(&a.title, &b.title), (&a.description, &b.description), (&a.content, &b.content)]
             .into_iter()
             .all(|(a, b)| says_the_same(a, b))

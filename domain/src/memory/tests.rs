@@ -130,9 +130,11 @@ fn what_says_the_same_to_the_same_readers_is_a_duplicate() {
     assert_ne!(memory.duplicate_key(), failed.duplicate_key());
     let elsewhere = Memory { description: "Only in staging.".into(), ..strategy(1) };
     assert_ne!(memory.duplicate_key(), elsewhere.duplicate_key());
+    assert_ne!(memory.text_key(), elsewhere.text_key());
     let mut advised = warning(1);
     advised.error_context.as_mut().unwrap().corrective_guidance = "check the length".into();
     assert_ne!(advised.duplicate_key(), warning(1).duplicate_key());
+    assert_ne!(advised.text_key(), warning(1).text_key(), "both are shown: they advise different things");
 }
 
 #[test]
