@@ -1,6 +1,6 @@
 //! Whether two texts say the same in other words. Compared is what is written, word by word: articles, the capital that a
-//! sentence begins with, the mark that it ends with, and the place of the one condition of a sentence are the only
-//! differences that carry nothing. A synonym may be another value, another tense an update, another capital or bracket
+//! sentence begins with, the mark that it ends with, a dash for a comma, and the place of the one condition of a sentence are
+//! the only differences that carry nothing. A synonym may be another value, another tense an update, another capital or bracket
 //! another program: none of them is looked through.
 
 /// The first words of clauses that stand before or behind what they are about alike.
@@ -23,9 +23,13 @@ struct Sentence {
 }
 
 fn sentences(text: &str) -> Vec<Sentence> {
-    let (mut sentences, mut words) = (Vec::new(), Vec::new());
+    let (mut sentences, mut words) = (Vec::new(), Vec::<Word>::new());
     for line in text.lines() {
         for written in line.split_whitespace() {
+            if let Some(before) = words.last_mut().filter(|_| is_dash(written)) {
+                before.ends_clause = true;
+                continue;
+            }
             let word = Word::of(written, words.is_empty());
             let ends = word.ends_sentence;
             words.push(word);
@@ -97,6 +101,11 @@ impl Word {
     }
 }
 
+/// A dash between two clauses. A hyphen by itself may be a minus or an argument.
+fn is_dash(written: &str) -> bool {
+    matches!(written, "–" | "—")
+}
+
 fn is_mark(c: char) -> bool {
     c.is_ascii_punctuation() && !"\"'`)]}%*_/".contains(c)
 }
@@ -115,6 +124,7 @@ mod tests {
     #[case::then("If the lock is held, then wait.", "Wait if the lock is held.")]
     #[case::lines("Close it.\nRename it.", "Close it. Rename it.")]
     #[case::apostrophe("Don’t retry", "don't retry")]
+    #[case::dash("Let it rest overnight, then bake it.", "Let it rest overnight — then bake it")]
     fn words_that_say_the_same(#[case] a: &str, #[case] b: &str) {
         assert!(says_the_same(a, b), "{:?} {:?}", sentences(a), sentences(b));
     }
@@ -129,6 +139,8 @@ mod tests {
     #[case::steps("Run the migrations, deploy.", "Deploy, run the migrations.")]
     #[case::qualifier("The limit is 5.", "In staging the limit is 5.")]
     #[case::sign("Pass -1.", "Pass 1.")]
+    #[case::standard_input("Read it with cat - first.", "Read it with cat, first.")]
+    #[case::capitals("Add it to PATH.", "Add it to path.")]
     #[case::tense("We used Redis for sessions.", "We use Redis for sessions.")]
     #[case::two_settings("Use tabs in go, spaces in python.", "Use spaces in go, tabs in python.")]
     #[case::before_and_after("Before deploying, run the tests.", "After deploying, run the tests.")]
