@@ -49,12 +49,21 @@ pub(super) enum Under {
     Plan,
 }
 
+/// What there is explains nothing yet, and what was done to a thing says which thing is meant.
+const NO_REPORT: [(&str, &str); 6] = [
+    ("here is ", "here "),
+    ("here are ", "here "),
+    (" that was ", " that "),
+    (" that were ", " that "),
+    (" which was ", " which "),
+    (" which were ", " which "),
+];
+
 pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> Class {
     if is_output_line(sentence) {
         return Class::Output;
     }
-    // What there is explains nothing yet.
-    let text = plain(sentence).replace("here is ", "here ").replace("here are ", "here ");
+    let text = NO_REPORT.iter().fold(plain(sentence).to_owned(), |text, (said, left)| text.replace(said, left));
     let cues = Cues::of(&text);
     // Behind the name of a file, mostly.
     let labelled = text.split_once(": ").filter(|(label, _)| is_item && label.chars().count() < 60);

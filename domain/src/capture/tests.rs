@@ -136,6 +136,15 @@ fn a_lesson_has_the_answer_without_its_noise() {
 }
 
 #[test]
+fn what_was_done_to_a_thing_is_no_report() {
+    let answer = "Don't delete files that a process has open: the space is only freed when the last handle is closed. \
+                  `lsof +L1` lists files that were deleted and are still held. The old logs were deleted.";
+    let content = made_of(&exchange("Why is the disk still full after I deleted the logs?", answer)).content;
+    assert!(content.contains("lsof +L1"), "{content}");
+    assert!(!content.contains("The old logs"), "{content}");
+}
+
+#[test]
 fn an_error_in_the_question_and_a_fix_make_a_warning() {
     let sample = sample(include_str!("../../../tests/data/exchanges.jsonl"));
     let of = |id: &str| sample.iter().find(|one| one.id == id).unwrap();
