@@ -57,6 +57,8 @@ pub(super) struct Clause {
     pub is_affirmed: bool,
     /// It speaks of what may be.
     pub is_doubtful: bool,
+    /// It adds a value to those there are.
+    pub is_added: bool,
     /// It speaks of what was.
     pub is_past: bool,
     /// Its verb may have several objects, none of which takes the place of another.
@@ -104,6 +106,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         joint,
         is_affirmed: reading.negations % 2 == 0,
         is_doubtful,
+        is_added: tokens.iter().any(|token| matches!(&*token.lower, "also" | "additionally")),
         is_past: is_past || was,
         is_additive: reading.is_additive,
         sequence,

@@ -50,6 +50,7 @@ fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
 #[case::detail("Team lunch is on Wednesday.", "Team lunch is on Wednesday at noon.")]
 #[case::same("Page size is 20.", "The page size is 20!")]
 #[case::other_work("Ann owns billing.", "Ann owns search.")]
+#[case::one_more("We buy flour from the mill in Uster.", "We also buy flour from the mill in Wil.")]
 #[case::doubt("The queue is NATS.", "We are considering Kafka as the queue.")]
 fn an_exception_is_no_update(#[case] older: &str, #[case] newer: &str) {
     assert!(!is_update(older, newer));

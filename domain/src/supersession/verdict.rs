@@ -31,7 +31,8 @@ pub(super) enum Verdict {
 }
 
 pub(super) fn verdict(newer: &Clause, older: &Clause) -> Verdict {
-    if newer.is_doubtful || older.is_doubtful || (newer.is_past && !older.is_past) {
+    let adds = (newer.is_added || older.is_added) && newer.former.is_empty();
+    if newer.is_doubtful || older.is_doubtful || adds || (newer.is_past && !older.is_past) {
         return Verdict::Apart;
     }
     if newer.is_affirmed && older.is_affirmed && differ_in_one_value(&newer.sequence, &older.sequence) {
