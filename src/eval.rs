@@ -1,9 +1,10 @@
-//! `eval`: how good and how fast a bank is on somebody's data, through the store and the retrieval that are in use
-//! everywhere. The measures themselves are `reasoning_bank_domain::eval`'s; arguments and tables the command line's.
+//! `eval`: how good and how fast a bank is on somebody's data, and what it learns, through the store and the retrieval that
+//! are in use everywhere. The measures themselves are `reasoning_bank_domain::eval`'s; arguments and tables the command line's.
 
 pub(crate) mod capture;
 pub(crate) mod dataset;
 pub(crate) mod embedding;
+pub(crate) mod learning;
 pub(crate) mod report;
 pub(crate) mod retrieval;
 pub(crate) mod speed;
@@ -25,6 +26,10 @@ pub(crate) const RESIDENT_PATIENCE: Duration = Duration::from_secs(180);
 pub(crate) enum EvalError {
     #[error("{name}: {error}")]
     Dataset { name: String, error: ReadError },
+    #[error("{name}: {problem}")]
+    Scenarios { name: String, problem: String },
+    #[error("scenario {name:?}: {error}")]
+    Scenario { name: String, error: Error },
     #[error("query {id}: {error}")]
     Query { id: String, error: Error },
     #[error(transparent)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::Embedder;
 
-use super::args::{EmbeddingArgs, EvalCommand, RetrievalArgs};
+use super::args::{EmbeddingArgs, EvalCommand, LearningArgs, RetrievalArgs};
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::render;
@@ -17,7 +17,7 @@ use super::session::{self, with_embedder};
 use crate::embed::Work;
 use crate::eval::dataset::{self, Corpus};
 use crate::eval::report::{BUILD, ByList, CorpusCount, Ingest, Report};
-use crate::eval::{EvalError, Timed, capture, embedding, retrieval};
+use crate::eval::{EvalError, Timed, capture, embedding, learning, retrieval};
 use crate::settings::Loaded;
 
 mod speed;
@@ -29,6 +29,7 @@ pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> 
             output.answer(&report, render::eval_capture)
         }
         EvalCommand::Embedding(args) => output.answer(&embedding_speed(&args, loaded, output)?, render::eval_embedding),
+        EvalCommand::Learning(args) => output.answer(&learned(&args, loaded, output)?, render::eval_learning),
         EvalCommand::Speed(args) => speed::command(&args, loaded, output),
         EvalCommand::Retrieval(args) => output.answer(&measure(&args, loaded, output)?, render::eval_retrieval),
     }
@@ -42,6 +43,22 @@ fn embedding_speed(args: &EmbeddingArgs, loaded: &Loaded, output: Output) -> Res
     let time = Duration::from_secs(args.seconds);
     let measured = runtime.block_on(embedding::measure(&embedder, time, |done| progress.done(done)));
     Ok(measured.map_err(Error::from)?)
+}
+
+fn learned(args: &LearningArgs, loaded: &Loaded, output: Output) -> Result<learning::LearningReport, Failure> {
+    let scenarios = learning::read(&args.scenarios)?;
+    // On one thread the answers of a model that is asked several times at once come in one order, which decides what a
+    // budget still covers.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(Failure::runtime)?;
+    let embedder = Arc::new(session::embedder(loaded, Work::Serving)?);
+    let progress = output.progress("scenarios");
+    progress.most(scenarios.len() as u64);
+    let measured = runtime.block_on(speed::unless_asked_to_end(async {
+        Ok(learning::measure(scenarios, &loaded.settings, embedder, |done| progress.done(done)).await?)
+    }));
+    runtime.shutdown_background();
+    measured
 }
 
 fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Report, Failure> {
@@ -103,6 +120,12 @@ impl From<EvalError> for Failure {
     fn from(error: EvalError) -> Self {
         match error {
             EvalError::Dataset { .. } => Self::usage(error.to_string()).hint("correct or remove what each line names"),
+            EvalError::Scenarios { .. } => Self::usage(error.to_string()).hint("correct what the file says there"),
+            EvalError::Scenario { name, error } => {
+                let mut failure = Self::from(error);
+                failure.message = format!("scenario {name:?}: {}", failure.message);
+                failure
+            }
             EvalError::Query { id, error } => {
                 let mut failure = Self::from(error);
                 failure.message = format!("query {id}: {}", failure.message);

@@ -17,6 +17,7 @@ mod cli_workspace;
 mod distilling;
 mod durability;
 mod embedding;
+mod eval_learning;
 mod eval_retrieval;
 mod eval_speed;
 mod file_modes;

@@ -44,6 +44,17 @@ pub(in crate::cli) enum EvalCommand {
             A line: {\"id\": \"x1\", \"question\": \"…\", \"answer\": \"…\", \"valuable\": true, \"kind\": \"debugging\"}"
     )]
     Capture(CaptureArgs),
+    /// Measure what is learned right, wrong and not at all, on scenarios with planted truths
+    #[command(
+        long_about = "Play scenarios in which tasks are solved, sessions are over, lessons are recorded and outcomes are \
+            reported, and tell of each what was learned right, what was missed and what was learned wrong. A script \
+            answers in place of the language model; all else is real, with the settings in force, each scenario in a \
+            bank of its own in a temporary directory. A finding does not fail the command.",
+        after_help = "Example:\n  \
+            reasoning-bank eval learning --scenarios tests/data/learning\n\n\
+            tests/data/learning/README.md of the sources describes the form of a scenario."
+    )]
+    Learning(LearningArgs),
     /// Measure how fast the embedding model is, by the length of texts
     #[command(
         long_about = "Measure the embedding model of the settings on texts of 4 to 254 tokens: the time of one at a \
@@ -65,6 +76,13 @@ pub(in crate::cli) struct CaptureArgs {
     /// Exchanges, as JSON Lines
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) exchanges: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct LearningArgs {
+    /// A TOML file of scenarios, or a directory of them
+    #[arg(long, value_name = "PATH")]
+    pub(in crate::cli) scenarios: PathBuf,
 }
 
 #[derive(Debug, Args)]

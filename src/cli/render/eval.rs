@@ -1,11 +1,13 @@
 //! What was measured, as a table.
 
+mod learning;
 mod speed;
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
+pub(in crate::cli) use learning::eval_learning;
 pub(in crate::cli) use speed::eval_speed;
 
 use super::style::{bold, doubtful};

@@ -1,0 +1,32 @@
+//! An embedding model that is waited for: how busy the machine is shall not decide what is learned. The program otherwise
+//! stores a lesson without its vectors where they take long, compares it with nothing, and searches by words alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+use reasoning_bank_actors::runtime::Deadline;
+
+/// For the texts of one call, whatever deadline the call has.
+const EMBEDDING_PATIENCE: Duration = Duration::from_secs(60);
+
+pub(super) struct PatientEmbedder(pub(super) Arc<dyn Embedder>);
+
+impl Embedder for PatientEmbedder {
+    fn fingerprint(&self) -> &Fingerprint {
+        self.0.fingerprint()
+    }
+
+    fn state(&self) -> EmbedderState {
+        self.0.state()
+    }
+
+    fn embed_query(&self, text: String, _: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {
+        self.0.embed_query(text, Deadline::after(EMBEDDING_PATIENCE))
+    }
+
+    fn embed_documents(&self, texts: Vec<String>, _: Deadline) -> BoxFuture<'_, Result<Vec<Vec<Chunk>>, EmbedError>> {
+        self.0.embed_documents(texts, Deadline::after(EMBEDDING_PATIENCE))
+    }
+}
