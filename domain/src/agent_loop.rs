@@ -5,6 +5,7 @@
 //! round is iteration 1. Calls and their failures are in `call`, what follows the choice is in `verify`, what follows a
 //! judgement in `learn` and `contrast`, how a run ends in `conclude`; this file holds how it gets there.
 
+mod budget;
 mod call;
 mod conclude;
 mod contrast;
@@ -28,6 +29,7 @@ use crate::solve::{Progress, SolveReport, SolveTask, SolveUsage};
 use crate::trace::{Action, Step, Trace};
 use crate::workspace::WorkspaceId;
 
+use budget::affordable_attempts;
 pub use call::{Call, CallFailure};
 use call::{draft_of, failure_of, no_answer};
 pub use conclude::{Conclusion, Failure, Keep};
@@ -171,10 +173,11 @@ pub struct AgentLoop {
 }
 
 impl AgentLoop {
-    pub fn start(job: Job, limits: Limits, now: Timestamp) -> (Self, Vec<Effect>) {
+    pub fn start(mut job: Job, limits: Limits, now: Timestamp) -> (Self, Vec<Effect>) {
         let empty =
             Attempt { started: None, ended: None, solution: None, score: None, feedback: String::new(), error: None };
-        let k = job.task.k.max(1);
+        let (asked, k) = (job.task.k, affordable_attempts(&job.task, &limits));
+        job.task.k = k;
         let total = 2 * k + 2 * limits.max_iterations.saturating_sub(1) + 1 + u32::from(job.task.store_result);
         let mut run = Self {
             attempts: vec![empty; k as usize],
@@ -202,6 +205,11 @@ impl AgentLoop {
             trajectory: Vec::new(),
             started: now,
         };
+        if k < asked {
+            run.warnings.push(format!(
+                "attempts_reduced: the token budget has room for {k} of {asked} attempts at a task this long"
+            ));
+        }
         let effects = if run.job.task.use_memory { vec![Effect::Recall] } else { run.draft(now) };
         (run, effects)
     }
@@ -394,6 +402,10 @@ impl AgentLoop {
         let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
         let scored = best.score.is_some();
         if !scored || self.good_enough() || self.loop_detected || self.iteration >= self.limits.max_iterations {
+            return self.verify_or_judge(now);
+        }
+        if !self.may_refine() {
+            self.warnings.push("token_budget_exceeded: the budget has no room to refine the solution".into());
             return self.verify_or_judge(now);
         }
         if self.phase != Phase::Refining {

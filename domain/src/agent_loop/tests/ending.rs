@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::tokens;
 
 #[test]
 fn all_drafts_failing_is_a_failure_that_teaches_nothing_when_the_model_is_unreachable() {
@@ -23,6 +24,38 @@ fn over_the_token_budget_the_best_so_far_is_handed_over_and_the_trace_says_so() 
     assert_eq!(keep.lessons, [], "what our own limits ended says nothing about the task");
     assert_eq!(keep.trace.ended_by.as_deref(), Some("token_budget_exceeded: 120 tokens were used of 100 allowed"));
     assert_eq!(run.phase, Phase::Concluded);
+}
+
+#[test]
+fn a_long_task_gets_as_many_attempts_as_the_budget_has_room_for_and_ends() {
+    let long = |characters: usize| "pub fn f(x: u8) {}\n".repeat(characters / 19);
+    let attempts = |task: String| {
+        let tokens = tokens::estimate(&task).min(Limits::default().prompt_token_budget) as u64;
+        let mut player = Player::new(scores(&[0.1; 6]));
+        player.tokens_per_call = tokens + 1_000;
+        let mut job = job(5);
+        job.task.task = task;
+        let (conclusion, _) = player.play(job, Limits::default());
+        let report = conclusion.end.unwrap();
+        assert!(conclusion.keep.is_some_and(|keep| !keep.lessons.is_empty()));
+        let reduced = report.warnings.iter().any(|warning| warning.starts_with("attempts_reduced: "));
+        (report.attempts.len(), reduced)
+    };
+    assert_eq!(attempts("write a binary search".into()), (5, false));
+    assert_eq!(attempts(long(200_000)), (1, true));
+    let (some, reduced) = attempts(long(80_000));
+    assert!((1..5).contains(&some) && reduced, "{some}");
+}
+
+#[test]
+fn what_the_budget_has_no_room_to_refine_is_judged() {
+    let mut player = Player::new(scores(&[0.1; 6]));
+    player.tokens_per_call = 40;
+    let limits = Limits { total_token_budget: 130, ..Limits::default() };
+    let (conclusion, _) = player.play(job(1), limits);
+    assert!(player.asked.iter().all(|(purpose, _)| *purpose != Purpose::Refine), "{:?}", player.asked);
+    let warnings = conclusion.end.unwrap().warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("no room to refine")), "{warnings:?}");
 }
 
 #[test]
