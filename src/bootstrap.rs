@@ -192,6 +192,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             profile: retrieval.profile,
             weights: (&retrieval.weights).into(),
             half_life_days: retrieval.half_life_days,
+            min_relevance: retrieval.min_relevance,
             relevance_floor: retrieval.relevance_floor,
             n_results: retrieval.n_results,
         },

@@ -148,6 +148,7 @@ pub struct RetrievalSettings {
     pub n_results: usize,
     pub profile: ProfileName,
     pub half_life_days: f64,
+    pub min_relevance: f64,
     pub relevance_floor: f64,
     pub resident_mb: usize,
     pub weights: WeightSettings,

@@ -51,7 +51,9 @@ pub struct RetrievalSettings {
     pub profile: ProfileName,
     pub weights: Weights,
     pub half_life_days: f64,
-    /// A cosine; below it nothing is injected into a prompt.
+    /// The relevance that a memory needs to be in an answer where the caller does not say, in 0..=1; 0 leaves nothing out.
+    pub min_relevance: f64,
+    /// The relevance that a memory needs to be injected into a prompt, in 0..=1.
     pub relevance_floor: f64,
     /// How many memories a solve retrieves before it chooses which to inject.
     pub n_results: usize,
@@ -63,7 +65,8 @@ impl Default for RetrievalSettings {
             profile: ProfileName::Composite,
             weights: Weights::COMPOSITE,
             half_life_days: 30.0,
-            relevance_floor: 0.4,
+            min_relevance: 0.0,
+            relevance_floor: 0.2,
             n_results: 5,
         }
     }
@@ -203,6 +206,8 @@ pub struct RetrieveRequest {
     pub min_confidence: Option<f64>,
     /// Memories that newer ones took the place of are found, too.
     pub include_superseded: bool,
+    /// The least relevance of an answer, in 0..=1; 0 gives what is nearest, however far. None: the configured one.
+    pub min_relevance: Option<f64>,
     /// None: the configured one.
     pub profile: Option<ProfileName>,
     pub max_tokens: Option<usize>,
@@ -222,6 +227,7 @@ impl RetrieveRequest {
             error_signature: None,
             min_confidence: None,
             include_superseded: false,
+            min_relevance: None,
             profile: None,
             max_tokens: None,
         }

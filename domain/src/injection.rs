@@ -18,7 +18,7 @@ use crate::tokens;
 pub enum LeftOut {
     /// A newer memory that is injected says something else of the same thing.
     Outdated,
-    /// Its evidence is below the relevance floor.
+    /// Its relevance is below the floor.
     BelowFloor,
     /// A strategy of another trace than the best strategy's.
     NotOfBestTrace,
@@ -42,27 +42,10 @@ impl LeftOut {
 }
 
 impl Recalled {
-    /// Whether absolute evidence speaks for it; a normalised score would not do, the best of any list is near 1.
-    /// `floor` is a cosine. Strong words make up for a cosine of half of it; they decide where there was no vector to
-    /// search with (`by_words_alone`). Without a cosine although there was one, its vector is among the farther ones.
-    /// The very error that was asked for is above every floor; the same domain alone lifts nothing above it.
-    pub fn above_floor(&self, floor: f64, by_words_alone: bool) -> bool {
-        let why = &self.score.why;
-        let strong_words = why.text_score.is_some_and(|score| score >= STRONG_TEXT);
-        let similar = match why.cosine {
-            Some(cosine) => cosine >= floor || (cosine >= floor / 2.0 && strong_words),
-            None => by_words_alone && strong_words,
-        };
-        similar || self.is_of_the_very_error()
-    }
-
     fn is_of_the_very_error(&self) -> bool {
         self.score.error_context >= 1.0
     }
 }
-
-/// The BM25 score from which words are strong.
-const STRONG_TEXT: f64 = 11.0;
 
 /// The memories in a prompt, each list best first, and those that were found and left out.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -79,11 +62,11 @@ impl Injection {
     pub const MAX_TOKENS: usize = 2_000;
 
     /// At most the strategies of the best trace (a memory without one is its own) and the warnings that match directly,
-    /// which is to be above the floor by themselves, whatever trace they are of. Nothing below the floor: more memory
-    /// is not better memory. `recalled` is best first, but warnings of the very error that was asked for come before all others; the
-    /// best strategy that there is room for names the trace. A warning names none, wherever it ranks: it would keep out
-    /// what is known to work.
-    pub fn choose(mut recalled: Vec<Recalled>, floor: f64, by_words_alone: bool, task: &str) -> Self {
+    /// which is to be above the floor by themselves, whatever trace they are of. Nothing of a relevance below the floor,
+    /// in 0..=1: more memory is not better memory. `recalled` is best first, but warnings of the very error that was asked
+    /// for come before all others; the best strategy that there is room for names the trace. A warning names none, wherever
+    /// it ranks: it would keep out what is known to work.
+    pub fn choose(mut recalled: Vec<Recalled>, floor: f64, task: &str) -> Self {
         let mut injection = Self::default();
         let mut best: Option<Option<TraceId>> = None;
         recalled.sort_by_key(|entry| !entry.is_of_the_very_error());
@@ -95,7 +78,7 @@ impl Injection {
                 continue;
             }
             let (trace, warns) = (entry.memory.trace_id, entry.memory.is_warning());
-            if !entry.above_floor(floor, by_words_alone) {
+            if entry.relevance < floor {
                 injection.left_out.push((entry, LeftOut::BelowFloor));
                 continue;
             }

@@ -26,6 +26,7 @@ pub mod overruling;
 pub mod promotion;
 pub mod prompt;
 pub mod ranking;
+pub mod relevance;
 pub mod resident;
 pub mod restart;
 pub mod retrieval;

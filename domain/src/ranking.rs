@@ -15,9 +15,10 @@ use crate::confidence::Evidence;
 use crate::fusion::{Fused, fuse};
 use crate::ids::{MemoryId, TraceId};
 use crate::memory::{Facts, Memory, Scope};
+use crate::relevance::{OF_THE_VERY_ERROR, is_far_below, judge};
 use crate::retrieval::Candidates;
 use crate::score::{Asked, Profile, Score, score};
-use crate::signature::Signature;
+use crate::signature::{Carriers, Signature};
 use crate::tokens;
 
 /// Why a candidate is not in the answer.
@@ -28,6 +29,10 @@ pub enum Cut {
     Duplicate { of: MemoryId },
     /// Its confidence is below the one that was asked for.
     BelowConfidence { least: f64 },
+    /// Its relevance is below what an answer needs.
+    BelowRelevance { least: f64 },
+    /// Its relevance is far below that of the most relevant one.
+    FarBelowBest { best: f64 },
     /// The profile tells the items of one trace, and this is of another one than the best candidate.
     NotOfBestTrace { best: MemoryId },
     /// So many that were asked for come before it.
@@ -52,6 +57,8 @@ pub struct Ranked {
     pub facts: Facts,
     pub evidence: Evidence,
     pub score: Score,
+    /// In 0..=1.
+    pub relevance: f64,
     /// None: it is in the answer.
     pub cut: Option<Cut>,
     /// The newest memory of the answer that says something else of the same thing, where there is one.
@@ -82,10 +89,27 @@ impl Ranking {
         if asked.domain.is_none() {
             asked.majority_domain = majority_domain(&candidates, &fused);
         }
+        let relevance = judge(&candidates, &fused, asked.compares_meaning);
+        let telling = asked.signature.as_ref().filter(|error| is_telling(error, candidates.carriers));
         let scored = candidates.facts.into_iter().map(|(facts, evidence)| {
             let fused = fused.get(&facts.id).copied().unwrap_or_default();
-            let score = score(profile, &asked, &facts, &evidence, &fused);
-            Ranked { facts, evidence, score, cut: None, outdated_by: None, contested_by: None }
+            let mut score = score(profile, &asked, &facts, &evidence, &fused);
+            let judged = relevance.get(&facts.id);
+            score.why.relevance = judged.map(|judged| judged.features);
+            let mut ranked = Ranked {
+                facts,
+                evidence,
+                score,
+                relevance: judged.map_or(0.0, |judged| judged.value),
+                cut: None,
+                outdated_by: None,
+                contested_by: None,
+            };
+            if telling.is_some_and(|error| ranked.warns_of(error)) {
+                ranked.score.why.very_error = true;
+                ranked.relevance = OF_THE_VERY_ERROR;
+            }
+            ranked
         });
         let mut entries: Vec<Ranked> = scored.collect();
         entries.sort_by(better);
@@ -133,6 +157,25 @@ impl Ranking {
     pub fn require_confidence(&mut self, least: f64) {
         let doubtful = self.kept_mut().filter(|entry| entry.score.confidence < least);
         doubtful.for_each(|entry| entry.cut = Some(Cut::BelowConfidence { least }));
+    }
+
+    /// Cuts what is less relevant; `least` is in 0..=1. Items that stand `together` are as relevant as the most relevant
+    /// of them.
+    pub fn require_relevance(&mut self, least: f64, together: bool) {
+        if together && self.kept().any(|entry| entry.relevance >= least) {
+            return;
+        }
+        let irrelevant = self.kept_mut().filter(|entry| entry.relevance < least);
+        irrelevant.for_each(|entry| entry.cut = Some(Cut::BelowRelevance { least }));
+    }
+
+    /// Cuts what is far less relevant than the most relevant of the answer. A memory that is relevant by its error alone
+    /// says nothing about how relevant others would have to be.
+    pub fn cut_far_below_best(&mut self) {
+        let by_evidence = self.kept().filter(|entry| !entry.score.why.very_error);
+        let best = by_evidence.map(|entry| entry.relevance).fold(0.0, f64::max);
+        let far_below = self.kept_mut().filter(|entry| is_far_below(entry.relevance, best));
+        far_below.for_each(|entry| entry.cut = Some(Cut::FarBelowBest { best }));
     }
 
     /// The trace of the best of the answer, where that was learned from one.
@@ -187,6 +230,11 @@ impl Ranking {
             }
         }
     }
+}
+
+/// Whether a warning of the error is relevant for that alone.
+fn is_telling(error: &Signature, carriers: Option<Carriers>) -> bool {
+    !error.is_generic() && carriers.is_some_and(Carriers::are_few)
 }
 
 fn better(a: &Ranked, b: &Ranked) -> Ordering {

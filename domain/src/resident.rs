@@ -22,7 +22,8 @@ use crate::confidence::{Evidence, SignalKind};
 use crate::fusion::RankedList;
 use crate::ids::MemoryId;
 use crate::memory::Facts;
-use crate::signature::Signature;
+use crate::retrieval::TermSet;
+use crate::signature::{Carriers, Signature};
 
 /// A shelf with more than one in this many of its entries removed is worth making anew.
 const REMOVED_SHARE: usize = 4;
@@ -30,11 +31,19 @@ const WORTH_MAKING_ANEW: usize = 1_000;
 /// How many passages are looked at first for one memory among the best; a memory usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
 
-/// The best memories of a search, each once, by their number on the shelf.
+/// A memory that was found, by its number on the shelf, with the passage that it is found by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Hit {
+    memory: u32,
+    passage: u32,
+    score: f32,
+}
+
+/// The best memories of a search, each once.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Found {
     /// Best first.
-    hits: Vec<(u32, f32)>,
+    hits: Vec<Hit>,
     /// More matched than are here.
     truncated: bool,
 }
@@ -51,9 +60,9 @@ impl Found {
             let first = if all { &mut scored[..] } else { scored.select_nth_unstable_by(looked_at, better).0 };
             first.sort_unstable_by(better);
             let mut seen = HashSet::with_capacity(first.len());
-            let found = first.iter().filter_map(|(passage, score)| Some((memory(*passage)?, *score)));
-            let each_once = found.filter(|(memory, _)| seen.insert(*memory));
-            let mut hits: Vec<(u32, f32)> = each_once.take(limit.saturating_add(1)).collect();
+            let hit = |&(passage, score): &(u32, f32)| Some(Hit { memory: memory(passage)?, passage, score });
+            let each_once = first.iter().filter_map(hit).filter(|hit| seen.insert(hit.memory));
+            let mut hits: Vec<Hit> = each_once.take(limit.saturating_add(1)).collect();
             if all || hits.len() > limit {
                 let truncated = hits.len() > limit;
                 hits.truncate(limit);
@@ -192,15 +201,22 @@ impl Shelf {
         collection: &Collection,
         conditions: &Conditions,
         limit: usize,
-    ) -> RankedList {
-        let Some(wanted) = self.cards.wanted(conditions) else { return RankedList::default() };
-        self.list(self.words.search(query, collection, limit, |number| self.cards.meets(number, &wanted)))
+    ) -> FoundByWords {
+        let Some(wanted) = self.cards.wanted(conditions) else { return FoundByWords::default() };
+        let found = self.words.search(query, collection, limit, |number| self.cards.meets(number, &wanted));
+        let matched = found.hits.iter().map(|hit| (self.cards.id(hit.memory), self.words.matched(query, hit.passage)));
+        FoundByWords { matched: matched.collect(), list: self.list(found) }
     }
 
     /// The best by cosine.
     pub fn by_vector(&self, vector: &[f32], conditions: &Conditions, limit: usize) -> RankedList {
         let Some(wanted) = self.cards.wanted(conditions) else { return RankedList::default() };
         self.list(self.vectors.search(vector, limit, |number| self.cards.meets(number, &wanted)))
+    }
+
+    /// How many memories warn of an error, and how many of them of this one.
+    pub fn carriers(&self, error: &Signature) -> Carriers {
+        self.cards.carriers(error)
     }
 
     /// The newest memories that warn of such an error, at most `limit`.
@@ -228,9 +244,17 @@ impl Shelf {
     }
 
     fn list(&self, found: Found) -> RankedList {
-        let hits = found.hits.into_iter().map(|(number, score)| (self.cards.id(number), f64::from(score)));
+        let hits = found.hits.into_iter().map(|hit| (self.cards.id(hit.memory), f64::from(hit.score)));
         RankedList { hits: hits.collect(), truncated: found.truncated }
     }
+}
+
+/// The best memories by the words of a query.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FoundByWords {
+    pub list: RankedList,
+    /// The terms of the query that the best passage of each memory of the list has.
+    pub matched: BTreeMap<MemoryId, TermSet>,
 }
 
 /// Grows by an eighth where doubling would leave half of a large shelf unused.

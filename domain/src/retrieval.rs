@@ -1,13 +1,14 @@
 //! What goes into a retrieval and what comes out: the candidates that the store finds, and a memory with the reasons for
 //! which it was found. Between the two stands `ranking`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::confidence::Evidence;
 use crate::fusion::RankedList;
 use crate::ids::MemoryId;
 use crate::memory::{Facts, Memory};
 use crate::score::Score;
+use crate::signature::Carriers;
 
 /// How many candidates each list fetches for an answer of `n`. At least as many as what was measured with: where a list is
 /// cut off moves what its scores are worth.
@@ -31,6 +32,36 @@ pub struct Candidates {
     /// None when there was no text to search with.
     pub text: Option<RankedList>,
     pub facts: Vec<(Facts, Evidence)>,
+    pub terms: MatchedTerms,
+    /// None when no error was asked for.
+    pub carriers: Option<Carriers>,
+}
+
+/// Some of the terms of a query, by their places in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TermSet(u128);
+
+impl TermSet {
+    /// Whether each term of the query, in its order, is one of the set. A query has no more than 128.
+    pub fn of(is_in: impl IntoIterator<Item = bool>) -> Self {
+        let bits = is_in.into_iter().take(u128::BITS as usize).enumerate();
+        Self(bits.fold(0, |set, (place, is_in)| set | u128::from(is_in) << place))
+    }
+
+    pub fn contains(self, place: usize) -> bool {
+        place < u128::BITS as usize && self.0 >> place & 1 == 1
+    }
+}
+
+/// How rare the terms of the query are in what was searched, and which of them the memories of the text list have.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MatchedTerms {
+    /// The rarity of each term of the query, above 0, as BM25 takes it.
+    pub rarities: Vec<f64>,
+    /// The BM25 score that no passage can exceed for this query.
+    pub saturation: f64,
+    /// The terms that the best passage of each memory of the text list has.
+    pub matched: BTreeMap<MemoryId, TermSet>,
 }
 
 impl Candidates {
@@ -55,6 +86,8 @@ pub struct Recalled {
     pub memory: Memory,
     pub evidence: Evidence,
     pub score: Score,
+    /// How likely it is about what was asked, in 0..=1.
+    pub relevance: f64,
     /// The newest memory that was found beside it and says something else of the same thing.
     pub outdated_by: Option<MemoryId>,
     /// The newest memory that would outdate it, were that not of lower trust or of another owner.

@@ -9,6 +9,7 @@ use crate::conditions::label_key;
 use crate::confidence::{Evidence, confidence, days_between};
 use crate::fusion::{Fused, Listed};
 use crate::memory::{Facts, MemoryOutcome, Scope};
+use crate::relevance::Features;
 use crate::signature::Signature;
 
 /// Weights of the components; all at least 0, their sum above 0. They need not add up to 1.
@@ -105,6 +106,8 @@ pub struct Asked {
     pub majority_domain: Option<String>,
     /// The query speaks of something that went wrong.
     pub mentions_error: bool,
+    /// Vectors are of the embedding model that relevance is calibrated for.
+    pub compares_meaning: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -151,6 +154,12 @@ pub struct Why {
     /// BM25 of the best passage; absent when it was found by vector alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_score: Option<f64>,
+    /// What its relevance rests on; absent where no list has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<Features>,
+    /// It warns of the very error that was asked for, and few warnings do, which alone makes it relevant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub very_error: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -202,6 +211,8 @@ pub fn score(profile: &Profile, asked: &Asked, facts: &Facts, evidence: &Evidenc
         lists: lists(fused),
         cosine: fused.cosine(),
         text_score: fused.text_score(),
+        relevance: None,
+        very_error: false,
     };
     Score { similarity: fused.similarity, recency, error_context, base, composite, confidence, why }
 }

@@ -1,6 +1,7 @@
 //! Signatures of errors: what makes two failures "the same kind". One function normalises an error type, a raw
 //! message or a signature into it, so that all three find the same warnings.
 
+mod informative;
 mod mentioned;
 mod message;
 
@@ -8,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use informative::Carriers;
 pub use mentioned::mentioned;
 pub use message::error_message;
 

@@ -150,6 +150,11 @@ impl MemoryDetail {
 pub struct RecalledView {
     #[serde(flatten)]
     pub memory: MemoryView,
+    /// How likely it is about what was asked.
+    pub relevance: f64,
+    /// Its relevance is below what an answer needs by default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub below_threshold: bool,
     pub similarity_score: f64,
     pub recency_score: f64,
     pub error_score: f64,
@@ -165,10 +170,13 @@ pub struct RecalledView {
 }
 
 impl RecalledView {
-    pub fn new(recalled: Recalled, now: Timestamp) -> Self {
+    /// `threshold`: the relevance that an answer needs by default.
+    pub fn new(recalled: Recalled, threshold: f64, now: Timestamp) -> Self {
         let score = recalled.score;
         Self {
             memory: MemoryView::new(recalled.memory, &recalled.evidence, now),
+            relevance: recalled.relevance,
+            below_threshold: recalled.relevance < threshold,
             similarity_score: score.similarity,
             recency_score: score.recency,
             error_score: score.error_context,
@@ -196,6 +204,8 @@ pub struct CandidateView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
     pub confidence: f64,
+    /// How likely it is about what was asked.
+    pub relevance: f64,
     pub similarity_score: f64,
     pub base_score: f64,
     pub composite_score: f64,
@@ -208,7 +218,7 @@ impl CandidateView {
         let mut kept = 0;
         let view = |entry: &Ranked| {
             kept += usize::from(entry.cut.is_none());
-            let Ranked { facts, score, cut, .. } = entry;
+            let Ranked { facts, score, relevance, cut, .. } = entry;
             Self {
                 id: facts.id,
                 title: body(facts.id).map(|memory| memory.title.clone()),
@@ -217,6 +227,7 @@ impl CandidateView {
                 rank: cut.is_none().then_some(kept),
                 cut: *cut,
                 confidence: score.confidence,
+                relevance: *relevance,
                 similarity_score: score.similarity,
                 base_score: score.base,
                 composite_score: score.composite,
@@ -257,6 +268,15 @@ pub struct Retrieved {
     pub partial: bool,
     pub notes: Vec<String>,
     pub took_ms: u64,
+}
+
+/// A note begins with it where nothing that was found is relevant enough.
+pub const NOTHING_RELEVANT: &str = "nothing_relevant";
+
+impl Retrieved {
+    pub fn nothing_is_relevant(&self) -> bool {
+        self.notes.iter().any(|note| note.starts_with(NOTHING_RELEVANT))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -80,7 +80,7 @@ pub(super) async fn run(
         shown(tasks.len() + 1, &stop)?;
         tasks.push(stop);
     }
-    let request = RetrieveRequest::new(QUERY, workspace.clone(), 2);
+    let request = RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(QUERY, workspace.clone(), 2) };
     let search = system.memories.retrieve(request, Deadline::after(PATIENCE)).await?;
     let workspace_id = match workspace {
         WorkspaceRef::Root(root) => WorkspaceId::of_root(&root),
@@ -104,7 +104,8 @@ async fn solve(
     system: &SystemHandle,
 ) -> Result<Stop, Failure> {
     let deadline = Deadline::after(PATIENCE);
-    let found = system.memories.retrieve(RetrieveRequest::new(task, workspace.clone(), 10), deadline).await?;
+    let request = RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(task, workspace.clone(), 10) };
+    let found = system.memories.retrieve(request, deadline).await?;
     let asked = SolveTask {
         task: task.to_owned(),
         use_memory: true,

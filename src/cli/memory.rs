@@ -159,6 +159,8 @@ async fn searched(
         made,
         min_confidence: args.min_confidence,
         include_superseded: args.include_superseded,
+        // A person sees what is nearest, and what of it is below the threshold.
+        min_relevance: Some(0.0),
         error_signature: args.error_signature,
         domain: args.domain,
         profile: args.profile.map(Into::into),

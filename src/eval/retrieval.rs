@@ -190,7 +190,7 @@ fn read(corpus: &Corpus, places: Places, send: &mpsc::Sender<Batch>) -> Result<H
 }
 
 /// The text is the content, its first sentence the description. Nothing is validated: titles may be empty, texts long.
-fn memory(document: Document, now: Timestamp) -> Memory {
+pub(super) fn memory(document: Document, now: Timestamp) -> Memory {
     let at = document.at.unwrap_or(now);
     Memory {
         id: Uuid::nil().into(),
@@ -312,7 +312,9 @@ pub(crate) async fn ask<E: Embedder>(
     let n = ks.iter().copied().fold(RUN_HITS, usize::max);
     for (asked, query) in queries.iter().enumerate() {
         let except = stored.excluded(query);
-        let request = RetrieveRequest::new(query.text.clone(), WorkspaceRef::Root(stored.root(query)), n);
+        let workspace = WorkspaceRef::Root(stored.root(query));
+        let request =
+            RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(query.text.clone(), workspace, n) };
         let begun = Instant::now();
         let found = system.memories.retrieve_except(request, &except, Deadline::after(QUERY_PATIENCE)).await;
         let took = begun.elapsed();

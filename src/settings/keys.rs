@@ -104,6 +104,7 @@ pub(super) const KEYS: &[Key] = &[
     shared("retrieval.n_results", Whole(1, 50), Lower),
     shared("retrieval.profile", OneOf(&["composite", "paper", "cascade", "episodic"]), Agreed),
     key("retrieval.half_life_days", Number(0.01, 36_500.0)),
+    shared("retrieval.min_relevance", Number(0.0, 1.0), Higher),
     shared("retrieval.relevance_floor", Number(0.0, 1.0), Higher),
     key("retrieval.resident_mb", Whole(0, 1_000_000)),
     shared("retrieval.weights.similarity", Number(0.0, 1_000.0), Agreed),

@@ -46,6 +46,7 @@ mod search;
 mod set_aside;
 mod summary;
 mod tables;
+mod term_statistics;
 mod threads;
 mod unembedded;
 mod upgrade;

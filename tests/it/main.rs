@@ -33,6 +33,7 @@ mod mcp_protocol;
 mod mcp_tools;
 mod observability;
 mod redacted;
+mod relevance;
 mod reporting;
 mod secrets;
 mod signals;

@@ -47,7 +47,7 @@ fn what_one_process_records_the_next_retrieves_in_the_same_project_only() {
     for field in ["workspace_id", "source_type", "trust", "derived_from", "evolution_stage", "created_at", "why"] {
         assert!(memory.get(field).is_some(), "{field} in {memory}");
     }
-    let by_id = json!({"query": "rename", "workspace": memory["workspace_id"]});
+    let by_id = json!({"query": "rename a file", "workspace": memory["workspace_id"]});
     assert_eq!(second.call("retrieve_memories", by_id)["memories"][0]["id"], recorded["id"]);
     assert!(second.end().status.success());
     let elsewhere = place.path("home").display().to_string();
@@ -74,6 +74,7 @@ fn what_is_retrieved_can_be_narrowed(#[case] conditions: Value, #[case] expected
         .map(|(name, lesson)| (process.call("record_memory", lesson)["id"].clone(), name));
     let mut query = conditions;
     query["query"] = json!("rename a file");
+    query["min_relevance"] = json!(0);
     let found = process.call("retrieve_memories", query);
     let name = |id: &Value| ids.iter().find(|(own, _)| own == id).unwrap().1;
     let mut names: Vec<&str> = found["memories"].as_array().unwrap().iter().map(|memory| name(&memory["id"])).collect();

@@ -9,10 +9,11 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::injection::Injection;
 use reasoning_bank_domain::memory::{Memory, Scope, gist};
 use reasoning_bank_domain::ranking::{Cut, Ranked, Ranking, Room};
+use reasoning_bank_domain::relevance::SHIPPED_EMBEDDER;
 use reasoning_bank_domain::retrieval::{Recalled, over_fetch};
 use reasoning_bank_domain::score::Asked;
 use reasoning_bank_domain::signature::{Signature, mentioned, mentions_error};
-use reasoning_bank_domain::view::{CandidateView, Explained, RecalledView, Retrieved, SearchMode};
+use reasoning_bank_domain::view::{CandidateView, Explained, NOTHING_RELEVANT, RecalledView, Retrieved, SearchMode};
 use reasoning_bank_domain::workspace::{Proposed, Workspace, quoted_name};
 use tokio::time::Instant;
 
@@ -48,15 +49,19 @@ struct Found {
 
 impl Found {
     fn recalled(mut self) -> Vec<Recalled> {
-        let recalled = |Ranked { facts, evidence, score, outdated_by, contested_by, .. }: Ranked| {
-            Some(Recalled { memory: self.bodies.remove(&facts.id)?, evidence, score, outdated_by, contested_by })
+        let recalled = |ranked: Ranked| {
+            let Ranked { facts, evidence, score, relevance, outdated_by, contested_by, .. } = ranked;
+            let memory = self.bodies.remove(&facts.id)?;
+            Some(Recalled { memory, evidence, score, relevance, outdated_by, contested_by })
         };
         self.ranking.into_kept().filter_map(recalled).collect()
     }
 
-    fn retrieved(self, now: Timestamp, begun: Instant) -> Retrieved {
+    /// `threshold`: the relevance that an answer needs by default.
+    fn retrieved(self, threshold: f64, now: Timestamp, begun: Instant) -> Retrieved {
         let (mode, partial, notes) = (self.mode, self.partial, self.notes.clone());
-        let memories = self.recalled().into_iter().map(|recalled| RecalledView::new(recalled, now)).collect();
+        let memories =
+            self.recalled().into_iter().map(|recalled| RecalledView::new(recalled, threshold, now)).collect();
         Retrieved { memories, mode, partial, notes, took_ms: begun.elapsed().as_millis() as u64 }
     }
 }
@@ -74,7 +79,11 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Retrieved, Error> {
         let (begun, now) = (Instant::now(), self.clock.now());
-        Ok(self.asked(request, except, Aim::Answer, now, deadline).await?.retrieved(now, begun))
+        Ok(self.asked(request, except, Aim::Answer, now, deadline).await?.retrieved(
+            self.settings.min_relevance,
+            now,
+            begun,
+        ))
     }
 
     /// The answer of [`Self::retrieve`], with every candidate and the rule that kept it out.
@@ -83,7 +92,7 @@ impl MemoriesHandle {
         let found = self.asked(request, &HashSet::new(), Aim::Explanation, now, deadline).await?;
         let candidates = CandidateView::all_of(&found.ranking, |id| found.bodies.get(&id));
         let domain = found.ranking.domain.clone();
-        Ok(Explained { retrieved: found.retrieved(now, begun), domain, candidates })
+        Ok(Explained { retrieved: found.retrieved(self.settings.min_relevance, now, begun), domain, candidates })
     }
 
     async fn asked(
@@ -118,9 +127,8 @@ impl MemoriesHandle {
         };
         match self.find(request, &HashSet::new(), Aim::Injection, workspace, self.clock.now(), deadline).await {
             Ok(found) => {
-                let (by_words_alone, notes) = (found.mode == SearchMode::Keyword, found.notes.clone());
-                let floor = self.settings.relevance_floor;
-                (Some(Injection::choose(found.recalled(), floor, by_words_alone, task)), notes)
+                let notes = found.notes.clone();
+                (Some(Injection::choose(found.recalled(), self.settings.relevance_floor, task)), notes)
             }
             Err(error) => (None, vec![format!("{}: no memories were recalled: {error}", error.code())]),
         }
@@ -156,6 +164,7 @@ impl MemoriesHandle {
                 domain: request.domain,
                 majority_domain: None,
                 mentions_error: mentions_error(&request.query),
+                compares_meaning: self.embedder.fingerprint().hash == SHIPPED_EMBEDDER,
             },
             one_trace: profile.tells_one_trace() && aim != Aim::Injection,
             profile,
@@ -177,6 +186,9 @@ impl MemoriesHandle {
             notes
                 .push(format!("narrowed: {} of each list were looked at; others may fit as well", search.recall.limit));
         }
+        if aim != Aim::Injection {
+            notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode));
+        }
         let room = if aim == Aim::Injection { Room::Beside(Injection::MAX_WARNINGS) } else { Room::Within };
         ranking.shorten(search.n, search.asked.signature.as_ref(), room);
         let told = ranking.entries.iter().filter(|entry| aim == Aim::Explanation || entry.cut.is_none());
@@ -196,6 +208,42 @@ impl MemoriesHandle {
         let partial = partial || limitation.is_some_and(|limitation| limitation.is_incomplete());
         self.meters.took(Timer::Retrieval, begun.elapsed());
         Ok(Found { ranking, bodies, partial, mode, notes })
+    }
+
+    /// Leaves what is relevant enough; notes say what that rests on where it is not all it could be, and where nothing is
+    /// left.
+    fn cut_irrelevant(
+        &self,
+        ranking: &mut Ranking,
+        search: &Search<'_>,
+        asked_for: Option<f64>,
+        mode: SearchMode,
+    ) -> Vec<String> {
+        let least = asked_for.unwrap_or(self.settings.min_relevance);
+        if least <= 0.0 {
+            return Vec::new();
+        }
+        let found = ranking.kept().map(|entry| entry.relevance).reduce(f64::max);
+        ranking.require_relevance(least, search.one_trace);
+        if asked_for.is_none() && !search.one_trace {
+            ranking.cut_far_below_best();
+        }
+        let mut notes = Vec::new();
+        if mode != SearchMode::Keyword && !search.asked.compares_meaning {
+            notes.push(
+                "relevance_by_words: relevance is calibrated for the built-in embedding model; words alone decide it here"
+                    .to_owned(),
+            );
+        }
+        if ranking.kept().next().is_none() {
+            let nearest = found.map_or_else(String::new, |best| {
+                format!(" (the nearest has a relevance of {best:.2}, and {least:.2} is needed)")
+            });
+            notes.push(format!(
+                "{NOTHING_RELEVANT}: nothing here is about this{nearest}; min_relevance 0 shows what is nearest"
+            ));
+        }
+        notes
     }
 }
 
@@ -221,6 +269,9 @@ fn check(request: &RetrieveRequest) -> Result<(), Error> {
     }
     if request.min_confidence.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
         return Err(Error::invalid("min_confidence", "it lies in 0..=1"));
+    }
+    if request.min_relevance.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
+        return Err(Error::invalid("min_relevance", "it lies in 0..=1"));
     }
     Ok(())
 }

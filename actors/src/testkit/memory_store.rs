@@ -12,7 +12,8 @@ use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::job::{Job, JobState};
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, Scope, Status};
 use reasoning_bank_domain::resident::{Collection, Filed, Query, Shelf};
-use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::retrieval::{Candidates, MatchedTerms};
+use reasoning_bank_domain::signature::Carriers;
 use reasoning_bank_domain::terms;
 use reasoning_bank_domain::trace::Trace;
 use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
@@ -220,11 +221,8 @@ impl Data {
             let best = |stored: &&Stored| stored.passages.iter().filter_map(cosine).reduce(f64::max);
             list(searched.iter().filter_map(|stored| Some((stored.memory.id, best(stored)?))), recall.limit)
         });
-        let text = recall
-            .text
-            .as_deref()
-            .filter(|text| !text.trim().is_empty())
-            .map(|text| by_words(&searched, text, recall.limit));
+        let text = recall.text.as_deref().filter(|text| !text.trim().is_empty());
+        let (text, terms) = text.map(|text| by_words(&searched, text, recall.limit)).unzip();
         let warns = |stored: &&&Stored| {
             let own = stored.memory.error_context.as_ref().map(ErrorContext::signature);
             matches!((&recall.signature, own), (Some(asked), Some(own)) if asked.matches(&own))
@@ -236,7 +234,14 @@ impl Data {
             .into_iter()
             .filter_map(|id| Some((Facts::from(&self.memories.get(&id)?.memory), self.evidence(id))))
             .collect();
-        Candidates { vector, text, facts }
+        let carriers = recall.signature.as_ref().map(|error| {
+            let readable = self.memories.values().map(|stored| &stored.memory);
+            let readable = readable.filter(|memory| memory.status == Status::Active && recall.visible.contains(memory));
+            readable.filter_map(|memory| memory.error_context.as_ref()).fold(Carriers::default(), |carriers, own| {
+                carriers.and(Carriers { warnings: 1, of_this: u64::from(error.matches(&own.signature())) })
+            })
+        });
+        Candidates { vector, text, facts, terms: terms.unwrap_or_default(), carriers }
     }
 
     fn scan(&self, filter: Filter, page: &Page) -> Scanned {
@@ -462,7 +467,7 @@ fn list(hits: impl Iterator<Item = (MemoryId, f64)>, limit: usize) -> RankedList
     RankedList { hits, truncated }
 }
 
-fn by_words(searched: &[&Stored], text: &str, limit: usize) -> RankedList {
+fn by_words(searched: &[&Stored], text: &str, limit: usize) -> (RankedList, MatchedTerms) {
     let mut shelf = Shelf::new(0);
     for stored in searched {
         shelf.put(Filed::new(&stored.memory, 0));
@@ -475,7 +480,8 @@ fn by_words(searched: &[&Stored], text: &str, limit: usize) -> RankedList {
     let query = Query::new(terms.iter().map(String::as_str));
     let mut collection = Collection::default();
     shelf.count(&query, &mut collection);
-    shelf.by_words(&query, &collection, &Conditions::default(), limit)
+    let found = shelf.by_words(&query, &collection, &Conditions::default(), limit);
+    (found.list, MatchedTerms { matched: found.matched, ..collection.terms() })
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f64 {

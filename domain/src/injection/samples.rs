@@ -6,10 +6,11 @@ use crate::retrieval::Recalled;
 use crate::score::{Profile, Score, Why};
 
 /// As found, with nothing but what the floor and the order look at.
-pub(crate) fn recalled(memory: Memory, cosine: Option<f64>, text_score: Option<f64>, composite: f64) -> Recalled {
+pub(crate) fn recalled(memory: Memory, relevance: f64, composite: f64) -> Recalled {
     let profile = Profile::default().name();
     let (components, factors, lists) = (Vec::new(), Vec::new(), Vec::new());
-    let why = Why { profile, components, factors, lists, cosine, text_score };
+    let why =
+        Why { profile, components, factors, lists, cosine: None, text_score: None, relevance: None, very_error: false };
     let score = Score {
         similarity: composite,
         recency: 1.0,
@@ -19,5 +20,5 @@ pub(crate) fn recalled(memory: Memory, cosine: Option<f64>, text_score: Option<f
         confidence: 0.8,
         why,
     };
-    Recalled { memory, evidence: Evidence::default(), score, outdated_by: None, contested_by: None }
+    Recalled { memory, evidence: Evidence::default(), score, relevance, outdated_by: None, contested_by: None }
 }

@@ -9,7 +9,7 @@ const FLOOR: f64 = 0.4;
 const TASK: &str = "sort a list";
 
 fn good(memory: Memory, composite: f64) -> Recalled {
-    recalled(memory, Some(0.9), None, composite)
+    recalled(memory, 0.9, composite)
 }
 
 fn reasons(injection: &Injection) -> Vec<(MemoryId, LeftOut)> {
@@ -17,34 +17,19 @@ fn reasons(injection: &Injection) -> Vec<(MemoryId, LeftOut)> {
 }
 
 #[test]
-fn the_floor_looks_at_absolute_evidence_not_at_the_score() {
-    let above = |cosine, text| recalled(strategy(1), cosine, text, 0.99).above_floor(FLOOR, false);
-    assert!(above(Some(0.4), None));
-    assert!(!above(Some(0.39), None));
-    assert!(above(Some(0.2), Some(11.0)), "strong words make up for half of the cosine");
-    assert!(!above(Some(0.19), Some(50.0)), "but not for less");
-    assert!(!above(Some(0.2), Some(10.9)));
-    assert!(!above(None, Some(50.0)), "its vector is farther than those of the others");
-    let by_words = |text| recalled(strategy(1), None, text, 0.99).above_floor(FLOOR, true);
-    assert!(by_words(Some(11.0)), "without vectors, words decide");
-    assert!(!by_words(Some(10.9)) && !by_words(None));
-}
-
-#[test]
-fn the_very_error_is_above_every_floor() {
-    let mut entry = recalled(warning(1), Some(0.0), None, 0.1);
-    assert!(!entry.above_floor(FLOOR, false));
-    entry.score.error_context = 1.0;
-    assert!(entry.above_floor(FLOOR, false));
+fn the_floor_looks_at_relevance_not_at_the_score() {
+    let injected = |relevance| Injection::choose(vec![recalled(strategy(1), relevance, 0.01)], FLOOR, TASK).ids();
+    assert_eq!(injected(0.4), [id(1)]);
+    assert!(injected(0.39).is_empty());
 }
 
 #[test]
 fn with_nothing_above_the_floor_nothing_is_injected() {
-    let injection = Injection::choose(vec![recalled(strategy(1), Some(0.3), None, 0.95)], FLOOR, false, TASK);
+    let injection = Injection::choose(vec![recalled(strategy(1), 0.3, 0.95)], FLOOR, TASK);
     assert!(injection.is_empty() && injection.ids().is_empty());
     assert_eq!(reasons(&injection), [(id(1), LeftOut::BelowFloor)]);
     assert_eq!(injection.text(TASK), "No experience in the memory is relevant to this task.");
-    assert!(Injection::choose(Vec::new(), FLOOR, false, TASK).is_empty());
+    assert!(Injection::choose(Vec::new(), FLOOR, TASK).is_empty());
 }
 
 #[test]
@@ -54,12 +39,12 @@ fn what_is_outdated_is_injected_only_where_nothing_newer_is() {
         Recalled { outdated_by: outdated_by.map(id), ..good(memory, 0.9) }
     };
     let chain = vec![of(1, 1.0, None), of(3, 3.0, Some(2)), of(2, 2.0, Some(1))];
-    let injection = Injection::choose(chain, FLOOR, false, TASK);
+    let injection = Injection::choose(chain, FLOOR, TASK);
     assert_eq!(injection.ids(), [id(1)]);
     assert_eq!(reasons(&injection), [2, 3].map(|n| (id(n), LeftOut::Outdated)));
 
-    let newer = recalled(strategy(1), Some(0.1), None, 0.9);
-    let injection = Injection::choose(vec![newer, of(2, 2.0, Some(1))], FLOOR, false, TASK);
+    let newer = recalled(strategy(1), 0.1, 0.9);
+    let injection = Injection::choose(vec![newer, of(2, 2.0, Some(1))], FLOOR, TASK);
     assert_eq!(injection.ids(), [id(2)], "the newer one is not relevant enough");
 }
 
@@ -67,7 +52,7 @@ fn what_is_outdated_is_injected_only_where_nothing_newer_is() {
 fn only_the_items_of_the_best_trace_are_injected() {
     let of = |n: u128, t: u128| Memory { trace_id: Some(trace(t)), ..strategy(n) };
     let found = vec![good(of(1, 7), 0.9), good(of(2, 8), 0.8), good(of(3, 7), 0.7), good(strategy(4), 0.6)];
-    let injection = Injection::choose(found, FLOOR, false, TASK);
+    let injection = Injection::choose(found, FLOOR, TASK);
     assert_eq!(injection.ids(), [id(1), id(3)]);
     assert_eq!(reasons(&injection), [2, 4].map(|n| (id(n), LeftOut::NotOfBestTrace)));
 }
@@ -76,14 +61,14 @@ fn only_the_items_of_the_best_trace_are_injected() {
 fn a_memory_without_a_trace_is_injected_alone() {
     let of_trace = Memory { trace_id: Some(trace(7)), ..strategy(2) };
     let found = vec![good(strategy(1), 0.9), good(of_trace, 0.8), good(strategy(3), 0.7)];
-    assert_eq!(Injection::choose(found, FLOOR, false, TASK).ids(), [id(1)]);
+    assert_eq!(Injection::choose(found, FLOOR, TASK).ids(), [id(1)]);
 }
 
 #[test]
 fn what_is_below_the_floor_does_not_name_the_best_trace() {
     let of = |n: u128, t: u128| Memory { trace_id: Some(trace(t)), ..strategy(n) };
-    let found = vec![recalled(of(1, 7), Some(0.1), None, 0.95), good(of(2, 8), 0.8), good(of(3, 8), 0.7)];
-    assert_eq!(Injection::choose(found, FLOOR, false, TASK).ids(), [id(2), id(3)]);
+    let found = vec![recalled(of(1, 7), 0.1, 0.95), good(of(2, 8), 0.8), good(of(3, 8), 0.7)];
+    assert_eq!(Injection::choose(found, FLOOR, TASK).ids(), [id(2), id(3)]);
 }
 
 #[test]
@@ -91,7 +76,7 @@ fn at_most_three_strategies_and_two_warnings_are_injected() {
     let of_trace = |memory: Memory| Memory { trace_id: Some(trace(7)), ..memory };
     let mut found: Vec<Recalled> = (1..=5).map(|n| good(of_trace(strategy(n)), 1.0 - n as f64 / 100.0)).collect();
     found.extend((6..=9).map(|n| good(warning(n), 0.5 - n as f64 / 100.0)));
-    let injection = Injection::choose(found, FLOOR, false, TASK);
+    let injection = Injection::choose(found, FLOOR, TASK);
     assert_eq!(injection.strategies.iter().map(|entry| entry.memory.id).collect::<Vec<_>>(), [id(1), id(2), id(3)]);
     assert_eq!(injection.warnings.iter().map(|entry| entry.memory.id).collect::<Vec<_>>(), [id(6), id(7)]);
     assert_eq!(reasons(&injection), [4, 5, 8, 9].map(|n| (id(n), LeftOut::NoRoom)));
@@ -100,7 +85,7 @@ fn at_most_three_strategies_and_two_warnings_are_injected() {
 #[test]
 fn matching_warnings_of_other_traces_are_injected_too() {
     let other = Memory { trace_id: Some(trace(9)), ..warning(2) };
-    let injection = Injection::choose(vec![good(strategy(1), 0.9), good(other, 0.5)], FLOOR, false, TASK);
+    let injection = Injection::choose(vec![good(strategy(1), 0.9), good(other, 0.5)], FLOOR, TASK);
     assert_eq!(injection.ids(), [id(1), id(2)]);
 }
 
@@ -113,37 +98,35 @@ fn a_warning_that_ranks_first_leaves_the_trace_to_the_best_strategy() {
         good(of(strategy(3), 9), 0.7),
         good(of(strategy(4), 7), 0.6),
     ];
-    let injection = Injection::choose(found, FLOOR, false, TASK);
+    let injection = Injection::choose(found, FLOOR, TASK);
     assert_eq!(injection.ids(), [id(1), id(2), id(4)]);
     assert_eq!(reasons(&injection), [(id(3), LeftOut::NotOfBestTrace)]);
     let without_trace = vec![good(warning(1), 0.9), good(strategy(2), 0.8), good(strategy(3), 0.7)];
-    assert_eq!(Injection::choose(without_trace, FLOOR, false, TASK).ids(), [id(1), id(2)]);
+    assert_eq!(Injection::choose(without_trace, FLOOR, TASK).ids(), [id(1), id(2)]);
 }
 
 #[test]
 fn warnings_of_the_very_error_come_before_better_ones_of_other_errors() {
-    let mut entry = recalled(warning(5), Some(0.0), None, 0.1);
+    let mut entry = recalled(warning(5), FLOOR, 0.1);
     entry.score.error_context = 1.0;
     let found = vec![good(warning(1), 0.9), good(warning(2), 0.8), good(strategy(3), 0.7), entry];
-    let injection = Injection::choose(found, FLOOR, false, TASK);
+    let injection = Injection::choose(found, FLOOR, TASK);
     assert_eq!(injection.warnings.iter().map(|entry| entry.memory.id).collect::<Vec<_>>(), [id(5), id(1)]);
     assert_eq!(reasons(&injection), [(id(2), LeftOut::NoRoom)]);
 }
 
 #[test]
 fn the_domain_alone_does_not_make_a_warning_match() {
-    let mut entry = recalled(warning(1), Some(0.3), None, 0.9);
+    let mut entry = recalled(warning(1), 0.3, 0.9);
     entry.score.error_context = 0.5;
-    let injection = Injection::choose(vec![good(strategy(2), 0.95), entry.clone()], FLOOR, false, TASK);
+    let injection = Injection::choose(vec![good(strategy(2), 0.95), entry.clone()], FLOOR, TASK);
     assert_eq!((injection.ids(), reasons(&injection)), (vec![id(2)], vec![(id(1), LeftOut::BelowFloor)]));
-    entry.score.error_context = 1.0;
-    assert_eq!(Injection::choose(vec![entry], FLOOR, false, TASK).ids(), [id(1)], "its signature does");
 }
 
 #[test]
 fn a_memory_that_is_too_long_by_itself_leaves_its_place_to_the_next() {
     let long = Memory { content: "word ".repeat(2_500), trace_id: Some(trace(7)), ..strategy(1) };
-    let injection = Injection::choose(vec![good(long, 0.9), good(strategy(2), 0.8)], FLOOR, false, TASK);
+    let injection = Injection::choose(vec![good(long, 0.9), good(strategy(2), 0.8)], FLOOR, TASK);
     assert_eq!((injection.ids(), reasons(&injection)), (vec![id(2)], vec![(id(1), LeftOut::OverTokens)]));
 }
 
@@ -163,7 +146,7 @@ fn an_injection_stays_within_its_tokens_and_a_shorter_item_may_take_the_room() {
     let of_trace =
         |n: u128, words: usize| Memory { content: "word ".repeat(words), trace_id: Some(trace(7)), ..strategy(n) };
     let found = vec![good(of_trace(1, 1_500), 0.9), good(of_trace(2, 900), 0.8), good(of_trace(3, 100), 0.7)];
-    let injection = Injection::choose(found, FLOOR, false, TASK);
+    let injection = Injection::choose(found, FLOOR, TASK);
     assert_eq!(injection.ids(), [id(1), id(3)]);
     let tokens = tokens::estimate(&injection.text(TASK));
     assert!(tokens <= Injection::MAX_TOKENS, "{tokens}");
@@ -183,27 +166,27 @@ proptest! {
     fn an_injection_keeps_all_its_bounds(
         entries in prop::collection::vec((any::<bool>(), 0u128..4, 0.0..1.0f64, 1usize..900), 0..14),
     ) {
-        let found = entries.iter().enumerate().map(|(n, (warns, t, cosine, words))| {
+        let found = entries.iter().enumerate().map(|(n, (warns, t, relevance, words))| {
             let base = if *warns { warning(n as u128) } else { strategy(n as u128) };
             let memory = Memory {
                 content: "word ".repeat(*words),
                 trace_id: (*t > 0).then(|| trace(*t)),
                 ..base
             };
-            recalled(memory, Some(*cosine), None, 1.0 - n as f64 / 100.0)
+            recalled(memory, *relevance, 1.0 - n as f64 / 100.0)
         });
-        let injection = Injection::choose(found.clone().collect(), FLOOR, false, TASK);
-        let best = found.clone().find(|entry| entry.above_floor(FLOOR, false));
+        let injection = Injection::choose(found.clone().collect(), FLOOR, TASK);
+        let best = found.clone().find(|entry| entry.relevance >= FLOOR);
         prop_assert_eq!(injection.is_empty(), best.is_none());
         prop_assert_eq!(injection.iter().count() + injection.left_out.len(), entries.len(), "each is told of");
         prop_assert!(injection.strategies.len() <= 3 && injection.warnings.len() <= 2);
-        prop_assert!(injection.iter().all(|entry| entry.above_floor(FLOOR, false)));
+        prop_assert!(injection.iter().all(|entry| entry.relevance >= FLOOR));
         prop_assert!(injection.warnings.iter().all(|entry| entry.memory.is_warning()));
         prop_assert!(tokens::estimate(&injection.text(TASK)) <= 2_000);
         for (entry, reason) in &injection.left_out {
-            prop_assert_eq!(*reason == LeftOut::BelowFloor, !entry.above_floor(FLOOR, false));
+            prop_assert_eq!(*reason == LeftOut::BelowFloor, entry.relevance < FLOOR);
         }
-        let is_strategy = |entry: &Recalled| !entry.memory.is_warning() && entry.above_floor(FLOOR, false);
+        let is_strategy = |entry: &Recalled| !entry.memory.is_warning() && entry.relevance >= FLOOR;
         if let Some(first) = injection.strategies.first() {
             let trace = first.memory.trace_id;
             let of_one_trace = |entry: &Recalled| trace.is_some() && entry.memory.trace_id == trace;
@@ -213,18 +196,6 @@ proptest! {
             let left_out = || injection.left_out.iter().filter(|(entry, _)| is_strategy(entry));
             prop_assert!(left_out().all(|(_, reason)| over(*reason)), "no warning keeps a strategy out but by its length");
         }
-    }
-
-    #[test]
-    fn the_floor_never_looks_at_a_score_and_more_evidence_never_falls_below_it(
-        cosine in prop::option::of(-1.0..1.0f64), text in prop::option::of(0.0..30.0f64),
-        floor in 0.0..=1.0f64, by_words: bool, composite in 0.0..=1.0f64, more in 0.0..1.0f64,
-    ) {
-        let above = |cosine, text, composite| recalled(strategy(1), cosine, text, composite).above_floor(floor, by_words);
-        let now = above(cosine, text, 0.5);
-        prop_assert_eq!(now, above(cosine, text, composite));
-        prop_assert!(!now || above(cosine.map(|cosine| cosine + more), text, 0.5));
-        prop_assert!(!now || above(cosine, text.map(|text| text + more), 0.5));
     }
 
     #[test]

@@ -77,7 +77,7 @@ proptest! {
     ) {
         let entries: Vec<Recalled> = parents.iter().enumerate().map(|(n, (stage, trust, score))| {
             let parent = Memory { evolution_stage: *stage, trust: *trust, ..strategy(n as u128 + 10) };
-            recalled(parent, Some(0.9), None, *score)
+            recalled(parent, 0.9, *score)
         }).collect();
         let injected = Injection { strategies: entries, ..Injection::default() };
         let memory = lesson().into_memory(Uuid::from_u128(1).into(), &origin(Outcome::Success), &injected);

@@ -29,12 +29,14 @@ fn owner(memory: &Memory) -> (Scope, Option<&str>) {
 }
 
 impl Ranking {
-    /// The memories that are linked to one of the answer as newer, and have no place in it only because others are better.
-    /// Their bodies are needed to put them first.
+    /// The memories that are linked to one of the answer as newer, and have no place in it only because others are better or
+    /// more relevant. Their bodies are needed to put them first.
     pub fn newer_beyond<'a>(&self, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<MemoryId> {
         let bodies = self.kept().filter_map(|entry| body(entry.facts.id));
         let linked: BTreeSet<MemoryId> = bodies.filter_map(|memory| Some(memory.linked_to()?.id)).collect();
-        let beyond = self.entries.iter().filter(|entry| matches!(entry.cut, Some(Cut::BeyondN { .. })));
+        let is_beyond =
+            |cut| matches!(cut, Some(Cut::BeyondN { .. } | Cut::BelowRelevance { .. } | Cut::FarBelowBest { .. }));
+        let beyond = self.entries.iter().filter(|entry| is_beyond(entry.cut));
         beyond.map(|entry| entry.facts.id).filter(|id| linked.contains(id)).collect()
     }
 
@@ -119,10 +121,17 @@ mod tests {
 
     fn entry(memory: &Memory, cut: Option<Cut>) -> Ranked {
         let now = days_ago(0.0);
-        let asked = Asked { now, signature: None, domain: None, majority_domain: None, mentions_error: false };
+        let asked = Asked {
+            now,
+            signature: None,
+            domain: None,
+            majority_domain: None,
+            mentions_error: false,
+            compares_meaning: true,
+        };
         let (facts, evidence) = (Facts::from(memory), Evidence::default());
         let score = score(&Profile::default(), &asked, &facts, &evidence, &Default::default());
-        Ranked { facts, evidence, score, cut, outdated_by: None, contested_by: None }
+        Ranked { facts, evidence, score, relevance: 1.0, cut, outdated_by: None, contested_by: None }
     }
 
     /// The answer for these memories, best first, with what outdates each.
@@ -185,6 +194,11 @@ mod tests {
             ranking.kept().map(|entry| entry.facts.id).collect::<Vec<_>>()
         };
         assert_eq!(in_answer(Cut::BeyondN { n: 2 }), [id(3), id(1), id(2)]);
+        assert_eq!(
+            in_answer(Cut::BelowRelevance { least: 0.1 }),
+            [id(3), id(1), id(2)],
+            "it is about the same as the older one"
+        );
         assert_eq!(in_answer(Cut::BelowConfidence { least: 0.9 }), [id(1), id(2)], "it was left out for what it is");
     }
 

@@ -13,7 +13,14 @@ const PROFILES: [ProfileName; 4] =
     [ProfileName::Composite, ProfileName::Paper, ProfileName::Cascade, ProfileName::Episodic];
 
 fn asked() -> Asked {
-    Asked { now: now(), signature: None, domain: None, majority_domain: None, mentions_error: false }
+    Asked {
+        now: now(),
+        signature: None,
+        domain: None,
+        majority_domain: None,
+        mentions_error: false,
+        compares_meaning: true,
+    }
 }
 
 /// Memories with a cosine each; no text was searched.
@@ -25,6 +32,7 @@ fn by_vector(memories: &[(Memory, f64)]) -> Candidates {
         }),
         text: None,
         facts: memories.iter().map(|(memory, _)| (Facts::from(memory), Evidence::default())).collect(),
+        ..Candidates::default()
     }
 }
 
@@ -248,7 +256,12 @@ fn any_candidates() -> impl Strategy<Value = Candidates> {
                 text.hits.extend(bm25.map(|score| (memory.id, score)));
                 facts.push((Facts::from(&memory), evidence));
             }
-            Candidates { vector: has_vector.then_some(vector), text: has_text.then_some(text), facts }
+            Candidates {
+                vector: has_vector.then_some(vector),
+                text: has_text.then_some(text),
+                facts,
+                ..Candidates::default()
+            }
         },
     )
 }

@@ -12,7 +12,7 @@ use super::push;
 use crate::conditions::{Conditions, label_key};
 use crate::ids::{MemoryId, TraceId};
 use crate::memory::{Facts, Memory, MemoryOutcome, Scope, SourceType};
-use crate::signature::Signature;
+use crate::signature::{Carriers, Signature};
 use crate::workspace::hex;
 
 /// What a shelf is told of a memory.
@@ -244,6 +244,17 @@ impl Cards {
             trace_id: card.trace_id,
             text_key: hex(&card.text_key),
         })
+    }
+
+    /// How many memories that are here warn of an error, and how many of them of this one.
+    pub(super) fn carriers(&self, error: &Signature) -> Carriers {
+        let matching = self.signatures.those(|own| error.matches(own));
+        let mut carriers = Carriers::default();
+        for (label, _) in self.labels.iter().zip(&self.here).filter(|(label, here)| **here && label.signature != 0) {
+            carriers.warnings += 1;
+            carriers.of_this += u64::from(matching.contains(&label.signature));
+        }
+        carriers
     }
 
     /// Which memories that are here warn of such an error.

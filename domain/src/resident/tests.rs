@@ -20,7 +20,7 @@ fn by_words(shelf: &Shelf, terms: &[&str], conditions: &Conditions) -> Vec<Memor
     let query = Query::new(terms.iter().copied());
     let mut collection = Collection::default();
     shelf.count(&query, &mut collection);
-    shelf.by_words(&query, &collection, conditions, 10).hits.into_iter().map(|(id, _)| id).collect()
+    shelf.by_words(&query, &collection, conditions, 10).list.hits.into_iter().map(|(id, _)| id).collect()
 }
 
 fn by_vector(shelf: &Shelf, vector: [f32; 2]) -> Vec<MemoryId> {
@@ -222,6 +222,6 @@ proptest! {
         }
         prop_assert_eq!(found.truncated, all.len() > limit);
         all.truncate(limit);
-        prop_assert_eq!(found.hits, all);
+        prop_assert_eq!(found.hits.iter().map(|hit| (hit.memory, hit.score)).collect::<Vec<_>>(), all);
     }
 }

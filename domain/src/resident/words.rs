@@ -5,12 +5,12 @@
 //! terms so far cannot get among the best any more, the longer lists that are left, those of stop words, are only asked
 //! about the passages that are still in the running. Where few passages may be found, nothing else is looked at.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 
 use super::cards::{allocated, map_bytes};
 use super::{Found, Full, push};
+use crate::retrieval::{MatchedTerms, TermSet};
 use crate::terms::QUERY_TERMS;
 
 /// Parameters of BM25 (Robertson and Zaragoza, 2009), with Lucene's form of the rarity:
@@ -66,6 +66,13 @@ pub struct Collection {
 }
 
 impl Collection {
+    /// What the terms of the query are worth here; no memory has any of them yet.
+    pub fn terms(&self) -> MatchedTerms {
+        let rarities: Vec<f64> = (0..self.having.len()).map(|term| f64::from(self.rarity(term))).collect();
+        let saturation = rarities.iter().sum::<f64>() * f64::from(BM25.k1 + 1.0);
+        MatchedTerms { rarities, saturation, matched: BTreeMap::new() }
+    }
+
     fn rarity(&self, term: usize) -> f32 {
         let (all, having) = (self.passages as f64, self.having.get(term).copied().unwrap_or_default() as f64);
         (1.0 + (all - having + 0.5) / (having + 0.5)).ln() as f32
@@ -177,6 +184,16 @@ impl Words {
         self.terms.get(&term).and_then(|number| self.postings.get(*number as usize))
     }
 
+    /// The terms of the query that the passage has.
+    pub(super) fn matched(&self, query: &Query, passage: u32) -> TermSet {
+        let has = |term: &u64| {
+            let postings = self.postings_of(*term)?;
+            let at = postings.packed.partition_point(|posting| posting >> FREQUENCY_BITS < passage);
+            postings.packed.get(at).filter(|posting| *posting >> FREQUENCY_BITS == passage)
+        };
+        TermSet::of(query.terms.iter().map(|term| has(term).is_some()))
+    }
+
     /// The memories that have any of the terms, best passage first.
     pub(super) fn search(
         &self,
@@ -250,7 +267,7 @@ impl Words {
     fn enough(&self, scores: &Scores, known: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> f32 {
         let best = self.best(scores, known, limit, allowed);
         let last = best.hits.last().filter(|_| best.hits.len() == limit);
-        last.map_or(known, |(_, score)| score * (1.0 - ROUNDING))
+        last.map_or(known, |hit| hit.score * (1.0 - ROUNDING))
     }
 
     fn add(&self, list: &List<'_>, average: f32, scores: &mut Scores) {

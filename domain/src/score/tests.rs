@@ -13,7 +13,14 @@ fn profile(name: ProfileName) -> Profile {
 }
 
 fn asked() -> Asked {
-    Asked { now: now(), signature: None, domain: None, majority_domain: None, mentions_error: false }
+    Asked {
+        now: now(),
+        signature: None,
+        domain: None,
+        majority_domain: None,
+        mentions_error: false,
+        compares_meaning: true,
+    }
 }
 
 fn listed(rank: usize, score: f64, relative: f64, share: f64) -> Listed {
@@ -230,6 +237,7 @@ impl Case {
             domain: Some(if self.same_domain { "algorithms".into() } else { "network".into() }),
             majority_domain: None,
             mentions_error: self.mentions_error,
+            compares_meaning: true,
         };
         let mut evidence = Evidence::default();
         (0..self.uses).for_each(|_| evidence.add(SignalKind::Injected, days_ago(self.age_days)));

@@ -69,6 +69,8 @@ fn words(cut: Cut) -> String {
     match cut {
         Cut::Duplicate { of } => format!("says the same as {of}"),
         Cut::BelowConfidence { least } => format!("confidence below {least}"),
+        Cut::BelowRelevance { least } => format!("relevance below {least}"),
+        Cut::FarBelowBest { best } => format!("far less relevant than the best, which has {best:.2}"),
         Cut::NotOfBestTrace { best } => format!("not of the trace of {best}"),
         Cut::BeyondN { n } => format!("beyond the first {n}"),
         Cut::OverTokens { max } => format!("over {max} tokens"),

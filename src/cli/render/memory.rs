@@ -40,7 +40,11 @@ fn recalled(entry: &RecalledView, explain: bool) -> String {
     let memory = &entry.memory;
     let mut out =
         format!("{:.3}  {}  {}\n", entry.composite_score, kind(memory.warning), bold(clean_line(&memory.title)));
-    let _ = writeln!(out, "       {}  confidence {:.2}", dim(memory.id), memory.confidence);
+    let numbers = format!("relevance {:.2}  confidence {:.2}", entry.relevance, memory.confidence);
+    let _ = writeln!(out, "       {}  {numbers}", dim(memory.id));
+    if entry.below_threshold {
+        let _ = writeln!(out, "       {}", dim("below the relevance that an answer needs"));
+    }
     let newer = [
         ("superseded", memory.superseded_by),
         ("outdated", entry.outdated_by.filter(|_| memory.superseded_by.is_none())),

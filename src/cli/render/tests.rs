@@ -79,6 +79,8 @@ fn warning() -> MemoryView {
 fn found(memory: MemoryView, composite: f64) -> RecalledView {
     RecalledView {
         memory,
+        relevance: 0.64,
+        below_threshold: composite < 0.6,
         similarity_score: 0.9,
         recency_score: 1.0,
         error_score: 0.0,
@@ -98,6 +100,8 @@ fn found(memory: MemoryView, composite: f64) -> RecalledView {
             lists: vec![ListPart { name: "vector".into(), rank: 1, relative: 0.9, share: 1.0 }],
             cosine: Some(0.81),
             text_score: None,
+            relevance: None,
+            very_error: false,
         },
         outdated_by: None,
         contested_by: None,
@@ -128,6 +132,7 @@ fn candidate(n: u128, title: &str, cut: Option<Cut>) -> CandidateView {
         rank: cut.is_none().then_some(1),
         cut,
         confidence: 0.7,
+        relevance: 0.64,
         similarity_score: found.similarity_score,
         base_score: found.base_score,
         composite_score: found.composite_score,

@@ -3,6 +3,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use futures::poll;
+use reasoning_bank_domain::relevance::SHIPPED_EMBEDDER;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -82,6 +83,7 @@ fn the_fingerprint_is_that_of_the_file() {
     let embedder = scripted().0;
     let hash: String = Sha256::digest(builtin::ONNX).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(embedder.fingerprint().hash, hash);
+    assert_eq!(hash, SHIPPED_EMBEDDER, "relevance is calibrated for another model: `eval relevance --fit`");
     assert_eq!(embedder.fingerprint().to_string(), "all-MiniLM-L6-v2-int8/384/4e9da7c1c53618a4");
 }
 

@@ -53,7 +53,8 @@ impl Bench<'_> {
     }
 
     pub(crate) async fn ask(&self, text: &str) -> Result<Duration, EvalError> {
-        let request = RetrieveRequest::new(text, Synthetic::workspace(), RESULTS);
+        let request =
+            RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(text, Synthetic::workspace(), RESULTS) };
         let begun = Instant::now();
         let found = self.system.memories.retrieve(request, patience()).await?;
         let took = begun.elapsed();

@@ -20,7 +20,7 @@ const MAX_TOKENS: usize = 8_000;
 const FULL_ONLY: [&str; 5] = ["status", "revision", "pinned", "usage_count", "updated_at"];
 
 /// What the schema of an answer spells out; an answer holds more, which a schema that closes no object allows.
-const IN_SCHEMA: [&str; 12] = [
+const IN_SCHEMA: [&str; 11] = [
     "id",
     "title",
     "description",
@@ -30,9 +30,8 @@ const IN_SCHEMA: [&str; 12] = [
     "error_context",
     "scope",
     "confidence",
-    "similarity_score",
+    "relevance",
     "composite_score",
-    "why",
 ];
 
 const COMPACT_ERROR: [&str; 3] = ["error_type", "failure_pattern", "corrective_guidance"];
@@ -78,13 +77,16 @@ pub(crate) struct Arguments {
     include_errors: bool,
     #[serde(default)]
     errors_only: bool,
-    /// Error type or message: finds its warnings.
+    /// Error type or message.
     #[schemars(length(max = 4000))]
     error_signature: Option<String>,
     #[schemars(range(min = 0, max = 1))]
     min_confidence: Option<f64>,
     #[serde(default)]
     include_superseded: bool,
+    /// 0: always n.
+    #[schemars(range(min = 0, max = 1))]
+    min_relevance: Option<f64>,
     profile: Option<ProfileName>,
     #[schemars(range(min = 1, max = 200_000))]
     max_tokens: Option<u32>,
@@ -118,6 +120,7 @@ impl Arguments {
             error_signature: present(self.error_signature),
             min_confidence: self.min_confidence,
             include_superseded: self.include_superseded,
+            min_relevance: self.min_relevance,
             profile: self.profile,
             max_tokens: Some(self.max_tokens.map_or(MAX_TOKENS, |tokens| tokens as usize)),
         }
@@ -143,7 +146,6 @@ fn answer_schema() -> JsonObject {
     if let Some(Value::Object(memory)) = memory {
         memory.retain(|field, _| IN_SCHEMA.contains(&field.as_str()));
         keep(memory.get_mut("error_context").and_then(|error| error.get_mut("properties")), &COMPACT_ERROR);
-        memory.insert("why".into(), json!({"type": "object"}));
     }
     answer
 }

@@ -73,7 +73,7 @@ fn retrieved() -> Retrieved {
             "error_context": error, "scope": "project", "workspace_id": "0123456789abcdef", "source_type": "solve",
             "trust": "model", "status": "active", "revision": 1, "pinned": false, "confidence": 0.6000000000000001, "usage_count": 2,
             "derived_from": [], "evolution_stage": 0, "pattern_tags": ["a"], "domain_category": "rust", "trace_id": id,
-            "created_at": "2026-11-20T10:00:00Z", "updated_at": "2026-11-20T10:00:00Z", "similarity_score": 0.123456789, "recency_score": 1.0,
+            "created_at": "2026-11-20T10:00:00Z", "updated_at": "2026-11-20T10:00:00Z", "relevance": 0.71234567, "similarity_score": 0.123456789, "recency_score": 1.0,
             "error_score": 0.0, "base_score": 0.5, "composite_score": 0.4,
             "why": {
                 "profile": "composite", "components": [{"name": "similarity", "value": 0.123456789, "weight": 0.6}],
@@ -98,7 +98,7 @@ fn compact_drops_the_state_of_the_bank_raw_errors_and_last_digits() {
                 "scope": "project", "workspace_id": "0123456789abcdef", "source_type": "solve", "trust": "model",
                 "confidence": 0.6, "derived_from": [], "evolution_stage": 0, "pattern_tags": ["a"],
                 "domain_category": "rust", "trace_id": "01890a5d-ac96-774b-bcce-b302099a8057",
-                "created_at": "2026-11-20T10:00:00Z", "similarity_score": 0.123457, "recency_score": 1.0,
+                "created_at": "2026-11-20T10:00:00Z", "relevance": 0.712346, "similarity_score": 0.123457, "recency_score": 1.0,
                 "error_score": 0.0, "base_score": 0.5, "composite_score": 0.4,
                 "why": {
                     "profile": "composite",

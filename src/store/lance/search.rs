@@ -15,14 +15,14 @@ use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, Memory};
 use reasoning_bank_domain::retrieval::Candidates;
-use reasoning_bank_domain::signature::Signature;
+use reasoning_bank_domain::signature::{Carriers, Signature};
 use reasoning_bank_domain::terms;
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 
 use super::read::{self, with_retry};
 use super::tables::Tables;
-use super::{Shared, failed, filter, resident, rows};
+use super::{Shared, failed, filter, resident, rows, term_statistics};
 
 /// Passages fetched for a memory; a memory usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
@@ -36,7 +36,8 @@ pub(super) async fn candidates(shared: &Shared, tables: &Tables, recall: Recall)
         return Ok(Candidates {
             vector: recall.vector.is_some().then(nothing),
             text: terms.is_some().then(nothing),
-            facts: Vec::new(),
+            carriers: recall.signature.is_some().then(Carriers::default),
+            ..Candidates::default()
         });
     };
     // Active memories alone are held in memory.
@@ -45,24 +46,41 @@ pub(super) async fn candidates(shared: &Shared, tables: &Tables, recall: Recall)
     {
         return Ok(found);
     }
-    let terms = terms.map(|terms| terms.join(" "));
     let passages = tables.passages.query_snapshot().await.map_err(failed)?;
-    let search = |kind| best_per_memory(&passages, kind, &condition, recall.limit);
-    let (vector, text, warning) = tokio::try_join!(
-        maybe(recall.vector.as_deref().map(|vector| search(Search::Vector(vector)))),
-        maybe(terms.as_deref().map(|terms| search(Search::Text(terms)))),
-        maybe(recall.signature.as_ref().map(|signature| warning_of(tables, signature, &recall))),
+    let by_vector =
+        async |vector| Ok(best_per_memory(&passages, Search::Vector(vector), &condition, recall.limit).await?.list);
+    let by_words = async |terms: &[String]| {
+        let words = terms.join(" ");
+        let found = best_per_memory(&passages, Search::Text(&words), &condition, recall.limit).await?;
+        let all = with_retry(&passages, || passages.count_rows(None)).await?;
+        Ok((found.list, term_statistics::of(&found.passages, terms, all)?))
+    };
+    let (vector, text, warnings) = tokio::try_join!(
+        maybe(recall.vector.as_deref().map(by_vector)),
+        maybe(terms.as_deref().map(by_words)),
+        maybe(recall.signature.as_ref().map(|signature| warnings_of(tables, signature, &recall))),
     )?;
-    complete(tables, &recall, vector, text, warning.unwrap_or_default()).await
+    let (text, terms) = text.unzip();
+    let (warnings, carriers) = warnings.unzip();
+    let found = complete(tables, &recall, vector, text, warnings.unwrap_or_default()).await?;
+    Ok(Candidates { terms: terms.unwrap_or_default(), carriers, ..found })
 }
 
-/// The newest memories that warn of such an error, at most `limit`. Those that may be read are found without their bodies;
-/// where the conditions leave few of them, no more than a few times as many as are wanted are looked at.
-async fn warning_of(tables: &Tables, error: &Signature, recall: &Recall) -> Result<Vec<MemoryId>, StoreError> {
-    let named = contains(col("signature"), lit(format!("{}|", error.error())));
-    let of_status = filter::of_status(recall.statuses());
-    let condition = filter::all([Some(named), of_status, filter::readable(&recall.visible)]);
-    let found = read::select(&tables.memories, condition, &["id", "signature"]).await?;
+/// The newest memories that warn of such an error, at most `limit`, and how many there are. Those that may be read are found
+/// without their bodies; where the conditions leave few of them, no more than a few times as many as are wanted are looked at.
+async fn warnings_of(
+    tables: &Tables,
+    error: &Signature,
+    recall: &Recall,
+) -> Result<(Vec<MemoryId>, Carriers), StoreError> {
+    let may_be_found =
+        |of| filter::all([Some(of), filter::of_status(recall.statuses()), filter::readable(&recall.visible)]);
+    let named = may_be_found(contains(col("signature"), lit(format!("{}|", error.error()))));
+    let warns = may_be_found(col("signature").not_eq(lit("")));
+    let (found, all) = tokio::try_join!(
+        read::select(&tables.memories, named, &["id", "signature"]),
+        read::select(&tables.memories, warns, &["status"]),
+    )?;
     let mut matching = Vec::new();
     for (id, own) in rows::text_column(&found, "id").zip(rows::text_column(&found, "signature")) {
         let own = Signature::deserialize(StrDeserializer::<ParseError>::new(own)).map_err(failed)?;
@@ -70,6 +88,8 @@ async fn warning_of(tables: &Tables, error: &Signature, recall: &Recall) -> Resu
             matching.push(id.parse::<MemoryId>().map_err(failed)?);
         }
     }
+    let warnings: usize = all.iter().map(RecordBatch::num_rows).sum();
+    let carriers = Carriers { warnings: warnings as u64, of_this: matching.len() as u64 };
     matching.sort_unstable_by(|a, b| b.cmp(a));
     let mut warning = Vec::new();
     for ids in matching.chunks(recall.limit).take(ROUNDS as usize) {
@@ -82,7 +102,7 @@ async fn warning_of(tables: &Tables, error: &Signature, recall: &Recall) -> Resu
         }
     }
     warning.truncate(recall.limit);
-    Ok(warning)
+    Ok((warning, carriers))
 }
 
 async fn maybe<T>(work: Option<impl Future<Output = Result<T, StoreError>>>) -> Result<Option<T>, StoreError> {
@@ -98,14 +118,21 @@ enum Search<'a> {
     Text(&'a str),
 }
 
+/// The best memories, and the passages that they were found among.
+#[derive(Default)]
+struct Best {
+    list: RankedList,
+    passages: Vec<RecordBatch>,
+}
+
 async fn best_per_memory(
     passages: &Table,
     search: Search<'_>,
     condition: &DfExpr,
     limit: usize,
-) -> Result<RankedList, StoreError> {
+) -> Result<Best, StoreError> {
     if matches!(search, Search::Text(terms) if terms.is_empty()) {
-        return Ok(RankedList::default());
+        return Ok(Best::default());
     }
     let mut fetch = limit.saturating_mul(PASSAGES_A_MEMORY).saturating_add(1);
     let mut round = 1;
@@ -115,7 +142,7 @@ async fn best_per_memory(
         let exhausted = found < fetch;
         let list = rank(&batches, search, limit, exhausted)?;
         if exhausted || list.hits.len() >= limit || round == ROUNDS {
-            return Ok(list);
+            return Ok(Best { list, passages: batches });
         }
         fetch = fetch.saturating_mul(PASSAGES_A_MEMORY);
         round += 1;
@@ -139,7 +166,7 @@ async fn run(
         Search::Text(terms) => {
             let query = FullTextSearchQuery::new(terms.to_owned()).with_column("terms".to_owned())?;
             let query = passages.query().only_if_expr(condition.clone()).full_text_search(query);
-            let query = query.limit(limit).select(Select::columns(&["memory_id", "_score"]));
+            let query = query.limit(limit).select(Select::columns(&["memory_id", "terms", "_score"]));
             query.execute().await?.try_collect().await
         }
     }
@@ -184,5 +211,5 @@ async fn complete(
         list.hits.retain(|(id, _)| known.contains(id));
     }
     let facts = memories.iter().map(|m| (Facts::from(m), evidence.remove(&m.id).unwrap_or_default())).collect();
-    Ok(Candidates { vector, text, facts })
+    Ok(Candidates { vector, text, facts, ..Candidates::default() })
 }

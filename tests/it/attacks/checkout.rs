@@ -40,8 +40,11 @@ const LINES: &[&str] = &[
     "retrieval.n_results = -1",
     "retrieval.n_results = 9223372036854775807",
     "retrieval.n_results = 1e9",
+    "retrieval.min_relevance = 0.0",
+    "retrieval.min_relevance = 0.01",
+    "retrieval.min_relevance = nan",
     "retrieval.relevance_floor = 0.0",
-    "retrieval.relevance_floor = 0.39",
+    "retrieval.relevance_floor = 0.19",
     "retrieval.relevance_floor = -1",
     "retrieval.relevance_floor = nan",
     "retrieval.relevance_floor = -inf",
@@ -135,7 +138,7 @@ fn is_narrower(key: &str, checkout: &Value, own: &Value) -> bool {
     let number = |value: &Value| value.as_f64().unwrap();
     match key {
         "retrieval.n_results" => number(checkout) <= number(own),
-        "retrieval.relevance_floor" => number(checkout) >= number(own),
+        "retrieval.min_relevance" | "retrieval.relevance_floor" => number(checkout) >= number(own),
         "mcp.toolsets" => checkout.as_array().unwrap().iter().all(|toolset| own.as_array().unwrap().contains(toolset)),
         "workspace.name" => checkout.as_str().is_some_and(|name| !name.contains(char::is_control)),
         _ => false,

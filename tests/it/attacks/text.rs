@@ -128,7 +128,7 @@ fn no_secret_and_no_invisible_character_comes_out_of_a_text_that_is_recorded() {
     assert!(dropped as usize > corpus.len() * DISGUISES.len(), "{dropped}");
     let found = process.call(
         "retrieve_memories",
-        json!({"query": "hostile text of a transcript", "n_results": 50, "max_tokens": 200_000, "detail": "full"}),
+        json!({"query": "hostile text of a transcript", "n_results": 50, "min_relevance": 0, "max_tokens": 200_000, "detail": "full"}),
     );
     assert_eq!(found["memories"].as_array().unwrap().len(), created, "{found}");
     assert_no_string_unseen("retrieve_memories", &found);

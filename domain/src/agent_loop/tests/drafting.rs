@@ -152,8 +152,8 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
         let [Effect::Conclude(end)] = &run.on(Input::DeadlinePassed, NOW)[..] else { panic!("no end") };
         (end.end.clone().unwrap(), think.prompt.input.clone())
     };
-    let below = (recalled(warning(2), Some(0.1), None, 0.2), LeftOut::BelowFloor);
-    let used = recalled(strategy(1), Some(0.9), None, 0.7);
+    let below = (recalled(warning(2), 0.1, 0.2), LeftOut::BelowFloor);
+    let used = recalled(strategy(1), 0.9, 0.7);
     let some = Injection { strategies: vec![used], left_out: vec![below.clone()], ..Injection::default() };
     let (report, prompt) = recalled_by(Some(some), vec![]);
     assert_eq!((report.memories_used[0].id, report.memories_used.len()), (id(1), 1));
@@ -182,7 +182,7 @@ fn memories_that_no_draft_was_shown_were_not_used_and_nothing_is_concluded_about
         long.task.task = "word ".repeat(9_000);
         let limits = Limits { prompt_token_budget: 2_000, max_iterations: 2, ..Limits::default() };
         let (mut run, _) = AgentLoop::start(long, limits, NOW);
-        let strategies = vec![recalled(content, Some(0.9), None, 0.7)];
+        let strategies = vec![recalled(content, 0.9, 0.7)];
         let injection = Some(Injection { strategies, ..Injection::default() });
         let mut effects = run.on(Input::Recalled { injection, notes: vec![] }, NOW);
         let mut prompts = Vec::new();

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::resident::Hit;
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     unit(a).iter().zip(unit(b)).map(|(a, b)| a * b).sum()
@@ -43,7 +44,7 @@ proptest! {
         scores.sort_by(|a, b| b.total_cmp(a));
         prop_assert_eq!(found.hits.len(), limit.min(best.len()));
         prop_assert_eq!(found.truncated, best.len() > limit);
-        for ((memory, score), expected) in found.hits.iter().zip(scores) {
+        for (Hit { memory, score, .. }, expected) in found.hits.iter().zip(scores) {
             prop_assert!((score - best[memory]).abs() < 0.01 && (score - expected).abs() < 0.01);
         }
     }
@@ -96,7 +97,7 @@ fn the_sieve_finds_nearly_all_of_the_nearest() {
         exact.sort_by(|a, b| b.0.total_cmp(&a.0));
         let found = all.search(&query, 10, |memory| memory % 2 == 0);
         assert!(found.truncated && found.hits.len() == 10);
-        right += exact[..10].iter().filter(|(_, n)| found.hits.iter().any(|(memory, _)| memory == n)).count();
+        right += exact[..10].iter().filter(|(_, n)| found.hits.iter().any(|hit| hit.memory == *n)).count();
     }
     assert!(right >= 190, "{right} of 200");
 
@@ -110,7 +111,7 @@ fn the_sieve_finds_nearly_all_of_the_nearest() {
     // where few are allowed, none of them is left out
     let few = all.search(&vectors[7], 100, |memory| memory % 1_000 == 7);
     assert_eq!((few.hits.len(), few.truncated), (45, false));
-    assert_eq!(few.hits[0].0, 7);
+    assert_eq!(few.hits[0].memory, 7);
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn vectors_without_a_length_or_of_another_one_do_no_harm() {
     all.push(1, &[1.0]);
     all.push(2, &[0.0, -3.0]);
     let found = all.search(&[0.0, 1.0], 5, |_| true);
-    assert_eq!(found.hits, [(0, 0.0), (2, -1.0)]);
+    assert_eq!(found.hits.iter().map(|hit| (hit.memory, hit.score)).collect::<Vec<_>>(), [(0, 0.0), (2, -1.0)]);
     assert_eq!(all.search(&[1.0], 5, |_| true), Found::default());
     assert_eq!(all.search(&[0.0, 0.0], 5, |_| true).hits.len(), 2);
 }

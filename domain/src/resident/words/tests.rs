@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
+use crate::resident::Hit;
 
 /// BM25 by the book, over all passages; the best passage of each allowed memory.
 fn naive(passages: &[(u32, Vec<String>)], query: &[String], allowed: impl Fn(u32) -> bool) -> BTreeMap<u32, f64> {
@@ -71,7 +72,7 @@ proptest! {
         let mut scores: Vec<f64> = expected.values().copied().collect();
         scores.sort_by(|a, b| b.total_cmp(a));
         prop_assert_eq!(found.hits.len(), limit.min(expected.len()));
-        for ((memory, score), rank) in found.hits.iter().zip(0..) {
+        for (Hit { memory, score, .. }, rank) in found.hits.iter().zip(0..) {
             prop_assert!(close(f64::from(*score), expected[memory]), "{} {:?}", score, expected);
             prop_assert!(close(f64::from(*score), scores[rank]), "{} at {}: {:?}", score, rank, scores);
         }
@@ -92,13 +93,13 @@ proptest! {
         prop_assert_eq!(&statistics, &collection(&[&parts[0], &parts[1]], &asked));
         let of = |words: &Words| words.search(&asked, &statistics, 100, |_| true).hits;
         let mut best: BTreeMap<u32, f32> = BTreeMap::new();
-        for (memory, score) in parts.iter().flat_map(of) {
+        for Hit { memory, score, .. } in parts.iter().flat_map(of) {
             let entry = best.entry(memory).or_insert(score);
             *entry = entry.max(score);
         }
         let all = of(&whole);
         prop_assert_eq!(all.len(), best.len());
-        for (memory, score) in all {
+        for Hit { memory, score, .. } in all {
             prop_assert!(close(f64::from(score), f64::from(best[&memory])));
             prop_assert!(f64::from(score) <= ideal(&statistics, &asked));
         }
@@ -119,7 +120,7 @@ fn a_query_of_stop_words_and_a_rare_one_looks_at_few_passages_and_says_that_it_l
     let found = words.search(&query, &collection(&[&words], &query), 5, |_| true);
     assert!(found.truncated);
     assert_eq!(found.hits.len(), 5);
-    assert!(found.hits.iter().all(|(memory, _)| memory % 500 == 7));
+    assert!(found.hits.iter().all(|hit| hit.memory % 500 == 7));
 }
 
 #[test]
@@ -136,7 +137,7 @@ fn of_a_few_that_may_be_found_all_are_found_and_none_that_lacks_the_words() {
     let (all, some) = (found(&["the", "never"], 10), found(&["the"], 3));
     assert_eq!((all.hits.len(), all.truncated, some.hits.len(), some.truncated), (10, false, 3, true));
     let one = found(&["own7"], 10);
-    assert_eq!(one.hits.iter().map(|(memory, _)| *memory).collect::<Vec<_>>(), [7, 3_007, 6_007, 9_007]);
+    assert_eq!(one.hits.iter().map(|hit| hit.memory).collect::<Vec<_>>(), [7, 3_007, 6_007, 9_007]);
 }
 
 #[test]

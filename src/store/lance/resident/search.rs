@@ -7,7 +7,8 @@ use reasoning_bank_actors::ports::{Recall, StoreError};
 use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::resident::{Collection, Query, Shelf, merge};
-use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::retrieval::{Candidates, MatchedTerms};
+use reasoning_bank_domain::signature::Carriers;
 
 use super::super::{blocking, failed, threads};
 use super::keeping::{Kept, Placed};
@@ -24,13 +25,14 @@ pub(super) async fn search(
     let search = Arc::new(Search { shelves, recall: recall.clone(), query });
     let passages: usize = search.shelves().iter().map(|placed| placed.shelf.passages()).sum();
     if passages <= PASSAGES_IN_PLACE {
-        return Ok(search.complete(search.by_vector(), search.by_words()));
+        let (text, terms) = search.by_words();
+        return Ok(search.complete(search.by_vector(), text, terms));
     }
     let vectors = Arc::clone(&search);
     let vectors = tokio::task::spawn_blocking(move || vectors.by_vector());
-    let (text, search) = blocking(move || (search.by_words(), search)).await?;
+    let ((text, terms), search) = blocking(move || (search.by_words(), search)).await?;
     let vector = vectors.await.map_err(failed)?;
-    blocking(move || search.complete(vector, text)).await
+    blocking(move || search.complete(vector, text, terms)).await
 }
 
 struct Search {
@@ -55,19 +57,32 @@ impl Search {
         Some(if passages <= PASSAGES_IN_PLACE { list() } else { threads::search(list) })
     }
 
-    fn by_words(&self) -> Option<RankedList> {
+    fn by_words(&self) -> (Option<RankedList>, MatchedTerms) {
         let Recall { conditions, limit, .. } = &self.recall;
-        let query = self.query.as_ref()?;
+        let Some(query) = &self.query else { return (None, MatchedTerms::default()) };
         let shelves = self.shelves();
         let mut collection = Collection::default();
         shelves.iter().for_each(|placed| placed.shelf.count(query, &mut collection));
-        let lists = shelves.iter().map(|placed| placed.shelf.by_words(query, &collection, conditions, *limit));
-        Some(merge(lists, *limit))
+        let mut terms = collection.terms();
+        let lists: Vec<RankedList> = shelves
+            .iter()
+            .map(|placed| {
+                let found = placed.shelf.by_words(query, &collection, conditions, *limit);
+                terms.matched.extend(found.matched);
+                found.list
+            })
+            .collect();
+        (Some(merge(lists, *limit)), terms)
     }
 
     /// With the newest memories that warn of the error that is asked for, and with what scoring needs of all that was
     /// found. What was taken off a shelf since is in neither list.
-    fn complete(&self, mut vector: Option<RankedList>, mut text: Option<RankedList>) -> Candidates {
+    fn complete(
+        &self,
+        mut vector: Option<RankedList>,
+        mut text: Option<RankedList>,
+        terms: MatchedTerms,
+    ) -> Candidates {
         let Recall { conditions, limit, .. } = &self.recall;
         let shelves = self.shelves();
         let warning = self.recall.signature.iter().flat_map(|error| {
@@ -85,6 +100,9 @@ impl Search {
         for list in [&mut vector, &mut text].into_iter().flatten() {
             list.hits.retain(|(id, _)| known.contains(id));
         }
-        Candidates { vector, text, facts }
+        let carriers = self.recall.signature.as_ref().map(|error| {
+            shelves.iter().map(|placed| placed.shelf.carriers(error)).fold(Carriers::default(), Carriers::and)
+        });
+        Candidates { vector, text, facts, terms, carriers }
     }
 }
