@@ -5,6 +5,7 @@ pub(crate) mod capture;
 pub(crate) mod dataset;
 pub(crate) mod embedding;
 pub(crate) mod learning;
+pub(crate) mod relevance;
 pub(crate) mod report;
 pub(crate) mod retrieval;
 pub(crate) mod speed;

@@ -14,7 +14,7 @@ mod shared;
 mod words;
 mod workspace;
 
-pub(super) use eval::{EmbeddingArgs, EvalCommand, LearningArgs, RetrievalArgs, SpeedArgs};
+pub(super) use eval::{EmbeddingArgs, EvalCommand, LearningArgs, RelevanceArgs, RetrievalArgs, SpeedArgs};
 pub(super) use memory::{
     ErrorArgs, FeedbackArgs, ImportArgs, Lesson, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs, UpdateArgs,
 };

@@ -20,6 +20,7 @@ use crate::eval::report::{BUILD, ByList, CorpusCount, Ingest, Report};
 use crate::eval::{EvalError, Timed, capture, embedding, learning, retrieval};
 use crate::settings::Loaded;
 
+mod relevance;
 mod speed;
 
 pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
@@ -30,6 +31,7 @@ pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> 
         }
         EvalCommand::Embedding(args) => output.answer(&embedding_speed(&args, loaded, output)?, render::eval_embedding),
         EvalCommand::Learning(args) => output.answer(&learned(&args, loaded, output)?, render::eval_learning),
+        EvalCommand::Relevance(args) => relevance::command(&args, loaded, output),
         EvalCommand::Speed(args) => speed::command(&args, loaded, output),
         EvalCommand::Retrieval(args) => output.answer(&measure(&args, loaded, output)?, render::eval_retrieval),
     }

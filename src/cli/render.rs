@@ -24,7 +24,7 @@ mod workspace;
 pub(super) use candidates::explained;
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported, superseded};
-pub(super) use eval::{eval_capture, eval_embedding, eval_learning, eval_retrieval, eval_speed};
+pub(super) use eval::{eval_capture, eval_embedding, eval_learning, eval_relevance, eval_retrieval, eval_speed};
 pub(super) use learn::learned;
 pub(super) use maintain::maintained;
 pub(super) use memory::{imported, memory, memory_detail, recorded, retrieved, why};

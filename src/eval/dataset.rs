@@ -17,7 +17,7 @@ use super::EvalError;
 use crate::jsonl::{self, FieldProblem, ReadError, Refusal};
 
 /// A line of a corpus.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Document {
     pub(crate) title: String,
     pub(crate) text: String,

@@ -18,6 +18,7 @@ mod distilling;
 mod durability;
 mod embedding;
 mod eval_learning;
+mod eval_relevance;
 mod eval_retrieval;
 mod eval_speed;
 mod file_modes;

@@ -23,6 +23,16 @@ pub(in crate::cli) enum EvalCommand {
             A line of the run:     {\"id\": \"q1\", \"hits\": [\"d1\", …], \"ms\": 12.3}"
     )]
     Retrieval(RetrievalArgs),
+    /// Measure how well an answer knows whether it is one
+    #[command(
+        long_about = "Measure the relevance of answers on at least two sets, each a directory with corpus.jsonl and \
+            queries.jsonl as `eval retrieval` takes them. Banks of the sizes are sampled from each set and asked \
+            questions whose answers are there, questions of the same set whose answers were taken out, and questions of \
+            the other sets. Everything goes through the store and the retrieval that all commands use, with the \
+            settings in force, in a temporary directory.",
+        after_help = "Example:\n  reasoning-bank eval relevance tests/data/retrieval/*/"
+    )]
+    Relevance(RelevanceArgs),
     /// Measure how fast a bank of a size is, and what it takes of memory and disk
     #[command(
         long_about = "Measure the speed of banks that are made up, of the sizes given: memories stored per second, upkeep, \
@@ -100,6 +110,26 @@ pub(in crate::cli) struct RetrievalArgs {
     /// Write the 20 best hits of every query, as JSON Lines
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RelevanceArgs {
+    /// Directories of sets
+    #[arg(value_name = "DIRECTORY", required = true, num_args = 2..)]
+    pub(in crate::cli) sets: Vec<PathBuf>,
+    /// Sizes of the banks in memories, 2 to 100000 each
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "3,10,30,100,1000",
+        value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    pub(in crate::cli) sizes: Vec<u32>,
+    /// Questions of each kind that are asked of the banks of one size, 10 to 10000
+    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u32).range(10..=10_000))]
+    pub(in crate::cli) questions: u32,
+    /// Samples other banks
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(in crate::cli) seed: u64,
+    /// Fit the coefficients to these sets, and measure on each set those that were fitted without it
+    #[arg(long)]
+    pub(in crate::cli) fit: bool,
 }
 
 #[derive(Debug, Args)]

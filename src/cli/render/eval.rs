@@ -1,6 +1,7 @@
 //! What was measured, as a table.
 
 mod learning;
+mod relevance;
 mod speed;
 
 use std::fmt::Write;
@@ -8,6 +9,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 pub(in crate::cli) use learning::eval_learning;
+pub(in crate::cli) use relevance::eval_relevance;
 pub(in crate::cli) use speed::eval_speed;
 
 use super::style::{bold, doubtful};

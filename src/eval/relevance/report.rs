@@ -1,0 +1,252 @@
+//! What `eval relevance` answers with: for each set and each size of bank how well relevance tells questions that a bank
+//! can answer from those that it cannot.
+
+use reasoning_bank_domain::relevance::Coefficients;
+use serde::Serialize;
+
+use super::banks::Kind;
+use super::fit::Example;
+
+/// What is known of how often questions are answerable: four of ten; the others are half of the same set.
+const SHARES: [(Kind, f64); 3] = [(Kind::Answerable, 0.4), (Kind::Removed, 0.3), (Kind::Foreign, 0.3)];
+/// Relevances are compared with what was right in so many groups of equal width.
+const BINS: usize = 5;
+
+/// A question and what was answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Observation {
+    pub(crate) kind: Kind,
+    /// How many memories answer it.
+    pub(crate) right: usize,
+    /// The wide answer, best first.
+    pub(crate) shown: Vec<Shown>,
+    /// The evidence for the first memories of an answer by both lists, by words alone and by vectors alone.
+    pub(crate) evidence: [Vec<Example>; 3],
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    pub(crate) is_right: bool,
+    pub(crate) relevance: f64,
+    /// It is in the answer of somebody who names no relevance.
+    pub(crate) is_kept: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Report {
+    pub(crate) embedder: String,
+    /// The relevance that an answer needs.
+    pub(crate) min_relevance: f64,
+    pub(crate) rows: Vec<Row>,
+    /// The calibration error over all sets, each with the same weight, by the size of the bank.
+    pub(crate) calibration: Vec<(usize, f64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fitted: Option<Fitted>,
+}
+
+/// Coefficients that were fitted, and what coefficients that were fitted without a set do on that set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Fitted {
+    /// As the source holds them.
+    pub(crate) source: String,
+    pub(crate) left_out: Vec<Row>,
+    pub(crate) calibration: Vec<(usize, f64)>,
+}
+
+/// Of one set and one size of bank. Shares are in 0..=1, and null where there is no such question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Row {
+    pub(crate) set: String,
+    pub(crate) size: usize,
+    /// Memories of a bank, in the mean: fewer than its size where the set has no more.
+    pub(crate) memories: f64,
+    /// Questions of each kind.
+    pub(crate) questions: usize,
+    /// The area under the ROC curve of the best relevance of an answer: answerable questions against foreign ones.
+    pub(crate) auc_foreign: Option<f64>,
+    /// The same against questions of the set whose answers were taken out.
+    pub(crate) auc_removed: Option<f64>,
+    /// Answerable questions that nothing is answered to.
+    pub(crate) empty_answerable: Option<f64>,
+    pub(crate) empty_removed: Option<f64>,
+    pub(crate) empty_foreign: Option<f64>,
+    /// Answerable questions whose first right memory of the wide answer is left out.
+    pub(crate) first_lost: Option<f64>,
+    /// The share of an answer that is right, over answerable questions that are answered, and that of the wide answer.
+    pub(crate) precision: Option<f64>,
+    pub(crate) precision_wide: Option<f64>,
+    /// The share of the right memories that are answered, where several are right, and that of the wide answer.
+    pub(crate) recall_several: Option<f64>,
+    pub(crate) recall_several_wide: Option<f64>,
+    /// How far the relevance of the most relevant memory is from the share of such memories that are right: the mean over
+    /// five groups of relevances, four of ten questions being answerable.
+    pub(crate) calibration_error: f64,
+}
+
+/// The most relevant memory of an answer.
+struct Top {
+    relevance: f64,
+    is_right: bool,
+    weight: f64,
+}
+
+impl Observation {
+    fn best(&self) -> f64 {
+        self.shown.iter().map(|shown| shown.relevance).fold(0.0, f64::max)
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.shown.iter().any(|shown| shown.is_kept)
+    }
+
+    fn loses_the_first(&self) -> bool {
+        self.shown.iter().find(|shown| shown.is_right).is_some_and(|shown| !shown.is_kept)
+    }
+
+    /// The share of the memories that are right, of those that are kept or of all; none where there are none.
+    fn precision(&self, kept: bool) -> Option<f64> {
+        let answer = || self.shown.iter().filter(|shown| shown.is_kept || !kept);
+        share(answer().filter(|shown| shown.is_right).count(), answer().count())
+    }
+
+    fn recall(&self, kept: bool) -> Option<f64> {
+        share(self.shown.iter().filter(|shown| shown.is_right && (shown.is_kept || !kept)).count(), self.right)
+    }
+
+    /// As if relevance had been computed with these coefficients; `is_kept` says of a relevance and the best one whether
+    /// an answer has it.
+    pub(crate) fn judged_by(&self, coefficients: &Coefficients, is_kept: impl Fn(f64, f64) -> bool) -> Self {
+        let relevance = |example: &Example| coefficients.relevance(&example.features);
+        let best = self.evidence[0].iter().map(relevance).fold(0.0, f64::max);
+        let shown = self.evidence[0].iter().map(|example| {
+            let relevance = relevance(example);
+            Shown { is_right: example.is_relevant, relevance, is_kept: is_kept(relevance, best) }
+        });
+        Self { shown: shown.collect(), ..self.clone() }
+    }
+}
+
+impl Row {
+    pub(crate) fn of(set: &str, size: usize, memories: f64, observations: &[Observation]) -> Self {
+        let of = |kind: Kind| observations.iter().filter(move |one| one.kind == kind);
+        let answerable = || of(Kind::Answerable);
+        let several = || answerable().filter(|one| one.right > 1);
+        let best = |kind: Kind| of(kind).map(Observation::best).collect::<Vec<f64>>();
+        let empty = |kind: Kind| share(of(kind).filter(|one| one.is_empty()).count(), of(kind).count());
+        Self {
+            set: set.to_owned(),
+            size,
+            memories,
+            questions: answerable().count(),
+            auc_foreign: auc(&best(Kind::Answerable), &best(Kind::Foreign)),
+            auc_removed: auc(&best(Kind::Answerable), &best(Kind::Removed)),
+            empty_answerable: empty(Kind::Answerable),
+            empty_removed: empty(Kind::Removed),
+            empty_foreign: empty(Kind::Foreign),
+            first_lost: share(answerable().filter(|one| one.loses_the_first()).count(), answerable().count()),
+            precision: mean(answerable().filter_map(|one| one.precision(true))),
+            precision_wide: mean(answerable().filter_map(|one| one.precision(false))),
+            recall_several: mean(several().filter_map(|one| one.recall(true))),
+            recall_several_wide: mean(several().filter_map(|one| one.recall(false))),
+            calibration_error: error_of(&tops(observations)),
+        }
+    }
+}
+
+/// Of several sets, each with the same weight.
+pub(crate) fn calibration_error<'a>(sets: impl IntoIterator<Item = &'a [Observation]>) -> f64 {
+    error_of(&sets.into_iter().flat_map(tops).collect::<Vec<Top>>())
+}
+
+fn tops(observations: &[Observation]) -> Vec<Top> {
+    let mut tops = Vec::new();
+    for (kind, share) in SHARES {
+        let of_kind: Vec<&Observation> = observations.iter().filter(|one| one.kind == kind).collect();
+        let weight = share / of_kind.len().max(1) as f64;
+        tops.extend(of_kind.into_iter().map(|one| {
+            let best = one.shown.iter().max_by(|a, b| a.relevance.total_cmp(&b.relevance));
+            let (relevance, is_right) = best.map_or((0.0, false), |best| (best.relevance, best.is_right));
+            Top { relevance, is_right, weight }
+        }));
+    }
+    tops
+}
+
+/// How much the examples of a question count in a fit: those of a set and a size together as much as of any other.
+pub(crate) fn weight(kind: Kind, of_kind: usize) -> f64 {
+    let share = SHARES.iter().find(|(other, _)| *other == kind).map_or(0.0, |(_, share)| *share);
+    share / of_kind.max(1) as f64
+}
+
+/// Expected calibration error (Naeini, Cooper, Hauskrecht, 2015).
+fn error_of(tops: &[Top]) -> f64 {
+    let all: f64 = tops.iter().map(|top| top.weight).sum();
+    let bin = |top: &Top| ((top.relevance * BINS as f64) as usize).min(BINS - 1);
+    let gap = |n: usize| {
+        let of_bin = tops.iter().filter(|top| bin(top) == n);
+        of_bin.map(|top| top.weight * (top.relevance - f64::from(u8::from(top.is_right)))).sum::<f64>().abs()
+    };
+    if all > 0.0 { (0..BINS).map(gap).sum::<f64>() / all } else { 0.0 }
+}
+
+/// The share of pairs in which the first is higher, ties counting half (Hanley, McNeil, 1982). None of no pairs.
+fn auc(higher: &[f64], lower: &[f64]) -> Option<f64> {
+    let won = |high: &f64, low: &f64| match high.total_cmp(low) {
+        std::cmp::Ordering::Greater => 1.0,
+        std::cmp::Ordering::Equal => 0.5,
+        std::cmp::Ordering::Less => 0.0,
+    };
+    let pairs = higher.len() * lower.len();
+    let sum: f64 = higher.iter().flat_map(|high| lower.iter().map(move |low| won(high, low))).sum();
+    (pairs > 0).then(|| sum / pairs as f64)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    reasoning_bank_domain::eval::mean(&values.collect::<Vec<f64>>())
+}
+
+fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(kind: Kind, shown: &[(bool, f64)]) -> Observation {
+        let shown = shown.iter().map(|(is_right, relevance)| Shown {
+            is_right: *is_right,
+            relevance: *relevance,
+            is_kept: *relevance >= 0.5,
+        });
+        Observation { kind, right: 2, shown: shown.collect(), evidence: Default::default() }
+    }
+
+    #[test]
+    fn a_row_says_what_the_answers_came_to() {
+        let row = Row::of(
+            "set",
+            3,
+            3.0,
+            &[
+                seen(Kind::Answerable, &[(true, 0.9), (false, 0.6), (true, 0.2)]),
+                seen(Kind::Answerable, &[(false, 0.4), (true, 0.3)]),
+                seen(Kind::Removed, &[(false, 0.6)]),
+                seen(Kind::Foreign, &[(false, 0.4)]),
+                seen(Kind::Foreign, &[]),
+            ],
+        );
+        assert_eq!((row.questions, row.auc_foreign, row.auc_removed), (2, Some(0.875), Some(0.5)));
+        assert_eq!((row.empty_answerable, row.empty_removed, row.empty_foreign), (Some(0.5), Some(0.0), Some(1.0)));
+        assert_eq!((row.first_lost, row.precision), (Some(0.5), Some(0.5)));
+        assert_eq!((row.recall_several, row.recall_several_wide), (Some(0.25), Some(0.75)));
+    }
+
+    #[test]
+    fn relevances_that_come_true_have_no_calibration_error() {
+        let top = |relevance, is_right, weight| Top { relevance, is_right, weight };
+        assert!(error_of(&[top(0.7, true, 0.7), top(0.7, false, 0.3)]) < 1e-9);
+        assert!((error_of(&[top(0.9, false, 1.0), top(0.1, false, 1.0)]) - 0.5).abs() < 1e-9);
+        assert_eq!(error_of(&[]), 0.0);
+    }
+}
