@@ -29,7 +29,7 @@ use crate::solve::{Progress, SolveReport, SolveTask, SolveUsage};
 use crate::trace::{Action, Step, Trace};
 use crate::workspace::WorkspaceId;
 
-use budget::affordable_attempts;
+use budget::reduce_attempts;
 pub use call::{Call, CallFailure};
 use call::{draft_of, failure_of, no_answer};
 pub use conclude::{Conclusion, Failure, Keep};
@@ -176,8 +176,8 @@ impl AgentLoop {
     pub fn start(mut job: Job, limits: Limits, now: Timestamp) -> (Self, Vec<Effect>) {
         let empty =
             Attempt { started: None, ended: None, solution: None, score: None, feedback: String::new(), error: None };
-        let (asked, k) = (job.task.k, affordable_attempts(&job.task, &limits));
-        job.task.k = k;
+        let reduced = reduce_attempts(&mut job.task, &limits);
+        let k = job.task.k;
         let total = 2 * k + 2 * limits.max_iterations.saturating_sub(1) + 1 + u32::from(job.task.store_result);
         let mut run = Self {
             attempts: vec![empty; k as usize],
@@ -205,11 +205,7 @@ impl AgentLoop {
             trajectory: Vec::new(),
             started: now,
         };
-        if k < asked {
-            run.warnings.push(format!(
-                "attempts_reduced: the token budget has room for {k} of {asked} attempts at a task this long"
-            ));
-        }
+        run.warnings.extend(reduced);
         let effects = if run.job.task.use_memory { vec![Effect::Recall] } else { run.draft(now) };
         (run, effects)
     }
@@ -405,7 +401,6 @@ impl AgentLoop {
             return self.verify_or_judge(now);
         }
         if !self.may_refine() {
-            self.warnings.push("token_budget_exceeded: the budget has no room to refine the solution".into());
             return self.verify_or_judge(now);
         }
         if self.phase != Phase::Refining {

@@ -71,7 +71,7 @@ impl Injection {
         let mut best: Option<Option<TraceId>> = None;
         recalled.sort_by_key(|entry| !entry.is_of_the_very_error());
         // What is outdated comes last, the newest first: it has a place only where what outdates it has none.
-        recalled.sort_by_key(|entry| entry.outdated_by.map(|_| Reverse(entry.memory.created_at)));
+        recalled.sort_by_key(|entry| entry.outdated_by.map(|_| Reverse(entry.memory.said_at())));
         for entry in recalled {
             if entry.outdated_by.is_some_and(|newer| injection.speaks_for(newer)) {
                 injection.left_out.push((entry, LeftOut::Outdated));

@@ -386,9 +386,10 @@ impl From<&Memory> for Facts {
             pinned: memory.pinned,
             created_at: memory.created_at,
             trace_id: memory.trace_id,
+            // What is outdated may have the words of what holds now.
             text_key: match memory.linked_to() {
-                None => memory.text_key(),
-                Some(_) => hash_of_parts(&[&memory.id.to_string()]),
+                None if memory.status == Status::Active => memory.text_key(),
+                _ => hash_of_parts(&[&memory.id.to_string()]),
             },
         }
     }

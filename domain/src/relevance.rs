@@ -83,11 +83,7 @@ pub fn judge(
     compares_meaning: bool,
 ) -> BTreeMap<MemoryId, Relevance> {
     let by_meaning = compares_meaning && candidates.vector.is_some();
-    let coefficients = match (by_meaning, candidates.text.is_some()) {
-        (true, true) => &Coefficients::HYBRID,
-        (true, false) => &Coefficients::VECTOR,
-        (false, _) => &Coefficients::KEYWORD,
-    };
+    let is_cut_off = candidates.vector.as_ref().is_some_and(|list| list.truncated);
     let cosine = |listed: &Fused| listed.cosine().filter(|_| by_meaning).unwrap_or_default().clamp(0.0, 1.0);
     let saturation = |listed: &Fused| share(listed.text_score().unwrap_or_default(), candidates.terms.saturation);
     let (cosines, saturations) = (Best::of(fused, cosine), Best::of(fused, saturation));
@@ -95,10 +91,19 @@ pub fn judge(
     let crowd = crowd(found);
     let judged = fused.iter().map(|(id, listed)| {
         let (cosine, saturation) = (cosine(listed), saturation(listed));
-        let margin = saturations.margin(saturation);
+        // What has no cosine although all that have one are listed has no vector yet.
+        let coefficients = match (by_meaning && (listed.cosine().is_some() || is_cut_off), candidates.text.is_some()) {
+            (true, true) => &Coefficients::HYBRID,
+            (true, false) => &Coefficients::VECTOR,
+            (false, _) => &Coefficients::KEYWORD,
+        };
+        let terms = terms(&candidates.terms, *id);
+        // What has every word of the query is about it, however many others have them all.
+        let has_all_words = terms >= 1.0 && *coefficients == Coefficients::KEYWORD;
+        let margin = if has_all_words { saturation } else { saturations.margin(saturation) };
         let features = Features {
             cosine,
-            terms: terms(&candidates.terms, *id),
+            terms,
             saturation,
             lead: if by_meaning { cosines.lead(cosine) } else { 0.0 },
             margin,

@@ -235,12 +235,10 @@ impl MemoriesHandle {
                     .to_owned(),
             );
         }
-        if ranking.kept().next().is_none() {
-            let nearest = found.map_or_else(String::new, |best| {
-                format!(" (the nearest has a relevance of {best:.2}, and {least:.2} is needed)")
-            });
+        if let Some(best) = found.filter(|_| ranking.kept().next().is_none()) {
             notes.push(format!(
-                "{NOTHING_RELEVANT}: nothing here is about this{nearest}; min_relevance 0 shows what is nearest"
+                "{NOTHING_RELEVANT}: nothing here is about this (the nearest has a relevance of {best:.2}, and {least:.2} \
+                 is needed); min_relevance 0 shows what is nearest"
             ));
         }
         notes

@@ -11,21 +11,35 @@ const CALLS_AFTER_ATTEMPTS: u64 = 2;
 /// A refinement and its evaluation, and the calls after them.
 const CALLS_OF_REFINEMENT: u64 = 2 + CALLS_AFTER_ATTEMPTS;
 
-/// The attempts that the budget has room for, at most as many as the task asks for and at least one. An attempt is drafted
-/// and evaluated.
-pub(super) fn affordable_attempts(task: &SolveTask, limits: &Limits) -> u32 {
+/// Leaves a task the attempts that the budget has room for, at least one, each of which is drafted and evaluated. A warning
+/// says so where they are fewer than asked for.
+pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &Limits) -> Option<String> {
+    let asked = task.k.max(1);
+    let calls = 2 * u64::from(asked) + CALLS_AFTER_ATTEMPTS;
+    let room = limits.total_token_budget / 4 * QUARTERS_FOR_PROMPTS;
+    task.k = asked;
+    // Counting takes its time, and no text has more tokens than bytes.
+    if calls.saturating_mul(task.task.len() as u64) <= room {
+        return None;
+    }
     let per_call = tokens::estimate(&task.task).clamp(1, limits.prompt_token_budget.max(1)) as u64;
-    let calls = limits.total_token_budget / 4 * QUARTERS_FOR_PROMPTS / per_call;
-    let attempts = calls.saturating_sub(CALLS_AFTER_ATTEMPTS) / 2;
-    u32::try_from(attempts).unwrap_or(u32::MAX).clamp(1, task.k.max(1))
+    let attempts = (room / per_call).saturating_sub(CALLS_AFTER_ATTEMPTS) / 2;
+    task.k = u32::try_from(attempts).unwrap_or(u32::MAX).clamp(1, asked);
+    let k = task.k;
+    (k < asked)
+        .then(|| format!("attempts_reduced: the token budget has room for {k} of {asked} attempts at a task this long"))
 }
 
 impl AgentLoop {
     /// Whether what is left has room to refine a solution, to evaluate it and to come to an end, at what the calls so far
-    /// took on average.
-    pub(super) fn may_refine(&self) -> bool {
+    /// took on average. A warning says so where it has none.
+    pub(super) fn may_refine(&mut self) -> bool {
         let left = self.limits.total_token_budget.saturating_sub(self.usage.total_tokens());
         let per_call = self.usage.total_tokens() / self.usage.llm_calls.max(1);
-        CALLS_OF_REFINEMENT.saturating_mul(per_call) <= left
+        let has_room = CALLS_OF_REFINEMENT.saturating_mul(per_call) <= left;
+        if !has_room {
+            self.warnings.push("refinement_skipped: the token budget has no room to refine the solution".into());
+        }
+        has_room
     }
 }

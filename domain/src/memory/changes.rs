@@ -55,7 +55,8 @@ impl Changes {
             memory.succession.outdated_by = memory.succession.outdated_by.filter(|newer| newer.confidence.is_none());
         }
         if let Some(status) = self.status.filter(|status| *status != memory.status) {
-            memory = memory.reinstated(None).filter(|_| memory.status == Status::Superseded).unwrap_or(memory);
+            let is_undone = memory.status == Status::Superseded && status == Status::Active;
+            memory = memory.reinstated(None).filter(|_| is_undone).unwrap_or(memory);
             memory.status = status;
             memory.quarantined_for.clear();
         }

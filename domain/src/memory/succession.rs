@@ -154,6 +154,13 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
         Some(format!("cannot be replaced by {}, which is {}", newer.id, newer.status.as_str()))
     } else if !matches!(older.status, Status::Active | Status::Superseded) {
         Some(format!("is {}; only what is in search is superseded", older.status.as_str()))
+    } else if let Some(other) = older.superseded_by().filter(|other| *other != newer.id) {
+        Some(format!(
+            "is superseded by {other} already; `reasoning-bank memory supersede ID --undo` takes that back first"
+        ))
+    } else if !said_by_person && newer.trust < older.trust {
+        let (trusted, less) = (older.trust.as_str(), newer.trust.as_str());
+        Some(format!("is what a {trusted} said, which the word of a {less} does not replace; a person decides that"))
     } else if !said_by_person && (older.scope != newer.scope || readers(older) != readers(newer)) {
         let owner = older.scope.as_str();
         Some(format!("belongs to another scope ({owner}); a person decides that: `reasoning-bank memory supersede`"))
@@ -180,6 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::memory::Trust;
     use crate::memory::samples::{id, strategy};
 
     #[test]
@@ -265,7 +273,11 @@ mod tests {
             assert!(replacement_problem(&older, &Memory { status, ..strategy(2) }, true).is_some());
         }
         let chained = older.superseded(id(3)).unwrap();
-        assert_eq!(replacement_problem(&chained, &newer, false), None);
+        assert!(replacement_problem(&chained, &newer, true).is_some_and(|problem| problem.contains("--undo")));
+        assert_eq!(replacement_problem(&chained, &strategy(3), false), None);
+        let trusted = Memory { trust: Trust::User, ..strategy(1) };
+        assert!(replacement_problem(&trusted, &newer, false).is_some());
+        assert_eq!(replacement_problem(&trusted, &newer, true), None);
     }
 
     proptest! {

@@ -59,6 +59,26 @@ fn cosines_of_another_model_say_nothing() {
 }
 
 #[test]
+fn what_has_no_vector_yet_is_judged_by_its_words() {
+    let scores = [(0.0, 5.0), (0.0, 2.0), (0.0, 2.0)];
+    let none =
+        |truncated| Candidates { vector: Some(RankedList { hits: Vec::new(), truncated }), ..candidates(&scores) };
+    let by_words = Candidates { vector: None, ..candidates(&scores) };
+    let value = |candidates: &Candidates| judged(candidates, true)[&id(1)].value;
+    assert!((value(&none(false)) - value(&by_words)).abs() < 1e-9);
+    assert!(value(&none(true)) < value(&by_words), "its vector is among those that are farther");
+}
+
+#[test]
+fn many_that_have_every_word_of_the_query_are_all_relevant() {
+    let mut same = candidates(&[(0.0, 4.0); 20]);
+    same.terms.matched.values_mut().for_each(|set| *set = TermSet::of([true; 3]));
+    assert!(judged(&same, false).values().all(|one| one.value > 0.5));
+    same.terms.matched.values_mut().for_each(|set| *set = TermSet::of([false, true, true]));
+    assert!(judged(&same, false).values().all(|one| one.value < 0.1));
+}
+
+#[test]
 fn no_evidence_counts_against_a_memory() {
     for coefficients in ALL {
         assert!(coefficients.all().into_iter().chain([coefficients.crowd]).all(|one| one >= 0.0), "{coefficients:?}");

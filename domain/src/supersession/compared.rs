@@ -87,6 +87,7 @@ impl<'a> Compared<'a> {
     fn is_comparable(&self, older: &Self) -> bool {
         self.memory.signature() == older.memory.signature()
             && !older.memory.succession.stands_beside.contains(&self.memory.id)
+            && !self.memory.succession.stands_beside.contains(&older.memory.id)
             && self.names() == older.names()
     }
 

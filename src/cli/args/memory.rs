@@ -148,10 +148,10 @@ pub(in crate::cli) enum MemoryCommand {
     #[command(
         long_about = "Take in what `memory export` wrote. The words of a file are taken, its claims are not: memories \
             begin at revision 1 as imported, with the trust of a model and a confidence of at most 0.4, unpinned; what \
-            was quarantined, archived or superseded stays out of search; links hold within the file; evidence is not \
-            taken. A memory for a team or an organisation is left out unless its workspace is trusted with that very \
-            one. Before anything is written into other workspaces than the one in use they are listed, and you are \
-            asked.\n\n\
+            was quarantined, archived or superseded stays out of search; links to what they were learned from hold \
+            within the file; which one replaces which, and evidence, are not taken. A memory for a team or an \
+            organisation is left out unless its workspace is trusted with that very one. Before anything is written \
+            into other workspaces than the one in use they are listed, and you are asked.\n\n\
             With --trusted-backup a backup of your own is restored exactly, without a question: workspaces with their \
             teams and organisations, scopes, ids, times, revisions, trust, pins, evidence and jobs, which are done \
             here where they were not over. Say it only of a file \
