@@ -3,7 +3,7 @@
 //!
 //! A logistic model (Cox, 1958): `relevance = 1 / (1 + exp(-(intercept + Σ coefficient·feature - crowd·ln n / ln 80)))`,
 //! where n, at most 80, is how many memories were found. No coefficient of a feature is negative, so more evidence never
-//! makes a memory less relevant. `eval relevance --fit` computes them; docs/RETRIEVAL.md says on what, and how well they do.
+//! makes a memory less relevant. docs/RETRIEVAL.md says what they were fitted to, and how well they do.
 
 mod coefficients;
 

@@ -164,10 +164,10 @@ async fn a_lesson_is_learned_from_a_failure_proves_itself_fades_and_is_shared_wi
     let used = solved["memories_used"].as_array().unwrap();
     assert!(used.iter().any(|memory| memory["id"] == warning && memory["warning"] == true), "{used:?}");
 
-    // It helped: its confidence rises, and so does its place.
+    // It helped in three tasks: its confidence rises, and so does its place.
     let before = found(&mut ann).await;
-    for _ in 0..3 {
-        let report = json!({"memory_ids": [warning], "helpful": true});
+    for n in 1..=3 {
+        let report = json!({"memory_ids": [warning], "helpful": true, "task": format!("read the amounts of shop {n}")});
         let moved = ok(&mut ann, "report_outcome", report).await["updated"][0].clone();
         assert!(number(&moved, "confidence_after") > number(&moved, "confidence_before"), "{moved}");
     }

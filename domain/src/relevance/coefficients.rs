@@ -1,4 +1,4 @@
-//! The coefficients of the model, as `eval relevance --fit` prints them.
+//! The coefficients of the model. `eval relevance --fit` printed those of HYBRID and KEYWORD.
 
 /// The embedding model that cosines are calibrated for: the hash of its fingerprint.
 pub const SHIPPED_EMBEDDER: &str = "4e9da7c1c53618a4b6ec92ea6fae126f645bd12b3ad2a782598a5374243c0811";
@@ -37,6 +37,7 @@ impl Coefficients {
         agreement: 0.00,
         crowd: 1.15,
     };
+    /// Fitted by a model of the program, to an earlier state of the same sets.
     pub const VECTOR: Self = Self {
         intercept: -4.01,
         cosine: 1.13,
