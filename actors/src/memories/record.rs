@@ -46,11 +46,13 @@ impl MemoriesHandle {
         memory.validate()?;
         self.trace_ancestry(&mut memory, &workspace, deadline).await?;
         let older = self.replaceable(&supersedes, &memory, &workspace, &said_by, "supersedes", deadline).await?;
-        memory = supersedes.iter().fold(memory, |memory, older| memory.replacing(*older));
+        let linked = self.linked_to(&older, memory.id, deadline).await?;
+        let replaced: Vec<MemoryId> = supersedes.iter().copied().chain(linked.iter().map(|memory| memory.id)).collect();
+        memory = replaced.iter().fold(memory, |memory, older| memory.replacing(*older));
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace))];
         let facts = Facts::from(&memory);
         let (mut near, mut brought, mut updates) = (None, Vec::new(), Vec::new());
-        let becomes = Becomes::default().on_try(tries).replacing(&supersedes);
+        let becomes = Becomes::default().on_try(tries).replacing(&replaced);
         let (to_learn, grown) = self.to_learn(vec![memory], becomes, deadline).await;
         batch.extend(grown);
         for learned in to_learn {
@@ -67,7 +69,7 @@ impl MemoriesHandle {
             });
         }
         if near.is_none() {
-            batch.extend(self.superseding(&older, facts.id, &said_by, deadline).await?);
+            batch.extend(self.superseding(&older, &linked, facts.id, &said_by, deadline).await?);
         }
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&workspace);

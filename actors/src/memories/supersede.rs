@@ -1,7 +1,7 @@
 //! Saying which newer memory takes the place of an older one, and taking that back. What then becomes of both is
 //! `domain::memory::Succession`'s rule.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
@@ -44,6 +44,9 @@ impl SaidBy {
 
 impl MemoriesHandle {
     /// Takes `older` out of search, because `newer` says what holds now. Said again it changes nothing.
+    ///
+    /// # Errors
+    /// Another memory superseded it already, or `newer` cannot take its place.
     pub async fn supersede(
         &self,
         older: MemoryId,
@@ -53,6 +56,11 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Replaced, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let replaced_by = self.readable_one(older, &workspace, deadline).await?.memory.superseded_by();
+        if let Some(other) = replaced_by.filter(|other| *other != newer) {
+            let undo = format!("`reasoning-bank memory supersede {older} --undo` takes that back first");
+            return Err(Error::invalid("id", format!("{older} is superseded by {other} already; {undo}")));
+        }
         let mut replaced = self.supersede_all(&[older], newer, &workspace, said_by, deadline).await?;
         replaced.pop().ok_or_else(|| Error::internal("a memory that was replaced is missing in the answer"))
     }
@@ -70,8 +78,10 @@ impl MemoriesHandle {
         loop {
             let newer = self.readable_one(newer, workspace, deadline).await?.memory;
             let rows = self.replaceable(older, &newer, workspace, said_by, "id", deadline).await?;
-            let mut batch = self.superseding(&rows, newer.id, said_by, deadline).await?;
-            let replacing = rows.iter().fold(newer.clone(), |newer, row| newer.replacing(row.memory.id));
+            let linked = self.linked_to(&rows, newer.id, deadline).await?;
+            let mut batch = self.superseding(&rows, &linked, newer.id, said_by, deadline).await?;
+            let replaced = rows.iter().map(|row| &row.memory).chain(&linked);
+            let replacing = replaced.fold(newer.clone(), |newer, older| newer.replacing(older.id));
             if replacing != newer {
                 batch.extend(self.revisions(vec![replacing], deadline).await?);
             }
@@ -175,10 +185,30 @@ impl MemoriesHandle {
         rows.iter().find_map(problem).map_or(Ok(rows), Err)
     }
 
-    /// The records that make these superseded by `newer`, without those that are already.
+    /// The memories with an open link to one of these, but for `newer`.
+    pub(super) async fn linked_to(
+        &self,
+        older: &[MemoryRow],
+        newer: MemoryId,
+        deadline: Deadline,
+    ) -> Result<Vec<Memory>, Error> {
+        let is_named = |id: &MemoryId| *id == newer || older.iter().any(|row| row.memory.id == *id);
+        let replaced = older.iter().flat_map(|row| row.memory.succession.replaces.iter().copied());
+        let ids: BTreeSet<MemoryId> = replaced.filter(|id| !is_named(id)).take(SETTLED_MAX).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.store.get(ids.into_iter().collect(), deadline).await?;
+        let is_linked = |memory: &Memory| older.iter().any(|row| memory.is_updated_by(&row.memory));
+        Ok(rows.into_iter().map(|row| row.memory).filter(is_linked).collect())
+    }
+
+    /// The records that make `older` superseded by `newer`, without those that are already, and link to it what was linked
+    /// to them.
     pub(super) async fn superseding(
         &self,
         older: &[MemoryRow],
+        linked: &[Memory],
         newer: MemoryId,
         said_by: &SaidBy,
         deadline: Deadline,
@@ -187,7 +217,8 @@ impl MemoriesHandle {
         let said =
             |memory: &Memory| self.said(memory, SignalKind::Superseded, said_by, format!("superseded by {newer}"));
         let mut batch: Batch = changed.iter().map(said).collect();
-        batch.extend(self.revisions(changed, deadline).await?);
+        let relinked = linked.iter().map(|memory| memory.relinked(newer));
+        batch.extend(self.revisions(changed.into_iter().chain(relinked).collect(), deadline).await?);
         Ok(batch)
     }
 

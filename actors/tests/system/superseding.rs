@@ -105,7 +105,29 @@ async fn said_again_it_changes_nothing_and_a_bad_pair_is_refused_whole() {
     let by_old = world.handle.memories.supersede(new, old, &project(), &SaidBy::Person, soon()).await.unwrap_err();
     assert!(by_old.to_string().contains("superseded"), "{by_old}");
     assert_eq!((world.memories().await.len(), status(&world, new).await), (count, (Status::Active, None)));
+    let third = record(&world, port("It listens on 7070 now.")).await.id;
+    let taken = world.handle.memories.supersede(old, third, &project(), &SaidBy::Person, soon()).await.unwrap_err();
+    assert!(taken.to_string().contains("superseded by") && taken.to_string().contains("--undo"), "{taken}");
     world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_linked_to_a_superseded_memory_is_linked_to_what_superseded_it() {
+    for by_hand in [false, true] {
+        let world = world(good_model()).await;
+        let (oldest, middle) = linked(&world).await;
+        let (words, supersedes) = ("Ask the registry where the payment service is.", vec![middle]);
+        let newest = if by_hand {
+            let newest = record(&world, port(words)).await.id;
+            world.handle.memories.supersede(middle, newest, &project(), &SaidBy::Person, soon()).await.unwrap();
+            newest
+        } else {
+            record(&world, RecordRequest { supersedes, ..port(words) }).await.id
+        };
+        let (links, _) = world.handle.memories.open_links(&project(), 10, soon()).await.unwrap();
+        assert_eq!(links.iter().map(|link| (link.older, link.newer)).collect::<Vec<_>>(), [(oldest, newest)]);
+        world.stop().await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

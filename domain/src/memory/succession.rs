@@ -80,12 +80,18 @@ impl Memory {
         is_open.then(|| self.outdated(Status::Active, newer, Some(confidence)))
     }
 
-    /// The older one of a pair that somebody named, or that reports confirmed. None where nothing changes, and where it is
-    /// out of search for another reason.
+    /// The older one of a pair that somebody named, or that reports confirmed. None where it is superseded already, by
+    /// this one or another, and where it is out of search for another reason.
     #[must_use]
     pub fn superseded(&self, newer: MemoryId) -> Option<Self> {
         let is_in_place = matches!(self.status, Status::Active | Status::Superseded);
-        (is_in_place && self.superseded_by() != Some(newer)).then(|| self.outdated(Status::Superseded, newer, None))
+        (is_in_place && self.superseded_by().is_none()).then(|| self.outdated(Status::Superseded, newer, None))
+    }
+
+    /// The older one of an open link to what `newer` supersedes: what holds now says something else than it, too.
+    #[must_use]
+    pub fn relinked(&self, newer: MemoryId) -> Self {
+        self.outdated(Status::Active, newer, self.linked_to().and_then(|link| link.confidence))
     }
 
     fn outdated(&self, status: Status, newer: MemoryId, confidence: Option<f64>) -> Self {
@@ -154,10 +160,6 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
         Some(format!("cannot be replaced by {}, which is {}", newer.id, newer.status.as_str()))
     } else if !matches!(older.status, Status::Active | Status::Superseded) {
         Some(format!("is {}; only what is in search is superseded", older.status.as_str()))
-    } else if let Some(other) = older.superseded_by().filter(|other| *other != newer.id) {
-        Some(format!(
-            "is superseded by {other} already; `reasoning-bank memory supersede ID --undo` takes that back first"
-        ))
     } else if !said_by_person && newer.trust < older.trust {
         let (trusted, less) = (older.trust.as_str(), newer.trust.as_str());
         Some(format!("is what a {trusted} said, which the word of a {less} does not replace; a person decides that"))
@@ -246,6 +248,13 @@ mod tests {
     }
 
     #[test]
+    fn what_a_superseded_memory_updated_is_updated_by_what_superseded_it() {
+        let oldest = strategy(1).linked(id(2), 0.8).unwrap().relinked(id(3));
+        assert_eq!(oldest.linked_to(), Some(Successor { id: id(3), confidence: Some(0.8) }));
+        assert!(oldest.is_updated_by(&strategy(3).replacing(id(2)).replacing(id(1))));
+    }
+
+    #[test]
     fn a_report_about_one_of_a_pair_decides_and_one_about_both_does_not() {
         let older = strategy(1).linked(id(2), 0.8).unwrap();
         let newer = Memory { source_session: Some("author".into()), ..strategy(2).replacing(id(1)) };
@@ -273,8 +282,8 @@ mod tests {
             assert!(replacement_problem(&older, &Memory { status, ..strategy(2) }, true).is_some());
         }
         let chained = older.superseded(id(3)).unwrap();
-        assert!(replacement_problem(&chained, &newer, true).is_some_and(|problem| problem.contains("--undo")));
-        assert_eq!(replacement_problem(&chained, &strategy(3), false), None);
+        assert_eq!(replacement_problem(&chained, &newer, false), None);
+        assert_eq!(chained.superseded(id(2)), None, "it stays with the one that superseded it");
         let trusted = Memory { trust: Trust::User, ..strategy(1) };
         assert!(replacement_problem(&trusted, &newer, false).is_some());
         assert_eq!(replacement_problem(&trusted, &newer, true), None);
