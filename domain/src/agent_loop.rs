@@ -176,7 +176,7 @@ impl AgentLoop {
     pub fn start(mut job: Job, limits: Limits, now: Timestamp) -> (Self, Vec<Effect>) {
         let empty =
             Attempt { started: None, ended: None, solution: None, score: None, feedback: String::new(), error: None };
-        let reduced = reduce_attempts(&mut job.task, &limits);
+        let warnings = reduce_attempts(&mut job.task, &limits).into_iter().collect();
         let k = job.task.k;
         let total = 2 * k + 2 * limits.max_iterations.saturating_sub(1) + 1 + u32::from(job.task.store_result);
         let mut run = Self {
@@ -200,12 +200,11 @@ impl AgentLoop {
             compared: Vec::new(),
             usage: SolveUsage::default(),
             truncated: false,
-            warnings: Vec::new(),
+            warnings,
             notes: Vec::new(),
             trajectory: Vec::new(),
             started: now,
         };
-        run.warnings.extend(reduced);
         let effects = if run.job.task.use_memory { vec![Effect::Recall] } else { run.draft(now) };
         (run, effects)
     }
@@ -396,11 +395,8 @@ impl AgentLoop {
 
     fn refine_or_judge(&mut self, now: Timestamp) -> Vec<Effect> {
         let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
-        let scored = best.score.is_some();
-        if !scored || self.good_enough() || self.loop_detected || self.iteration >= self.limits.max_iterations {
-            return self.verify_or_judge(now);
-        }
-        if !self.may_refine() {
+        let is_last = self.iteration >= self.limits.max_iterations;
+        if best.score.is_none() || self.good_enough() || self.loop_detected || is_last || !self.may_refine() {
             return self.verify_or_judge(now);
         }
         if self.phase != Phase::Refining {
