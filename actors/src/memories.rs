@@ -31,7 +31,7 @@ use reasoning_bank_domain::workspace::{Proposed, Workspace, WorkspaceId};
 
 pub(crate) use capture::Draft;
 pub use copies::PromotedCopies;
-pub use edit::UpdateRequest;
+pub use edit::{Erasure, UpdateRequest};
 pub use feedback::{FeedbackRequest, Learning};
 pub(crate) use learn::Kept;
 pub use list::{ListRequest, MAX_LISTED};

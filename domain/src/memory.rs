@@ -5,7 +5,7 @@ pub use changes::Changes;
 pub use quarantine::Quarantine;
 pub use searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, Searched, WORDINGS_MAX, gist};
 pub use stack::normalised_stack;
-pub use succession::{REPLACED_MAX, Succession, Successor, replacement_problem, settled_by_report};
+pub use succession::{REPLACED_MAX, Succession, Successor, left_behind, replacement_problem, settled_by_report};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

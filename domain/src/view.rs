@@ -352,4 +352,17 @@ pub struct Quarantined {
     pub truncated: bool,
     /// There are descendants that the workspace may not read; they stay as they are.
     pub out_of_reach: bool,
+    /// Memories that were superseded by them and so are back in search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reinstated: Vec<MemoryId>,
+}
+
+/// A memory as a change left it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Updated {
+    #[serde(flatten)]
+    pub memory: MemoryView,
+    /// Memories that were superseded by it and are back in search, as it is out of search now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reinstated: Vec<MemoryId>,
 }

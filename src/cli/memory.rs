@@ -53,7 +53,7 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
         }
         MemoryCommand::Update(args) => {
             let updated = with_bank(loaded, async |bank| edit::update(args, loaded, &bank, patience()).await)?;
-            output.answer(&updated, render::memory)
+            output.answer(&updated, render::updated)
         }
         MemoryCommand::Pin { id } => pin(id, true, loaded, output),
         MemoryCommand::Unpin { id } => pin(id, false, loaded, output),
@@ -104,7 +104,7 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
 
 fn pin(id: MemoryId, pinned: bool, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
     let changed = with_bank(loaded, async |bank| edit::pin(id, pinned, loaded, &bank, patience()).await)?;
-    output.answer(&changed, render::memory)
+    output.answer(&changed, render::updated)
 }
 
 async fn search(

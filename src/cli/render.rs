@@ -23,7 +23,7 @@ mod workspace;
 
 pub(super) use candidates::explained;
 pub(super) use doctor::diagnosis;
-pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported, superseded};
+pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported, superseded, updated};
 pub(super) use eval::{eval_capture, eval_embedding, eval_learning, eval_relevance, eval_retrieval, eval_speed};
 pub(super) use learn::learned;
 pub(super) use maintain::maintained;

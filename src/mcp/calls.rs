@@ -256,7 +256,7 @@ impl Calling<'_> {
                 let command = self.command(&["--workspace", named, "memory", "delete", &id.to_string()]);
                 self.consent(what, command).await?;
                 let erased = memories.delete(id, &workspace, Deadline::after(ERASE_DEADLINE)).await?;
-                document(&admin::Removed::from(erased))
+                document(&admin::RemovedMemory::from(erased))
             }
         }
     }

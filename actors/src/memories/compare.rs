@@ -118,12 +118,18 @@ impl Becomes {
         let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
         let is_new = self.new.iter().flatten().any(|earlier| earlier.memory.id == near.id);
         let Some(after) = before.confirmed_by(lesson) else { return false };
+        // What the lesson takes the place of, the memory that says the same does.
+        let replaces = &lesson.succession.replaces;
+        if !replaces.iter().all(|older| after.has_room_for(*older)) {
+            return false;
+        }
+        let after = replaces.iter().fold(after, |after, older| after.replacing(*older));
         if after == *before {
             return true;
         }
         // What is not stored yet, or is changed anyway, is not revised: only the very same words confirm it.
         if is_new || !self.may_change(near.id) {
-            return after.wordings == before.wordings;
+            return after.wordings == before.wordings && after.succession == before.succession;
         }
         let added = |kind| match kind {
             PassageKind::Task => after.further_tasks != before.further_tasks,

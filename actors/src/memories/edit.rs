@@ -1,19 +1,20 @@
 //! Changing and deleting memories that are there. What a workspace may read it may change: its own memories, and those
 //! that its team and its organisation share.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use reasoning_bank_domain::genealogy::MAX_NODES;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Changes, Quarantine};
+use reasoning_bank_domain::memory::{Changes, Memory, Quarantine};
 use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::view::{MemoryView, Quarantined};
+use reasoning_bank_domain::view::{MemoryView, Quarantined, Updated};
 use reasoning_bank_domain::workspace::Workspace;
 
 use super::record::check_tags;
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Batch, EraseScope, Erased, Record, StoreError};
+use crate::ports::{EraseScope, Erased, Record, StoreError};
 use crate::runtime::Deadline;
 
 /// Others who change the same memory at the same time.
@@ -32,9 +33,19 @@ pub struct UpdateRequest {
     pub if_revision: Option<u64>,
 }
 
+/// What went with a memory that is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Erasure {
+    /// What was physically removed.
+    pub removed: Erased,
+    /// Memories that it superseded, which are back in search.
+    pub reinstated: Vec<MemoryId>,
+}
+
 impl MemoriesHandle {
-    /// The memory as it then is. Changes that make no difference give it no new revision.
-    pub async fn update(&self, request: UpdateRequest, deadline: Deadline) -> Result<MemoryView, Error> {
+    /// The memory as it then is, and what came back into search with the change. Changes that make no difference give it no
+    /// new revision.
+    pub async fn update(&self, request: UpdateRequest, deadline: Deadline) -> Result<Updated, Error> {
         let UpdateRequest { id, workspace, changes, if_revision } = request;
         if changes.is_empty() {
             return Err(Error::invalid("changes", "there are none; give at least one field"));
@@ -51,12 +62,16 @@ impl MemoriesHandle {
             changed.validate()?;
             let now = self.clock.now();
             if changed == row.memory {
-                return Ok(MemoryView::new(changed, &row.evidence, now));
+                return Ok(Updated { memory: MemoryView::new(changed, &row.evidence, now), reinstated: Vec::new() });
             }
-            let changed = changed.revised(now);
+            let left = self.left_behind(&[(&row.memory, Some(&changed))], deadline).await?;
+            let reinstated = left.reinstated();
+            let changed = changed.without_links_to(&row.memory, &left.changed).revised(now);
             let (memory, passages) = self.with_passages(changed, &row.memory, deadline).await?;
-            match self.store.commit(vec![Record::Revision { memory: memory.clone(), passages }], deadline).await {
-                Ok(_) => return Ok(MemoryView::new(memory, &row.evidence, now)),
+            let mut batch = vec![Record::Revision { memory: memory.clone(), passages }];
+            batch.extend(self.leaving(left, deadline).await?);
+            match self.store.commit(batch, deadline).await {
+                Ok(_) => return Ok(Updated { memory: MemoryView::new(memory, &row.evidence, now), reinstated }),
                 // Somebody was faster. On top of what they made of it the change may be made as well.
                 Err(Error::Store(StoreError::Conflict(_))) if if_revision.is_none() => {}
                 Err(error) => return Err(error),
@@ -65,11 +80,24 @@ impl MemoriesHandle {
         Err(StoreError::Conflict(id).into())
     }
 
-    /// Erases a memory with its passages and signals. The answer says what was physically removed.
-    pub async fn delete(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Erased, Error> {
+    /// Erases a memory with its passages and signals. What it superseded is back in search before that.
+    pub async fn delete(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Erasure, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        self.readable_one(id, &workspace, deadline).await?;
-        self.store.erase(EraseScope::Memory(id), deadline).await
+        let mut tries = 1;
+        loop {
+            let memory = self.readable_one(id, &workspace, deadline).await?.memory;
+            let left = self.left_behind(&[(&memory, None)], deadline).await?;
+            let reinstated = left.reinstated();
+            let batch = self.leaving(left, deadline).await?;
+            match self.commit_changes(batch, deadline).await {
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                committed => {
+                    committed?;
+                    let removed = self.store.erase(EraseScope::Memory(id), deadline).await?;
+                    return Ok(Erasure { removed, reinstated });
+                }
+            }
+        }
     }
 
     /// Takes a memory out of search, with `descendants` also what was learned from it, over others that the workspace
@@ -91,6 +119,7 @@ impl MemoriesHandle {
         if descendants {
             ids.extend(self.lineage(deadline).await?.descendants(id));
         }
+        let all: BTreeSet<MemoryId> = ids.iter().copied().collect();
         let enough = deadline.leaving(RESERVE);
         let mut quarantined = Quarantined::default();
         for ids in ids.chunks(AT_ONCE) {
@@ -98,8 +127,9 @@ impl MemoriesHandle {
                 quarantined.truncated = true;
                 break;
             }
-            let part = self.quarantine_these(ids, &change, &workspace, deadline).await?;
+            let part = self.quarantine_these(ids, &all, &change, &workspace, deadline).await?;
             quarantined.changed.extend(part.changed);
+            quarantined.reinstated.extend(part.reinstated);
             quarantined.out_of_reach |= part.out_of_reach;
         }
         Ok(quarantined)
@@ -108,6 +138,7 @@ impl MemoriesHandle {
     async fn quarantine_these(
         &self,
         ids: &[MemoryId],
+        all: &BTreeSet<MemoryId>,
         change: &Quarantine,
         workspace: &Workspace,
         deadline: Deadline,
@@ -119,22 +150,30 @@ impl MemoriesHandle {
             let changes = rows.into_iter().filter_map(|row| Some((change.apply(&row.memory)?, row.memory)));
             let (changes, hidden): (Vec<_>, Vec<_>) = changes.partition(|(_, before)| visible.contains(before));
             let moved = changes.iter().filter(|(after, before)| after.status != before.status);
+            let moved: Vec<(&Memory, Option<&Memory>)> = moved.map(|(after, before)| (before, Some(after))).collect();
+            let changed = moved.iter().map(|(before, _)| before.id).collect();
+            let mut left = self.left_behind(&moved, deadline).await?;
+            // What was superseded by one of these comes out from behind it, and shares its fate where it descends from the
+            // same.
+            left.reinstated.retain(|(memory, _)| !all.contains(&memory.id));
+            let (descendants, others): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut left.changed).into_iter().partition(|memory| all.contains(&memory.id));
+            left.changed = others;
+            let fate = |memory: Memory| change.apply(&memory).unwrap_or(memory);
+            let mut after: BTreeMap<MemoryId, Memory> =
+                changes.into_iter().map(|(after, _)| (after.id, after)).collect();
+            after.extend(descendants.into_iter().map(|memory| (memory.id, fate(memory))));
             let part = Quarantined {
-                changed: moved.map(|(after, _)| after.id).collect(),
+                changed,
                 truncated: false,
                 out_of_reach: !hidden.is_empty(),
+                reinstated: left.reinstated(),
             };
-            if changes.is_empty() {
+            if after.is_empty() {
                 return Ok(part);
             }
-            let changed = changes.iter().map(|(after, _)| after.id).collect();
-            let mut passages = self.stored_passages(changed, deadline).await?;
-            let (now, mut batch) = (self.clock.now(), Batch::new());
-            for (after, _) in changes {
-                let stored = passages.remove(&after.id).unwrap_or_default();
-                let (memory, passages) = self.with_these_or_new(after.revised(now), stored, deadline).await;
-                batch.push(Record::Revision { memory, passages });
-            }
+            let mut batch = self.revisions(after.into_values().collect(), deadline).await?;
+            batch.extend(self.leaving(left, deadline).await?);
             match self.store.commit(batch, deadline).await {
                 Ok(_) => return Ok(part),
                 // Somebody was faster. What they made of it is changed then.

@@ -46,7 +46,7 @@ impl MemoriesHandle {
         memory.validate()?;
         self.trace_ancestry(&mut memory, &workspace, deadline).await?;
         let older = self.replaceable(&supersedes, &memory, &workspace, &said_by, "supersedes", deadline).await?;
-        let linked = self.linked_to(&older, memory.id, deadline).await?;
+        let linked = self.linked_to(&older, &memory, deadline).await?;
         let replaced: Vec<MemoryId> = supersedes.iter().copied().chain(linked.iter().map(|memory| memory.id)).collect();
         memory = replaced.iter().fold(memory, |memory, older| memory.replacing(*older));
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace))];
@@ -68,17 +68,11 @@ impl MemoriesHandle {
                 record => record,
             });
         }
-        if near.is_none() {
-            batch.extend(self.superseding(&older, &linked, facts.id, &said_by, deadline).await?);
-        }
+        let newer = near.unwrap_or(facts.id);
+        batch.extend(self.superseding(&older, &linked, newer, &said_by, deadline).await?);
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&workspace);
-        let superseded = match near {
-            Some(existing) if !supersedes.is_empty() => {
-                self.supersede_all(&supersedes, existing, &workspace, &said_by, deadline).await?
-            }
-            _ => self.replaced(&older, &workspace, deadline).await?,
-        };
+        let superseded = self.replaced(&older, &workspace, deadline).await?;
         let existing = near.or(match committed.memories.first() {
             Some(MemoryCommit::Reinforced(id)) => Some(*id),
             _ => None,

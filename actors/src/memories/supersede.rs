@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 
 use reasoning_bank_domain::confidence::{Signal, SignalKind};
 use reasoning_bank_domain::ids::{MemoryId, SignalId};
-use reasoning_bank_domain::memory::{Memory, Status, Successor, replacement_problem, settled_by_report};
+use reasoning_bank_domain::memory::{
+    Memory, REPLACED_MAX, Status, Successor, left_behind, replacement_problem, settled_by_report,
+};
 use reasoning_bank_domain::promotion::is_copy;
 use reasoning_bank_domain::view::{MemoryDetail, OpenLink, Replaced};
 use reasoning_bank_domain::workspace::Workspace;
@@ -31,6 +33,20 @@ pub enum SaidBy {
     Person,
     /// The session of a client.
     Session(Option<String>),
+}
+
+/// The memories that others superseded or were linked to, after those changed.
+#[derive(Debug, Default)]
+pub(super) struct LeftBehind {
+    pub changed: Vec<Memory>,
+    /// Those that are back in search as they were before, with what superseded them.
+    pub reinstated: Vec<(Memory, MemoryId)>,
+}
+
+impl LeftBehind {
+    pub(super) fn reinstated(&self) -> Vec<MemoryId> {
+        self.reinstated.iter().map(|(memory, _)| memory.id).collect()
+    }
 }
 
 impl SaidBy {
@@ -61,24 +77,11 @@ impl MemoriesHandle {
             let undo = format!("`reasoning-bank memory supersede {older} --undo` takes that back first");
             return Err(Error::invalid("id", format!("{older} is superseded by {other} already; {undo}")));
         }
-        let mut replaced = self.supersede_all(&[older], newer, &workspace, said_by, deadline).await?;
-        replaced.pop().ok_or_else(|| Error::internal("a memory that was replaced is missing in the answer"))
-    }
-
-    /// All of `older` or none.
-    pub(super) async fn supersede_all(
-        &self,
-        older: &[MemoryId],
-        newer: MemoryId,
-        workspace: &Workspace,
-        said_by: &SaidBy,
-        deadline: Deadline,
-    ) -> Result<Vec<Replaced>, Error> {
         let mut tries = 1;
         loop {
-            let newer = self.readable_one(newer, workspace, deadline).await?.memory;
-            let rows = self.replaceable(older, &newer, workspace, said_by, "id", deadline).await?;
-            let linked = self.linked_to(&rows, newer.id, deadline).await?;
+            let newer = self.readable_one(newer, &workspace, deadline).await?.memory;
+            let rows = self.replaceable(&[older], &newer, &workspace, said_by, "id", deadline).await?;
+            let linked = self.linked_to(&rows, &newer, deadline).await?;
             let mut batch = self.superseding(&rows, &linked, newer.id, said_by, deadline).await?;
             let replaced = rows.iter().map(|row| &row.memory).chain(&linked);
             let replacing = replaced.fold(newer.clone(), |newer, older| newer.replacing(older.id));
@@ -89,7 +92,8 @@ impl MemoriesHandle {
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 committed => {
                     committed?;
-                    return self.replaced(&rows, workspace, deadline).await;
+                    let replaced = self.replaced(&rows, &workspace, deadline).await?.pop();
+                    return replaced.ok_or_else(|| Error::internal("a memory that was replaced is missing in the answer"));
                 }
             }
         }
@@ -185,14 +189,14 @@ impl MemoriesHandle {
         rows.iter().find_map(problem).map_or(Ok(rows), Err)
     }
 
-    /// The memories with an open link to one of these, but for `newer`.
+    /// The memories with an open link to one of these, as many as `newer` has room for beside them.
     pub(super) async fn linked_to(
         &self,
         older: &[MemoryRow],
-        newer: MemoryId,
+        newer: &Memory,
         deadline: Deadline,
     ) -> Result<Vec<Memory>, Error> {
-        let is_named = |id: &MemoryId| *id == newer || older.iter().any(|row| row.memory.id == *id);
+        let is_named = |id: &MemoryId| *id == newer.id || older.iter().any(|row| row.memory.id == *id);
         let replaced = older.iter().flat_map(|row| row.memory.succession.replaces.iter().copied());
         let ids: BTreeSet<MemoryId> = replaced.filter(|id| !is_named(id)).take(SETTLED_MAX).collect();
         if ids.is_empty() {
@@ -200,7 +204,8 @@ impl MemoriesHandle {
         }
         let rows = self.store.get(ids.into_iter().collect(), deadline).await?;
         let is_linked = |memory: &Memory| older.iter().any(|row| memory.is_updated_by(&row.memory));
-        Ok(rows.into_iter().map(|row| row.memory).filter(is_linked).collect())
+        let room = REPLACED_MAX.saturating_sub(newer.succession.replaces.len() + older.len());
+        Ok(rows.into_iter().map(|row| row.memory).filter(is_linked).take(room).collect())
     }
 
     /// The records that make `older` superseded by `newer`, without those that are already, and link to it what was linked
@@ -273,8 +278,49 @@ impl MemoriesHandle {
         Ok(batch)
     }
 
+    /// What changes of memories, to others or to nothing, do to those that they superseded or are linked to.
+    pub(super) async fn left_behind(
+        &self,
+        changes: &[(&Memory, Option<&Memory>)],
+        deadline: Deadline,
+    ) -> Result<LeftBehind, Error> {
+        let named = changes.iter().flat_map(|(before, _)| before.succession.replaces.iter().copied());
+        let newest = changes.iter().filter_map(|(before, _)| before.superseded_by());
+        let ids: BTreeSet<MemoryId> = named.chain(newest).collect();
+        let ids: Vec<MemoryId> = ids.into_iter().collect();
+        let mut others: Vec<Memory> = Vec::new();
+        for ids in ids.chunks(AT_ONCE) {
+            others.extend(self.store.get(ids.to_vec(), deadline).await?.into_iter().map(|row| row.memory));
+        }
+        let mut left = LeftBehind::default();
+        for (before, after) in changes {
+            for changed in left_behind(before, *after, &others) {
+                let is_back = |other: &&mut Memory| other.id == changed.id;
+                let Some(other) = others.iter_mut().find(is_back) else { continue };
+                if other.status == Status::Superseded && changed.status == Status::Active {
+                    left.reinstated.push((other.clone(), before.id));
+                }
+                left.changed.retain(|earlier| earlier.id != changed.id);
+                left.changed.push(changed.clone());
+                *other = changed;
+            }
+        }
+        Ok(left)
+    }
+
+    /// The records of what was left behind.
+    pub(super) async fn leaving(&self, left: LeftBehind, deadline: Deadline) -> Result<Batch, Error> {
+        let nobody = SaidBy::Session(None);
+        let said = |(memory, newer): &(Memory, MemoryId)| {
+            self.said(memory, SignalKind::Reinstated, &nobody, format!("back in search, as {newer} left it"))
+        };
+        let mut batch: Batch = left.reinstated.iter().map(said).collect();
+        batch.extend(self.revisions(left.changed, deadline).await?);
+        Ok(batch)
+    }
+
     /// These memories as their next revisions; their texts are unchanged.
-    async fn revisions(&self, changed: Vec<Memory>, deadline: Deadline) -> Result<Batch, Error> {
+    pub(super) async fn revisions(&self, changed: Vec<Memory>, deadline: Deadline) -> Result<Batch, Error> {
         if changed.is_empty() {
             return Ok(Batch::new());
         }
@@ -288,7 +334,7 @@ impl MemoriesHandle {
         Ok(batch)
     }
 
-    async fn commit_changes(&self, batch: Batch, deadline: Deadline) -> Result<(), Error> {
+    pub(super) async fn commit_changes(&self, batch: Batch, deadline: Deadline) -> Result<(), Error> {
         if !batch.is_empty() {
             self.store.commit(batch, deadline).await?;
         }

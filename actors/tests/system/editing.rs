@@ -35,7 +35,7 @@ async fn a_changed_text_is_a_new_revision_and_is_searched_as_it_now_reads() {
     let id = world.recorded(RecordRequest { task, ..lesson("Retry with backoff", "double the delay") }).await;
     let before = world.passages(id).await;
     let changes = Changes { content: Some("close every handle, then rename".into()), ..retitled("Close first") };
-    let view = world.handle.memories.update(update(id, changes), soon()).await.unwrap();
+    let view = world.handle.memories.update(update(id, changes), soon()).await.unwrap().memory;
     assert_eq!((view.id, view.revision, view.title.as_str()), (id, 2, "Close first"));
     assert!(view.updated_at > view.created_at);
     let after = world.passages(id).await;
@@ -60,10 +60,10 @@ async fn what_leaves_the_text_as_it_is_needs_no_embedder() {
         difficulty_level: Some("easy".into()),
         ..Changes::default()
     };
-    let view = world.handle.memories.update(update(id, changes.clone()), soon()).await.unwrap();
+    let view = world.handle.memories.update(update(id, changes.clone()), soon()).await.unwrap().memory;
     assert_eq!((view.revision, view.pinned, view.domain_category.as_deref()), (2, true, Some("http")));
     assert_eq!(world.passages(id).await, before);
-    let again = world.handle.memories.update(update(id, changes), soon()).await.unwrap();
+    let again = world.handle.memories.update(update(id, changes), soon()).await.unwrap().memory;
     assert_eq!(again.revision, 2, "nothing is different");
     world.stop().await;
 }
@@ -73,7 +73,7 @@ async fn a_text_that_cannot_be_embedded_for_good_is_found_by_its_words() {
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     world.embedder.set_state(EmbedderState::Failed("no such file".into()));
-    world.handle.memories.update(update(id, retitled("Jitter the pause")), soon()).await.unwrap();
+    world.handle.memories.update(update(id, retitled("Jitter the pause")), soon()).await.unwrap().memory;
     assert!(world.passages(id).await.iter().all(|passage| passage.vector.is_none()));
     assert_eq!(world.memories().await[0].embedder, None);
     assert_eq!(found(&world, "jitter").await, [id]);
@@ -86,7 +86,7 @@ async fn secrets_do_not_come_in_by_a_change() {
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let changes = Changes { content: Some(format!("use {key}")), ..Changes::default() };
-    let view = world.handle.memories.update(update(id, changes), soon()).await.unwrap();
+    let view = world.handle.memories.update(update(id, changes), soon()).await.unwrap().memory;
     assert!(view.content.contains("[REDACTED:") && !view.content.contains(&key), "{}", view.content);
     assert!(world.passages(id).await.iter().all(|passage| !passage.text.contains(&key)));
     world.stop().await;
@@ -111,7 +111,7 @@ async fn a_change_meant_for_another_revision_is_a_conflict() {
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let for_revision = |revision, title| UpdateRequest { if_revision: Some(revision), ..update(id, retitled(title)) };
-    assert_eq!(world.handle.memories.update(for_revision(1, "One"), soon()).await.unwrap().revision, 2);
+    assert_eq!(world.handle.memories.update(for_revision(1, "One"), soon()).await.unwrap().memory.revision, 2);
     let error = world.handle.memories.update(for_revision(1, "Other"), soon()).await.unwrap_err();
     assert_eq!((error.code(), error.retryable()), ("conflict", true));
     assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().title, "One");
@@ -143,7 +143,7 @@ async fn a_deleted_memory_is_gone() {
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let kept = world.recorded(lesson("Close files", "before renaming them")).await;
     let erased = world.handle.memories.delete(id, &project(), soon()).await.unwrap();
-    assert_eq!(erased.memories, 1);
+    assert_eq!(erased.removed.memories, 1);
     assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap_err().code(), "not_found");
     assert_eq!(world.handle.memories.delete(id, &project(), soon()).await.unwrap_err().code(), "not_found");
     assert_eq!(found(&world, "backoff delay renaming").await, [kept]);
@@ -176,7 +176,7 @@ async fn those_who_read_a_team_may_change_what_it_shares() {
     }
     let id = world.recorded(RecordRequest { scope: Scope::Team, ..lesson("Retry", "double the delay") }).await;
     let by_a_neighbour = UpdateRequest { workspace: elsewhere(), ..update(id, retitled("Retry, with jitter")) };
-    assert_eq!(world.handle.memories.update(by_a_neighbour, soon()).await.unwrap().revision, 2);
+    assert_eq!(world.handle.memories.update(by_a_neighbour, soon()).await.unwrap().memory.revision, 2);
     workspaces.trust(&elsewhere(), None, None, soon()).await.unwrap();
     let error = world.handle.memories.delete(id, &elsewhere(), soon()).await.unwrap_err();
     assert_eq!(error.code(), "not_found");
@@ -194,7 +194,7 @@ async fn quarantine_takes_a_memory_and_what_came_from_it_out_of_search_and_back(
     let grandchild = world.recorded(child_of(child, "Grandchild", "epsilon zeta")).await;
     let other = world.recorded(lesson("Other", "eta theta")).await;
     let archived = world.recorded(child_of(child, "Archived", "iota kappa")).await;
-    memories.update(update(archived, with_status(Status::Archived)), soon()).await.unwrap();
+    memories.update(update(archived, with_status(Status::Archived)), soon()).await.unwrap().memory;
 
     let alone = memories.quarantine(root, &project(), false, false, soon()).await.unwrap();
     assert_eq!(alone.changed, [root]);
@@ -202,7 +202,7 @@ async fn quarantine_takes_a_memory_and_what_came_from_it_out_of_search_and_back(
     assert_eq!((all.changed, all.truncated), (vec![child, grandchild], false), "the others are out of search already");
     assert_eq!(found(&world, "alpha gamma epsilon eta").await, [other]);
 
-    memories.update(update(grandchild, with_status(Status::Superseded)), soon()).await.unwrap();
+    memories.update(update(grandchild, with_status(Status::Superseded)), soon()).await.unwrap().memory;
     let undone = memories.quarantine(root, &project(), true, true, soon()).await.unwrap();
     assert_eq!(undone.changed, [root, child], "only what is quarantined is undone");
     let status = |id| async move { memories.get(id, &project(), soon()).await.unwrap().status };
@@ -222,7 +222,7 @@ async fn to_take_a_quarantine_back_is_its_exact_reverse() {
     let by_status = world.recorded(child_of(root, "Bad by its status", "epsilon zeta")).await;
     let grandchild = world.recorded(child_of(bad, "Grandchild", "eta theta")).await;
     memories.quarantine(bad, &project(), false, false, soon()).await.unwrap();
-    memories.update(update(by_status, with_status(Status::Quarantined)), soon()).await.unwrap();
+    memories.update(update(by_status, with_status(Status::Quarantined)), soon()).await.unwrap().memory;
     let family = async |id, undo| memories.quarantine(id, &project(), true, undo, soon()).await.unwrap().changed;
     assert_eq!(family(root, false).await, [root, grandchild]);
     assert_eq!(family(root, true).await, [root, grandchild]);
@@ -280,7 +280,7 @@ async fn a_change_outlives_a_store_that_dies_on_the_way() {
     assert!(world.handle.store.faults().kill().await);
     restarted(&mut events, "store").await;
     world.embedder.set_state(EmbedderState::Ready);
-    let view = updating.await.unwrap().unwrap();
+    let view = updating.await.unwrap().unwrap().memory;
     assert_eq!((view.title.as_str(), view.revision), ("Jitter", 2));
     world.stop().await;
 }
@@ -302,7 +302,7 @@ async fn a_change_that_the_embedder_is_too_slow_for_is_made_without_vectors() {
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     world.embedder.set_state(EmbedderState::Loading);
     let soon_over = Deadline::after(Duration::from_millis(50));
-    let changed = world.handle.memories.update(update(id, retitled("Jitter")), soon_over).await.unwrap();
+    let changed = world.handle.memories.update(update(id, retitled("Jitter")), soon_over).await.unwrap().memory;
     assert_eq!((changed.title.as_str(), changed.revision), ("Jitter", 2));
     assert!(world.passages(id).await.iter().all(|passage| passage.vector.is_none()));
     world.embedder.set_state(EmbedderState::Ready);
@@ -320,7 +320,7 @@ async fn a_memory_at_the_last_revision_of_earlier_versions_is_changed_quarantine
     world.handle.memories.delete(id, &project(), soon()).await.unwrap();
     let last = Memory { revision: u64::from(u32::MAX), evolution_stage: u32::MAX, ..stored };
     world.store.commit(vec![Record::Memory { memory: last, passages, confirm: None }], soon()).await.unwrap();
-    let changed = world.handle.memories.update(update(id, retitled("Jitter")), soon()).await.unwrap();
+    let changed = world.handle.memories.update(update(id, retitled("Jitter")), soon()).await.unwrap().memory;
     assert_eq!((changed.title.as_str(), changed.revision), ("Jitter", 4_294_967_296));
     let quarantined = world.handle.memories.quarantine(id, &project(), true, false, soon()).await.unwrap();
     assert_eq!(quarantined.changed, [id]);
@@ -366,7 +366,7 @@ async fn passages_that_are_not_of_the_text_are_made_anew_and_never_handed_on() {
     };
     let texts = async |id| world.passages(id).await.into_iter().map(|p| p.text).collect::<String>();
     torn("close every handle").await;
-    memories.update(update(id, Changes { pinned: Some(true), ..Changes::default() }), soon()).await.unwrap();
+    memories.update(update(id, Changes { pinned: Some(true), ..Changes::default() }), soon()).await.unwrap().memory;
     assert!(texts(id).await.ends_with("close every handle"));
     torn("then rename").await;
     memories.quarantine(id, &project(), false, false, soon()).await.unwrap();

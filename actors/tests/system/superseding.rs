@@ -220,7 +220,7 @@ async fn a_status_set_by_hand_undoes_it_and_other_words_end_a_link() {
     let update = |id, changes| UpdateRequest { id, workspace: project(), changes, if_revision: None };
     let active = Changes { status: Some(Status::Active), ..Changes::default() };
     let back = world.handle.memories.update(update(old, active), soon()).await.unwrap();
-    assert_eq!((back.status, back.superseded_by), (Status::Active, None));
+    assert_eq!((back.memory.status, back.memory.superseded_by), (Status::Active, None));
 
     let third = record(&world, port("The payment service listens on port 7070.")).await;
     assert!(third.updates.is_empty(), "two values that stand beside each other are a list");
@@ -232,6 +232,72 @@ async fn a_status_set_by_hand_undoes_it_and_other_words_end_a_link() {
     let reworded = Changes { content: Some("The calendar has the days.".into()), ..Changes::default() };
     world.handle.memories.update(update(newer.id, reworded), soon()).await.unwrap();
     assert_eq!(world.handle.memories.open_links(&project(), 10, soon()).await.unwrap().1, 0);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_superseded_is_back_when_what_superseded_it_goes() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let (old, new) = linked(&world).await;
+    memories.supersede(old, new, &project(), &SaidBy::Person, soon()).await.unwrap();
+
+    let set = |id, status| {
+        let changes = Changes { status: Some(status), ..Changes::default() };
+        UpdateRequest { id, workspace: project(), changes, if_revision: None }
+    };
+    let archived = memories.update(set(new, Status::Archived), soon()).await.unwrap();
+    assert_eq!(archived.reinstated, [old]);
+    assert_eq!(status(&world, old).await, (Status::Active, None));
+    let kinds: Vec<SignalKind> = world.signals().await.iter().map(|signal| signal.kind).collect();
+    assert!(kinds.contains(&SignalKind::Reinstated), "{kinds:?}");
+
+    memories.update(set(new, Status::Active), soon()).await.unwrap();
+    let (links, _) = memories.open_links(&project(), 10, soon()).await.unwrap();
+    assert_eq!((links[0].older, links[0].newer), (old, new));
+    memories.supersede(old, new, &project(), &SaidBy::Person, soon()).await.unwrap();
+    let quarantined = memories.quarantine(new, &project(), true, false, soon()).await.unwrap();
+    assert_eq!((quarantined.changed, quarantined.reinstated), (vec![new], vec![old]));
+    assert_eq!(status(&world, old).await, (Status::Active, None));
+
+    memories.quarantine(new, &project(), true, true, soon()).await.unwrap();
+    memories.supersede(old, new, &project(), &SaidBy::Person, soon()).await.unwrap();
+    let erased = memories.delete(new, &project(), soon()).await.unwrap();
+    assert_eq!((erased.removed.memories, erased.reinstated), (1, vec![old]));
+    assert_eq!(ids(&found(&world, false).await), [old]);
+    let third = record(&world, port(NEW)).await;
+    assert_eq!(third.updates, [old], "no dead link is in the way");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quarantine_of_all_that_came_from_one_takes_what_they_superseded_from_it() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let root = record(&world, lesson("Root", "All that follows is derived from this.")).await.id;
+    let from_root = |content| RecordRequest { derived_from: vec![root], ..port(content) };
+    let old = record(&world, from_root(OLD)).await.id;
+    let new = record(&world, from_root(NEW)).await.id;
+    memories.supersede(old, new, &project(), &SaidBy::Person, soon()).await.unwrap();
+    let quarantined = memories.quarantine(root, &project(), true, false, soon()).await.unwrap();
+    assert_eq!(quarantined.reinstated, []);
+    assert_eq!(status(&world, old).await.0, Status::Quarantined);
+    assert!(found(&world, true).await.memories.is_empty());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lesson_that_confirms_one_memory_and_supersedes_another_is_one_commit() {
+    let world = world(good_model()).await;
+    let old = record(&world, port("Deploys are done by hand.")).await.id;
+    let existing = record(&world, port(NEW)).await.id;
+    let said = record(&world, RecordRequest { supersedes: vec![old], ..port(NEW) }).await;
+    assert_eq!((said.id, said.status), (existing, RecordStatus::Reinforced));
+    assert_eq!(status(&world, old).await, (Status::Superseded, Some(existing)));
+    let kinds: Vec<SignalKind> = world.signals().await.iter().map(|signal| signal.kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == SignalKind::Confirmed).count(), 1);
+    let erased = world.handle.memories.delete(existing, &project(), soon()).await.unwrap();
+    assert_eq!(erased.reinstated, [old], "the confirmed memory names what it replaces");
     world.stop().await;
 }
 

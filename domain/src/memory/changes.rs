@@ -47,11 +47,11 @@ impl Changes {
         label(&mut memory.domain_category, &self.domain_category);
         label(&mut memory.difficulty_level, &self.difficulty_level);
         set(&mut memory.pinned, &self.pinned);
-        // They say in other words what it says no more, and rules linked the words that it had.
+        // They say in other words what it says no more, and rules linked the words that it had. The links of older memories
+        // to it end with `left_behind`.
         if memory.content != before {
             memory.valid_from = Some(now);
             memory.wordings.clear();
-            memory.succession.replaces.clear();
             memory.succession.outdated_by = memory.succession.outdated_by.filter(|newer| newer.confidence.is_none());
         }
         if let Some(status) = self.status.filter(|status| *status != memory.status) {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn links_between_words_end_with_the_words() {
-        let memory = strategy(1).linked(id(2), 0.9).unwrap().replacing(id(3));
+        let memory = strategy(1).linked(id(2), 0.9).unwrap();
         let with =
             |content: &str| Changes { content: Some(content.into()), ..Changes::default() }.apply(&memory, now());
         assert_eq!(with(&memory.content), memory);

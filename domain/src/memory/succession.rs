@@ -94,6 +94,24 @@ impl Memory {
         self.outdated(Status::Active, newer, self.linked_to().and_then(|link| link.confidence))
     }
 
+    /// The older one of a pair whose newer one is gone, or is out of search: it is what holds now. None where `newer` did
+    /// not outdate it.
+    #[must_use]
+    fn released(&self, newer: MemoryId) -> Option<Self> {
+        let mut older = self.clone();
+        older.succession.outdated_by.take_if(|link| link.id == newer)?;
+        if older.status == Status::Superseded {
+            older.status = Status::Active;
+        }
+        Some(older)
+    }
+
+    /// The older one of a pair whose newer one is back in search: an open link says again what was said of them. None where
+    /// it is not active, has a link, or the pair was undone.
+    fn relinked_to_returned(&self, newer: MemoryId) -> Option<Self> {
+        self.linked(newer, 1.0).map(|older| older.outdated(Status::Active, newer, None))
+    }
+
     fn outdated(&self, status: Status, newer: MemoryId, confidence: Option<f64>) -> Self {
         let mut older = self.clone();
         older.status = status;
@@ -128,11 +146,28 @@ impl Memory {
         beside.drain(..beside.len().saturating_sub(REPLACED_MAX));
     }
 
-    /// The newer one of a pair. Without a change where it names the older one already, or names as many as it may.
+    /// A newer memory whose words changed from those `before`, so that the links of these to it ended.
+    #[must_use]
+    pub fn without_links_to(mut self, before: &Self, ended: &[Self]) -> Self {
+        if self.content != before.content {
+            let is_ended = |id: &MemoryId| ended.iter().any(|older| older.id == *id && older.newer() != Some(self.id));
+            self.succession.replaces.retain(|id| !is_ended(id));
+        }
+        self
+    }
+
+    /// Whether it can name one more memory that it replaces.
+    pub fn has_room_for(&self, older: MemoryId) -> bool {
+        let replaces = &self.succession.replaces;
+        replaces.len() < REPLACED_MAX || replaces.contains(&older)
+    }
+
+    /// The newer one of a pair. Without a change where it names the older one already, or has no room for it.
     #[must_use]
     pub fn replacing(mut self, older: MemoryId) -> Self {
+        let has_room = self.has_room_for(older);
         let Succession { outdated_by, replaces, .. } = &mut self.succession;
-        if !replaces.contains(&older) && replaces.len() < REPLACED_MAX {
+        if has_room && !replaces.contains(&older) {
             replaces.push(older);
         }
         if outdated_by.is_some_and(|link| link.id == older) {
@@ -160,6 +195,8 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
         Some(format!("cannot be replaced by {}, which is {}", newer.id, newer.status.as_str()))
     } else if !matches!(older.status, Status::Active | Status::Superseded) {
         Some(format!("is {}; only what is in search is superseded", older.status.as_str()))
+    } else if !newer.has_room_for(older.id) {
+        Some(format!("cannot be replaced by {}, which replaces {REPLACED_MAX} memories already", newer.id))
     } else if !said_by_person && newer.trust < older.trust {
         let (trusted, less) = (older.trust.as_str(), newer.trust.as_str());
         Some(format!("is what a {trusted} said, which the word of a {less} does not replace; a person decides that"))
@@ -169,6 +206,44 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
     } else {
         None
     }
+}
+
+/// What a change of a memory, to `after` or to nothing, does to those of `others` that it superseded or is linked to: they
+/// as they become. One that is erased, archived or quarantined says nothing any more, so what it superseded is back in
+/// search and its links end. Where it was superseded itself, what superseded it takes its place. Other words end its links,
+/// which rules found between the words it had. One that comes back into search is linked again.
+pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -> Vec<Memory> {
+    let released = |memory: &Memory| memory.released(before.id);
+    let linked = |memory: &Memory| memory.linked_to().and_then(|_| memory.released(before.id));
+    match (after, before.superseded_by()) {
+        (None, Some(newest)) => {
+            let of_the_newest = |memory: &Memory| {
+                let older = memory.released(before.id)?;
+                let is_superseded = memory.status == Status::Superseded;
+                Some(if is_superseded { older.outdated(Status::Superseded, newest, None) } else { older })
+            };
+            let older: Vec<Memory> = others.iter().filter_map(of_the_newest).collect();
+            let replaced = older.iter().filter(|memory| memory.superseded_by() == Some(newest)).map(|memory| memory.id);
+            let newest = others.iter().find(|memory| memory.id == newest);
+            let newest = newest.map(|memory| replaced.fold(memory.clone(), Memory::replacing));
+            older.iter().cloned().chain(newest).collect()
+        }
+        (None, None) => others.iter().filter_map(released).collect(),
+        (Some(after), _) if before.status == Status::Active && is_silent(after) => {
+            others.iter().filter_map(released).collect()
+        }
+        (Some(after), _) if is_silent(before) && after.status == Status::Active => {
+            let replaced = others.iter().filter(|memory| after.succession.replaces.contains(&memory.id));
+            replaced.filter_map(|memory| memory.relinked_to_returned(after.id)).collect()
+        }
+        (Some(after), _) if after.content != before.content => others.iter().filter_map(linked).collect(),
+        (Some(_), _) => Vec::new(),
+    }
+}
+
+/// Whether it is out of search although nothing newer took its place.
+fn is_silent(memory: &Memory) -> bool {
+    matches!(memory.status, Status::Archived | Status::Quarantined)
 }
 
 /// What a report that memories helped decides about links: these memories as they become. Who vouches for the newer one
@@ -287,6 +362,55 @@ mod tests {
         let trusted = Memory { trust: Trust::User, ..strategy(1) };
         assert!(replacement_problem(&trusted, &newer, false).is_some());
         assert_eq!(replacement_problem(&trusted, &newer, true), None);
+    }
+
+    fn with_status(memory: &Memory, status: Status) -> Memory {
+        Memory { status, ..memory.clone() }
+    }
+
+    #[test]
+    fn what_is_out_of_search_outdates_nothing_and_is_linked_again_when_it_is_back() {
+        let said = strategy(1).superseded(id(9)).unwrap();
+        let found = strategy(2).linked(id(9), 0.8).unwrap();
+        let by_another = strategy(3).superseded(id(8)).unwrap();
+        let others = [said, found, by_another];
+        let newer = strategy(9).replacing(id(1)).replacing(id(2)).replacing(id(3));
+        for status in [Status::Archived, Status::Quarantined] {
+            let out = with_status(&newer, status);
+            assert_eq!(left_behind(&newer, Some(&out), &others), [strategy(1), strategy(2)]);
+            assert_eq!(left_behind(&out, Some(&with_status(&newer, Status::Superseded)), &others), []);
+            let back = left_behind(&out, Some(&newer), &[strategy(1), with_status(&strategy(2), Status::Archived)]);
+            assert_eq!(back.len(), 1);
+            assert!(back[0].is_updated_by(&newer) && back[0].status == Status::Active);
+        }
+        assert_eq!(left_behind(&newer, None, &others), [strategy(1), strategy(2)]);
+        assert_eq!(left_behind(&newer, Some(&newer), &others), []);
+    }
+
+    #[test]
+    fn other_words_end_links_and_nothing_that_was_said() {
+        let others = [strategy(1).superseded(id(9)).unwrap(), strategy(2).linked(id(9), 0.8).unwrap()];
+        let newer = strategy(9).replacing(id(1)).replacing(id(2));
+        let reworded = Memory { content: "Something else.".into(), ..newer.clone() };
+        let changed = left_behind(&newer, Some(&reworded), &others);
+        assert_eq!(changed, [strategy(2)]);
+        assert_eq!(reworded.without_links_to(&newer, &changed).succession.replaces, [id(1)]);
+    }
+
+    #[test]
+    fn what_superseded_the_erased_one_takes_its_place() {
+        let erased = strategy(2).replacing(id(1)).superseded(id(3)).unwrap();
+        let others = [strategy(1).superseded(id(2)).unwrap(), strategy(3).replacing(id(2))];
+        let changed = left_behind(&erased, None, &others);
+        assert_eq!(changed[0].superseded_by(), Some(id(3)));
+        assert_eq!(changed[1].succession.replaces, [id(2), id(1)]);
+    }
+
+    #[test]
+    fn a_memory_replaces_so_many_and_no_more() {
+        let full = (100..100 + REPLACED_MAX as u128).fold(strategy(9), |memory, n| memory.replacing(id(n)));
+        assert!(replacement_problem(&strategy(1), &full, true).unwrap().contains("50 memories already"));
+        assert_eq!(replacement_problem(&strategy(100), &full, true), None);
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! `memory list`, `update`, `feedback`, `pin`, `delete`, `quarantine`, `supersede` and `promote`: what becomes of memories that are
 //! there.
 
-use reasoning_bank_actors::memories::{FeedbackRequest, ListRequest, SaidBy, UpdateRequest};
+use reasoning_bank_actors::memories::{Erasure, FeedbackRequest, ListRequest, SaidBy, UpdateRequest};
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
@@ -9,7 +9,7 @@ use reasoning_bank_domain::feedback::{Reported, Verdict};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Changes;
 use reasoning_bank_domain::promotion::{Promoted, Proposals};
-use reasoning_bank_domain::view::{Listed, MemoryDetail, MemoryView, Quarantined, Replaced};
+use reasoning_bank_domain::view::{Listed, MemoryDetail, Quarantined, Replaced, Updated};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -44,7 +44,7 @@ pub(in crate::cli) async fn update(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<MemoryView, Failure> {
+) -> Result<Updated, Failure> {
     let mut tags = args.tags;
     if let Some(tags) = &mut tags {
         tags.retain(|tag| !tag.trim().is_empty());
@@ -70,7 +70,7 @@ pub(in crate::cli) async fn pin(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<MemoryView, Failure> {
+) -> Result<Updated, Failure> {
     let changes = Changes { pinned: Some(pinned), ..Changes::default() };
     let request = UpdateRequest { id, workspace: loaded.workspace.clone(), changes, if_revision: None };
     Ok(system.memories.update(request, deadline).await?)
@@ -104,6 +104,8 @@ pub(in crate::cli) struct Deleted {
     pub(in crate::cli) id: MemoryId,
     pub(in crate::cli) title: String,
     pub(in crate::cli) removed: Erased,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::cli) reinstated: Vec<MemoryId>,
 }
 
 /// Asks with the title of the memory.
@@ -115,8 +117,8 @@ pub(in crate::cli) async fn delete(
 ) -> Result<Deleted, Failure> {
     let title = system.memories.get(id, &loaded.workspace, patience()).await?.title;
     confirm(&format!("Delete the memory \"{title}\" ({id}) for good"), sure)?;
-    let removed = system.memories.delete(id, &loaded.workspace, rewriting()).await?;
-    Ok(Deleted { id, title, removed })
+    let Erasure { removed, reinstated } = system.memories.delete(id, &loaded.workspace, rewriting()).await?;
+    Ok(Deleted { id, title, removed, reinstated })
 }
 
 pub(in crate::cli) async fn quarantine(

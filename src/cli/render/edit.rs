@@ -5,10 +5,10 @@ use std::fmt::Write;
 use reasoning_bank_domain::feedback::Reported;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::promotion::{Promoted, Proposals};
-use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined, Replaced};
+use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined, Replaced, Updated};
 
 use super::style::{bold, dim};
-use super::{clean_line, counted, kind, next_page};
+use super::{clean_line, counted, kind, memory, next_page};
 use crate::cli::memory::Deleted;
 
 pub(in crate::cli) fn listed(listed: &Listed) -> String {
@@ -38,20 +38,31 @@ pub(in crate::cli) fn reported(reported: &Reported) -> String {
     reported.updated.iter().map(moved).chain(reported.promoted.iter().map(promoted)).collect()
 }
 
+pub(in crate::cli) fn updated(updated: &Updated) -> String {
+    memory(&updated.memory) + &back_in_search(&updated.reinstated)
+}
+
+/// Names the memories that were superseded by one that is out of search now.
+fn back_in_search(reinstated: &[MemoryId]) -> String {
+    reinstated.iter().map(|id| format!("{id}, which it superseded, is back in search\n")).collect()
+}
+
 pub(in crate::cli) fn deleted(deleted: &Deleted) -> String {
-    format!(
+    let removed = format!(
         "deleted  {}  {}\nwith {} and {}\n",
         clean_line(&deleted.title),
         deleted.id,
         counted(deleted.removed.passages, "passage", "passages"),
         counted(deleted.removed.signals, "signal", "signals"),
-    )
+    );
+    removed + &back_in_search(&deleted.reinstated)
 }
 
 pub(in crate::cli) fn quarantined(quarantined: &Quarantined, undone: bool) -> String {
     let mut out: String = quarantined.changed.iter().map(|id| format!("{id}\n")).collect();
     let what = if undone { "back in search" } else { "out of every search" };
     let _ = writeln!(out, "{} {what}", counted(quarantined.changed.len(), "memory", "memories"));
+    out.push_str(&back_in_search(&quarantined.reinstated));
     if quarantined.truncated {
         out.push_str("there are more descendants; run it again\n");
     }

@@ -1,11 +1,11 @@
 //! `health_check`, `get_memory`, `update_memory` and `delete_memory`.
 
-use reasoning_bank_actors::memories::{UpdateRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::{Erasure, UpdateRequest, WorkspaceRef};
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_domain::health::Health;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Changes, Status};
-use reasoning_bank_domain::view::{MemoryDetail, MemoryView};
+use reasoning_bank_domain::view::{MemoryDetail, Updated};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,6 +100,22 @@ impl From<Erased> for Removed {
     }
 }
 
+/// What went with a memory.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RemovedMemory {
+    #[serde(flatten)]
+    removed: Removed,
+    /// Memories that it had superseded: they are back in search.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reinstated: Vec<MemoryId>,
+}
+
+impl From<Erasure> for RemovedMemory {
+    fn from(erasure: Erasure) -> Self {
+        Self { removed: erasure.removed.into(), reinstated: erasure.reinstated }
+    }
+}
+
 pub(super) fn health_definition() -> Tool {
     let description = "Checks the store, the embedding model, the language model and the server's actors. Call it when \
                        calls fail or are slow. Calls no model.";
@@ -122,7 +138,7 @@ pub(super) fn update_definition() -> Tool {
                        of date; what is left out stays. Answers the memory as it then is.";
     Tool::new("update_memory", description, schema::of_arguments::<UpdateArguments>())
         .with_title("Change a memory")
-        .with_raw_output_schema(schema::of_answer::<MemoryView>().into())
+        .with_raw_output_schema(schema::of_answer::<Updated>().into())
         .with_annotations(ToolAnnotations::new().read_only(false).destructive(true).idempotent(true).open_world(false))
 }
 
@@ -131,6 +147,6 @@ pub(super) fn delete_definition() -> Tool {
                        update_memory with status archived only hides it.";
     Tool::new("delete_memory", description, schema::of_arguments::<DeleteArguments>())
         .with_title("Delete a memory")
-        .with_raw_output_schema(schema::of_answer::<Removed>().into())
+        .with_raw_output_schema(schema::of_answer::<RemovedMemory>().into())
         .with_annotations(ToolAnnotations::new().read_only(false).destructive(true).idempotent(true).open_world(false))
 }

@@ -41,8 +41,16 @@ fn what_became_of_a_memory_is_said_in_a_line() {
     let promoted_now = Promoted { id: id(3), promoted_from: id(1), scope: Scope::Team, created: true };
     let told = [
         reported(&Reported { updated: vec![moved], promoted: vec![promoted_now.clone()], ..Reported::default() }),
-        deleted(&Deleted { id: id(1), title: "Off \u{1b}[31mby one".into(), removed }),
-        quarantined(&Quarantined { changed: vec![id(1), id(2)], truncated: true, out_of_reach: true }, false),
+        deleted(&Deleted { id: id(1), title: "Off \u{1b}[31mby one".into(), removed, reinstated: vec![id(4)] }),
+        quarantined(
+            &Quarantined {
+                changed: vec![id(1), id(2)],
+                truncated: true,
+                out_of_reach: true,
+                reinstated: vec![id(4)],
+            },
+            false,
+        ),
         promoted(&promoted_now),
         promoted(&Promoted { created: false, ..promoted_now }),
     ];
