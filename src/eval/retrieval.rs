@@ -134,6 +134,8 @@ pub(crate) async fn ingest(
     let twins = read?;
     let took = begun.elapsed();
     let settling = Instant::now();
+    // What took too long to embed was stored without vectors.
+    while system.memories.fill_vectors(Deadline::after(BATCH_PATIENCE)).await? > 0 {}
     settle(system).await?;
     Ok(Stored { corpus, twins, took, upkeep_took: settling.elapsed() })
 }
