@@ -229,21 +229,29 @@ impl Memory {
         })
     }
 
-    /// Equal for memories that say exactly the same, also of the error that they warn of, to the same readers. One that
-    /// is outdated says it no more: who says the same again says something new.
-    pub fn duplicate_key(&self) -> String {
-        let group = match self.scope {
-            Scope::Project => None,
+    /// Whose memory it is, and so who reads it: a workspace, a team or an organisation, with its name.
+    pub fn owner(&self) -> (Scope, Option<&str>) {
+        let name = match self.scope {
+            Scope::Project => Some(self.workspace_id.as_str()),
             Scope::Team => self.team.as_deref(),
             Scope::Org => self.org.as_deref(),
         };
+        (self.scope, name)
+    }
+
+    /// Equal for memories that say exactly the same, also of the error that they warn of, to the same readers. One that
+    /// is outdated says it no more: who says the same again says something new.
+    pub fn duplicate_key(&self) -> String {
+        let (scope, owner) = self.owner();
+        // Keys are stored: those of a project name it once, as they always did.
+        let group = owner.filter(|_| scope != Scope::Project);
         let advice = self.advice(spaced);
         // Capitals may be what two commands differ in.
         let said = [&self.title, &self.description, &self.content].map(|text| spaced(text));
         let texts = said.iter().chain(advice.iter().flatten()).map(String::as_str);
         let outdated = self.linked_to().map(|_| self.id.to_string());
         let rest = texts.chain([self.outcome.as_str()]).chain(outdated.as_deref());
-        let readers = [self.workspace_id.as_str(), self.scope.as_str(), group.unwrap_or_default()];
+        let readers = [self.workspace_id.as_str(), scope.as_str(), group.unwrap_or_default()];
         self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())
     }
 

@@ -160,8 +160,7 @@ impl Earlier {
         let cosine = self.vector.iter().zip(vector).map(|(a, b)| f64::from(a * b)).sum::<f64>();
         let other = &self.memory;
         let same_kind = other.is_warning() == memory.is_warning();
-        let same_readers = other.scope == memory.scope && other.workspace_id == memory.workspace_id;
-        (cosine >= RELATED_COSINE && same_kind && same_readers).then(|| (cosine, other.clone()))
+        (cosine >= RELATED_COSINE && same_kind && other.owner() == memory.owner()).then(|| (cosine, other.clone()))
     }
 }
 
@@ -240,7 +239,8 @@ impl MemoriesHandle {
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         }
         let mut linked = memory.clone();
-        for (cosine, near) in neighbours {
+        let is_of_here = |near: &Memory| near.workspace_id == memory.workspace_id;
+        for (cosine, near) in neighbours.into_iter().filter(|(_, near)| is_of_here(near)) {
             match likeness(&memory, &near, cosine) {
                 // Its words were taken back by a newer memory; who says them again says something new.
                 Likeness::Same if near.linked_to().is_some() => {}
@@ -310,8 +310,8 @@ impl MemoriesHandle {
         near.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
         let rows = self.store.get(near.iter().map(|(id, _)| *id).collect(), deadline).await?;
         let memory_of = |id: MemoryId| rows.iter().map(|row| &row.memory).find(|memory| memory.id == id);
-        let same_readers = |near: &&Memory| near.scope == memory.scope && near.workspace_id == memory.workspace_id;
+        let same_owner = |near: &&Memory| near.owner() == memory.owner();
         let found = near.into_iter();
-        Ok(found.filter_map(|(id, cosine)| Some((cosine, memory_of(id).filter(same_readers)?.clone()))).collect())
+        Ok(found.filter_map(|(id, cosine)| Some((cosine, memory_of(id).filter(same_owner)?.clone()))).collect())
     }
 }

@@ -93,7 +93,8 @@ impl MemoriesHandle {
                 committed => {
                     committed?;
                     let replaced = self.replaced(&rows, &workspace, deadline).await?.pop();
-                    return replaced.ok_or_else(|| Error::internal("a memory that was replaced is missing in the answer"));
+                    return replaced
+                        .ok_or_else(|| Error::internal("a memory that was replaced is missing in the answer"));
                 }
             }
         }

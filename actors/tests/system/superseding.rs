@@ -287,6 +287,21 @@ async fn a_quarantine_of_all_that_came_from_one_takes_what_they_superseded_from_
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_one_project_tells_the_team_updates_what_another_one_told_it() {
+    let world = world(good_model()).await;
+    for workspace in [project(), elsewhere()] {
+        world.handle.workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
+    }
+    let told = |workspace, content| RecordRequest { scope: Scope::Team, workspace, ..port(content) };
+    let old = record(&world, told(project(), OLD)).await.id;
+    let new = record(&world, told(elsewhere(), NEW)).await;
+    assert_eq!(new.updates, [old]);
+    let own = record(&world, RecordRequest { workspace: elsewhere(), ..port("It listens on port 7070.") }).await;
+    assert!(own.updates.is_empty(), "what a project keeps to itself updates nothing of the team's");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lesson_that_confirms_one_memory_and_supersedes_another_is_one_commit() {
     let world = world(good_model()).await;
     let old = record(&world, port("Deploys are done by hand.")).await.id;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Memory, Scope, Status};
+use super::{Memory, Status};
 use crate::ids::MemoryId;
 
 /// Memories that one may replace, and pairs that a memory remembers as undone.
@@ -184,11 +184,6 @@ impl Memory {
 /// Why `newer` cannot take the place of `older`, in words that follow the older one's name; none where it can. Between
 /// scopes, teams and organisations only a person says so.
 pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool) -> Option<String> {
-    let readers = |memory: &Memory| match memory.scope {
-        Scope::Project => Some(memory.workspace_id.as_str().to_owned()),
-        Scope::Team => memory.team.clone(),
-        Scope::Org => memory.org.clone(),
-    };
     if older.id == newer.id {
         Some("is the memory itself".into())
     } else if newer.status != Status::Active {
@@ -200,7 +195,7 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
     } else if !said_by_person && newer.trust < older.trust {
         let (trusted, less) = (older.trust.as_str(), newer.trust.as_str());
         Some(format!("is what a {trusted} said, which the word of a {less} does not replace; a person decides that"))
-    } else if !said_by_person && (older.scope != newer.scope || readers(older) != readers(newer)) {
+    } else if !said_by_person && older.owner() != newer.owner() {
         let owner = older.scope.as_str();
         Some(format!("belongs to another scope ({owner}); a person decides that: `reasoning-bank memory supersede`"))
     } else {
@@ -264,8 +259,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::memory::Trust;
     use crate::memory::samples::{id, strategy};
+    use crate::memory::{Scope, Trust};
 
     #[test]
     fn a_link_holds_while_both_name_each_other_and_are_active() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Cut, Ranked, Ranking};
 use crate::ids::MemoryId;
-use crate::memory::{Memory, Scope};
+use crate::memory::Memory;
 use crate::supersession::{Compared, Older, Placed, newest_first};
 
 /// The first memories of an answer that are compared.
@@ -15,17 +15,6 @@ struct Ordered<'a> {
     /// Where it stands in the ranking.
     place: usize,
     memory: &'a Memory,
-}
-
-/// Whose memory it is: the workspace's, the team's or the organisation's.
-fn owner(memory: &Memory) -> (Scope, Option<&str>) {
-    let Memory { scope, workspace_id, team, org, .. } = memory;
-    let name = match scope {
-        Scope::Project => Some(workspace_id.as_str()),
-        Scope::Team => team.as_deref(),
-        Scope::Org => org.as_deref(),
-    };
-    (*scope, name)
 }
 
 impl Ranking {
@@ -53,7 +42,7 @@ impl Ranking {
             places.filter_map(|place| Some(Ordered { place, memory: body(self.entries[place].facts.id)? })).collect();
         let placed: Vec<_> = ordered
             .iter()
-            .map(|Ordered { memory, .. }| Placed { at: memory.said_at(), trust: memory.trust, owner: owner(memory) })
+            .map(|Ordered { memory, .. }| Placed { at: memory.said_at(), trust: memory.trust, owner: memory.owner() })
             .collect();
         let shown = newest_first(&placed, &links(&ordered));
         let id = |n: Option<usize>| n.map(|n| ordered[n].memory.id);
@@ -108,9 +97,9 @@ fn links(ordered: &[Ordered]) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
     use crate::confidence::Evidence;
-    use crate::memory::Trust;
     use crate::memory::samples::{days_ago, id, strategy, warning};
     use crate::memory::{ErrorContext, Facts};
+    use crate::memory::{Scope, Trust};
     use crate::ranking::Cut;
     use crate::score::{Asked, Profile, score};
 

@@ -43,12 +43,7 @@ fn what_became_of_a_memory_is_said_in_a_line() {
         reported(&Reported { updated: vec![moved], promoted: vec![promoted_now.clone()], ..Reported::default() }),
         deleted(&Deleted { id: id(1), title: "Off \u{1b}[31mby one".into(), removed, reinstated: vec![id(4)] }),
         quarantined(
-            &Quarantined {
-                changed: vec![id(1), id(2)],
-                truncated: true,
-                out_of_reach: true,
-                reinstated: vec![id(4)],
-            },
+            &Quarantined { changed: vec![id(1), id(2)], truncated: true, out_of_reach: true, reinstated: vec![id(4)] },
             false,
         ),
         promoted(&promoted_now),
