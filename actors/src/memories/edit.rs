@@ -4,14 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::genealogy::MAX_NODES;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::memory::{Changes, Memory, Quarantine};
+use reasoning_bank_domain::memory::{Changes, Memory, Quarantine, Status};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::view::{MemoryView, Quarantined, Updated};
 use reasoning_bank_domain::workspace::Workspace;
 
 use super::record::check_tags;
+use super::supersede::SaidBy;
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{EraseScope, Erased, Record, StoreError};
@@ -70,6 +72,10 @@ impl MemoriesHandle {
             let (memory, passages) = self.with_passages(changed, &row.memory, deadline).await?;
             let mut batch = vec![Record::Revision { memory: memory.clone(), passages }];
             batch.extend(self.leaving(left, deadline).await?);
+            if row.memory.status == Status::Superseded && memory.status == Status::Active {
+                let words = "back in search: its status was set".into();
+                batch.push(self.said(&row.memory, SignalKind::Reinstated, &SaidBy::Session(None), words));
+            }
             match self.store.commit(batch, deadline).await {
                 Ok(_) => return Ok(Updated { memory: MemoryView::new(memory, &row.evidence, now), reinstated }),
                 // Somebody was faster. On top of what they made of it the change may be made as well.

@@ -342,7 +342,7 @@ impl MemoriesHandle {
         Ok(())
     }
 
-    fn said(&self, memory: &Memory, kind: SignalKind, said_by: &SaidBy, words: String) -> Record {
+    pub(super) fn said(&self, memory: &Memory, kind: SignalKind, said_by: &SaidBy, words: String) -> Record {
         Record::Signal(Signal {
             id: SignalId::from(Uuid::now_v7()),
             memory_id: memory.id,

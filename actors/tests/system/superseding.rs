@@ -78,6 +78,7 @@ async fn what_is_superseded_leaves_search_and_comes_back() {
 
     let back = world.handle.memories.reinstate(old, None, &project(), &SaidBy::Person, soon()).await.unwrap();
     assert_eq!((back.memory.status, back.memory.superseded_by), (Status::Active, None));
+    assert_eq!(world.signals().await.last().unwrap().kind, SignalKind::Reinstated);
     let shown = found(&world, false).await;
     assert_eq!(shown.memories.len(), 2);
     assert!(shown.memories.iter().all(|entry| entry.outdated_by.is_none()), "an undone pair is never found again");
@@ -221,6 +222,7 @@ async fn a_status_set_by_hand_undoes_it_and_other_words_end_a_link() {
     let active = Changes { status: Some(Status::Active), ..Changes::default() };
     let back = world.handle.memories.update(update(old, active), soon()).await.unwrap();
     assert_eq!((back.memory.status, back.memory.superseded_by), (Status::Active, None));
+    assert_eq!(world.signals().await.last().unwrap().kind, SignalKind::Reinstated);
 
     let third = record(&world, port("The payment service listens on port 7070.")).await;
     assert!(third.updates.is_empty(), "two values that stand beside each other are a list");

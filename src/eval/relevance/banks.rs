@@ -108,7 +108,9 @@ impl Set {
             let before = asked;
             for group in &mut groups {
                 let most = (size / MEMORIES_A_QUESTION).max(1).min(questions.saturating_sub(asked));
-                let Some(mut bank) = group.bank(self, size, most, seed + banks.len() as u64) else { continue };
+                let Some(mut bank) = group.bank(self, size, most, seed.wrapping_add(banks.len() as u64)) else {
+                    continue;
+                };
                 let answerable = bank.questions.iter().filter(|question| question.kind == Kind::Answerable).count();
                 bank.questions.extend(foreign.by_ref().take(answerable).map(|query| query.asked(Kind::Foreign)));
                 asked += answerable;
