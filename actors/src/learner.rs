@@ -7,7 +7,7 @@ use std::time::Duration;
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_domain::capture::{Captured, Fate, Ids, Novelty, Origin, Thresholds, judge, memory_of, scrubbed};
 use reasoning_bank_domain::job::{Queued, Work};
-use reasoning_bank_domain::memory::Trust;
+use reasoning_bank_domain::memory::{LESSON_CONTENT_MAX_CHARS, Memory, Trust};
 use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::secrets::Removed;
 use reasoning_bank_domain::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
@@ -239,6 +239,16 @@ impl Actor for PassiveLearnerActor {
     }
 }
 
+/// Says what rules kept of an exchange that is longer than a memory may be.
+fn log_cuts(exchange: &Exchange, memory: &Memory) {
+    let chars = |text: &str| text.chars().count();
+    let (question, answer) = (chars(&exchange.question), chars(&exchange.answer));
+    let (task, content) = (chars(&memory.task), chars(&memory.content));
+    if task < question || answer > LESSON_CONTENT_MAX_CHARS {
+        tracing::info!(question, task, answer, content, "an exchange was cut to what a memory holds, in characters");
+    }
+}
+
 impl LearnerArgs {
     async fn learn(&self, batch: &ToLearn, deadline: Deadline) -> Result<Vec<Captured>, Error> {
         let origin = Origin { workspace_id: batch.begun.workspace.id.clone(), trust: batch.trust };
@@ -250,6 +260,7 @@ impl LearnerArgs {
             let ids = Ids::of(&exchange, &origin.workspace_id);
             let fate = match judged.and_then(|signs| Ok((signs, memory_of(&exchange, ids.memory, &origin, at)?))) {
                 Ok((signs, memory)) => {
+                    log_cuts(&exchange, &memory);
                     drafts.push((captured.len(), Draft { ids, memory }));
                     Fate::Kept(signs, Novelty::New)
                 }
