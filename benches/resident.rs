@@ -16,6 +16,7 @@ use reasoning_bank_domain::conditions::Conditions;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, MemoryOutcome, Scope, SourceType};
 use reasoning_bank_domain::resident::{Body, Collection, Filed, Query, Shelf};
+use reasoning_bank_domain::terms;
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const DIMS: usize = 384;
@@ -73,7 +74,7 @@ fn query(n: u64) -> Query {
         .chain(std::iter::repeat_with(|| rare.word()).filter(|word| *word > 50).take(6))
         .map(|word| format!("w{word}"))
         .collect();
-    Query::new(words.iter().map(String::as_str))
+    Query::new(&terms::query(&words.join(" ")))
 }
 
 fn vector(n: u64) -> Vec<f32> {

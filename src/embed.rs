@@ -5,6 +5,7 @@
 //! documents between slices.
 
 mod chunking;
+mod condense;
 mod encoder;
 mod hub;
 mod job;

@@ -10,6 +10,7 @@ mod noise;
 mod words;
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -20,7 +21,7 @@ use crate::memory::Memory;
 
 /// Longer words are cut to this many characters: hashes, encoded data.
 const LONGEST_CHARS: usize = 64;
-/// A task may be a whole file; its first distinct terms say what it is about.
+/// A task may be a whole file; the terms that it says most often, the first of them, say what it is about.
 pub(crate) const QUERY_TERMS: usize = 128;
 /// Lucene's English stop words, question words and auxiliaries. Every other word of a question may be what it is about.
 const STOP_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
@@ -41,15 +42,45 @@ thread_local! {
 
 static STOP_TERMS: LazyLock<HashSet<String>> = LazyLock::new(|| terms(STOP_WORDS).into_iter().collect());
 
-/// What a query looks for: distinct terms in their order, without stop words unless there is nothing else; at most 128.
-pub fn query(text: &str) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let mut all = terms(text);
-    all.retain(|term| seen.insert(term.clone()));
-    if all.iter().any(|term| !STOP_TERMS.contains(term)) {
-        all.retain(|term| !STOP_TERMS.contains(term));
+/// A term of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryTerm {
+    pub term: String,
+    /// How often the query says it.
+    pub count: u32,
+}
+
+/// What a query looks for: distinct terms in their order, without stop words unless there is nothing else; of more than
+/// 128 those that it says most often.
+pub fn query(text: &str) -> Vec<QueryTerm> {
+    let mut all = counted(terms(text));
+    if all.iter().any(|of| !STOP_TERMS.contains(&of.term)) {
+        all.retain(|of| !STOP_TERMS.contains(&of.term));
     }
-    all.truncate(QUERY_TERMS);
+    if all.len() > QUERY_TERMS {
+        let mut in_order: Vec<(usize, QueryTerm)> = all.into_iter().enumerate().collect();
+        // Of those that are said as often the first come first.
+        in_order.sort_by_key(|(_, of)| Reverse(of.count));
+        in_order.truncate(QUERY_TERMS);
+        in_order.sort_unstable_by_key(|(place, _)| *place);
+        all = in_order.into_iter().map(|(_, of)| of).collect();
+    }
+    all
+}
+
+/// The distinct terms, in their order.
+pub(crate) fn counted(terms: impl IntoIterator<Item = String>) -> Vec<QueryTerm> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut all: Vec<QueryTerm> = Vec::new();
+    for term in terms {
+        match places.get(&term) {
+            Some(place) => all[*place].count += 1,
+            None => {
+                places.insert(term.clone(), all.len());
+                all.push(QueryTerm { term, count: 1 });
+            }
+        }
+    }
     all
 }
 

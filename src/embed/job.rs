@@ -11,8 +11,6 @@ pub(crate) const BATCH_TEXTS: usize = 16;
 pub(crate) const SHORT_TOKENS: usize = 32;
 /// Pieces of one document that get a vector. 64 are some 16,000 tokens, and seconds of work.
 pub(crate) const EMBEDDED_PIECES: usize = 64;
-/// Pieces of a query that its vector is the mean of: spread evenly, the first and the last among them.
-pub(crate) const QUERY_PIECES: usize = 8;
 /// Bytes that are cut in one slice, unless a single text has more.
 const CUT_BYTES: usize = 256 * 1024;
 
@@ -56,16 +54,7 @@ impl Query {
     }
 
     pub(crate) fn compute(&self, encoder: &mut impl Encoder) -> Result<Vec<f32>, String> {
-        let mut pieces = spread(encoder.cut(&self.text)?, QUERY_PIECES);
-        if pieces.is_empty() {
-            pieces.push(Piece { range: 0..0, tokens: 0 });
-        }
-        let mut vectors = Vec::with_capacity(pieces.len());
-        for batch in batches(pieces, |piece| piece.tokens) {
-            let texts: Vec<&str> = batch.iter().map(|piece| &self.text[piece.range.clone()]).collect();
-            vectors.extend(one_each(&texts, encoder.vectors_of_query(&texts)?)?);
-        }
-        Ok(normalised_mean(vectors))
+        encoder.vector_of_query(&encoder.condensed(&self.text)?)
     }
 
     pub(crate) fn finish(self, vector: Vec<f32>) {
@@ -158,32 +147,6 @@ fn batches<T>(mut items: Vec<T>, tokens: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
         }
     }
     batches
-}
-
-/// `n` of the items, evenly spaced, the first and the last among them; all of them where there are no more.
-fn spread<T>(items: Vec<T>, n: usize) -> Vec<T> {
-    let last = items.len().saturating_sub(1);
-    if last < n {
-        return items;
-    }
-    let wanted: Vec<usize> = (0..n).map(|i| i * last / (n - 1)).collect();
-    items.into_iter().enumerate().filter(|(i, _)| wanted.contains(i)).map(|(_, item)| item).collect()
-}
-
-fn normalised_mean(vectors: Vec<Vec<f32>>) -> Vec<f32> {
-    let mut vectors = vectors.into_iter();
-    let mut sum = vectors.next().unwrap_or_default();
-    if vectors.len() == 0 {
-        return sum;
-    }
-    for vector in vectors {
-        for (total, x) in sum.iter_mut().zip(vector) {
-            *total += x;
-        }
-    }
-    let norm = sum.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-    sum.iter_mut().for_each(|x| *x /= norm);
-    sum
 }
 
 #[cfg(test)]

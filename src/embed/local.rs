@@ -44,8 +44,8 @@ pub enum Work {
 
 /// Runs on threads of its own, which share the weights and end when this is dropped.
 ///
-/// A document of more than 64 pieces has vectors for the first 64; the vector of a query of more than 8 is made of 8
-/// that are spread over it.
+/// A document of more than 64 pieces has vectors for the first 64; the vector of a query of more than 64 tokens is that of
+/// the words that say most of it.
 pub struct LocalEmbedder {
     fingerprint: Fingerprint,
     lanes: Arc<Lanes>,

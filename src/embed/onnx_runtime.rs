@@ -1,5 +1,7 @@
 //! A sentence-transformer on ONNX Runtime, by way of fastembed. Only where [`super::runtime`] has loaded its library.
 
+use std::borrow::Cow;
+
 use fastembed::{
     InitOptionsUserDefined, OutputKey, Pooling, QuantizationMode, TextEmbedding, TokenizerFiles,
     UserDefinedEmbeddingModel,
@@ -7,10 +9,10 @@ use fastembed::{
 use serde_json::json;
 use tokenizers::Tokenizer;
 
-use super::chunking;
 use super::encoder::{Encoder, Piece};
 use super::model::{self, Model};
 use super::tract;
+use super::{chunking, condense};
 
 pub(crate) struct OrtEncoder {
     model: TextEmbedding,
@@ -49,6 +51,10 @@ impl OrtEncoder {
 impl Encoder for OrtEncoder {
     fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
         chunking::cut(&self.tokenizer, text, self.room)
+    }
+
+    fn condensed<'t>(&self, query: &'t str) -> Result<Cow<'t, str>, String> {
+        condense::condensed(&self.tokenizer, query)
     }
 
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {

@@ -3,6 +3,8 @@
 use serde_json::Value;
 use tokenizers::Tokenizer;
 
+use std::borrow::Cow;
+
 use super::encoder::{Encoder, Piece};
 
 /// The names under which sentence-transformers looks for that of a document, first come first.
@@ -53,12 +55,16 @@ impl Encoder for Prompted {
         self.encoder.cut(text)
     }
 
+    fn condensed<'t>(&self, query: &'t str) -> Result<Cow<'t, str>, String> {
+        self.encoder.condensed(query)
+    }
+
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
         with(&self.prompts.document, texts, |texts| self.encoder.vectors(texts))
     }
 
-    fn vectors_of_query(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
-        with(&self.prompts.query, texts, |texts| self.encoder.vectors_of_query(texts))
+    fn vector_of_query(&mut self, text: &str) -> Result<Vec<f32>, String> {
+        self.encoder.vector_of_query(&format!("{}{text}", self.prompts.query))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A sentence-transformer in ONNX form on tract, in pure Rust. Encoders of one model share its weights.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,9 +11,9 @@ use tract_linalg::multithread::{self, Executor};
 use tract_onnx::prelude::*;
 use tract_onnx::tract_hir::internal::*;
 
-use super::chunking;
-use super::encoder::{Encoder, Piece};
+use super::encoder::{Encoder, Piece, one};
 use super::model::{Model, Pooling};
+use super::{chunking, condense};
 
 /// The output that holds the vector of a text as all modules of the model make it.
 pub(crate) const SENTENCE: &str = "sentence_embedding";
@@ -199,11 +200,15 @@ impl Encoder for TractEncoder {
         vectors.map_err(|error| format!("{error:#}"))
     }
 
-    fn vectors_of_query(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
+    fn condensed<'t>(&self, query: &'t str) -> Result<Cow<'t, str>, String> {
+        condense::condensed(&self.model.tokenizer, query)
+    }
+
+    fn vector_of_query(&mut self, text: &str) -> Result<Vec<f32>, String> {
         let model = Arc::clone(&self.model);
-        let Some(Ok(threads)) = model.threads.as_ref().map(Mutex::try_lock) else { return self.vectors(texts) };
+        let Some(Ok(threads)) = model.threads.as_ref().map(Mutex::try_lock) else { return one(self.vectors(&[text])?) };
         let executor = Executor::MultiThread(Arc::clone(&threads));
-        awake(&threads, || multithread::multithread_tract_scope(executor, || self.vectors(texts)))
+        one(awake(&threads, || multithread::multithread_tract_scope(executor, || self.vectors(&[text])))?)
     }
 }
 

@@ -476,8 +476,7 @@ fn by_words(searched: &[&Stored], text: &str, limit: usize) -> (RankedList, Matc
             let _ = shelf.add_passage(stored.memory.id, stored.memory.revision, terms, None);
         }
     }
-    let terms = terms::query(text);
-    let query = Query::new(terms.iter().map(String::as_str));
+    let query = Query::new(&terms::query(text));
     let mut collection = Collection::default();
     shelf.count(&query, &mut collection);
     let found = shelf.by_words(&query, &collection, &Conditions::default(), limit);

@@ -98,7 +98,7 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 fn terms_of(task: &str) -> HashSet<String> {
-    terms::query(task).into_iter().collect()
+    terms::query(task).into_iter().map(|of| of.term).collect()
 }
 
 /// The share of terms that two tasks have in common, in 0..1.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::memory::Memory;
 use crate::memory::samples::{strategy, warning};
+use crate::terms::counted;
 
 fn everything() -> Conditions {
     Conditions::default()
@@ -17,7 +18,7 @@ fn put(shelf: &mut Shelf, memory: &Memory, terms: &str, vector: [f32; 2]) {
 }
 
 fn by_words(shelf: &Shelf, terms: &[&str], conditions: &Conditions) -> Vec<MemoryId> {
-    let query = Query::new(terms.iter().copied());
+    let query = Query::new(&counted(terms.iter().map(|term| term.to_string())));
     let mut collection = Collection::default();
     shelf.count(&query, &mut collection);
     shelf.by_words(&query, &collection, conditions, 10).list.hits.into_iter().map(|(id, _)| id).collect()

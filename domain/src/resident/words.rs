@@ -5,13 +5,13 @@
 //! terms so far cannot get among the best any more, the longer lists that are left, those of stop words, are only asked
 //! about the passages that are still in the running. Where few passages may be found, nothing else is looked at.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 
 use super::cards::{allocated, map_bytes};
 use super::{Found, Full, push};
 use crate::retrieval::{MatchedTerms, TermSet};
-use crate::terms::QUERY_TERMS;
+use crate::terms::{QUERY_TERMS, QueryTerm};
 
 /// Parameters of BM25 (Robertson and Zaragoza, 2009), with Lucene's form of the rarity:
 /// `ln(1 + (N - df + 0.5) / (df + 0.5))`.
@@ -22,6 +22,11 @@ pub(super) struct Bm25 {
     /// How much the length of a passage counts, in 0..1.
     pub b: f32,
 }
+
+/// How slowly a term that the query repeats saturates: k3 of Okapi BM25 (Robertson et al., Okapi at TREC-3, 1994).
+const K3: f32 = 8.0;
+/// Terms of a query that are searched: those that count most, by their rarity and by how often the query says them.
+const SEARCHED_TERMS: usize = 64;
 
 /// Measured: docs/RETRIEVAL.md.
 pub(super) const BM25: Bm25 = Bm25 { k1: 0.9, b: 0.6 };
@@ -44,33 +49,55 @@ fn hash(term: &str) -> u64 {
 }
 
 /// The distinct terms of a query, in their order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Query {
     terms: Vec<u64>,
+    /// What each counts, from 1 for a term that is said once to 9 for one that is said without end.
+    weights: Vec<f32>,
 }
 
 impl Query {
-    pub fn new<'a>(terms: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut seen = HashSet::new();
-        Self { terms: terms.into_iter().map(hash).filter(|term| seen.insert(*term)).take(QUERY_TERMS).collect() }
+    pub fn new<'a>(terms: impl IntoIterator<Item = &'a QueryTerm>) -> Self {
+        let weight = |count: f32| (K3 + 1.0) * count / (K3 + count);
+        let (terms, weights) =
+            terms.into_iter().take(QUERY_TERMS).map(|of| (hash(&of.term), weight(of.count as f32))).unzip();
+        Self { terms, weights }
     }
 }
 
 /// Statistics of all the passages that a query is asked of, as far as the query needs them.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Collection {
     passages: u64,
     length: u64,
     /// For each term of the query the passages that have it.
     having: Vec<u64>,
+    /// For each term of the query what it counts.
+    weights: Vec<f32>,
 }
 
 impl Collection {
     /// What the terms of the query are worth here; no memory has any of them yet.
     pub fn terms(&self) -> MatchedTerms {
-        let rarities: Vec<f64> = (0..self.having.len()).map(|term| f64::from(self.rarity(term))).collect();
-        let saturation = rarities.iter().sum::<f64>() * f64::from(BM25.k1 + 1.0);
-        MatchedTerms { rarities, saturation, matched: BTreeMap::new() }
+        let each = || 0..self.having.len();
+        let worth: f64 = each().map(|term| f64::from(self.worth(term))).sum();
+        MatchedTerms {
+            rarities: each().map(|term| f64::from(self.rarity(term))).collect(),
+            saturation: worth * f64::from(BM25.k1 + 1.0),
+            matched: BTreeMap::new(),
+        }
+    }
+
+    /// The terms that are searched, by their places in the query.
+    fn searched(&self) -> Vec<usize> {
+        let mut terms: Vec<usize> = (0..self.having.len()).collect();
+        terms.sort_by(|a, b| self.worth(*b).total_cmp(&self.worth(*a)));
+        terms.truncate(SEARCHED_TERMS);
+        terms
+    }
+
+    fn worth(&self, term: usize) -> f32 {
+        self.rarity(term) * self.weights.get(term).copied().unwrap_or_default()
     }
 
     fn rarity(&self, term: usize) -> f32 {
@@ -175,6 +202,7 @@ impl Words {
         collection.passages += self.lengths.len() as u64;
         collection.length += self.length;
         collection.having.resize(query.terms.len(), 0);
+        collection.weights.clone_from(&query.weights);
         for (having, term) in collection.having.iter_mut().zip(&query.terms) {
             *having += self.postings_of(*term).map_or(0, |postings| postings.packed.len() as u64);
         }
@@ -203,12 +231,11 @@ impl Words {
         allowed: impl Fn(u32) -> bool,
     ) -> Found {
         let average = collection.average_length();
-        let mut lists: Vec<List<'_>> = query
-            .terms
-            .iter()
-            .enumerate()
-            .filter_map(|(term, hash)| Some(List::new(self.postings_of(*hash)?, collection.rarity(term), average)))
-            .collect();
+        let list = |term: usize| {
+            let postings = self.postings_of(*query.terms.get(term)?)?;
+            Some(List::new(postings, collection.worth(term), average))
+        };
+        let mut lists: Vec<List<'_>> = collection.searched().into_iter().filter_map(list).collect();
         lists.sort_by(|a, b| b.bound.total_cmp(&a.bound));
         // what the lists from here on can add to a passage
         let rest = |from: usize| lists[from..].iter().map(|list| list.bound).sum::<f32>();
@@ -306,8 +333,8 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn new(postings: &'a Postings, rarity: f32, average: f32) -> Self {
-        let list = Self { postings, weight: rarity * (BM25.k1 + 1.0), bound: 0.0 };
+    fn new(postings: &'a Postings, worth: f32, average: f32) -> Self {
+        let list = Self { postings, weight: worth * (BM25.k1 + 1.0), bound: 0.0 };
         let most = f32::from(postings.most);
         let bound = list.score(most, f32::from(postings.shortest), average);
         Self { bound, ..list }

@@ -21,10 +21,23 @@ fn every_word_of_a_text_is_indexed_by_its_stem() {
 
 #[test]
 fn a_query_looks_for_each_term_once_and_for_stop_words_only_where_there_is_nothing_else() {
-    assert_eq!(query("When did the caches expire, the LRU caches?"), ["cach", "expir", "lru"]);
-    assert_eq!(query("who is it"), ["who", "is", "it"]);
-    assert_eq!(query("?!"), Vec::<String>::new());
-    assert_eq!(query(&(0..1000).map(|n| format!("w{n} ")).collect::<String>()).len(), QUERY_TERMS);
+    let counted =
+        |text: &str| -> Vec<(String, u32)> { query(text).into_iter().map(|of| (of.term, of.count)).collect() };
+    let expected = [("cach", 2), ("expir", 1), ("lru", 1)].map(|(term, count)| (term.to_owned(), count));
+    assert_eq!(counted("When did the caches expire, the LRU caches?"), expected);
+    assert_eq!(counted("who is it").len(), 3);
+    assert_eq!(counted("?!"), []);
+}
+
+#[test]
+fn of_a_long_query_the_terms_count_that_it_says_most_often_and_then_the_first() {
+    let word = |n: u8| format!("{}{}x ", char::from(b'b' + n / 20), char::from(b'b' + n % 20));
+    let long: String = (0..200).map(word).collect();
+    let terms = query(&format!("{long}{}{}", word(198), word(199)));
+    let first: Vec<QueryTerm> = (0..126).flat_map(|n| query(&word(n))).collect();
+    assert_eq!(terms[..126], first);
+    let last: Vec<(&str, u32)> = terms[126..].iter().map(|of| (of.term.as_str(), of.count)).collect();
+    assert_eq!(last, [(word(198).trim(), 2), (word(199).trim(), 2)]);
 }
 
 #[test]

@@ -1,9 +1,11 @@
+use std::borrow::Cow;
 use std::sync::mpsc::{Sender, channel};
 
 use rstest::rstest;
 use serde_json::json;
 
 use super::super::chunking;
+use super::super::encoder::one;
 use super::super::model::builtin;
 use super::*;
 
@@ -47,12 +49,16 @@ impl Encoder for Told {
         Ok(vec![Piece { range: 0..text.len(), tokens: 1 }])
     }
 
+    fn condensed<'t>(&self, query: &'t str) -> Result<Cow<'t, str>, String> {
+        Ok(query.into())
+    }
+
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
         self.tell("documents", texts)
     }
 
-    fn vectors_of_query(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
-        self.tell("query", texts)
+    fn vector_of_query(&mut self, text: &str) -> Result<Vec<f32>, String> {
+        one(self.tell("query", &[text])?)
     }
 }
 
@@ -64,6 +70,6 @@ fn a_query_has_another_prompt_than_a_document_and_what_is_stored_of_a_document_h
     assert_eq!(encoder.cut("a text").unwrap(), [Piece { range: 0..6, tokens: 1 }]);
     assert_eq!(encoder.vectors(&["a text", "another"]).unwrap().len(), 2);
     assert_eq!(told.recv().unwrap(), ("documents", vec!["passage: a text".into(), "passage: another".into()]));
-    encoder.vectors_of_query(&["a question"]).unwrap();
+    encoder.vector_of_query("a question").unwrap();
     assert_eq!(told.recv().unwrap(), ("query", vec!["query: a question".into()]));
 }

@@ -21,6 +21,7 @@ use std::time::Duration;
 use reasoning_bank_actors::ports::{MemoryRow, Recall, StoreError, Visible};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::terms::QueryTerm;
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 
@@ -51,7 +52,7 @@ const UNUSED_AFTER: Duration = Duration::from_secs(300);
 pub(super) async fn candidates(
     resident: &Arc<Resident>,
     recall: &Recall,
-    terms: Option<&[String]>,
+    terms: Option<&[QueryTerm]>,
 ) -> Option<Candidates> {
     if !resident.is_on() {
         return None;

@@ -16,7 +16,7 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, Memory};
 use reasoning_bank_domain::retrieval::Candidates;
 use reasoning_bank_domain::signature::{Carriers, Signature};
-use reasoning_bank_domain::terms;
+use reasoning_bank_domain::terms::{self, QueryTerm};
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 
@@ -49,11 +49,12 @@ pub(super) async fn candidates(shared: &Shared, tables: &Tables, recall: Recall)
     let passages = tables.passages.query_snapshot().await.map_err(failed)?;
     let by_vector =
         async |vector| Ok(best_per_memory(&passages, Search::Vector(vector), &condition, recall.limit).await?.list);
-    let by_words = async |terms: &[String]| {
-        let words = terms.join(" ");
-        let found = best_per_memory(&passages, Search::Text(&words), &condition, recall.limit).await?;
+    // The index of the table counts each term once, however often the query says it.
+    let by_words = async |terms: &[QueryTerm]| {
+        let terms: Vec<String> = terms.iter().map(|of| of.term.clone()).collect();
+        let found = best_per_memory(&passages, Search::Text(&terms.join(" ")), &condition, recall.limit).await?;
         let all = with_retry(&passages, || passages.count_rows(None)).await?;
-        Ok((found.list, term_statistics::of(&found.passages, terms, all)?))
+        Ok((found.list, term_statistics::of(&found.passages, &terms, all)?))
     };
     let (vector, text, warnings) = tokio::try_join!(
         maybe(recall.vector.as_deref().map(by_vector)),

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::resident::Hit;
+use crate::terms::counted;
 
 /// BM25 by the book, over all passages; the best passage of each allowed memory.
 fn naive(passages: &[(u32, Vec<String>)], query: &[String], allowed: impl Fn(u32) -> bool) -> BTreeMap<u32, f64> {
@@ -19,7 +20,11 @@ fn naive(passages: &[(u32, Vec<String>)], query: &[String], allowed: impl Fn(u32
             let length = 1.0 - b + b * terms.len() as f64 / average.max(1.0);
             rarity * (k1 + 1.0) * frequency / (frequency + k1 * length)
         };
-        let score: f64 = query.iter().collect::<BTreeSet<_>>().iter().map(of).sum();
+        let weighed = |term: &&String| {
+            let count = query.iter().filter(|other| other == term).count() as f64;
+            of(term) * (f64::from(K3) + 1.0) * count / (f64::from(K3) + count)
+        };
+        let score: f64 = query.iter().collect::<BTreeSet<_>>().iter().map(weighed).sum();
         if score > 0.0 {
             let entry = best.entry(*memory).or_insert(score);
             *entry = entry.max(score);
@@ -32,6 +37,10 @@ fn index(passages: &[(u32, Vec<String>)]) -> Words {
     let mut words = Words::default();
     passages.iter().for_each(|(memory, terms)| words.push(*memory, &terms.join(" ")).unwrap());
     words
+}
+
+fn asked<'a>(terms: impl IntoIterator<Item = &'a str>) -> Query {
+    Query::new(&counted(terms.into_iter().map(str::to_owned)))
 }
 
 fn collection(shelves: &[&Words], query: &Query) -> Collection {
@@ -51,7 +60,7 @@ fn term() -> impl Strategy<Value = String> {
 
 /// The score of a passage that had all the terms of the query, each as often as can be.
 fn ideal(statistics: &Collection, query: &Query) -> f64 {
-    (0..query.terms.len()).map(|term| f64::from(statistics.rarity(term) * (BM25.k1 + 1.0))).sum()
+    (0..query.terms.len()).map(|term| f64::from(statistics.worth(term) * (BM25.k1 + 1.0))).sum()
 }
 
 proptest! {
@@ -63,7 +72,7 @@ proptest! {
         hidden in 0..5u32,
     ) {
         let words = index(&passages);
-        let asked = Query::new(query.iter().map(String::as_str));
+        let asked = asked(query.iter().map(String::as_str));
         // all, all but one in four, or one alone
         let allowed = |memory: u32| if hidden == 4 { memory == 7 } else { hidden == 3 || memory % 4 != hidden };
         let collection = collection(&[&words], &asked);
@@ -85,7 +94,7 @@ proptest! {
         query in prop::collection::vec(term(), 1..8),
         cut in 0..60usize,
     ) {
-        let asked = Query::new(query.iter().map(String::as_str));
+        let asked = asked(query.iter().map(String::as_str));
         let (left, right) = passages.split_at(cut.min(passages.len()));
         let parts = [index(left), index(right)];
         let whole = index(&passages);
@@ -116,7 +125,7 @@ fn a_query_of_stop_words_and_a_rare_one_looks_at_few_passages_and_says_that_it_l
         })
         .collect();
     let words = index(&passages);
-    let query = Query::new(["the", "of", "rare", "rare", "never"]);
+    let query = asked(["the", "of", "rare", "rare", "never"]);
     let found = words.search(&query, &collection(&[&words], &query), 5, |_| true);
     assert!(found.truncated);
     assert_eq!(found.hits.len(), 5);
@@ -129,7 +138,7 @@ fn of_a_few_that_may_be_found_all_are_found_and_none_that_lacks_the_words() {
         (0..10_000u32).map(|n| (n, vec!["the".to_owned(), format!("own{}", n % 300)])).collect();
     let words = index(&passages);
     let found = |terms: &[&str], limit: usize| {
-        let query = Query::new(terms.iter().copied());
+        let query = asked(terms.iter().copied());
         words.search(&query, &collection(&[&words], &query), limit, |memory| memory % 1_000 == 7)
     };
     assert_eq!(words.few(|memory| memory % 1_000 == 7).map(|few| few.len()), Some(10));
@@ -144,10 +153,10 @@ fn of_a_few_that_may_be_found_all_are_found_and_none_that_lacks_the_words() {
 fn what_is_not_in_the_query_or_the_index_finds_nothing() {
     let words = index(&[(0, vec!["a".into()])]);
     for terms in [&[][..], &["b"]] {
-        let query = Query::new(terms.iter().copied());
+        let query = asked(terms.iter().copied());
         assert_eq!(words.search(&query, &collection(&[&words], &query), 5, |_| true), Found::default());
     }
-    assert_eq!(Words::default().search(&Query::new(["a"]), &Collection::default(), 5, |_| true), Found::default());
+    assert_eq!(Words::default().search(&asked(["a"]), &Collection::default(), 5, |_| true), Found::default());
 }
 
 #[test]

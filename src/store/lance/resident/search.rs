@@ -9,6 +9,7 @@ use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::resident::{Collection, Query, Shelf, merge};
 use reasoning_bank_domain::retrieval::{Candidates, MatchedTerms};
 use reasoning_bank_domain::signature::Carriers;
+use reasoning_bank_domain::terms::QueryTerm;
 
 use super::super::{blocking, failed, threads};
 use super::keeping::{Kept, Placed};
@@ -19,9 +20,9 @@ const PASSAGES_IN_PLACE: usize = 2_000;
 pub(super) async fn search(
     shelves: Vec<Arc<Kept>>,
     recall: &Recall,
-    terms: Option<&[String]>,
+    terms: Option<&[QueryTerm]>,
 ) -> Result<Candidates, StoreError> {
-    let query = terms.map(|terms| Query::new(terms.iter().map(String::as_str)));
+    let query = terms.map(Query::new);
     let search = Arc::new(Search { shelves, recall: recall.clone(), query });
     let passages: usize = search.shelves().iter().map(|placed| placed.shelf.passages()).sum();
     if passages <= PASSAGES_IN_PLACE {
