@@ -14,6 +14,7 @@ mod compared;
 mod former;
 mod lexicon;
 mod order;
+mod outline;
 mod phrase;
 mod reason;
 mod statement;

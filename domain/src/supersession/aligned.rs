@@ -21,6 +21,8 @@ pub(super) struct Sequence {
     value_from: usize,
     /// It may have several values, or there is no subject whose only value it tells.
     is_open: bool,
+    /// It is one of many of its kind, tools as well.
+    is_one_of_many: bool,
 }
 
 impl Sequence {
@@ -38,9 +40,15 @@ struct Word {
     lists: bool,
 }
 
-/// The words of a clause whose predicate ends before the token `predicate_to`. `may_have_several` tells that other values
-/// may stand beside its own.
-pub(super) fn sequence(tokens: &[Token], predicate_to: usize, joint: Joint, may_have_several: bool) -> Sequence {
+/// The words of a clause whose predicate ends before the token `predicate_to`. Other values may stand
+/// beside that of an advice, and of a verb that is additive.
+pub(super) fn sequence(
+    tokens: &[Token],
+    predicate_to: usize,
+    joint: Joint,
+    is_advice: bool,
+    is_additive: bool,
+) -> Sequence {
     let mut words = Vec::new();
     let mut value_from = 0;
     for (at, token) in tokens.iter().enumerate() {
@@ -73,7 +81,13 @@ pub(super) fn sequence(tokens: &[Token], predicate_to: usize, joint: Joint, may_
         value_from = words.len();
     }
     let names_no_attribute = matches!(joint, Joint::Light | Joint::Copula) && value_from < 2;
-    Sequence { words, narrowed_by: BTreeSet::new(), value_from, is_open: may_have_several || names_no_attribute }
+    Sequence {
+        words,
+        narrowed_by: BTreeSet::new(),
+        value_from,
+        is_open: is_advice || is_additive || names_no_attribute,
+        is_one_of_many: is_additive,
+    }
 }
 
 /// Whether the first words exclude one another, and those behind them are the same.
@@ -116,6 +130,7 @@ pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
     let begins_with_preposition = value_a.first().is_some_and(|word| word.is_preposition);
     let is_typed =
         |words: &[Word]| words.iter().any(|word| word.is_typed && word.text.starts_with(|c: char| c.is_ascii_digit()));
+    let begins_with_number = |words: &[Word]| words.first().is_some_and(|word| word.text.parse::<f64>().is_ok());
     // An amount is one number before its unit, which both have: nothing else stands at its place, however far it stands
     // from the verb. What follows no unit may be a name, as in `worker 3`.
     let is_number = |words: &[Word]| matches!(words, [word] if word.is_typed && word.text.parse::<f64>().is_ok());
@@ -130,10 +145,13 @@ pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
     is_value(value_a)
         && is_value(value_b)
         && !has_other_tools
+        && begins_with_number(value_a) == begins_with_number(value_b)
         && (are_amounts || !is_narrowed)
         && prepositions(value_a) == prepositions(value_b)
         && !(begins_with_preposition && prefix > a.value_from)
         && !contains(value_a, value_b)
         && !contains(value_b, value_a)
-        && (!(a.is_open || b.is_open) || same_tools || (is_typed(value_a) && is_typed(value_b)))
+        && (!(a.is_open || b.is_open)
+            || (same_tools && !(a.is_one_of_many || b.is_one_of_many))
+            || (is_typed(value_a) && is_typed(value_b)))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::aligned::{self, Sequence};
 use super::former;
 use super::lexicon;
+use super::outline::Outline;
 use super::phrase::{self, Phrase};
 use super::reason;
 use super::token::Token;
@@ -57,6 +58,8 @@ pub(super) struct Clause {
     pub is_affirmed: bool,
     /// It speaks of what may be.
     pub is_doubtful: bool,
+    /// It speaks of the sentence before, as in `This holds for staging`, or is but a phrase.
+    pub refers_back: bool,
     /// It adds a value to those there are.
     pub is_added: bool,
     /// It speaks of what was.
@@ -64,6 +67,7 @@ pub(super) struct Clause {
     /// Its verb may have several objects, none of which takes the place of another.
     pub is_additive: bool,
     pub sequence: Sequence,
+    pub outline: Outline,
     /// All words of the subject and of the values, in the spelling that is compared.
     pub said: BTreeSet<String>,
 }
@@ -81,7 +85,10 @@ impl Clause {
 
 /// Reads the words of a clause. `inherited` is the subject of the clause before, which a clause without one speaks of.
 pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
-    let (tokens, former) = former::split(&reason::without(tokens));
+    let (told, reasons) = reason::split(tokens);
+    let (tokens, mut former) = former::split(&told);
+    // Who gives a name in the reason for a choice tells what was not chosen.
+    former.extend(reasons.into_iter().filter(|token| token.is_name).map(|token| token.lower));
     let is_doubtful = tokens.iter().enumerate().any(|(at, token)| {
         let is_plan = token.lower.starts_with("plan");
         // What is considered abandoned is so.
@@ -94,8 +101,9 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let is_past = tokens.iter().any(|token| matches!(&*token.lower, "previously" | "formerly" | "originally"));
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
+    reading.outline.measure(&tokens);
     let (joint, was) = reading.clause(&tokens, inherited);
-    let sequence = aligned::sequence(&tokens, reading.predicate_to, joint, reading.is_advice || reading.is_additive);
+    let sequence = aligned::sequence(&tokens, reading.predicate_to, joint, reading.is_advice, reading.is_additive);
     let of_values = reading.values.iter().flat_map(|value| value.words.iter().chain(&value.of));
     let said = reading.subject.iter().flat_map(|term| [term.word.clone(), lexicon::canonical(&term.word)]);
     let said = said.chain(of_values.flat_map(|word| [word.clone(), lexicon::canonical(word)])).collect();
@@ -106,12 +114,45 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         joint,
         is_affirmed: reading.negations % 2 == 0,
         is_doubtful,
-        is_added: tokens.iter().any(|token| matches!(&*token.lower, "also" | "additionally")),
+        refers_back: tokens.first().is_some_and(|token| {
+            lexicon::is_preposition(&token.lower)
+                || matches!(&*token.lower, "this" | "that" | "these" | "those" | "it" | "only" | "applies" | "valid")
+        }) || verb::main(&tokens).is_none(),
+        is_added: adds(&tokens),
         is_past: is_past || was,
         is_additive: reading.is_additive,
         sequence,
+        outline: reading.outline.finish(inherited),
         said,
     }
+}
+
+/// Whether words are nothing but a name. Before a verb of the third person, a word with an `s` is no plural.
+fn is_bare_name(tokens: &[Token], verb: &Token) -> bool {
+    let is_singular = verb.lower.ends_with('s') && verb.lower != "was";
+    let may_be_name = |token: &Token| phrase::may_be_name(token) && (is_singular || !phrase::may_be_plural(token));
+    !tokens.is_empty()
+        && tokens.len() <= 3
+        && tokens.iter().enumerate().all(|(at, token)| token.is_name || (at == 0 && may_be_name(token)))
+}
+
+/// Whether a word begins a phrase that one thing alone can be: `the owner`.
+fn begins_definite(word: &str) -> bool {
+    matches!(word, "the" | "our" | "my" | "your" | "his" | "her" | "their" | "responsible")
+}
+
+/// Whether a clause adds a value to those there are: `also`, `as well`, `was added`.
+fn adds(tokens: &[Token]) -> bool {
+    tokens.iter().enumerate().any(|(at, token)| {
+        let before = at.checked_sub(1).map_or("", |before| &tokens[before].lower);
+        match &*token.lower {
+            "also" | "additionally" | "another" | "besides" => true,
+            "too" => at + 1 == tokens.len() || token.pauses,
+            "well" => before == "as",
+            "added" => at > 0,
+            _ => false,
+        }
+    })
 }
 
 #[derive(Default)]
@@ -124,6 +165,7 @@ struct Reading {
     /// It begins with its verb: `Use tabs`.
     is_advice: bool,
     is_additive: bool,
+    outline: Outline,
 }
 
 impl Reading {
@@ -136,6 +178,12 @@ impl Reading {
                 continue;
             }
             let is_last = token.pauses || at + 1 == tokens.len();
+            let before = at.checked_sub(1).map(|before| &tokens[before]);
+            let is_set = before.is_some_and(|before| {
+                before.separates || matches!(&*before.lower, "is" | "are" | "be" | "switched" | "turned" | "set")
+            });
+            let narrows = |next: &Token| matches!(&*next.lower, "in" | "for" | "by" | "on" | "at");
+            let is_last = is_last || (is_set && narrows(&tokens[at + 1]));
             let is_switch = matches!(&*token.lower, "on" | "off");
             match lexicon::opposite(&token.lower).filter(|_| !is_switch || is_last) {
                 Some((base, affirmed)) => {
@@ -160,6 +208,7 @@ impl Reading {
                 return (joint, verb.is_past);
             }
             let phrases = phrase::split(right, true);
+            self.outline.add(&phrases, false);
             self.values_of(&phrases, Joint::Mark);
             return (Joint::Mark, false);
         }
@@ -171,6 +220,7 @@ impl Reading {
             }
             None => {
                 let phrases = phrase::split(tokens, false);
+                self.outline.add(&phrases, false);
                 self.fragment(&phrases);
                 if !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier)) {
                     self.subject.extend(inherited.iter().cloned());
@@ -196,7 +246,18 @@ impl Reading {
     fn predicate(&mut self, tokens: &[Token], verb: &Verb, inherited: &[Term]) -> Joint {
         let left = phrase::split(&tokens[..verb.from], false);
         let right = phrase::split(&tokens[verb.to..], true);
-        let says_who = verb.to < tokens.len() && self.is_holder(&tokens[..verb.from], verb, tokens.get(verb.to));
+        self.outline.add(&left, true);
+        self.outline.add(&right, false);
+        let next = tokens.get(verb.to).map_or("", |next| &next.lower);
+        let is_permission = tokens[..verb.from].iter().any(|token| matches!(&*token.lower, "may" | "can"));
+        let is_definite = verb.is_role || next == "as" || (verb.is_copula && begins_definite(next));
+        self.outline.set_verb(verb, is_definite, is_permission && tokens[verb.from].lower != "be");
+        let bare = &tokens[..verb.from];
+        if is_bare_name(bare, &tokens[verb.from]) {
+            self.outline.begin_with(phrase::name(bare));
+        }
+        let says_who = verb.to < tokens.len()
+            && self.is_holder(&tokens[..verb.from], &tokens[verb.from], verb, tokens.get(verb.to));
         if says_who {
             // One may do several things.
             self.is_advice = true;
@@ -252,15 +313,13 @@ impl Reading {
     }
 
     /// Whether the subject of a clause is what may be exchanged: `Ann owns billing`, `Paris is the capital of France`.
-    fn is_holder(&self, left: &[Token], verb: &Verb, next: Option<&Token>) -> bool {
+    fn is_holder(&self, left: &[Token], verb_word: &Token, verb: &Verb, next: Option<&Token>) -> bool {
         let Some(next) = next else { return false };
-        let bare = !left.is_empty()
-            && left.len() <= 3
-            && left.iter().enumerate().all(|(at, token)| token.is_name || (at == 0 && phrase::may_be_name(token)));
-        let definite = matches!(&*next.lower, "the" | "our" | "my" | "your" | "his" | "her" | "their" | "responsible");
-        bare && (verb.is_role && !lexicon::is_preposition(&next.lower) && phrase::begins_plain(next)
-            || verb.is_copula && definite
-            || verb.is_for)
+        let definite = begins_definite(&next.lower);
+        is_bare_name(left, verb_word)
+            && (verb.is_role && !lexicon::is_preposition(&next.lower) && phrase::begins_plain(next)
+                || verb.is_copula && definite
+                || verb.is_for)
     }
 
     /// The words left of the value name the subject, names and numbers among them narrow it.
@@ -272,7 +331,9 @@ impl Reading {
     }
 
     fn left(&mut self, tokens: &[Token]) {
-        for phrase in &phrase::split(tokens, false) {
+        let phrases = phrase::split(tokens, false);
+        self.outline.add(&phrases, true);
+        for phrase in &phrases {
             if phrase.is_main() { self.topic(phrase) } else { self.qualify(phrase) }
         }
     }
@@ -335,6 +396,8 @@ impl Reading {
             return false;
         }
         let place = (*place).clone();
+        // One thing may go to many places, and is done with one tool.
+        self.is_additive &= !place.is_means();
         self.values.clear();
         self.topic(object);
         self.take(&place);

@@ -12,6 +12,22 @@ const CHANGES: &str = "move moves moved moving switch switched switching switche
 const REPLACES: &str = "replace replaced replaces replacing swap swapped swaps drop dropped ditch ditched abandon \
     abandoned trade traded exchanged retire retired";
 
+/// What has this said of it is no longer there.
+const GONE: [&str; 12] = [
+    "removed",
+    "retired",
+    "dropped",
+    "gone",
+    "decommissioned",
+    "discontinued",
+    "abandoned",
+    "deprecated",
+    "history",
+    "replaced",
+    "out",
+    "dead",
+];
+
 fn in_list(list: &str, token: &Token) -> bool {
     list.split_whitespace().any(|word| word == token.lower)
 }
@@ -54,6 +70,26 @@ pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, BTreeSet<String>) {
     let former = former.map(|(token, _)| token.lower.clone()).collect();
     let rest = tokens.iter().zip(&is_former).filter(|(_, is_former)| !**is_former).map(|(token, _)| token.clone());
     (rest.collect(), former)
+}
+
+/// The names that a sentence says are gone: `Moment.js was removed`, `AWS was too expensive`, `Dmitri left`.
+pub(super) fn dismissed(tokens: &[Token]) -> impl Iterator<Item = String> {
+    tokens
+        .iter()
+        .enumerate()
+        .filter(|(at, token)| {
+            let behind: Vec<&str> = tokens[at + 1..].iter().take(4).map(|token| &*token.lower).collect();
+            let is_gone = match behind[..] {
+                ["left" | "retired" | "quit", ..] => true,
+                ["was" | "were", "too", ..] => true,
+                ["was" | "were" | "is" | "are" | "got", word, ..] | ["has" | "have", "been", word, ..] => {
+                    GONE.contains(&word)
+                }
+                _ => false,
+            };
+            token.is_name && is_gone
+        })
+        .map(|(_, token)| token.lower.clone())
 }
 
 fn carries(token: &Token) -> bool {

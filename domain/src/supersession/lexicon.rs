@@ -15,7 +15,7 @@ const FILLERS: &str = "a an the this that these those it its they them their we 
     shall should must can would have has had having has's which who whom whose whatever let lets let's us about around \
     roughly approximately exactly simply always usually generally normally typically officially formally permanently \
     temporarily too yet since ago until by-default default-wise out up down off over back away together directly \
-    value values setting settings set thing things one ones yes ok okay etc per such from than of is are was were am \
+    value values setting settings set thing things one ones yes ok okay etc apiece per such from than of is are was were am \
     's were've it's we're that's there's by with to via onto";
 /// Words that begin a phrase that narrows what is said.
 const PREPOSITIONS: &str = "in on at for with under during within inside outside above below behind across except \
@@ -35,14 +35,14 @@ const LIGHT_VERBS: &str = "is are was were be been am use uses used using utiliz
     moves moved moving switch switched switches switching migrate migrated migrates migrating pick picked picks choose \
     chose chosen chooses select selected adopt adopted adopts go goes went gone settle settled decide decided set sets \
     change changed changes become becomes became get gets got have has had make made makes keep keeps kept stay stays \
-    stayed remain remains remained do does did bump bumped raise raised raises lower lowered increase increased \
+    stayed remain remains remained do does did done bump bumped raise raised raises lower lowered increase increased \
     reduce reduced cut upgrade upgraded upgrades downgrade downgraded replace replaced replaces swap swapped drop \
     dropped ditch ditched prefer prefers preferred configure configured adjust adjusted rename renamed stand stands \
     stood put puts apply applies applied rely relies relied happen happens happened take takes took taken standardise \
     standardised standardize standardized default defaults defaulted sit sits pin pinned agree agreed equal equals \
     double doubled halve halved extend extended shorten shortened tighten tightened relax relaxed need needs require \
     requires required want wants come comes came shift shifted land landed return returned turn turned bring brought \
-    start starts started begin begins began";
+    start starts started begin begins began give gives gave given";
 /// Verbs that name an attribute: who lives somewhere says nothing about where that one works.
 const CONTENT_VERBS: &str = "listen listens live lives lived cost costs own owns owned lead leads led maintain \
     maintains maintained handle handles handled manage manages managed host hosts hosted write written writes wrote \
@@ -68,7 +68,8 @@ const CONTENT_VERBS: &str = "listen listens live lives lived cost costs own owns
     attend attends sponsor sponsors supply supplies supplied cover covers covered flush flushes flushed throw throws threw catch catches caught raise resize resizes resized commute commutes \
     measure measures measured travel travels stream streams streamed upload uploads uploaded download downloads load loads loaded \
     order orders ordered handle pack packs packed count counts counted emit emits emitted parse collect collects collected \
-    estimate estimates estimated plan planned partition partitioned compress compresses compressed print prints printed push pushes pushed";
+    estimate estimates estimated plan planned partition partitioned compress compresses compressed print prints printed push pushes pushed \
+    hang hangs hung";
 /// Verbs whose bare subject is the value: what one does, another may do later.
 const ROLE_VERBS: &str = "own owns lead leads maintain maintains handle handles manage manages host hosts build builds \
     store stores approve approves chair chairs head heads coach coaches serve serves generate generates monitor \
@@ -81,6 +82,8 @@ const SYNONYMS: &[&str] = &[
     "database db databases datastore",
     "repository repo repos",
     "configuration config",
+    "memory ram",
+    "find found finds",
     "documentation docs doc documents",
     "own owner owns owned ownership responsible",
     "maintain maintainer maintains maintained",
@@ -138,7 +141,37 @@ const SYNONYMS: &[&str] = &[
     "feature-flag flags flag",
     "listen listens listening bind binds bound",
 ];
-/// Words that mean the first one of their pair, and the opposite of it.
+/// Verbs of one group tell the same relation between a subject and its value.
+const RELATIONS: &[&str] = &[
+    "live store save persist reside sit hang lie host locate find put push land write",
+    "begin start kick happen hold open",
+    "last take run",
+    "expire last live cache keep retain store",
+    "track file follow manage record report",
+    "handle do manage process",
+    "deliver send ship dispatch",
+    "return yield hand answer give render",
+    "build compile target",
+    "charge cost bill pay",
+    "lead head chair run manage",
+    "lead own maintain handle",
+    "rent lease",
+];
+/// Nouns that only say what kind of value follows, by the kinds they are used for.
+const KIND_NOUNS: &[(&str, &str)] = &[
+    ("duration", "time duration period lifetime ttl retention window length interval expiry"),
+    ("money", "price cost fee rate charge"),
+    ("size", "size"),
+    ("share", "share percentage ratio rate figure usage"),
+    ("number", "number count amount version"),
+    ("time", "time hour"),
+    ("date", "date day"),
+    ("path", "path location file directory folder address"),
+    ("name", "name"),
+];
+/// Measures of one thing, none of which says anything about another.
+const MEASURES: &str = "limit minimum default average median mean percentile peak typical p50 p90 p95 p99";
+/// Words that mean the first one, and the opposite of it.
 const OPPOSITES: &[(&str, &str)] = &[
     ("activation", "enabled enables enabling on active activated activate"),
     ("!activation", "disable disabled disables disabling inactive deactivated deactivate off"),
@@ -340,6 +373,23 @@ static ROLE: LazyLock<HashSet<&str>> = LazyLock::new(|| set(ROLE_VERBS));
 static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| set(NEGATIONS));
 static DOUBT: LazyLock<HashSet<&str>> = LazyLock::new(|| set(DOUBTS));
 static SYNONYM: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(SYNONYMS));
+static RELATION: LazyLock<HashMap<String, Vec<usize>>> = LazyLock::new(|| {
+    let mut map: HashMap<String, Vec<usize>> = HashMap::new();
+    for (line, words) in RELATIONS.iter().enumerate() {
+        for word in words.split_whitespace() {
+            map.entry(canonical(word)).or_default().push(line);
+        }
+    }
+    map
+});
+static KIND_NOUN: LazyLock<HashSet<(&str, String)>> = LazyLock::new(|| {
+    KIND_NOUNS
+        .iter()
+        .flat_map(|(kind, words)| words.split_whitespace().map(move |word| (*kind, canonical(word))))
+        .collect()
+});
+static MEASURE: LazyLock<HashSet<String>> = LazyLock::new(|| MEASURES.split_whitespace().map(canonical).collect());
+static BOUND: LazyLock<HashSet<String>> = LazyLock::new(|| ["limit", "minimum", "default"].map(canonical).into());
 static ENVIRONMENT: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(ENVIRONMENTS));
 static OPPOSITE: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     OPPOSITES.iter().flat_map(|(base, words)| words.split_whitespace().map(move |word| (word, *base))).collect()
@@ -383,6 +433,26 @@ pub(super) fn is_negation(word: &str) -> bool {
 
 pub(super) fn is_doubt(word: &str) -> bool {
     DOUBT.contains(word)
+}
+
+/// Whether two verbs, in the spelling that is compared, tell the same relation.
+pub(super) fn are_related(a: &str, b: &str) -> bool {
+    RELATION.get(a).zip(RELATION.get(b)).is_some_and(|(a, b)| a.iter().any(|group| b.contains(group)))
+}
+
+/// Whether a noun only says that a value of this kind follows.
+pub(super) fn names_kind(word: &str, kind: &'static str) -> bool {
+    KIND_NOUN.contains(&(kind, word.to_owned()))
+}
+
+/// Whether a word says which measure of a thing is told: its limit, its default.
+pub(super) fn is_measure(word: &str) -> bool {
+    MEASURE.contains(word)
+}
+
+/// Whether a word says that a value is a bound, or holds unless another one is told.
+pub(super) fn is_bound(word: &str) -> bool {
+    BOUND.contains(word)
 }
 
 /// The place where a program runs, or the group of people, that a word names; in one spelling.

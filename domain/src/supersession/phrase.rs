@@ -19,6 +19,10 @@ pub(super) struct Phrase {
     /// The preposition or condition it begins with; empty for the main one.
     pub opening: String,
     pub is_condition: bool,
+    /// Its first word is a verb: `for sending mail`.
+    pub is_action: bool,
+    /// It names several things.
+    pub lists: bool,
     /// The plain words that tell what it is about, in the spelling that is compared.
     pub words: Vec<String>,
     /// All values; the plain words are one of kind phrase for each part of a list.
@@ -62,7 +66,10 @@ pub(super) fn may_be_name(token: &Token) -> bool {
         && !lexicon::is_preposition(word)
         && !lexicon::is_condition(word)
         && !lexicon::is_negation(word)
-        && (!word.ends_with('s') || word.ends_with("ss"))
+}
+
+pub(super) fn may_be_plural(token: &Token) -> bool {
+    token.lower.ends_with('s') && !token.lower.ends_with("ss")
 }
 
 /// Whether a word begins a noun phrase rather than a value with a type.
@@ -108,6 +115,11 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
             if is_begun || (is_condition && !matches!(word, "after" | "before" | "until" | "once")) {
                 // What belongs to a noun narrows it; whose it is needs no preposition of its own.
                 builder.open(word, is_condition);
+                let is_verb = |next: &Token| next.lower.len() > 4 && next.lower.ends_with("ing") && !next.is_name;
+                let is_infinitive = word == "to"
+                    && next.is_some_and(|next| lexicon::is_content_verb(&next.lower) && !next.lower.ends_with('s'));
+                let is_action = is_infinitive || matches!(word, "for" | "by") && next.is_some_and(is_verb);
+                builder.phrases.iter_mut().last().into_iter().for_each(|phrase| phrase.is_action = is_action);
             }
             at += 1;
             builder.pause(token);
@@ -124,6 +136,7 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
             && is_participle
             && builder.has_words()
             && lexicon::is_content_verb(word) | lexicon::is_light_verb(word)
+            && !next.is_some_and(|next| next.is_name)
         {
             builder.open(word, true);
             at += 1;
@@ -131,6 +144,12 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
         }
         if matches!(word, "and" | "or" | "plus" | "&" | "nor" | "but" | "then") {
             builder.end_part();
+            builder
+                .phrases
+                .iter_mut()
+                .last()
+                .into_iter()
+                .for_each(|phrase| phrase.lists |= word != "but" && word != "then");
             at += 1;
             continue;
         }

@@ -4,9 +4,10 @@ use super::lexicon;
 use super::phrase;
 use super::token::Token;
 
-/// The words without reasons: `because of the outage`, `since March`, `after the review`, `as of version 2`.
-pub(super) fn without(tokens: &[Token]) -> Vec<Token> {
-    let mut rest = Vec::with_capacity(tokens.len());
+/// The words without reasons: `because of the outage`, `since March`, `after the review`, `as of version 2`; and the words
+/// of the reasons.
+pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, Vec<Token>) {
+    let (mut rest, mut reasons) = (Vec::with_capacity(tokens.len()), Vec::new());
     let mut at = 0;
     while at < tokens.len() {
         let end = reason(tokens, at).unwrap_or(at);
@@ -16,6 +17,7 @@ pub(super) fn without(tokens: &[Token]) -> Vec<Token> {
                 let last: &mut Token = last;
                 last.pauses |= tokens[end - 1].pauses;
             }
+            reasons.extend_from_slice(&tokens[at..end]);
             at = end;
         } else {
             rest.push(tokens[at].clone());
@@ -23,7 +25,7 @@ pub(super) fn without(tokens: &[Token]) -> Vec<Token> {
         }
     }
     // A clause that consists of a reason alone is left as it is.
-    if rest.is_empty() { tokens.to_vec() } else { rest }
+    if rest.is_empty() { (tokens.to_vec(), Vec::new()) } else { (rest, reasons) }
 }
 
 /// Where the reason ends that begins at `at`.
@@ -36,7 +38,7 @@ fn reason(tokens: &[Token], at: usize) -> Option<usize> {
         "because" | "since" | "thanks" | "given" => true,
         "due" | "owing" => next.lower == "to",
         "as" => behind_pause || (next.lower == "of" && (at == 0 || end == tokens.len())),
-        "so" => next.lower == "that" || (behind_pause && at > 0),
+        "so" => at > 0 && (behind_pause || next.lower == "that" || phrase::is_pronoun(&next.lower)),
         "after" | "following" | "with" => (at == 0 || end == tokens.len()) && is_occasion(),
         "effective" | "starting" | "beginning" => at == 0,
         _ => false,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::clause::{self, Clause, Role, Term};
 use super::token::{self, Token};
-use super::{lexicon, verb};
+use super::{former, lexicon, verb};
 
 /// Longer texts are read up to this many bytes: what is said beyond that does not make a statement about one thing.
 const READ_BYTES: usize = 8_192;
@@ -84,12 +84,17 @@ impl Clause {
         self.subject.iter().any(|term| term.role == Role::Topic)
     }
 
+    pub(super) fn has_qualifier(&self) -> bool {
+        self.qualifiers().next().is_some()
+    }
+
     pub(super) fn has_no_subject(&self) -> bool {
         !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier))
     }
 
     fn only_narrows(&self) -> bool {
-        self.values.is_empty()
+        self.refers_back
+            && self.values.is_empty()
             && self.qualifiers().next().is_some()
             && self.subject.iter().all(|term| matches!(term.role, Role::Qualifier | Role::Detail))
     }
@@ -97,6 +102,7 @@ impl Clause {
     fn narrow(&mut self, terms: &[Term]) {
         let new = terms.iter().filter(|term| !self.says(&term.word)).cloned().collect::<Vec<_>>();
         self.sequence.narrow(new.iter().map(|term| term.word.clone()));
+        self.outline.narrow(new.iter().map(|term| term.word.clone()));
         self.said.extend(new.iter().map(|term| term.word.clone()));
         self.subject.extend(new);
     }
@@ -105,12 +111,15 @@ impl Clause {
 fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
     let end = (0..=READ_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     let (mut all, mut inherited) = (Vec::<Clause>::new(), subject.to_vec());
-    for sentence in token::sentences(&text[..end], MOST_WORDS) {
+    let sentences = token::sentences(&text[..end], MOST_WORDS);
+    let dismissed: Vec<String> = sentences.iter().flat_map(|sentence| former::dismissed(sentence)).collect();
+    for sentence in sentences {
         for tokens in segments(&sentence) {
             if all.len() >= 2 * MOST_CLAUSES {
                 return all;
             }
-            let clause = clause::read(tokens, &inherited);
+            let mut clause = clause::read(tokens, &inherited);
+            clause.former.extend(dismissed.iter().cloned());
             if !clause.has_no_subject() {
                 inherited = clause.subject.iter().filter(|term| term.role != Role::Action).cloned().collect();
             }
@@ -128,7 +137,9 @@ fn segments(sentence: &[Token]) -> Vec<&[Token]> {
             &*sentence[at].lower,
             "and" | "but" | "while" | "whereas" | "which" | "although" | "though" | "so"
         );
-        if at <= from || !(sentence[at - 1].pauses || joins) {
+        // A reason says nothing of its own.
+        let is_reason = matches!(&*sentence[at].lower, "because" | "since" | "as" | "given");
+        if at <= from || is_reason || !(sentence[at - 1].pauses || joins) {
             continue;
         }
         let has_predicate =

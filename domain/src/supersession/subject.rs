@@ -27,6 +27,10 @@ pub(super) fn agreement(a: &Clause, b: &Clause) -> Option<Agreement> {
     if a.has_topic() && b.has_topic() && !shares_topic(a, b) {
         return None;
     }
+    // Who says it of one thing alone makes an exception of it.
+    if a.has_topic() != b.has_topic() && left_a.topics + left_b.topics > 0 && (a.has_qualifier() || b.has_qualifier()) {
+        return None;
+    }
     let shared = left_a.shared.max(left_b.shared);
     let left = left_a.weight() + left_b.weight();
     let all = 2.0 * shared + left;

@@ -28,7 +28,7 @@ pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
     let (mut all, mut words, mut count) = (Vec::new(), Vec::new(), 0);
     for line in text.lines() {
         let line = line.trim_start().trim_start_matches(['-', '*', '#', '>', '•', ' ']);
-        for written in line.split_whitespace() {
+        for written in words_of(line) {
             if count >= most {
                 break;
             }
@@ -44,6 +44,24 @@ pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
     }
     all.iter_mut().for_each(join_pairs);
     all
+}
+
+/// The words of a line as they are written. A command in backticks is one word, an assignment is not.
+fn words_of(line: &str) -> Vec<&str> {
+    let (mut words, mut rest) = (Vec::new(), line.trim_start());
+    while !rest.is_empty() {
+        let ends = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let code = rest.find('`').filter(|from| rest[..*from].chars().all(|c| OPENING.contains(&c)));
+        let closes = code.and_then(|from| rest[from + 1..].find('`').map(|length| from + 1 + length));
+        let is_command =
+            |to: &usize| *to > ends && !rest[..*to].contains(['=', '<', '>']) && !rest[..*to].contains(": ");
+        let ends = closes
+            .filter(is_command)
+            .map_or(ends, |to| to + rest[to..].find(char::is_whitespace).unwrap_or(rest.len() - to));
+        words.push(&rest[..ends]);
+        rest = rest[ends..].trim_start();
+    }
+    words
 }
 
 /// Two words that are written as one elsewhere.
@@ -110,11 +128,12 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
     }
     let quoted = written.starts_with('`');
     let is_first = words.is_empty();
-    let parts = parts(text);
+    let parts = if quoted { vec![text] } else { parts(text) };
     let last = parts.len() - 1;
     for (at, part) in parts.into_iter().enumerate() {
         // Only the capitals tell the country from the pronoun.
         let lower = if part == "US" { "usa".to_owned() } else { part.to_lowercase().replace('’', "'") };
+        let lower = uncontracted(lower);
         words.push(Token {
             is_name: is_name(part, &lower, is_first && at == 0, quoted),
             text: part.to_owned(),
@@ -128,14 +147,32 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
         && !matches!(text, "e.g" | "i.e" | "vs" | "approx" | "no" | "Dr" | "Mr" | "Mrs" | "Ms")
 }
 
+/// A pronoun without the short form of a verb behind it: `you'll`.
+fn uncontracted(word: String) -> String {
+    match word.split_once('\'') {
+        Some((pronoun @ ("i" | "we" | "you" | "they" | "it" | "he" | "she"), "ll" | "ve" | "re" | "m")) => {
+            pronoun.to_owned()
+        }
+        _ => word,
+    }
+}
+
 /// A compound of plain words is read as its words.
 fn parts(text: &str) -> Vec<&str> {
     let parts: Vec<&str> = text.split('-').collect();
     let is_plain = |part: &&str| part.len() > 1 && part.chars().all(char::is_alphabetic);
     let known = text.to_lowercase();
+    let is_identifier = parts.len() > 2 && parts.iter().all(|part| !is_function_word(&part.to_lowercase()));
+    if is_identifier || tools::tool_kind(&known).is_some() {
+        return vec![text];
+    }
     let is_known = lexicon::opposite(&known).is_some()
         || lexicon::canonical(&known) != known && lexicon::environment(&known).is_some();
     if parts.len() > 1 && !is_known && parts.iter().all(is_plain) { parts } else { vec![text] }
+}
+
+fn is_function_word(word: &str) -> bool {
+    lexicon::is_filler(word) || lexicon::is_preposition(word) || lexicon::is_condition(word) || word == "and"
 }
 
 fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
@@ -147,9 +184,11 @@ fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
     let has_digit = text.chars().any(|c| c.is_ascii_digit()) && text.chars().any(char::is_alphabetic);
     let hump = later_is_capital && !all_capitals && !lower.ends_with("s")
         || (later_is_capital && text.chars().next().is_some_and(char::is_lowercase));
-    let is_word = lexicon::is_filler(lower) || lexicon::is_preposition(lower) || lexicon::is_condition(lower);
+    let is_word = is_function_word(lower);
+    let is_identifier = text.matches('-').count() > 1 && text.chars().all(|c| c.is_alphabetic() || c == '-');
     quoted
         || is_symbol
+        || is_identifier
         || has_digit
         || hump
         || tools::is_tool(lower)

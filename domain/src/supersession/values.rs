@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::lexicon;
 use super::token::Token;
+use super::tools;
 use super::units;
 
 /// What kind of value it is; only values of one kind take each other's place.
@@ -27,6 +28,22 @@ pub(super) enum Kind {
     Phrase,
 }
 
+impl Kind {
+    /// What such values are called.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Amount("euro" | "pound" | "money") => "money",
+            Self::Amount(kind) => kind,
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::Frequency => "duration",
+            Self::Path => "path",
+            Self::Name | Self::Phrase => "name",
+        }
+    }
+}
+
 /// A value in one spelling: the set of the words it consists of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Value {
@@ -44,6 +61,12 @@ impl Value {
     /// Whether one says what the other says, or part of it.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.words.is_subset(&other.words) || other.words.is_subset(&self.words)
+    }
+
+    /// Whether one may stand at the place of the other, and says something else.
+    pub(super) fn may_replace(&self, other: &Self) -> bool {
+        let counts_same = self.of.is_none() || other.of.is_none() || self.of == other.of;
+        self.kind == other.kind && counts_same && !self.overlaps(other)
     }
 }
 
@@ -146,6 +169,16 @@ fn date(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
         Some(format!("y{year}"))
     };
     let token = &tokens[at];
+    let is_ordinal =
+        matches!(&*token.lower, "first" | "second" | "third" | "fourth" | "last" | "1st" | "2nd" | "3rd" | "4th");
+    if let Some(day) = tokens.get(at + 1).filter(|_| is_ordinal).and_then(|next| units::weekday(&next.lower)) {
+        let behind: Vec<&str> = tokens[at + 2..].iter().take(3).map(|token| &*token.lower).collect();
+        let taken = match behind[..] {
+            ["of", "the" | "each" | "every" | "a", "month"] => 5,
+            _ => 2,
+        };
+        return Some((Value::new(Kind::Date, [format!("w{day}"), token.lower.clone()]), taken));
+    }
     let capital = token.text.starts_with(char::is_uppercase);
     if let Some(day) = units::weekday(&token.lower).filter(|_| capital || token.lower.len() > 3) {
         return Some((Value::new(Kind::Date, [format!("w{day}")]), 1));
@@ -201,7 +234,8 @@ fn frequency(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
     let word = tokens[at].lower.as_str();
     let every = |count: f64, period: &str| -> Option<Value> {
         if let Some(day) = units::weekday(period) {
-            return Some(Value::new(Kind::Frequency, [count.to_string(), format!("w{day}")]));
+            let words = (count != 1.0).then(|| count.to_string()).into_iter().chain([format!("w{day}")]);
+            return Some(Value::new(Kind::Date, words));
         }
         let length = match period {
             "night" | "morning" | "evening" => units::unit("day"),
@@ -209,8 +243,8 @@ fn frequency(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
             "quarter" => units::unit("month").map(|(kind, length)| (kind, 3.0 * length)),
             _ => units::unit(period),
         };
-        let (kind, length) = length.filter(|(kind, _)| *kind == "duration")?;
-        Some(Value::new(Kind::Amount(kind), [(count * length).to_string()]))
+        let (_, length) = length.filter(|(kind, _)| *kind == "duration")?;
+        Some(Value::new(Kind::Frequency, [(count * length).to_string()]))
     };
     if let Some((count, period)) = units::frequency(word) {
         return Some((every(count, period)?, 1));
@@ -218,6 +252,9 @@ fn frequency(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
     let period = |offset: usize| tokens.get(at + offset).map(|token| token.lower.as_str());
     let next = period(1)?;
     match word {
+        "every" if next == "second" && period(2).is_some_and(|period| every(2.0, period).is_some()) => {
+            Some((every(2.0, period(2)?)?, 3))
+        }
         "every" | "each" if every(1.0, next).is_some() => Some((every(1.0, next)?, 2)),
         "every" if next == "other" => Some((every(2.0, period(2)?)?, 3)),
         "every" => Some((every(number(next)?.parse().ok()?, period(2)?)?, 3)),
@@ -266,6 +303,9 @@ fn amount(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
     let rest = &word[digits_from..];
     let digits = rest.trim_end_matches(|c: char| c.is_alphabetic() || c == '%' || c == '€' || c == '$');
     let behind = &rest[digits.len()..];
+    if let Some(one) = one_unit(tokens, at) {
+        return Some(one);
+    }
     let (digits, behind) = if digits.is_empty() { (number(rest)?, "") } else { (number(digits)?, behind) };
     let next = tokens.get(at + 1).filter(|_| !token.pauses && !token.separates);
     let amount =
@@ -309,10 +349,25 @@ fn amount(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
             && !lexicon::is_light_verb(&token.lower)
             && !lexicon::is_condition(&token.lower)
             && !token.is_name
+            && token.lower != "times"
             && token.lower.chars().all(char::is_alphabetic)
     };
     value.of = next.filter(is_plain).map(|next| lexicon::canonical(&next.lower));
     Some((value, 1))
+}
+
+/// `an hour`, where it is not what something else is counted by, and `half an hour`.
+fn one_unit(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+    let is_half = tokens[at].lower == "half";
+    let article = tokens.get(at + usize::from(is_half)).filter(|article| matches!(&*article.lower, "a" | "an"))?;
+    let (kind, size) = tokens.get(at + 1 + usize::from(is_half)).and_then(|unit| units::unit(&unit.lower))?;
+    let before = &at.checked_sub(1).map(|before| &tokens[before])?.lower;
+    let stands_alone =
+        lexicon::is_preposition(before) || lexicon::is_light_verb(before) || lexicon::is_content_verb(before);
+    let size = if is_half { size / 2.0 } else { size };
+    let taken = 2 + usize::from(is_half);
+    (kind == "duration" && !article.pauses && (is_half || (stands_alone && before != "per")))
+        .then(|| (Value::new(Kind::Amount(kind), [size.to_string()]), taken))
 }
 
 /// What an amount is counted by, and the number of words that say so.
@@ -341,6 +396,9 @@ fn number(word: &str) -> Option<String> {
 
 fn path(token: &Token) -> Option<Value> {
     let word = token.lower.as_str();
+    if tools::tool_kind(word).is_some() {
+        return None;
+    }
     let is_known = matches!(word, "ci/cd" | "and/or" | "tcp/ip" | "i/o" | "n/a" | "on/off" | "w/o" | "read/write");
     let has_ending = word.rsplit_once('.').is_some_and(|(name, ending)| {
         !name.is_empty() && (2..=6).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphabetic())

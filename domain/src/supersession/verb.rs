@@ -12,7 +12,7 @@ const CHOOSING: &str = "use uses used using pick picked picks choose chose chose
     drives marry married cost costs utilise utilize teach teaches";
 /// Words of a verb that are nouns as often.
 const NOUNS_TOO: &str = "tests logs builds releases reports limits backups caches stores hosts deploys reviews costs \
-    calls runs formats charges names works changes sets moves plays times uses caps leads needs takes drops pins lints \
+    calls runs formats charges names works changes sets moves plays times uses caps leads uploads downloads orders needs takes drops pins lints \
     votes watches feeds covers supplies bills signs points treats heads chairs ends starts documents checks ships closes \
     provides powers";
 /// Participles without a regular ending.
@@ -129,6 +129,11 @@ fn is_certain(token: &Token) -> bool {
             | "speak"
             | "depend"
             | "go"
+            | "get"
+            | "give"
+            | "receive"
+            | "hang"
+            | "lie"
     );
     is_verb(token) && (is_copula(word) || is_irregular || (is_inflected && !in_list(NOUNS_TOO, word)))
 }
@@ -170,7 +175,12 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
             verb.actions.push(lexicon::canonical(word));
             (verb.is_copula, verb.is_role, verb.is_past, verb.takes_object) = (false, false, false, true);
             last = word;
-        } else if (word == "to" && next_is_verb) || (is_adverb(word) && !matches!(word, "the" | "a" | "an")) {
+        } else if word == "and" && next_is_verb && !tokens[verb.to - 1].pauses && tokens.len() > verb.to + 2 {
+            // two verbs of one object
+            last = "";
+        } else if (word == "to" && next_is_verb)
+            || ((is_adverb(word) || is_particle(word)) && !matches!(word, "the" | "a" | "an"))
+        {
             // between the words of a verb
         } else {
             break;
@@ -194,7 +204,9 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
 fn is_additive(verb: &[Token], next: Option<&Token>) -> bool {
     let is_passive = verb.first().is_some_and(|token| is_copula(&token.lower));
     let next = next.map_or("", |next| &next.lower);
-    let takes_several = if is_passive { next == "to" } else { !matches!(next, "for" | "at" | "as") };
+    let has_one = |token: &Token| in_list("work works play plays study studies", &token.lower);
+    let is_employed = matches!(next, "for" | "at" | "as") && verb.iter().any(has_one);
+    let takes_several = if is_passive { next == "to" } else { !is_employed && next != "as" };
     takes_several && verb.iter().any(|token| in_list(ADDITIVE, &token.lower))
 }
 
@@ -209,7 +221,13 @@ fn is_participle(token: &Token) -> bool {
 /// object or a preposition behind it.
 fn unlisted(tokens: &[Token]) -> Option<usize> {
     let end = tokens.iter().position(|token| lexicon::is_condition(&token.lower)).unwrap_or(tokens.len());
+    let is_spoken_by = |at: usize| {
+        phrase::is_pronoun(&tokens[at - 1].lower) && !lexicon::is_filler(&tokens[at].lower) && !tokens[at].is_name
+    };
     (1..end.saturating_sub(1)).find(|at| {
+        if is_spoken_by(*at) {
+            return true;
+        }
         let (before, token, next) = (&tokens[at - 1], &tokens[*at], &tokens[at + 1]);
         let word = token.lower.as_str();
         let follows_plural = before.lower.ends_with('s') && !before.lower.ends_with("ss") && !before.is_name;
@@ -217,13 +235,19 @@ fn unlisted(tokens: &[Token]) -> Option<usize> {
             word.chars().all(char::is_alphabetic) && !lexicon::is_filler(word) && !lexicon::is_preposition(word);
         let ends = word.len() > 3
             && (word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ed") || follows_plural && is_plain);
-        let is_object = next.is_name
+        let is_object = is_particle(&next.lower)
+            || next.is_name
             || lexicon::is_preposition(&next.lower)
             || matches!(&*next.lower, "the" | "a" | "an" | "our" | "its" | "his" | "her" | "their" | "my" | "every")
             || super::values::typed(tokens, at + 1).is_some();
         let is_free = !before.pauses && !lexicon::is_preposition(&before.lower) && !lexicon::is_filler(&before.lower);
         ends && is_object && is_free && !token.is_name && !token.pauses && super::values::typed(tokens, *at).is_none()
     })
+}
+
+/// A word that makes another verb of one: `kicks off`, `hands back`.
+fn is_particle(word: &str) -> bool {
+    matches!(word, "off" | "out" | "up" | "down" | "over" | "back" | "away")
 }
 
 fn is_chained(last: &str, token: &Token) -> bool {
@@ -244,6 +268,9 @@ fn is_chained(last: &str, token: &Token) -> bool {
                 | "needs"
                 | "started"
                 | "start"
+                | "get"
+                | "gets"
+                | "got"
                 | "starts"
                 | "chose"
                 | ""
@@ -272,17 +299,11 @@ fn is_adverb(word: &str) -> bool {
             | "finally"
             | "recently"
             | "all"
-            | "out"
             | "exclusively"
             | "mostly"
             | "simply"
             | "by-default"
-            | "over"
-            | "back"
-            | "away"
             | "automatically"
-            | "up"
-            | "down"
             | "about"
             | "exactly"
             | "roughly"
@@ -292,6 +313,25 @@ fn is_adverb(word: &str) -> bool {
             | "directly"
             | "then"
     )
+}
+
+/// Whether a participle belongs to a noun, since the clause has its verb behind it: `the supported version is 3`.
+fn is_attribute(tokens: &[Token], at: usize) -> bool {
+    let is_behind_verb = at > 0 && is_verb(&tokens[at - 1]);
+    let mut behind = tokens[at + 1..].iter().take_while(|token| {
+        !lexicon::is_condition(&token.lower)
+            && !lexicon::is_reason(&token.lower)
+            && !matches!(&*token.lower, "that" | "which" | "who" | "and" | "but" | "or" | "as")
+    });
+    let ends = |token: &Token| token.pauses || token.separates;
+    let mut is_open = !ends(&tokens[at]);
+    let has_verb = behind.any(|token| {
+        let is_it =
+            is_open && matches!(&*token.lower, "is" | "are" | "was" | "were" | "must" | "should" | "has" | "have");
+        is_open &= !ends(token);
+        is_it
+    });
+    tokens[at].lower.ends_with("ed") && at > 0 && !is_behind_verb && has_verb
 }
 
 fn position(tokens: &[Token]) -> Option<usize> {
@@ -344,6 +384,9 @@ fn position(tokens: &[Token]) -> Option<usize> {
             continue;
         }
         if is_certain(token) {
+            if is_attribute(tokens, at) {
+                continue;
+            }
             return Some(at);
         }
         let is_plural_noun = |next: &Token| word.ends_with('s') && is_verb(next) && !next.lower.ends_with('s');
@@ -351,25 +394,27 @@ fn position(tokens: &[Token]) -> Option<usize> {
             continue;
         }
         let inflected = in_list(NOUNS_TOO, word);
-        let many = matches!(
-            previous,
-            "we" | "they"
-                | "you"
-                | "i"
-                | "to"
-                | "people"
-                | "please"
-                | "should"
-                | "must"
-                | "will"
-                | "can"
-                | "may"
-                | "could"
-                | "would"
-                | "shall"
-                | "always"
-        ) || (previous.ends_with('s') && before.is_some_and(|before| !before.is_name));
-        if many {
+        let many =
+            matches!(
+                previous,
+                "we" | "they"
+                    | "you"
+                    | "i"
+                    | "to"
+                    | "people"
+                    | "please"
+                    | "should"
+                    | "must"
+                    | "will"
+                    | "can"
+                    | "may"
+                    | "could"
+                    | "would"
+                    | "shall"
+                    | "always"
+            ) || (previous.ends_with('s') && !word.ends_with('s') && before.is_some_and(|before| !before.is_name));
+        // What is done to reach something comes before it: `Run the script to load the data`.
+        if many && !(previous == "to" && uncertain.is_some()) {
             return Some(at);
         }
         if at == 0 || inflected {

@@ -3,6 +3,7 @@
 use super::aligned::differ_in_one_value;
 use super::clause::{Clause, Joint, Role};
 use super::lexicon;
+use super::outline;
 use super::subject::{Agreement, agreement};
 use super::tools;
 use super::values::{Comparison, Kind, Value, compare};
@@ -16,6 +17,9 @@ const SAME_ADVICE: f64 = 0.75;
 
 /// The confidence in an update that repeats the sentence with another value.
 const SAME_SENTENCE: f64 = 0.9;
+
+/// The share that is taken for common where two clauses say the same in other words but for one value.
+const SAME_OUTLINE: f64 = 0.9;
 
 /// How a newer clause stands to an older one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,6 +42,19 @@ pub(super) fn verdict(newer: &Clause, older: &Clause) -> Verdict {
     if newer.is_affirmed && older.is_affirmed && differ_in_one_value(&newer.sequence, &older.sequence) {
         return Verdict::Updates(SAME_SENTENCE);
     }
+    if newer.outline.measures_other(&older.outline) {
+        return Verdict::Apart;
+    }
+    let found = by_subject(newer, older);
+    if found != Verdict::Apart || newer.is_affirmed != older.is_affirmed {
+        return found;
+    }
+    outline::differ(newer, older, names_as_former(newer, older))
+        .map_or(Verdict::Apart, |kind| Verdict::Updates(confidence(kind, SAME_OUTLINE)))
+}
+
+/// What a newer clause is to an older one of the same subject.
+fn by_subject(newer: &Clause, older: &Clause) -> Verdict {
     let Some(agreement) = agreement(newer, older) else { return Verdict::Apart };
     if newer.is_affirmed != older.is_affirmed {
         return opposite(newer, older, agreement);
@@ -98,7 +115,7 @@ fn is_one_attribute(newer: &Clause, older: &Clause, kind: Kind, agreement: Agree
     let topics = |clause: &Clause| clause.subject.iter().filter(|term| term.role == Role::Topic).count();
     let least_topics = topics(newer).min(topics(older));
     let weakest = |joint: Joint| newer.joint == joint || older.joint == joint;
-    if matches!(kind, Kind::Name | Kind::Phrase) && !same_tools && (newer.is_additive || older.is_additive) {
+    if matches!(kind, Kind::Name | Kind::Phrase) && (newer.is_additive || older.is_additive) {
         return false;
     }
     match kind {
