@@ -2,8 +2,9 @@
 //! subject, qualifiers and values (`clause`, `phrase`, `values`), without what it tells about why (`reason`) and about
 //! the value before (`former`). A newer statement updates an older one where subjects agree (`subject`), no qualifier
 //! stands on one side alone, and a value of one kind differs (`verdict`); or where one sentence differs from the other
-//! in one value alone (`aligned`). Which memories are compared is `compared`'s rule. What was found orders the answers of a
-//! search (`order`), and links memories when one is stored (`memory::Succession`); nothing is deleted by it.
+//! in one value alone (`aligned`); or where one value of a kind is left over on either side when the words of both are
+//! taken away (`outline`). Which memories are compared is `compared`'s rule. What was found orders the answers of a search
+//! (`order`), and links memories when one is stored (`memory::Succession`); nothing is deleted by it.
 //!
 //! In doubt there is no link: a value that is added, an exception for one environment and one of several values are all
 //! said in words that are nearly those of a change.
@@ -17,6 +18,7 @@ mod order;
 mod outline;
 mod phrase;
 mod reason;
+mod relations;
 mod statement;
 mod subject;
 mod token;

@@ -6,7 +6,8 @@ use super::clause::Joint;
 use super::lexicon;
 use super::token::Token;
 use super::tools;
-use super::values;
+use super::units;
+use super::values::{self, Kind};
 
 /// Longer values are other statements.
 const MOST_WORDS: usize = 5;
@@ -37,6 +38,8 @@ struct Word {
     is_preposition: bool,
     /// A number, a date, a path or a name.
     is_typed: bool,
+    /// The kind of value that it is the first word of, where that is no name.
+    kind: Option<Kind>,
     lists: bool,
 }
 
@@ -73,6 +76,7 @@ pub(super) fn sequence(
         words.push(Word {
             text: lexicon::canonical(word),
             is_preposition,
+            kind: values::typed(tokens, at).map(|(value, _)| value.kind),
             is_typed: token.is_name || values::typed(tokens, at).is_some(),
             lists: lists || (token.pauses && at + 1 < tokens.len()),
         });
@@ -130,7 +134,19 @@ pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
     let begins_with_preposition = value_a.first().is_some_and(|word| word.is_preposition);
     let is_typed =
         |words: &[Word]| words.iter().any(|word| word.is_typed && word.text.starts_with(|c: char| c.is_ascii_digit()));
-    let begins_with_number = |words: &[Word]| words.first().is_some_and(|word| word.text.parse::<f64>().is_ok());
+    // A time takes the place of a time; a path may be written as a name.
+    let kind = |words: &[Word]| words.first().and_then(|word| word.kind).filter(|kind| *kind != Kind::Path);
+    // A day of the week is how often something happens, too.
+    let kind = |words: &[Word]| kind(words).map(|kind| if kind == Kind::Date { Kind::Frequency } else { kind });
+    // What another thing is measured by is another measure: `80 percent CPU`, `90 percent memory`.
+    let measured = |words: &[Word]| {
+        words
+            .iter()
+            .skip(1)
+            .filter(|word| !word.is_typed && !word.is_preposition && units::unit(&word.text).is_none())
+            .count()
+    };
+    let measures_other = kind(value_a).is_some() && measured(value_a) > 0 && measured(value_b) > 0;
     // An amount is one number before its unit, which both have: nothing else stands at its place, however far it stands
     // from the verb. What follows no unit may be a name, as in `worker 3`.
     let is_number = |words: &[Word]| matches!(words, [word] if word.is_typed && word.text.parse::<f64>().is_ok());
@@ -145,8 +161,9 @@ pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
     is_value(value_a)
         && is_value(value_b)
         && !has_other_tools
-        && begins_with_number(value_a) == begins_with_number(value_b)
-        && (are_amounts || !is_narrowed)
+        && (kind(value_a) == kind(value_b) || same_tools)
+        && !measures_other
+        && (are_amounts || same_tools || !is_narrowed)
         && prepositions(value_a) == prepositions(value_b)
         && !(begins_with_preposition && prefix > a.value_from)
         && !contains(value_a, value_b)

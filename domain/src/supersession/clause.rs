@@ -12,6 +12,9 @@ use super::token::Token;
 use super::values::{Kind, Value};
 use super::verb::{self, Verb};
 
+/// More words without a verb that is known are a sentence with one that is not.
+const MOST_WORDS_OF_PHRASE: usize = 4;
+
 /// What a word does for the subject of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -56,6 +59,8 @@ pub(super) struct Clause {
     pub joint: Joint,
     /// False for `never`, `disabled`, `forbidden`; two of them affirm.
     pub is_affirmed: bool,
+    /// It says that something is not allowed, or advises against it.
+    pub bans: bool,
     /// It speaks of what may be.
     pub is_doubtful: bool,
     /// It speaks of the sentence before, as in `This holds for staging`, or is but a phrase.
@@ -66,6 +71,8 @@ pub(super) struct Clause {
     pub is_past: bool,
     /// Its verb may have several objects, none of which takes the place of another.
     pub is_additive: bool,
+    /// Its subject does something to an object, and may do it to others.
+    pub acts: bool,
     pub sequence: Sequence,
     pub outline: Outline,
     /// All words of the subject and of the values, in the spelling that is compared.
@@ -103,7 +110,14 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let tokens = reading.polarity(&tokens);
     reading.outline.measure(&tokens);
     let (joint, was) = reading.clause(&tokens, inherited);
-    let sequence = aligned::sequence(&tokens, reading.predicate_to, joint, reading.is_advice, reading.is_additive);
+    // An interval is how often something happens.
+    if tokens.iter().any(|token| matches!(&*token.lower, "interval" | "frequency" | "cadence")) {
+        reading.values.iter_mut().for_each(Value::recur);
+        reading.outline.recur();
+    }
+    let is_one_of_many = reading.is_additive || reading.outline.is_permission();
+    let sequence =
+        aligned::sequence(&tokens, reading.predicate_to, joint, reading.is_advice || reading.acts, is_one_of_many);
     let of_values = reading.values.iter().flat_map(|value| value.words.iter().chain(&value.of));
     let said = reading.subject.iter().flat_map(|term| [term.word.clone(), lexicon::canonical(&term.word)]);
     let said = said.chain(of_values.flat_map(|word| [word.clone(), lexicon::canonical(word)])).collect();
@@ -112,15 +126,17 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         values: reading.values,
         former,
         joint,
+        bans: reading.bans,
         is_affirmed: reading.negations % 2 == 0,
         is_doubtful,
         refers_back: tokens.first().is_some_and(|token| {
             lexicon::is_preposition(&token.lower)
                 || matches!(&*token.lower, "this" | "that" | "these" | "those" | "it" | "only" | "applies" | "valid")
-        }) || verb::main(&tokens).is_none(),
+        }) || (tokens.len() <= MOST_WORDS_OF_PHRASE && verb::main(&tokens).is_none()),
         is_added: adds(&tokens),
         is_past: is_past || was,
         is_additive: reading.is_additive,
+        acts: reading.acts,
         sequence,
         outline: reading.outline.finish(inherited),
         said,
@@ -134,6 +150,11 @@ fn is_bare_name(tokens: &[Token], verb: &Token) -> bool {
     !tokens.is_empty()
         && tokens.len() <= 3
         && tokens.iter().enumerate().all(|(at, token)| token.is_name || (at == 0 && may_be_name(token)))
+}
+
+fn is_passive(verb: &[Token]) -> bool {
+    verb.len() > 1
+        && matches!(&*verb[0].lower, "is" | "are" | "was" | "were" | "be" | "get" | "gets" | "got" | "has" | "have")
 }
 
 /// Whether a word begins a phrase that one thing alone can be: `the owner`.
@@ -160,6 +181,9 @@ struct Reading {
     subject: Vec<Term>,
     values: Vec<Value>,
     negations: usize,
+    bans: bool,
+    /// Its subject does something to an object.
+    acts: bool,
     /// The word behind the verb or the mark; beyond the last one where there is neither.
     predicate_to: usize,
     /// It begins with its verb: `Use tabs`.
@@ -188,6 +212,7 @@ impl Reading {
             match lexicon::opposite(&token.lower).filter(|_| !is_switch || is_last) {
                 Some((base, affirmed)) => {
                     self.negations += usize::from(!affirmed);
+                    self.bans |= matches!(base, "permission" | "usage");
                     rest.push(Token { lower: base.to_owned(), is_name: false, ..token.clone() });
                 }
                 None => rest.push(token.clone()),
@@ -198,7 +223,8 @@ impl Reading {
 
     fn clause(&mut self, tokens: &[Token], inherited: &[Term]) -> (Joint, bool) {
         self.predicate_to = tokens.len();
-        if let Some(at) = tokens.iter().position(|token| token.separates) {
+        let before_last = tokens.len().saturating_sub(1);
+        if let Some(at) = tokens[..before_last].iter().position(|token| token.separates) {
             self.predicate_to = at + 1;
             let (left, right) = tokens.split_at(at + 1);
             let verb = verb::main(right);
@@ -251,9 +277,9 @@ impl Reading {
         let next = tokens.get(verb.to).map_or("", |next| &next.lower);
         let is_permission = tokens[..verb.from].iter().any(|token| matches!(&*token.lower, "may" | "can"));
         let is_definite = verb.is_role || next == "as" || (verb.is_copula && begins_definite(next));
-        self.outline.set_verb(verb, is_definite, is_permission && tokens[verb.from].lower != "be");
+        self.outline.set_verb(verb, next, is_definite, is_permission && tokens[verb.from].lower != "be");
         let bare = &tokens[..verb.from];
-        if is_bare_name(bare, &tokens[verb.from]) {
+        if is_definite && is_bare_name(bare, &tokens[verb.from]) {
             self.outline.begin_with(phrase::name(bare));
         }
         let says_who = verb.to < tokens.len()
@@ -275,7 +301,10 @@ impl Reading {
             }
             return if verb.is_copula { Joint::Copula } else { Joint::Content };
         }
+        // What somebody does to one thing may be done to others: `CI caches the modules`.
+        let acts = verb.takes_object && !verb.actions.is_empty() && !is_passive(&tokens[verb.from..verb.to]);
         self.is_additive = verb.is_additive;
+        self.acts = acts && !self.is_advice;
         for phrase in &left {
             if phrase.is_main() {
                 self.topic(phrase);

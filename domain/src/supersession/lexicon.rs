@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use super::relations;
 use crate::terms::term;
 
 /// Words that say nothing about what a statement is about, or only that something changed.
@@ -15,7 +16,7 @@ const FILLERS: &str = "a an the this that these those it its they them their we 
     shall should must can would have has had having has's which who whom whose whatever let lets let's us about around \
     roughly approximately exactly simply always usually generally normally typically officially formally permanently \
     temporarily too yet since ago until by-default default-wise out up down off over back away together directly \
-    value values setting settings set thing things one ones yes ok okay etc apiece per such from than of is are was were am \
+    value values setting settings set thing things one ones yes ok okay etc apiece may can could per such from than of is are was were am \
     's were've it's we're that's there's by with to via onto";
 /// Words that begin a phrase that narrows what is said.
 const PREPOSITIONS: &str = "in on at for with under during within inside outside above below behind across except \
@@ -29,7 +30,7 @@ const REASONS: &str = "because since due owing thanks following so";
 const OCCASIONS: &str = "incident outage migration review meeting upgrade vote discussion retro retrospective audit \
     change changes rewrite refactor refactoring move merger merge reorg reorganisation reorganization complaint \
     complaints benchmark benchmarks postmortem call launch cutover election wedding divorce injury promotion feedback \
-    holidays summer winter spike renewal acquisition debate evaluation trial pilot load tests test weeks months days";
+    holidays summer winter spike renewal acquisition debate evaluation trial pilot load tests test";
 /// Verbs between a subject and its value that name no attribute themselves.
 const LIGHT_VERBS: &str = "is are was were be been am use uses used using utilize utilise run runs ran running move \
     moves moved moving switch switched switches switching migrate migrated migrates migrating pick picked picks choose \
@@ -41,7 +42,7 @@ const LIGHT_VERBS: &str = "is are was were be been am use uses used using utiliz
     stood put puts apply applies applied rely relies relied happen happens happened take takes took taken standardise \
     standardised standardize standardized default defaults defaulted sit sits pin pinned agree agreed equal equals \
     double doubled halve halved extend extended shorten shortened tighten tightened relax relaxed need needs require \
-    requires required want wants come comes came shift shifted land landed return returned turn turned bring brought \
+    requires required want wants come comes came shift shifted land landed return returns returned turn turned bring brought \
     start starts started begin begins began give gives gave given";
 /// Verbs that name an attribute: who lives somewhere says nothing about where that one works.
 const CONTENT_VERBS: &str = "listen listens live lives lived cost costs own owns owned lead leads led maintain \
@@ -106,7 +107,7 @@ const SYNONYMS: &[&str] = &[
     "store stored stores storage kept saved persisted persists",
     "send sent sends sender",
     "schedule scheduled",
-    "ci builds pipeline pipelines",
+    "ci pipeline pipelines",
     "indent indentation",
     "log logs logging logged logger",
     "test tests testing",
@@ -141,36 +142,6 @@ const SYNONYMS: &[&str] = &[
     "feature-flag flags flag",
     "listen listens listening bind binds bound",
 ];
-/// Verbs of one group tell the same relation between a subject and its value.
-const RELATIONS: &[&str] = &[
-    "live store save persist reside sit hang lie host locate find put push land write",
-    "begin start kick happen hold open",
-    "last take run",
-    "expire last live cache keep retain store",
-    "track file follow manage record report",
-    "handle do manage process",
-    "deliver send ship dispatch",
-    "return yield hand answer give render",
-    "build compile target",
-    "charge cost bill pay",
-    "lead head chair run manage",
-    "lead own maintain handle",
-    "rent lease",
-];
-/// Nouns that only say what kind of value follows, by the kinds they are used for.
-const KIND_NOUNS: &[(&str, &str)] = &[
-    ("duration", "time duration period lifetime ttl retention window length interval expiry"),
-    ("money", "price cost fee rate charge"),
-    ("size", "size"),
-    ("share", "share percentage ratio rate figure usage"),
-    ("number", "number count amount version"),
-    ("time", "time hour"),
-    ("date", "date day"),
-    ("path", "path location file directory folder address"),
-    ("name", "name"),
-];
-/// Measures of one thing, none of which says anything about another.
-const MEASURES: &str = "limit minimum default average median mean percentile peak typical p50 p90 p95 p99";
 /// Words that mean the first one, and the opposite of it.
 const OPPOSITES: &[(&str, &str)] = &[
     ("activation", "enabled enables enabling on active activated activate"),
@@ -191,6 +162,8 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("!sync", "asynchronous asynchronously async"),
     ("blocking", "blocking"),
     ("!blocking", "advisory non-blocking"),
+    ("opt-in", "opt-in"),
+    ("!opt-in", "opt-out"),
     ("case", "case-sensitive"),
     ("!case", "case-insensitive"),
 ];
@@ -236,7 +209,7 @@ const ENVIRONMENTS: &[&str] = &[
     "x86 amd64 x86_64",
     "eu europe european",
     "us usa american",
-    "uk british",
+    "uk british britain",
     "apac asia asian",
     "emea",
     "latam",
@@ -373,23 +346,8 @@ static ROLE: LazyLock<HashSet<&str>> = LazyLock::new(|| set(ROLE_VERBS));
 static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| set(NEGATIONS));
 static DOUBT: LazyLock<HashSet<&str>> = LazyLock::new(|| set(DOUBTS));
 static SYNONYM: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(SYNONYMS));
-static RELATION: LazyLock<HashMap<String, Vec<usize>>> = LazyLock::new(|| {
-    let mut map: HashMap<String, Vec<usize>> = HashMap::new();
-    for (line, words) in RELATIONS.iter().enumerate() {
-        for word in words.split_whitespace() {
-            map.entry(canonical(word)).or_default().push(line);
-        }
-    }
-    map
-});
-static KIND_NOUN: LazyLock<HashSet<(&str, String)>> = LazyLock::new(|| {
-    KIND_NOUNS
-        .iter()
-        .flat_map(|(kind, words)| words.split_whitespace().map(move |word| (*kind, canonical(word))))
-        .collect()
-});
-static MEASURE: LazyLock<HashSet<String>> = LazyLock::new(|| MEASURES.split_whitespace().map(canonical).collect());
-static BOUND: LazyLock<HashSet<String>> = LazyLock::new(|| ["limit", "minimum", "default"].map(canonical).into());
+static POLARITY: LazyLock<HashSet<String>> =
+    LazyLock::new(|| OPPOSITES.iter().map(|(base, _)| canonical(base.trim_start_matches('!'))).collect());
 static ENVIRONMENT: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(ENVIRONMENTS));
 static OPPOSITE: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     OPPOSITES.iter().flat_map(|(base, words)| words.split_whitespace().map(move |word| (word, *base))).collect()
@@ -435,24 +393,9 @@ pub(super) fn is_doubt(word: &str) -> bool {
     DOUBT.contains(word)
 }
 
-/// Whether two verbs, in the spelling that is compared, tell the same relation.
-pub(super) fn are_related(a: &str, b: &str) -> bool {
-    RELATION.get(a).zip(RELATION.get(b)).is_some_and(|(a, b)| a.iter().any(|group| b.contains(group)))
-}
-
-/// Whether a noun only says that a value of this kind follows.
-pub(super) fn names_kind(word: &str, kind: &'static str) -> bool {
-    KIND_NOUN.contains(&(kind, word.to_owned()))
-}
-
-/// Whether a word says which measure of a thing is told: its limit, its default.
-pub(super) fn is_measure(word: &str) -> bool {
-    MEASURE.contains(word)
-}
-
-/// Whether a word says that a value is a bound, or holds unless another one is told.
-pub(super) fn is_bound(word: &str) -> bool {
-    BOUND.contains(word)
+/// Whether a word, in the spelling that is compared, only affirms or denies.
+pub(super) fn is_polarity(word: &str) -> bool {
+    POLARITY.contains(word)
 }
 
 /// The place where a program runs, or the group of people, that a word names; in one spelling.
@@ -467,9 +410,19 @@ pub(super) fn opposite(word: &str) -> Option<(&'static str, bool)> {
 
 /// The term that stands for a word and for all that mean the same.
 pub(super) fn canonical(word: &str) -> String {
-    let first = SYNONYM.get(word).and_then(|line| SYNONYMS[*line].split_whitespace().next());
     let place = environment(word).map(str::to_owned);
-    place.or_else(|| first.map(term)).or_else(|| doing(word)).unwrap_or_else(|| term(word))
+    place.or_else(|| synonym(word).map(term)).or_else(|| doing(word)).unwrap_or_else(|| term(word))
+}
+
+/// The first of the words that mean the same.
+fn synonym(word: &str) -> Option<&'static str> {
+    let first = SYNONYM.get(word).and_then(|line| SYNONYMS[*line].split_whitespace().next());
+    first.or_else(|| relations::infinitive(word))
+}
+
+/// The term that stands for a verb, which is no place: what is `paid` is no paid plan.
+pub(super) fn verb(word: &str) -> String {
+    synonym(word).map(term).unwrap_or_else(|| term(word))
 }
 
 /// What one does that a word names: of a `formatter`, to format.

@@ -2,7 +2,6 @@
 
 use super::lexicon;
 use super::token::Token;
-use super::tools;
 use super::values::{self, Kind, Value};
 
 /// Words that tell no subject from another.
@@ -45,7 +44,7 @@ impl Phrase {
 
     /// It names the tool that something is done with.
     pub(super) fn is_means(&self) -> bool {
-        self.opening == "with" && self.values.iter().any(|value| value.words.iter().any(|word| tools::is_tool(word)))
+        self.opening == "with" && self.values.iter().any(|value| value.kind == Kind::Name)
     }
 
     pub(super) fn is_goal(&self) -> bool {
@@ -192,6 +191,8 @@ struct Builder {
     /// Plain words of the part of a list that is being read.
     part: Vec<String>,
     name: Vec<String>,
+    /// A pause stands behind the last value.
+    is_paused: bool,
 }
 
 impl Builder {
@@ -211,9 +212,7 @@ impl Builder {
             value.of = name.last().or(self.part.last()).map(|word| lexicon::canonical(word));
         }
         self.push_name(name);
-        if let Some(phrase) = self.current() {
-            phrase.values.push(value);
-        }
+        self.push(value);
     }
 
     fn word(&mut self, token: &Token) {
@@ -231,7 +230,7 @@ impl Builder {
     /// `at most` says that a limit is spoken of.
     fn bound(&mut self, idiom: &[Token]) {
         let bound = match idiom.last().map(|token| token.lower.as_str()) {
-            Some("most" | "than") => "limit",
+            Some("most" | "than" | "to") => "limit",
             Some("least") => "minimum",
             _ => return,
         };
@@ -248,8 +247,14 @@ impl Builder {
         if name.is_empty() {
             return;
         }
+        self.push(Value::new(Kind::Name, name));
+    }
+
+    fn push(&mut self, value: Value) {
+        let is_paused = std::mem::take(&mut self.is_paused);
         if let Some(phrase) = self.current() {
-            phrase.values.push(Value::new(Kind::Name, name));
+            phrase.lists |= is_paused && !phrase.values.is_empty();
+            phrase.values.push(value);
         }
     }
 
@@ -272,6 +277,7 @@ impl Builder {
         let is_leading =
             self.phrases.len() > 1 && self.phrases[0].words.is_empty() && self.phrases[0].values.is_empty();
         self.end_part();
+        self.is_paused = self.current().is_some_and(|phrase| !phrase.values.is_empty());
         if is_leading || self.current().is_some_and(|phrase| phrase.is_condition) {
             self.phrases.push(Phrase::default());
         }

@@ -113,7 +113,8 @@ fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
     let (mut all, mut inherited) = (Vec::<Clause>::new(), subject.to_vec());
     let sentences = token::sentences(&text[..end], MOST_WORDS);
     let dismissed: Vec<String> = sentences.iter().flat_map(|sentence| former::dismissed(sentence)).collect();
-    for sentence in sentences {
+    let states = |sentence: &Vec<Token>| !sentence.last().is_some_and(|last| last.asks);
+    for sentence in sentences.into_iter().filter(states) {
         for tokens in segments(&sentence) {
             if all.len() >= 2 * MOST_CLAUSES {
                 return all;
@@ -139,6 +140,14 @@ fn segments(sentence: &[Token]) -> Vec<&[Token]> {
         );
         // A reason says nothing of its own.
         let is_reason = matches!(&*sentence[at].lower, "because" | "since" | "as" | "given");
+        // What a whole sentence announces is another one: `Barrels are forbidden: import the file itself`.
+        let is_announced = sentence[at - 1].separates
+            && verb::main(&sentence[from..at]).is_some_and(|verb| from + verb.to < at || verb.to > verb.from + 1)
+            && verb::main(&sentence[at..]).is_some();
+        if is_announced && at > from {
+            segments.push(&sentence[from..at]);
+            from = at;
+        }
         if at <= from || is_reason || !(sentence[at - 1].pauses || joins) {
             continue;
         }

@@ -21,6 +21,8 @@ pub(super) struct Token {
     pub pauses: bool,
     /// A bracket opens before it.
     pub opens: bool,
+    /// A question ends with it.
+    pub asks: bool,
 }
 
 /// The sentences of a text, each as its words; at most `most` words altogether.
@@ -65,7 +67,9 @@ fn words_of(line: &str) -> Vec<&str> {
 }
 
 /// Two words that are written as one elsewhere.
-const PAIRS: [(&str, &str, &str); 8] = [
+const PAIRS: [(&str, &str, &str); 10] = [
+    ("united", "kingdom", "uk"),
+    ("united", "states", "usa"),
     ("time", "out", "timeout"),
     ("times", "out", "timeout"),
     ("by", "hand", "manually"),
@@ -141,6 +145,7 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
             separates: at == last && (behind.contains(':')),
             pauses: at == last && behind.contains([',', ')', ']']),
             opens: at == 0 && opens,
+            asks: at == last && behind.contains('?'),
         });
     }
     behind.contains(['.', ';', '!', '?'])
@@ -171,7 +176,7 @@ fn parts(text: &str) -> Vec<&str> {
     if parts.len() > 1 && !is_known && parts.iter().all(is_plain) { parts } else { vec![text] }
 }
 
-fn is_function_word(word: &str) -> bool {
+pub(super) fn is_function_word(word: &str) -> bool {
     lexicon::is_filler(word) || lexicon::is_preposition(word) || lexicon::is_condition(word) || word == "and"
 }
 
@@ -186,7 +191,10 @@ fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
         || (later_is_capital && text.chars().next().is_some_and(char::is_lowercase));
     let is_word = is_function_word(lower);
     let is_identifier = text.matches('-').count() > 1 && text.chars().all(|c| c.is_alphabetic() || c == '-');
+    // In a sentence only the letter that tells one of several is written so: `Team A`.
+    let is_letter = text.len() == 1 && first_is_capital && !is_first && text != "I";
     quoted
+        || is_letter
         || is_symbol
         || is_identifier
         || has_digit

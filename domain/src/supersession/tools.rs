@@ -58,6 +58,7 @@ const TOOLS: &[&str] = &[
     "pagerduty opsgenie victorops",
     "s3 gcs minio r2 backblaze",
     "flyway liquibase alembic dbmate goose",
+    "jpeg jpg png webp avif gif svg",
     "d3 echarts chart.js chartjs plotly highcharts recharts vega matplotlib seaborn bokeh",
     "moment moment.js date-fns dayjs luxon",
     "gzip brotli zstd lz4 snappy deflate bzip2 xz",

@@ -23,6 +23,7 @@ const UNITS: &[(&str, &str, f64)] = &[
 const NUMBER_WORDS: &[(&str, &str)] = &[
     ("one", "1"),
     ("two", "2"),
+    ("twice", "2"),
     ("three", "3"),
     ("four", "4"),
     ("five", "5"),

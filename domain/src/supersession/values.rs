@@ -7,6 +7,9 @@ use super::token::Token;
 use super::tools;
 use super::units;
 
+/// What a number counts that says how often something is done.
+const TIMES: &str = "times";
+
 /// What kind of value it is; only values of one kind take each other's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -63,9 +66,17 @@ impl Value {
         self.words.is_subset(&other.words) || other.words.is_subset(&self.words)
     }
 
+    /// Reads a duration as how often something happens.
+    pub(super) fn recur(&mut self) {
+        if self.kind == Kind::Amount("duration") {
+            self.kind = Kind::Frequency;
+        }
+    }
+
     /// Whether one may stand at the place of the other, and says something else.
     pub(super) fn may_replace(&self, other: &Self) -> bool {
-        let counts_same = self.of.is_none() || other.of.is_none() || self.of == other.of;
+        let counts_any = |value: &Self| value.of.as_deref().is_none_or(|of| of == TIMES);
+        let counts_same = counts_any(self) || counts_any(other) || self.of == other.of;
         self.kind == other.kind && counts_same && !self.overlaps(other)
     }
 }
@@ -81,6 +92,16 @@ pub(super) enum Comparison {
     Several,
     /// They differ in a value of this kind.
     Differ(Kind),
+}
+
+impl Comparison {
+    /// The kind of the values that differ.
+    pub(super) fn kind(self) -> Option<Kind> {
+        match self {
+            Self::Differ(kind) => Some(kind),
+            _ => None,
+        }
+    }
 }
 
 /// Compares the values of two clauses kind by kind; a difference in one kind is enough, several values of one are not.
@@ -343,13 +364,17 @@ fn amount(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
         return Some((Value::new(Kind::Amount(kind), [amount(size) + &rate]), 2 + taken));
     }
     let mut value = Value::new(Kind::Number, [number]);
+    let has_times = next.is_some_and(|next| next.lower == "times");
+    if has_times || word == "twice" {
+        value.of = Some(TIMES.to_owned());
+        return Some((value, 1 + usize::from(has_times)));
+    }
     let is_plain = |token: &&Token| {
         !lexicon::is_filler(&token.lower)
             && !lexicon::is_preposition(&token.lower)
             && !lexicon::is_light_verb(&token.lower)
             && !lexicon::is_condition(&token.lower)
             && !token.is_name
-            && token.lower != "times"
             && token.lower.chars().all(char::is_alphabetic)
     };
     value.of = next.filter(is_plain).map(|next| lexicon::canonical(&next.lower));

@@ -1,9 +1,11 @@
 //! The main verb of a clause: where it stands, and what it says of subject and value.
 
+use std::collections::BTreeSet;
+
 use super::clause::Joint;
 use super::lexicon;
 use super::phrase;
-use super::token::Token;
+use super::token::{Token, is_function_word};
 
 /// Verbs whose object is the value itself.
 const CHOOSING: &str = "use uses used using pick picked picks choose chose chosen select selected adopt adopted adopts \
@@ -37,6 +39,8 @@ pub(super) struct Verb {
     pub to: usize,
     /// What it says about the attribute, in the spelling that is compared.
     pub actions: Vec<String>,
+    /// All of its words but those of `to be`, in the spelling that is compared.
+    pub words: BTreeSet<String>,
     pub is_copula: bool,
     /// What does it may be exchanged: `owns`, `formats`.
     pub is_role: bool,
@@ -81,7 +85,10 @@ fn is_copula(word: &str) -> bool {
 }
 
 fn is_verb(token: &Token) -> bool {
-    !token.is_name && (lexicon::is_light_verb(&token.lower) || lexicon::is_content_verb(&token.lower))
+    let is_abbreviation = token.text.len() > 1 && token.text.chars().all(char::is_uppercase);
+    !token.is_name
+        && !is_abbreviation
+        && (lexicon::is_light_verb(&token.lower) || lexicon::is_content_verb(&token.lower))
 }
 
 fn in_list(list: &str, word: &str) -> bool {
@@ -145,6 +152,7 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
         from,
         to: from,
         actions: Vec::new(),
+        words: BTreeSet::new(),
         is_copula: true,
         is_role: false,
         is_for: false,
@@ -160,7 +168,10 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
         let is_unlisted = verb.to == from && !is_verb(token);
         if is_unlisted || is_verb(token) && (verb.to == from || is_chained(last, token) || token.lower == "be") {
             if is_unlisted || lexicon::is_content_verb(word) {
-                verb.actions.push(lexicon::canonical(word));
+                verb.actions.push(lexicon::verb(word));
+            }
+            if !is_copula(word) {
+                verb.words.insert(lexicon::verb(word));
             }
             verb.is_copula &= is_copula(word);
             verb.is_past |= PAST.contains(&word) || (word == "used" && verb.to == from);
@@ -172,14 +183,15 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
             verb.is_for = participle && in_list(CHOOSING, word);
             last = word;
         } else if is_copula(last) && is_participle(token) {
-            verb.actions.push(lexicon::canonical(word));
+            verb.actions.push(lexicon::verb(word));
             (verb.is_copula, verb.is_role, verb.is_past, verb.takes_object) = (false, false, false, true);
             last = word;
         } else if word == "and" && next_is_verb && !tokens[verb.to - 1].pauses && tokens.len() > verb.to + 2 {
             // two verbs of one object
             last = "";
         } else if (word == "to" && next_is_verb)
-            || ((is_adverb(word) || is_particle(word)) && !matches!(word, "the" | "a" | "an"))
+            || ((is_adverb(word) || (is_particle(word) && !begins_bound(tokens, verb.to)))
+                && !matches!(word, "the" | "a" | "an"))
         {
             // between the words of a verb
         } else {
@@ -222,8 +234,20 @@ fn is_participle(token: &Token) -> bool {
 fn unlisted(tokens: &[Token]) -> Option<usize> {
     let end = tokens.iter().position(|token| lexicon::is_condition(&token.lower)).unwrap_or(tokens.len());
     let is_spoken_by = |at: usize| {
-        phrase::is_pronoun(&tokens[at - 1].lower) && !lexicon::is_filler(&tokens[at].lower) && !tokens[at].is_name
+        (phrase::is_pronoun(&tokens[at - 1].lower) || is_modal(&tokens[at - 1].lower))
+            && !lexicon::is_filler(&tokens[at].lower)
+            && !tokens[at].is_name
     };
+    // No noun stands before an article: `Pass the helper in`.
+    let begins = tokens.len() > 2
+        && is_determiner(&tokens[1].lower)
+        && !tokens[0].pauses
+        && !tokens[0].is_name
+        && !is_function_word(&tokens[0].lower)
+        && super::values::typed(tokens, 0).is_none();
+    if begins && end > 1 {
+        return Some(0);
+    }
     (1..end.saturating_sub(1)).find(|at| {
         if is_spoken_by(*at) {
             return true;
@@ -231,6 +255,9 @@ fn unlisted(tokens: &[Token]) -> Option<usize> {
         let (before, token, next) = (&tokens[at - 1], &tokens[*at], &tokens[at + 1]);
         let word = token.lower.as_str();
         let follows_plural = before.lower.ends_with('s') && !before.lower.ends_with("ss") && !before.is_name;
+        // A plural has a verb without the ending: of two words with it, the first one is the verb.
+        let is_object_of_verb = *at > 1 && follows_plural && word.ends_with('s');
+        let has_plural = next.lower.ends_with('s') && !next.lower.ends_with("ss") && !is_verb(next);
         let is_plain =
             word.chars().all(char::is_alphabetic) && !lexicon::is_filler(word) && !lexicon::is_preposition(word);
         let ends = word.len() > 3
@@ -238,11 +265,29 @@ fn unlisted(tokens: &[Token]) -> Option<usize> {
         let is_object = is_particle(&next.lower)
             || next.is_name
             || lexicon::is_preposition(&next.lower)
-            || matches!(&*next.lower, "the" | "a" | "an" | "our" | "its" | "his" | "her" | "their" | "my" | "every")
+            || is_determiner(&next.lower)
             || super::values::typed(tokens, at + 1).is_some();
         let is_free = !before.pauses && !lexicon::is_preposition(&before.lower) && !lexicon::is_filler(&before.lower);
-        ends && is_object && is_free && !token.is_name && !token.pauses && super::values::typed(tokens, *at).is_none()
+        ends && (is_object || has_plural)
+            && is_free
+            && !is_object_of_verb
+            && !token.is_name
+            && !token.pauses
+            && super::values::typed(tokens, *at).is_none()
     })
+}
+
+/// Whether `up to` stands here.
+fn begins_bound(tokens: &[Token], at: usize) -> bool {
+    tokens[at].lower == "up" && tokens.get(at + 1).is_some_and(|next| next.lower == "to")
+}
+
+fn is_determiner(word: &str) -> bool {
+    matches!(word, "the" | "a" | "an" | "our" | "its" | "his" | "her" | "their" | "my" | "your" | "every" | "each")
+}
+
+fn is_modal(word: &str) -> bool {
+    matches!(word, "can" | "may" | "could" | "should" | "must" | "will" | "shall")
 }
 
 /// A word that makes another verb of one: `kicks off`, `hands back`.

@@ -39,18 +39,24 @@ pub(super) fn verdict(newer: &Clause, older: &Clause) -> Verdict {
     if newer.is_doubtful || older.is_doubtful || adds || (newer.is_past && !older.is_past) {
         return Verdict::Apart;
     }
-    if newer.is_affirmed && older.is_affirmed && differ_in_one_value(&newer.sequence, &older.sequence) {
-        return Verdict::Updates(SAME_SENTENCE);
-    }
     if newer.outline.measures_other(&older.outline) {
         return Verdict::Apart;
     }
+    let is_typed = compare(&newer.values, &older.values)
+        .kind()
+        .is_some_and(|kind| !matches!(kind, Kind::Name | Kind::Phrase | Kind::Path));
+    if newer.outline.joins_otherwise(&older.outline) && !is_typed && newer.is_affirmed == older.is_affirmed {
+        return Verdict::Apart;
+    }
+    if newer.is_affirmed && older.is_affirmed && differ_in_one_value(&newer.sequence, &older.sequence) {
+        return Verdict::Updates(SAME_SENTENCE);
+    }
     let found = by_subject(newer, older);
-    if found != Verdict::Apart || newer.is_affirmed != older.is_affirmed {
+    if matches!(found, Verdict::Updates(_) | Verdict::Agrees) || newer.is_affirmed != older.is_affirmed {
         return found;
     }
     outline::differ(newer, older, names_as_former(newer, older))
-        .map_or(Verdict::Apart, |kind| Verdict::Updates(confidence(kind, SAME_OUTLINE)))
+        .map_or(found, |kind| Verdict::Updates(confidence(kind, SAME_OUTLINE)))
 }
 
 /// What a newer clause is to an older one of the same subject.
@@ -115,7 +121,8 @@ fn is_one_attribute(newer: &Clause, older: &Clause, kind: Kind, agreement: Agree
     let topics = |clause: &Clause| clause.subject.iter().filter(|term| term.role == Role::Topic).count();
     let least_topics = topics(newer).min(topics(older));
     let weakest = |joint: Joint| newer.joint == joint || older.joint == joint;
-    if matches!(kind, Kind::Name | Kind::Phrase) && (newer.is_additive || older.is_additive) {
+    let is_permission = kind == Kind::Name && (newer.outline.is_permission() || older.outline.is_permission());
+    if is_permission || matches!(kind, Kind::Name | Kind::Phrase) && (newer.is_additive || older.is_additive) {
         return false;
     }
     match kind {
@@ -131,6 +138,7 @@ fn is_one_attribute(newer: &Clause, older: &Clause, kind: Kind, agreement: Agree
             (same_tools && agreement.shared >= 1.0)
                 || is_short(&newer.values)
                     && is_short(&older.values)
+                    && !(newer.acts || older.acts)
                     && agreement.share >= 0.8
                     && (is_marked || agreement.shared >= 1.5)
                     && (!weakest(Joint::Light) || least_topics > 0)
@@ -164,6 +172,15 @@ fn opposite(newer: &Clause, older: &Clause, agreement: Agreement) -> Verdict {
         (2.0 * agreement.shared + common as f64) / (2.0 * agreement.words.max(agreement.shared) + all as f64).max(1.0);
     let typed_differ =
         matches!(compare(&newer.values, &older.values), Comparison::Differ(kind) if kind != Kind::Phrase);
+    // What was so on one day is no rule.
+    if newer.outline.has_date() != older.outline.has_date() {
+        return Verdict::Apart;
+    }
+    // What is forbidden is so for all that it is a part of.
+    let is_ban = !newer.is_affirmed && newer.bans && newer.outline.is_said_by(&older.outline);
+    if is_ban || newer.outline.has_words_of(&older.outline) {
+        return Verdict::Updates(0.85);
+    }
     if share >= SAME_ADVICE && !typed_differ && agreement.shared + common as f64 / 2.0 >= 1.5 {
         Verdict::Updates(0.85 * share.min(1.0))
     } else {

@@ -109,7 +109,7 @@ fn counts(all: &[Said]) -> Counts {
 
 #[test]
 fn changes_are_found_and_look_alikes_are_not() {
-    for (split, least_orderable, most_false, most_across) in [("dev", 0.92, 0.01, 0), ("held_out", 0.78, 0.03, 2)] {
+    for (split, least_orderable, most_false, most_across) in [("dev", 0.92, 0.01, 0), ("held_out", 0.84, 0.02, 2)] {
         let all = set(split);
         let counts = counts(&all);
         assert!(counts.orderable as f64 >= least_orderable * counts.changes as f64, "{split}: {counts:?}");
