@@ -303,7 +303,10 @@ impl Reading {
         }
         // What somebody does to one thing may be done to others: `CI caches the modules`.
         let acts = verb.takes_object && !verb.actions.is_empty() && !is_passive(&tokens[verb.from..verb.to]);
-        self.is_additive = verb.is_additive;
+        // What somebody did once says nothing of what else was done: `Sara translated it into Spanish`.
+        let word = &tokens[verb.from].lower;
+        let is_deed = verb.to == verb.from + 1 && word.ends_with("ed") && !lexicon::is_light_verb(word);
+        self.is_additive = verb.is_additive || (is_deed && !former::is_change(word));
         self.acts = acts && !self.is_advice;
         for phrase in &left {
             if phrase.is_main() {

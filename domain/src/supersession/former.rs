@@ -32,6 +32,11 @@ fn in_list(list: &str, token: &Token) -> bool {
     list.split_whitespace().any(|word| word == token.lower)
 }
 
+/// Whether a verb says that a value is another one from now on.
+pub(super) fn is_change(word: &str) -> bool {
+    [CHANGES, REPLACES].iter().any(|list| list.split_whitespace().any(|listed| listed == word))
+}
+
 /// The words without those of a former value, and the words of it.
 pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, BTreeSet<String>) {
     let mut is_former = vec![false; tokens.len()];

@@ -173,7 +173,8 @@ const NEGATIONS: &str = "not never no don't doesn't didn't isn't aren't wasn't w
 /// Words that make a statement a possibility.
 const DOUBTS: &str = "might perhaps maybe considering consider considers considered proposal propose proposed \
     proposes plan plans planned planning evaluating evaluate possibly wonder wondering discussing discuss discussed \
-    thinking suggested suggests suggest idea rumour rumor expected hopes hope explore exploring";
+    thinking suggested suggests suggest idea rumour rumor expected hopes hope explore exploring \
+    could would";
 /// Places where a program runs; they narrow a statement wherever they stand.
 const ENVIRONMENTS: &[&str] = &[
     "production prod",

@@ -95,6 +95,8 @@ fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
 #[case::how_many_there_are("The limit of open orders is 50.", "There are 12 open orders.")]
 #[case::event("The job was run by hand on Monday.", "The job runs automatically.")]
 #[case::supported("Python 3.8 is supported.", "Python 3.12 is supported.")]
+#[case::deed("Sara translated the book into Spanish.", "Sara translated the book into Basque.")]
+#[case::idea("The limit is 200.", "We could raise the limit to 500 next quarter.")]
 #[case::letters("Team A deploys to AWS.", "Team B deploys to GCP.")]
 fn an_exception_is_no_update(#[case] older: &str, #[case] newer: &str) {
     assert!(!is_update(older, newer));
