@@ -1,4 +1,5 @@
-//! The set of statements in `tests/data/updates.jsonl`: changes must be found, look-alikes must not.
+//! The statements in `tests/data/updates.jsonl` and the pairs in `tests/data/update_pairs.jsonl`: changes must be found,
+//! look-alikes must not.
 
 use std::collections::BTreeMap;
 
@@ -115,6 +116,32 @@ fn changes_are_found_and_look_alikes_are_not() {
         assert!(counts.orderable as f64 >= least_orderable * counts.changes as f64, "{split}: {counts:?}");
         assert!(counts.false_look_alikes as f64 <= most_false * counts.look_alikes as f64, "{split}: {counts:?}");
         assert!(counts.false_pairs_across_groups <= most_across, "{split}: {counts:?}");
+    }
+}
+
+/// A statement and a later one, by somebody who did not know the rules.
+#[derive(Deserialize)]
+struct Pair {
+    split: String,
+    kind: String,
+    title: String,
+    older: String,
+    newer: String,
+}
+
+#[test]
+fn changes_that_somebody_else_wrote_are_found_and_look_alikes_are_not() {
+    let lines = include_str!("../../../../tests/data/update_pairs.jsonl").lines();
+    let pairs: Vec<Pair> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (split, least_found, most_false) in [("dev", 74, 0), ("held_out", 62, 3)] {
+        let (mut found, mut wrong) = (0, 0);
+        for pair in pairs.iter().filter(|pair| pair.split == split) {
+            let (older, newer) = (Statement::of(&pair.title, &pair.older), Statement::of(&pair.title, &pair.newer));
+            let older = Dated { statement: &older, at: at(1) };
+            let is_linked = updates(Dated { statement: &newer, at: at(2) }, older).is_some();
+            *(if pair.kind == "change" { &mut found } else { &mut wrong }) += usize::from(is_linked);
+        }
+        assert!(found >= least_found && wrong <= most_false, "{split}: {found} found, {wrong} wrong");
     }
 }
 
