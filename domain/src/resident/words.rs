@@ -88,9 +88,9 @@ impl Collection {
         }
     }
 
-    /// The terms that are searched, by their places in the query.
+    /// The terms that are searched, by their places in the query. What no passage has takes nobody's place.
     fn searched(&self) -> Vec<usize> {
-        let mut terms: Vec<usize> = (0..self.having.len()).collect();
+        let mut terms: Vec<usize> = (0..self.having.len()).filter(|term| self.having[*term] > 0).collect();
         terms.sort_by(|a, b| self.worth(*b).total_cmp(&self.worth(*a)));
         terms.truncate(SEARCHED_TERMS);
         terms

@@ -116,6 +116,25 @@ proptest! {
 }
 
 #[test]
+fn of_a_long_query_the_terms_are_searched_that_count_most_of_those_that_are_there() {
+    let all: Vec<String> = (0..100).map(|n| format!("own{n}")).collect();
+    let passages: Vec<(u32, Vec<String>)> =
+        (0..100u32).map(|n| (n, vec!["common".to_owned(), all[n as usize].clone()])).collect();
+    let words = index(&passages);
+    let found = |terms: Vec<&str>| {
+        let query = asked(terms);
+        let collection = collection(&[&words], &query);
+        let hits = words.search(&query, &collection, 200, |_| true).hits;
+        hits.iter().map(|hit| hit.memory).collect::<Vec<_>>()
+    };
+    let own = || all.iter().map(String::as_str);
+    assert_eq!(found(own().chain(["common", "own99"]).collect())[0], 99, "what is said twice counts most");
+    assert_eq!(found(own().chain(["own99"]).collect()).len(), SEARCHED_TERMS);
+    let absent: Vec<String> = (0..120).map(|n| format!("absent{n}")).collect();
+    assert_eq!(found(absent.iter().map(String::as_str).chain(["own7"]).collect()), [7]);
+}
+
+#[test]
 fn a_query_of_stop_words_and_a_rare_one_looks_at_few_passages_and_says_that_it_left_some_out() {
     let passages: Vec<(u32, Vec<String>)> = (0..5_000u32)
         .map(|n| {
