@@ -18,6 +18,7 @@ mod runtime;
 mod tract;
 mod worker;
 
+pub(crate) use condense::QUERY_TOKENS;
 pub(crate) use hub::PREFIX as HUB_PREFIX;
 pub use local::{LocalEmbedder, ModelSettings, Work};
 pub use model::ModelError;

@@ -24,11 +24,16 @@ pub(crate) fn tokenizer(bytes: &[u8]) -> Result<Tokenizer, String> {
     Ok(tokenizer)
 }
 
+/// Tokens of a text that a window has room for, beside the special tokens of the model.
+pub(crate) fn most_tokens(tokenizer: &Tokenizer, window: usize) -> usize {
+    let special = tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
+    window.saturating_sub(special).max(1)
+}
+
 /// `window`: tokens that the model reads at once, its special tokens included. `tokenizer` must not truncate. Time grows
 /// with the length of the text alone.
 pub(crate) fn cut(tokenizer: &Tokenizer, text: &str, window: usize) -> Result<Vec<Piece>, String> {
-    let special = tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
-    let most = window.saturating_sub(special).max(1);
+    let most = most_tokens(tokenizer, window);
     let mut pieces = Vec::new();
     let mut start = 0;
     while start < text.len() {

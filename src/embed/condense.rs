@@ -4,10 +4,12 @@
 //! rarest token is far down. docs/RETRIEVAL.md says what this costs and what other ways were tried.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
-use tokenizers::Tokenizer;
+use tokenizers::{Encoding, Tokenizer};
+
+use super::chunking;
 
 /// Tokens of a query that are embedded, at most.
 pub(crate) const QUERY_TOKENS: usize = 64;
@@ -17,44 +19,61 @@ const READ_BYTES: usize = 16 * 1024;
 const WORD_TOKENS: usize = 16;
 
 /// The text itself where it has few enough tokens. Else its words that are rare, or said again and again, each once and in
-/// their order.
-pub(crate) fn condensed<'t>(tokenizer: &Tokenizer, text: &'t str) -> Result<Cow<'t, str>, String> {
+/// their order. `window`: tokens that the model reads at once, its special tokens included.
+pub(crate) fn condensed<'t>(tokenizer: &Tokenizer, text: &'t str, window: usize) -> Result<Cow<'t, str>, String> {
+    let most = QUERY_TOKENS.min(chunking::most_tokens(tokenizer, window));
+    let (mut words, mut tokens) = (Vec::new(), 0);
     let parts = read(text);
-    let mut words = Vec::new();
     for part in &parts {
-        words.extend(words_of(tokenizer, part)?);
+        let encoding = tokenizer.encode(&text[part.clone()], false).map_err(|error| error.to_string())?;
+        tokens += encoding.len();
+        words.extend(words_of(&encoding, text, part.start));
     }
-    if parts.len() == 1 && words.iter().map(|word| word.tokens).sum::<usize>() <= QUERY_TOKENS {
+    if parts.len() == 1 && tokens <= most {
         return Ok(Cow::Borrowed(text));
     }
-    Ok(Cow::Owned(best(&words, tokenizer.get_vocab_size(false)).join(" ")))
+    let vocabulary = tokenizer.get_vocab_size(false);
+    let mut room = most;
+    loop {
+        let short = joined(&best(&words, room, vocabulary));
+        // Words may have more tokens beside each other than where they stood.
+        let tokens = tokenizer.encode(short.as_str(), false).map_err(|error| error.to_string())?.len();
+        if tokens <= most || room == 0 {
+            return Ok(Cow::Owned(short));
+        }
+        room = room.saturating_sub(tokens - most);
+    }
 }
 
 /// The whole text, or its start and its end.
-fn read(text: &str) -> Vec<&str> {
+fn read(text: &str) -> Vec<Range<usize>> {
     if text.len() <= READ_BYTES {
-        return vec![text];
+        return vec![0..text.len()];
     }
     let start = text.floor_char_boundary(READ_BYTES / 4 * 3);
     let end = text.ceil_char_boundary(text.len() - READ_BYTES / 4);
-    vec![&text[..start], &text[end..]]
+    vec![0..start, end..text.len()]
 }
 
 struct Word<'t> {
     text: &'t str,
+    /// Where it begins in the whole text.
+    start: usize,
     tokens: usize,
     /// The place of its rarest token in the vocabulary.
     rank: u32,
 }
 
-fn words_of<'t>(tokenizer: &Tokenizer, text: &'t str) -> Result<Vec<Word<'t>>, String> {
-    let encoding = tokenizer.encode(text, false).map_err(|error| error.to_string())?;
+/// The words of a part of the text, which begins at `from`; not its punctuation.
+fn words_of<'t>(encoding: &Encoding, text: &'t str, from: usize) -> Vec<Word<'t>> {
     let (ids, words, offsets) = (encoding.get_ids(), encoding.get_word_ids(), encoding.get_offsets());
     let word = |tokens: Range<usize>| -> Option<Word<'t>> {
-        let (from, to) = (offsets.get(tokens.start)?.0, offsets.get(tokens.end.checked_sub(1)?)?.1);
-        let text = text.get(from..to)?.trim();
+        let (first, last) = (offsets.get(tokens.start)?, offsets.get(tokens.end.checked_sub(1)?)?);
+        let whole = text.get(from + first.0..from + last.1)?;
+        let start = from + first.0 + (whole.len() - whole.trim_start().len());
         let rank = ids.get(tokens.clone())?.iter().copied().max()?;
-        text.contains(char::is_alphanumeric).then_some(Word { text, tokens: tokens.len(), rank })
+        let word = Word { text: whole.trim(), start, tokens: tokens.len(), rank };
+        whole.contains(char::is_alphanumeric).then_some(word)
     };
     let mut all = Vec::new();
     let mut start = 0;
@@ -64,30 +83,41 @@ fn words_of<'t>(tokenizer: &Tokenizer, text: &'t str) -> Result<Vec<Word<'t>>, S
         all.extend(word(start..start + length));
         start += length;
     }
-    Ok(all)
+    all
 }
 
 /// The words that count most, as many as there is room for.
-fn best<'t>(words: &[Word<'t>], vocabulary: usize) -> Vec<&'t str> {
+fn best<'w, 't>(words: &'w [Word<'t>], mut room: usize, vocabulary: usize) -> Vec<&'w Word<'t>> {
     let mut counts: HashMap<String, u32> = HashMap::new();
     words.iter().for_each(|word| *counts.entry(word.text.to_lowercase()).or_default() += 1);
-    let mut seen = HashSet::new();
-    let first = words.iter().enumerate().filter(|(_, word)| seen.insert(word.text.to_lowercase()));
-    let mut candidates: Vec<(f64, usize, &Word<'t>)> = first
-        .map(|(place, word)| {
-            let count = counts.get(&word.text.to_lowercase()).copied().unwrap_or(1);
-            (worth(word, count, vocabulary), place, word)
-        })
-        .collect();
-    candidates.sort_by(|(a, x, _), (b, y, _)| b.total_cmp(a).then(x.cmp(y)));
-    let mut room = QUERY_TOKENS;
-    candidates.retain(|(_, _, word)| {
+    let mut best: Vec<(f64, &Word<'t>)> = Vec::new();
+    for word in words {
+        // The first of each.
+        if let Some(count) = counts.remove(&word.text.to_lowercase()) {
+            best.push((worth(word, count, vocabulary), word));
+        }
+    }
+    best.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    best.retain(|(_, word)| {
         let fits = word.tokens <= room;
         room -= if fits { word.tokens } else { 0 };
         fits
     });
-    candidates.sort_by_key(|(_, place, _)| *place);
-    candidates.into_iter().map(|(_, _, word)| word.text).collect()
+    best.sort_by_key(|(_, word)| word.start);
+    best.into_iter().map(|(_, word)| word).collect()
+}
+
+/// With a space between words that do not touch in the text.
+fn joined(words: &[&Word<'_>]) -> String {
+    let (mut all, mut end) = (String::new(), None);
+    for word in words {
+        if end.is_some_and(|end| end != word.start) {
+            all.push(' ');
+        }
+        all.push_str(word.text);
+        end = Some(word.start + word.text.len());
+    }
+    all
 }
 
 /// What it is worth to embed a word that a query says so often.

@@ -54,7 +54,7 @@ impl Encoder for OrtEncoder {
     }
 
     fn condensed<'t>(&self, query: &'t str) -> Result<Cow<'t, str>, String> {
-        condense::condensed(&self.tokenizer, query)
+        condense::condensed(&self.tokenizer, query, self.room)
     }
 
     fn vectors(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {

@@ -201,7 +201,7 @@ impl Encoder for TractEncoder {
     }
 
     fn condensed<'t>(&self, query: &'t str) -> Result<Cow<'t, str>, String> {
-        condense::condensed(&self.model.tokenizer, query)
+        condense::condensed(&self.model.tokenizer, query, self.model.room)
     }
 
     fn vector_of_query(&mut self, text: &str) -> Result<Vec<f32>, String> {

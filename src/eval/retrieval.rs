@@ -132,10 +132,10 @@ pub(crate) async fn ingest(
     let read = reading.await.map_err(Error::internal)?;
     stored?;
     let twins = read?;
-    let took = begun.elapsed();
-    let settling = Instant::now();
     // What took too long to embed was stored without vectors.
     while system.memories.fill_vectors(Deadline::after(BATCH_PATIENCE)).await? > 0 {}
+    let took = begun.elapsed();
+    let settling = Instant::now();
     settle(system).await?;
     Ok(Stored { corpus, twins, took, upkeep_took: settling.elapsed() })
 }

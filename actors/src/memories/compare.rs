@@ -96,7 +96,8 @@ impl Becomes {
         let links = links(&lesson, stored);
         let mut linked = lesson;
         for (older, confidence) in links.updates {
-            let Some(older) = of(older).filter(|older| self.may_change(older.id)) else { continue };
+            let may_be_linked = |older: &&Memory| self.may_change(older.id) && linked.has_room_for(older.id);
+            let Some(older) = of(older).filter(may_be_linked) else { continue };
             let after = self.change(older).after.linked(linked.id, confidence);
             if let Some(after) = after {
                 self.change(older).after = after;
@@ -120,10 +121,11 @@ impl Becomes {
         let Some(after) = before.confirmed_by(lesson) else { return false };
         // What the lesson takes the place of, the memory that says the same does.
         let replaces = &lesson.succession.replaces;
-        if !replaces.iter().all(|older| after.has_room_for(*older)) {
+        let after = replaces.iter().fold(after, |after, older| after.replacing(*older));
+        let names_all = replaces.iter().all(|older| after.succession.replaces.contains(older));
+        if !names_all || (!replaces.is_empty() && near.trust < lesson.trust) {
             return false;
         }
-        let after = replaces.iter().fold(after, |after, older| after.replacing(*older));
         if after == *before {
             return true;
         }

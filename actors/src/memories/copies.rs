@@ -9,7 +9,7 @@ use reasoning_bank_domain::promotion::{is_copy, origin};
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{EraseScope, Erased, Filter, MemoryRow};
+use crate::ports::{Erased, Filter, MemoryRow};
 use crate::runtime::Deadline;
 
 /// Memories that are read at once.
@@ -63,7 +63,12 @@ impl MemoriesHandle {
     ) -> Result<Erased, Error> {
         let mut erased = Erased::default();
         for (id, _) in &copies.within_reach {
-            erased += self.store.erase(EraseScope::Memory(*id), deadline).await?;
+            match self.delete(*id, workspace, deadline).await {
+                Ok(gone) => erased += gone.removed,
+                // Somebody else erased it meanwhile.
+                Err(Error::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
         erased += self.workspaces.delete(workspace, deadline).await?;
         Ok(erased)

@@ -1,7 +1,7 @@
 //! Changing and deleting memories that are there. What a workspace may read it may change: its own memories, and those
 //! that its team and its organisation share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use reasoning_bank_domain::confidence::SignalKind;
@@ -67,7 +67,7 @@ impl MemoriesHandle {
                 return Ok(Updated { memory: MemoryView::new(changed, &row.evidence, now), reinstated: Vec::new() });
             }
             let left = self.left_behind(&[(&row.memory, Some(&changed))], deadline).await?;
-            let reinstated = left.reinstated();
+            let reinstated = left.reinstated(&workspace);
             let changed = changed.without_links_to(&row.memory, &left.changed).revised(now);
             let (memory, passages) = self.with_passages(changed, &row.memory, deadline).await?;
             let mut batch = vec![Record::Revision { memory: memory.clone(), passages }];
@@ -79,7 +79,7 @@ impl MemoriesHandle {
             match self.store.commit(batch, deadline).await {
                 Ok(_) => return Ok(Updated { memory: MemoryView::new(memory, &row.evidence, now), reinstated }),
                 // Somebody was faster. On top of what they made of it the change may be made as well.
-                Err(Error::Store(StoreError::Conflict(_))) if if_revision.is_none() => {}
+                Err(Error::Store(StoreError::Conflict(_))) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -93,8 +93,12 @@ impl MemoriesHandle {
         loop {
             let memory = self.readable_one(id, &workspace, deadline).await?.memory;
             let left = self.left_behind(&[(&memory, None)], deadline).await?;
-            let reinstated = left.reinstated();
-            let batch = self.leaving(left, deadline).await?;
+            let reinstated = left.reinstated(&workspace);
+            let mut batch = self.leaving(left, deadline).await?;
+            // Whatever becomes of the erasure, it does not stand beside what is back in its place.
+            if !batch.is_empty() && memory.status == Status::Active {
+                batch.extend(self.revisions(vec![Memory { status: Status::Archived, ..memory }], deadline).await?);
+            }
             match self.commit_changes(batch, deadline).await {
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 committed => {
@@ -159,26 +163,19 @@ impl MemoriesHandle {
             let moved: Vec<(&Memory, Option<&Memory>)> = moved.map(|(after, before)| (before, Some(after))).collect();
             let changed = moved.iter().map(|(before, _)| before.id).collect();
             let mut left = self.left_behind(&moved, deadline).await?;
-            // What was superseded by one of these comes out from behind it, and shares its fate where it descends from the
-            // same.
+            // What descends from the same stays behind what superseded it, and comes back with it.
+            left.changed.retain(|memory| !all.contains(&memory.id));
             left.reinstated.retain(|(memory, _)| !all.contains(&memory.id));
-            let (descendants, others): (Vec<_>, Vec<_>) =
-                std::mem::take(&mut left.changed).into_iter().partition(|memory| all.contains(&memory.id));
-            left.changed = others;
-            let fate = |memory: Memory| change.apply(&memory).unwrap_or(memory);
-            let mut after: BTreeMap<MemoryId, Memory> =
-                changes.into_iter().map(|(after, _)| (after.id, after)).collect();
-            after.extend(descendants.into_iter().map(|memory| (memory.id, fate(memory))));
             let part = Quarantined {
                 changed,
                 truncated: false,
                 out_of_reach: !hidden.is_empty(),
-                reinstated: left.reinstated(),
+                reinstated: left.reinstated(workspace),
             };
-            if after.is_empty() {
+            if changes.is_empty() {
                 return Ok(part);
             }
-            let mut batch = self.revisions(after.into_values().collect(), deadline).await?;
+            let mut batch = self.revisions(changes.into_iter().map(|(after, _)| after).collect(), deadline).await?;
             batch.extend(self.leaving(left, deadline).await?);
             match self.store.commit(batch, deadline).await {
                 Ok(_) => return Ok(part),

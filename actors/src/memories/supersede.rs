@@ -14,7 +14,7 @@ use reasoning_bank_domain::view::{MemoryDetail, OpenLink, Replaced};
 use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
-use super::{MemoriesHandle, WorkspaceRef};
+use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{Batch, Filter, MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
@@ -44,8 +44,11 @@ pub(super) struct LeftBehind {
 }
 
 impl LeftBehind {
-    pub(super) fn reinstated(&self) -> Vec<MemoryId> {
-        self.reinstated.iter().map(|(memory, _)| memory.id).collect()
+    /// Those that the workspace may read.
+    pub(super) fn reinstated(&self, workspace: &Workspace) -> Vec<MemoryId> {
+        let visible = visible(workspace, Reach::Cascade);
+        let readable = self.reinstated.iter().filter(|(memory, _)| visible.contains(memory));
+        readable.map(|(memory, _)| memory.id).collect()
     }
 }
 
@@ -296,8 +299,7 @@ impl MemoriesHandle {
         let mut left = LeftBehind::default();
         for (before, after) in changes {
             for changed in left_behind(before, *after, &others) {
-                let is_back = |other: &&mut Memory| other.id == changed.id;
-                let Some(other) = others.iter_mut().find(is_back) else { continue };
+                let Some(other) = others.iter_mut().find(|other| other.id == changed.id) else { continue };
                 if other.status == Status::Superseded && changed.status == Status::Active {
                     left.reinstated.push((other.clone(), before.id));
                 }

@@ -73,7 +73,7 @@ async fn a_text_that_cannot_be_embedded_for_good_is_found_by_its_words() {
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     world.embedder.set_state(EmbedderState::Failed("no such file".into()));
-    world.handle.memories.update(update(id, retitled("Jitter the pause")), soon()).await.unwrap().memory;
+    world.handle.memories.update(update(id, retitled("Jitter the pause")), soon()).await.unwrap();
     assert!(world.passages(id).await.iter().all(|passage| passage.vector.is_none()));
     assert_eq!(world.memories().await[0].embedder, None);
     assert_eq!(found(&world, "jitter").await, [id]);
@@ -194,7 +194,7 @@ async fn quarantine_takes_a_memory_and_what_came_from_it_out_of_search_and_back(
     let grandchild = world.recorded(child_of(child, "Grandchild", "epsilon zeta")).await;
     let other = world.recorded(lesson("Other", "eta theta")).await;
     let archived = world.recorded(child_of(child, "Archived", "iota kappa")).await;
-    memories.update(update(archived, with_status(Status::Archived)), soon()).await.unwrap().memory;
+    memories.update(update(archived, with_status(Status::Archived)), soon()).await.unwrap();
 
     let alone = memories.quarantine(root, &project(), false, false, soon()).await.unwrap();
     assert_eq!(alone.changed, [root]);
@@ -202,7 +202,7 @@ async fn quarantine_takes_a_memory_and_what_came_from_it_out_of_search_and_back(
     assert_eq!((all.changed, all.truncated), (vec![child, grandchild], false), "the others are out of search already");
     assert_eq!(found(&world, "alpha gamma epsilon eta").await, [other]);
 
-    memories.update(update(grandchild, with_status(Status::Superseded)), soon()).await.unwrap().memory;
+    memories.update(update(grandchild, with_status(Status::Superseded)), soon()).await.unwrap();
     let undone = memories.quarantine(root, &project(), true, true, soon()).await.unwrap();
     assert_eq!(undone.changed, [root, child], "only what is quarantined is undone");
     let status = |id| async move { memories.get(id, &project(), soon()).await.unwrap().status };
@@ -222,7 +222,7 @@ async fn to_take_a_quarantine_back_is_its_exact_reverse() {
     let by_status = world.recorded(child_of(root, "Bad by its status", "epsilon zeta")).await;
     let grandchild = world.recorded(child_of(bad, "Grandchild", "eta theta")).await;
     memories.quarantine(bad, &project(), false, false, soon()).await.unwrap();
-    memories.update(update(by_status, with_status(Status::Quarantined)), soon()).await.unwrap().memory;
+    memories.update(update(by_status, with_status(Status::Quarantined)), soon()).await.unwrap();
     let family = async |id, undo| memories.quarantine(id, &project(), true, undo, soon()).await.unwrap().changed;
     assert_eq!(family(root, false).await, [root, grandchild]);
     assert_eq!(family(root, true).await, [root, grandchild]);
@@ -366,7 +366,7 @@ async fn passages_that_are_not_of_the_text_are_made_anew_and_never_handed_on() {
     };
     let texts = async |id| world.passages(id).await.into_iter().map(|p| p.text).collect::<String>();
     torn("close every handle").await;
-    memories.update(update(id, Changes { pinned: Some(true), ..Changes::default() }), soon()).await.unwrap().memory;
+    memories.update(update(id, Changes { pinned: Some(true), ..Changes::default() }), soon()).await.unwrap();
     assert!(texts(id).await.ends_with("close every handle"));
     torn("then rename").await;
     memories.quarantine(id, &project(), false, false, soon()).await.unwrap();

@@ -273,7 +273,7 @@ async fn what_was_superseded_is_back_when_what_superseded_it_goes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quarantine_of_all_that_came_from_one_takes_what_they_superseded_from_it() {
+async fn a_quarantine_of_all_that_came_from_one_and_its_undoing_leave_what_they_superseded_behind_them() {
     let world = world(good_model()).await;
     let memories = &world.handle.memories;
     let root = record(&world, lesson("Root", "All that follows is derived from this.")).await.id;
@@ -283,8 +283,11 @@ async fn a_quarantine_of_all_that_came_from_one_takes_what_they_superseded_from_
     memories.supersede(old, new, &project(), &SaidBy::Person, soon()).await.unwrap();
     let quarantined = memories.quarantine(root, &project(), true, false, soon()).await.unwrap();
     assert_eq!(quarantined.reinstated, []);
-    assert_eq!(status(&world, old).await.0, Status::Quarantined);
-    assert!(found(&world, true).await.memories.is_empty());
+    assert_eq!(status(&world, old).await, (Status::Superseded, Some(new)));
+    assert!(found(&world, false).await.memories.is_empty());
+    memories.quarantine(root, &project(), true, true, soon()).await.unwrap();
+    assert_eq!(status(&world, old).await, (Status::Superseded, Some(new)));
+    assert!(!ids(&found(&world, false).await).contains(&old));
     world.stop().await;
 }
 

@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 
+use super::succession::is_silent;
 use super::{Memory, Status};
 
 /// What is to become of a memory; `None` leaves a field as it is.
@@ -52,6 +53,9 @@ impl Changes {
         if memory.content != before {
             memory.valid_from = Some(now);
             memory.wordings.clear();
+            if is_silent(&memory) {
+                memory.succession.replaces.clear();
+            }
             memory.succession.outdated_by = memory.succession.outdated_by.filter(|newer| newer.confidence.is_none());
         }
         if let Some(status) = self.status.filter(|status| *status != memory.status) {

@@ -96,20 +96,16 @@ impl Memory {
 
     /// The older one of a pair whose newer one is gone, or is out of search: it is what holds now. None where `newer` did
     /// not outdate it.
-    #[must_use]
     fn released(&self, newer: MemoryId) -> Option<Self> {
+        if self.newer() != Some(newer) {
+            return None;
+        }
         let mut older = self.clone();
-        older.succession.outdated_by.take_if(|link| link.id == newer)?;
+        older.succession.outdated_by = None;
         if older.status == Status::Superseded {
             older.status = Status::Active;
         }
         Some(older)
-    }
-
-    /// The older one of a pair whose newer one is back in search: an open link says again what was said of them. None where
-    /// it is not active, has a link, or the pair was undone.
-    fn relinked_to_returned(&self, newer: MemoryId) -> Option<Self> {
-        self.linked(newer, 1.0).map(|older| older.outdated(Status::Active, newer, None))
     }
 
     fn outdated(&self, status: Status, newer: MemoryId, confidence: Option<f64>) -> Self {
@@ -205,39 +201,55 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
 
 /// What a change of a memory, to `after` or to nothing, does to those of `others` that it superseded or is linked to: they
 /// as they become. One that is erased, archived or quarantined says nothing any more, so what it superseded is back in
-/// search and its links end. Where it was superseded itself, what superseded it takes its place. Other words end its links,
-/// which rules found between the words it had. One that comes back into search is linked again.
+/// search and its links end; where it was superseded itself, what superseded it takes its place. Other words end its links,
+/// which rules found between the words it had. One that comes back into search is linked again to what was said before it.
 pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -> Vec<Memory> {
-    let released = |memory: &Memory| memory.released(before.id);
-    let linked = |memory: &Memory| memory.linked_to().and_then(|_| memory.released(before.id));
-    match (after, before.superseded_by()) {
-        (None, Some(newest)) => {
-            let of_the_newest = |memory: &Memory| {
-                let older = memory.released(before.id)?;
-                let is_superseded = memory.status == Status::Superseded;
-                Some(if is_superseded { older.outdated(Status::Superseded, newest, None) } else { older })
+    let older = || others.iter().filter(|memory| memory.newer() == Some(before.id));
+    match after {
+        None => handed_on(before, others),
+        Some(after) if !is_silent(before) && is_silent(after) => handed_on(before, others),
+        Some(after) if is_silent(before) && after.status == Status::Active => {
+            let is_older = |memory: &&Memory| {
+                after.succession.replaces.contains(&memory.id) && memory.said_at() <= after.said_at()
             };
-            let older: Vec<Memory> = others.iter().filter_map(of_the_newest).collect();
-            let replaced = older.iter().filter(|memory| memory.superseded_by() == Some(newest)).map(|memory| memory.id);
-            let newest = others.iter().find(|memory| memory.id == newest);
-            let newest = newest.map(|memory| replaced.fold(memory.clone(), Memory::replacing));
-            older.iter().cloned().chain(newest).collect()
+            others.iter().filter(is_older).filter_map(|memory| memory.linked(after.id, 1.0)).collect()
         }
-        (None, None) => others.iter().filter_map(released).collect(),
-        (Some(after), _) if before.status == Status::Active && is_silent(after) => {
-            others.iter().filter_map(released).collect()
-        }
-        (Some(after), _) if is_silent(before) && after.status == Status::Active => {
-            let replaced = others.iter().filter(|memory| after.succession.replaces.contains(&memory.id));
-            replaced.filter_map(|memory| memory.relinked_to_returned(after.id)).collect()
-        }
-        (Some(after), _) if after.content != before.content => others.iter().filter_map(linked).collect(),
-        (Some(_), _) => Vec::new(),
+        Some(after) if after.content != before.content => older()
+            .filter(|memory| memory.linked_to().is_some())
+            .filter_map(|memory| memory.released(before.id))
+            .collect(),
+        Some(_) => Vec::new(),
     }
 }
 
+/// The older memories of one that says nothing any more, as what superseded it takes its place, where there is such; and
+/// that one.
+fn handed_on(before: &Memory, others: &[Memory]) -> Vec<Memory> {
+    let newest =
+        others.iter().find(|memory| Some(memory.id) == before.superseded_by() && memory.status == Status::Active);
+    let mut newest = newest.cloned();
+    let mut changed = Vec::new();
+    for older in others.iter().filter(|memory| memory.newer() == Some(before.id)) {
+        let Some(released) = older.released(before.id) else { continue };
+        let may_replace = |newest: &&mut Memory| {
+            newest.has_room_for(older.id) && !older.succession.stands_beside.contains(&newest.id)
+        };
+        let heir = newest.as_mut().filter(may_replace).filter(|_| older.status == Status::Superseded);
+        changed.push(match heir {
+            Some(newest) => {
+                *newest = newest.clone().replacing(older.id);
+                released.outdated(Status::Superseded, newest.id, None)
+            }
+            None => released,
+        });
+    }
+    let is_changed = |newest: &Memory| !others.contains(newest);
+    changed.extend(newest.filter(is_changed));
+    changed
+}
+
 /// Whether it is out of search although nothing newer took its place.
-fn is_silent(memory: &Memory) -> bool {
+pub(super) fn is_silent(memory: &Memory) -> bool {
     matches!(memory.status, Status::Archived | Status::Quarantined)
 }
 
@@ -399,6 +411,34 @@ mod tests {
         let changed = left_behind(&erased, None, &others);
         assert_eq!(changed[0].superseded_by(), Some(id(3)));
         assert_eq!(changed[1].succession.replaces, [id(2), id(1)]);
+    }
+
+    #[test]
+    fn what_superseded_the_erased_one_takes_its_place_only_where_it_may() {
+        let oldest = strategy(1).superseded(id(2)).unwrap();
+        let archived = with_status(&strategy(3), Status::Archived);
+        let full = (100..100 + REPLACED_MAX as u128).fold(strategy(3), |memory, n| memory.replacing(id(n)));
+        let apart = strategy(1).reinstated(Some(id(3))).unwrap().superseded(id(2)).unwrap();
+        for (oldest, newest) in [(&oldest, archived), (&oldest, full), (&apart, strategy(3))] {
+            let erased = strategy(2).replacing(id(1)).superseded(id(3)).unwrap();
+            let changed = left_behind(&erased, None, &[oldest.clone(), newest]);
+            assert_eq!(changed.iter().map(|memory| memory.status).collect::<Vec<_>>(), [Status::Active]);
+        }
+    }
+
+    #[test]
+    fn one_that_says_something_else_when_it_is_back_is_not_linked_again() {
+        let out = Memory { status: Status::Archived, ..strategy(9).replacing(id(1)) };
+        let now = crate::memory::samples::now() + jiff::SignedDuration::from_hours(1);
+        let reword = |memory: &Memory, content: &str, status| {
+            let changes = crate::memory::Changes { content: Some(content.into()), status, ..Default::default() };
+            changes.apply(memory, now)
+        };
+        let back = reword(&out, "Something else.", Some(Status::Active));
+        assert_eq!(left_behind(&out, Some(&back), &[strategy(1)]), []);
+        let reworded = reword(&strategy(1), "Something newer.", None);
+        let back = with_status(&out, Status::Active);
+        assert_eq!(left_behind(&out, Some(&back), &[reworded]), [], "what was said later stands");
     }
 
     #[test]
