@@ -23,13 +23,12 @@ const WORD_TOKENS: usize = 16;
 pub(crate) fn condensed<'t>(tokenizer: &Tokenizer, text: &'t str, window: usize) -> Result<Cow<'t, str>, String> {
     let most = QUERY_TOKENS.min(chunking::most_tokens(tokenizer, window));
     let (mut words, mut tokens) = (Vec::new(), 0);
-    let parts = read(text);
-    for part in &parts {
+    for part in read(text) {
         let encoding = tokenizer.encode(&text[part.clone()], false).map_err(|error| error.to_string())?;
         tokens += encoding.len();
         words.extend(words_of(&encoding, text, part.start));
     }
-    if parts.len() == 1 && tokens <= most {
+    if text.len() <= READ_BYTES && tokens <= most {
         return Ok(Cow::Borrowed(text));
     }
     let vocabulary = tokenizer.get_vocab_size(false);
@@ -45,14 +44,16 @@ pub(crate) fn condensed<'t>(tokenizer: &Tokenizer, text: &'t str, window: usize)
     }
 }
 
-/// The whole text, or its start and its end.
-fn read(text: &str) -> Vec<Range<usize>> {
-    if text.len() <= READ_BYTES {
-        return vec![0..text.len()];
-    }
-    let start = text.floor_char_boundary(READ_BYTES / 4 * 3);
-    let end = text.ceil_char_boundary(text.len() - READ_BYTES / 4);
-    vec![0..start, end..text.len()]
+/// The whole text and nothing, or its start and its end.
+fn read(text: &str) -> [Range<usize>; 2] {
+    let (start, end) = match text.len() <= READ_BYTES {
+        true => (text.len(), text.len()),
+        false => {
+            let start = text.floor_char_boundary(READ_BYTES / 4 * 3);
+            (start, text.ceil_char_boundary(text.len() - READ_BYTES / 4))
+        }
+    };
+    [0..start, end..text.len()]
 }
 
 struct Word<'t> {
