@@ -171,9 +171,7 @@ async fn another_workspace_can_neither_change_nor_delete() {
 async fn those_who_read_a_team_may_change_what_it_shares() {
     let world = world(good_model()).await;
     let workspaces = &world.handle.workspaces;
-    for workspace in [project(), elsewhere()] {
-        workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
-    }
+    world.share_a_team().await;
     let id = world.recorded(RecordRequest { scope: Scope::Team, ..lesson("Retry", "double the delay") }).await;
     let by_a_neighbour = UpdateRequest { workspace: elsewhere(), ..update(id, retitled("Retry, with jitter")) };
     assert_eq!(world.handle.memories.update(by_a_neighbour, soon()).await.unwrap().memory.revision, 2);
@@ -245,9 +243,7 @@ async fn to_take_a_quarantine_back_is_its_exact_reverse() {
 async fn a_quarantine_goes_on_over_what_may_not_be_read_and_says_that_there_is_such() {
     let world = world(good_model()).await;
     let memories = &world.handle.memories;
-    for workspace in [project(), elsewhere()] {
-        world.handle.workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
-    }
+    world.share_a_team().await;
     let shared = RecordRequest { scope: Scope::Team, ..lesson("Retry", "double the delay") };
     let shared = world.recorded(shared).await;
     let theirs = RecordRequest { workspace: elsewhere(), ..lesson("Retry thrice", "then give the error back") };

@@ -61,9 +61,7 @@ async fn a_depth_cuts_it_and_says_so_only_where_there_is_more() {
 #[tokio::test(start_paused = true)]
 async fn what_the_workspace_cannot_read_is_not_in_it() {
     let world = world(good_model()).await;
-    for workspace in [project(), elsewhere()] {
-        world.handle.workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
-    }
+    world.share_a_team().await;
     let private = world.recorded(lesson("Private", "alpha")).await;
     let shared = RecordRequest { scope: Scope::Team, ..child_of(private, 1) };
     let shared = world.recorded(shared).await;

@@ -99,9 +99,7 @@ async fn a_trace_of_somebody_else_is_not_reached_by_its_id() {
 #[tokio::test(start_paused = true)]
 async fn what_a_shared_memory_came_from_stays_with_those_who_may_read_it() {
     let world = world(good_model()).await;
-    for workspace in [project(), elsewhere()] {
-        world.handle.workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
-    }
+    world.share_a_team().await;
     let memories = &world.handle.memories;
     let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let shared = memories.promote(own, &project(), soon()).await.unwrap().id;

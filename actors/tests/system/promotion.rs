@@ -39,9 +39,7 @@ async fn praised(world: &World, id: MemoryId, session: &str, times: usize) {
 }
 
 async fn teamed(world: &World) {
-    for workspace in [project(), elsewhere()] {
-        world.handle.workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
-    }
+    world.share_a_team().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -294,9 +294,7 @@ async fn a_quarantine_of_all_that_came_from_one_and_its_undoing_leave_what_they_
 #[tokio::test(start_paused = true)]
 async fn what_one_project_tells_the_team_updates_what_another_one_told_it() {
     let world = world(good_model()).await;
-    for workspace in [project(), elsewhere()] {
-        world.handle.workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
-    }
+    world.share_a_team().await;
     let told = |workspace, content| RecordRequest { scope: Scope::Team, workspace, ..port(content) };
     let old = record(&world, told(project(), OLD)).await.id;
     let new = record(&world, told(elsewhere(), NEW)).await;

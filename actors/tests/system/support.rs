@@ -172,6 +172,13 @@ pub(crate) fn elsewhere() -> WorkspaceRef {
 }
 
 impl World {
+    /// Gives both projects the same team.
+    pub(crate) async fn share_a_team(&self) {
+        for workspace in [project(), elsewhere()] {
+            self.handle.workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
+        }
+    }
+
     /// Records a lesson and returns its id.
     pub(crate) async fn recorded(&self, request: RecordRequest) -> MemoryId {
         self.handle.memories.record(request, soon()).await.unwrap().id

@@ -115,9 +115,7 @@ async fn a_workspace_that_holds_only_a_job_does_not_give_way() {
 async fn a_deleted_workspace_is_gone_with_all_that_is_its_own() {
     let world = world(good_model()).await;
     let (workspaces, memories) = (&world.handle.workspaces, &world.handle.memories);
-    for workspace in [project(), elsewhere()] {
-        workspaces.trust(&workspace, Some("blue".into()), None, soon()).await.unwrap();
-    }
+    world.share_a_team().await;
     world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let shared = world.recorded(RecordRequest { scope: Scope::Team, ..lesson("Shared backoff", "for all") }).await;
     world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
