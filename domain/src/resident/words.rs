@@ -23,7 +23,7 @@ pub(super) struct Bm25 {
     pub b: f32,
 }
 
-/// How slowly a term that the query repeats saturates: k3 of Okapi BM25 (Robertson et al., Okapi at TREC-3, 1994).
+/// K3 says how slowly a term that the query repeats saturates: k3 of Okapi BM25 (Robertson et al., Okapi at TREC-3, 1994).
 const K3: f32 = 8.0;
 /// Terms of a query that are searched: those that count most, by their rarity and by how often the query says them.
 const SEARCHED_TERMS: usize = 64;
@@ -52,7 +52,7 @@ fn hash(term: &str) -> u64 {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Query {
     terms: Vec<u64>,
-    /// What each counts, from 1 for a term that is said once to 9 for one that is said without end.
+    /// Each term counts from 1 for a term that is said once to 9 for one that is said without end.
     weights: Vec<f32>,
 }
 
@@ -91,8 +91,10 @@ impl Collection {
     /// The terms that are searched, by their places in the query. What no passage has takes nobody's place.
     fn searched(&self) -> Vec<usize> {
         let mut terms: Vec<usize> = (0..self.having.len()).filter(|term| self.having[*term] > 0).collect();
-        terms.sort_by(|a, b| self.worth(*b).total_cmp(&self.worth(*a)));
-        terms.truncate(SEARCHED_TERMS);
+        if terms.len() > SEARCHED_TERMS {
+            terms.sort_by(|a, b| self.worth(*b).total_cmp(&self.worth(*a)));
+            terms.truncate(SEARCHED_TERMS);
+        }
         terms
     }
 
