@@ -46,17 +46,14 @@ pub(crate) fn condensed<'t>(tokenizer: &Tokenizer, text: &'t str, window: usize)
 
 /// The whole text and nothing, or its start and its end.
 fn read(text: &str) -> [Range<usize>; 2] {
-    let (start, end) = match text.len() <= READ_BYTES {
-        true => (text.len(), text.len()),
-        false => {
-            let start = text.floor_char_boundary(READ_BYTES / 4 * 3);
-            (start, text.ceil_char_boundary(text.len() - READ_BYTES / 4))
-        }
-    };
-    [0..start, end..text.len()]
+    if text.len() <= READ_BYTES {
+        return [0..text.len(), text.len()..text.len()];
+    }
+    let (start, end) = (READ_BYTES / 4 * 3, text.len() - READ_BYTES / 4);
+    [0..text.floor_char_boundary(start), text.ceil_char_boundary(end)..text.len()]
 }
 
-struct Word<'t> {
+struct QueryWord<'t> {
     text: &'t str,
     /// Where it begins in the whole text.
     start: usize,
@@ -66,14 +63,14 @@ struct Word<'t> {
 }
 
 /// The words of a part of the text, which begins at `from`; not its punctuation.
-fn words_of<'t>(encoding: &Encoding, text: &'t str, from: usize) -> Vec<Word<'t>> {
+fn words_of<'t>(encoding: &Encoding, text: &'t str, from: usize) -> Vec<QueryWord<'t>> {
     let (ids, words, offsets) = (encoding.get_ids(), encoding.get_word_ids(), encoding.get_offsets());
-    let word = |tokens: Range<usize>| -> Option<Word<'t>> {
+    let word = |tokens: Range<usize>| -> Option<QueryWord<'t>> {
         let (first, last) = (offsets.get(tokens.start)?, offsets.get(tokens.end.checked_sub(1)?)?);
         let whole = text.get(from + first.0..from + last.1)?;
         let start = from + first.0 + (whole.len() - whole.trim_start().len());
         let rank = ids.get(tokens.clone())?.iter().copied().max()?;
-        let word = Word { text: whole.trim(), start, tokens: tokens.len(), rank };
+        let word = QueryWord { text: whole.trim(), start, tokens: tokens.len(), rank };
         whole.contains(char::is_alphanumeric).then_some(word)
     };
     let mut all = Vec::new();
@@ -88,10 +85,10 @@ fn words_of<'t>(encoding: &Encoding, text: &'t str, from: usize) -> Vec<Word<'t>
 }
 
 /// The words that count most, as many as there is room for.
-fn best<'w, 't>(words: &'w [Word<'t>], mut room: usize, vocabulary: usize) -> Vec<&'w Word<'t>> {
+fn best<'w, 't>(words: &'w [QueryWord<'t>], mut room: usize, vocabulary: usize) -> Vec<&'w QueryWord<'t>> {
     let mut counts: HashMap<String, u32> = HashMap::new();
     words.iter().for_each(|word| *counts.entry(word.text.to_lowercase()).or_default() += 1);
-    let mut best: Vec<(f64, &Word<'t>)> = Vec::new();
+    let mut best: Vec<(f64, &QueryWord<'t>)> = Vec::new();
     for word in words {
         // The first of each.
         if let Some(count) = counts.remove(&word.text.to_lowercase()) {
@@ -109,7 +106,7 @@ fn best<'w, 't>(words: &'w [Word<'t>], mut room: usize, vocabulary: usize) -> Ve
 }
 
 /// With a space between words that do not touch in the text.
-fn joined(words: &[&Word<'_>]) -> String {
+fn joined(words: &[&QueryWord<'_>]) -> String {
     let (mut all, mut end) = (String::new(), None);
     for word in words {
         if end.is_some_and(|end| end != word.start) {
@@ -122,7 +119,7 @@ fn joined(words: &[&Word<'_>]) -> String {
 }
 
 /// What it is worth to embed a word that a query says so often.
-fn worth(word: &Word<'_>, count: u32, vocabulary: usize) -> f64 {
+fn worth(word: &QueryWord<'_>, count: u32, vocabulary: usize) -> f64 {
     (f64::from(word.rank) / vocabulary.max(1) as f64).cbrt() * (1.0 + f64::from(count).ln())
 }
 
