@@ -4,7 +4,7 @@
 Usage: make_public_sets.py DIRECTORY_OF_REPOSITORIES [TARGET_DIRECTORY] [NAME_OF_SET ...]
 
 The directory of repositories holds a git repository for each entry of REPOSITORIES, bare or checked out. A repository
-may be at OWNER+NAME/repo, OWNER+NAME, OWNER/NAME or NAME. Files are read from the commit that is written here, never
+may be at OWNER/NAME or NAME. Files are read from the commit that is written here, never
 from the work tree. The target directory is the one of this script when none is given.
 
 Every query was written by the people who wrote the repository. The script only cuts, cleans and pairs. Where there is
@@ -64,7 +64,7 @@ class Repository:
     def __init__(self, root, name):
         self.name, (self.commit, self.licence, self.copyright) = name, REPOSITORIES[name]
         owner, short = name.split("/")
-        places = [root / f"{owner}+{short}" / "repo", root / f"{owner}+{short}", root / owner / short, root / short]
+        places = [root / owner / short, root / short]
         places = [git for place in places for git in (place / ".git", place)]
         self.git = next((git for git in places if (git / "HEAD").is_file() and (git / "objects").is_dir()), None)
         if self.git is None:
