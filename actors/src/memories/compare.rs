@@ -241,6 +241,7 @@ impl MemoriesHandle {
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         }
         let mut linked = memory.clone();
+        // What another project told the team is updated, and not confirmed.
         let is_of_here = |near: &Memory| near.workspace_id == memory.workspace_id;
         for (cosine, near) in neighbours.into_iter().filter(|(_, near)| is_of_here(near)) {
             match likeness(&memory, &near, cosine) {

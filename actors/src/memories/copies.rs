@@ -79,8 +79,13 @@ impl MemoriesHandle {
         let known: BTreeSet<MemoryId> = copies.iter().map(|copy| copy.id).collect();
         let parents: BTreeSet<MemoryId> = copies.iter().filter_map(|copy| copy.parent_memory_id).collect();
         let others: Vec<MemoryId> = parents.difference(&known).copied().collect();
+        self.memories_of(&others, deadline).await
+    }
+
+    /// Those of these memories that are stored, whoever may read them.
+    pub(super) async fn memories_of(&self, ids: &[MemoryId], deadline: Deadline) -> Result<Vec<Memory>, Error> {
         let mut found = Vec::new();
-        for ids in others.chunks(AT_ONCE) {
+        for ids in ids.chunks(AT_ONCE) {
             found.extend(self.store.get(ids.to_vec(), deadline).await?.into_iter().map(|row| row.memory));
         }
         Ok(found)

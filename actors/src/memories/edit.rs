@@ -35,10 +35,10 @@ pub struct UpdateRequest {
     pub if_revision: Option<u64>,
 }
 
-/// What went with a memory that is gone.
+/// The answer to an erasure tells what went with the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erasure {
-    /// What was physically removed.
+    /// It tells what was physically removed.
     pub removed: Erased,
     /// Memories that it superseded, which are back in search.
     pub reinstated: Vec<MemoryId>,

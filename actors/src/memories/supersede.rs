@@ -75,13 +75,13 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Replaced, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let replaced_by = self.readable_one(older, &workspace, deadline).await?.memory.superseded_by();
-        if let Some(other) = replaced_by.filter(|other| *other != newer) {
-            let undo = format!("`reasoning-bank memory supersede {older} --undo` takes that back first");
-            return Err(Error::invalid("id", format!("{older} is superseded by {other} already; {undo}")));
-        }
         let mut tries = 1;
         loop {
+            let replaced_by = self.readable_one(older, &workspace, deadline).await?.memory.superseded_by();
+            if let Some(other) = replaced_by.filter(|other| *other != newer) {
+                let undo = format!("`reasoning-bank memory supersede {older} --undo` takes that back first");
+                return Err(Error::invalid("id", format!("{older} is superseded by {other} already; {undo}")));
+            }
             let newer = self.readable_one(newer, &workspace, deadline).await?.memory;
             let rows = self.replaceable(&[older], &newer, &workspace, said_by, "id", deadline).await?;
             let linked = self.linked_to(&rows, &newer, deadline).await?;
@@ -282,7 +282,7 @@ impl MemoriesHandle {
         Ok(batch)
     }
 
-    /// What changes of memories, to others or to nothing, do to those that they superseded or are linked to.
+    /// Tells what becomes of the memories that others superseded or are linked to, when those change or go.
     pub(super) async fn left_behind(
         &self,
         changes: &[(&Memory, Option<&Memory>)],
@@ -291,11 +291,7 @@ impl MemoriesHandle {
         let named = changes.iter().flat_map(|(before, _)| before.succession.replaces.iter().copied());
         let newest = changes.iter().filter_map(|(before, _)| before.superseded_by());
         let ids: BTreeSet<MemoryId> = named.chain(newest).collect();
-        let ids: Vec<MemoryId> = ids.into_iter().collect();
-        let mut others: Vec<Memory> = Vec::new();
-        for ids in ids.chunks(AT_ONCE) {
-            others.extend(self.store.get(ids.to_vec(), deadline).await?.into_iter().map(|row| row.memory));
-        }
+        let mut others = self.memories_of(&ids.into_iter().collect::<Vec<_>>(), deadline).await?;
         let mut left = LeftBehind::default();
         for (before, after) in changes {
             for changed in left_behind(before, *after, &others) {

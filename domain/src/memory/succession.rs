@@ -97,15 +97,16 @@ impl Memory {
     /// The older one of a pair whose newer one is gone, or is out of search: it is what holds now. None where `newer` did
     /// not outdate it.
     fn released(&self, newer: MemoryId) -> Option<Self> {
-        if self.newer() != Some(newer) {
-            return None;
+        (self.newer() == Some(newer)).then(|| self.clone().back_in_search())
+    }
+
+    /// It is outdated by nothing.
+    fn back_in_search(mut self) -> Self {
+        self.succession.outdated_by = None;
+        if self.status == Status::Superseded {
+            self.status = Status::Active;
         }
-        let mut older = self.clone();
-        older.succession.outdated_by = None;
-        if older.status == Status::Superseded {
-            older.status = Status::Active;
-        }
-        Some(older)
+        self
     }
 
     fn outdated(&self, status: Status, newer: MemoryId, confidence: Option<f64>) -> Self {
@@ -125,10 +126,7 @@ impl Memory {
         let own = self.newer().filter(|own| newer.is_none_or(|newer| newer == *own));
         let mut older = self.clone();
         if own.is_some() || (newer.is_none() && self.status == Status::Superseded) {
-            older.succession.outdated_by = None;
-            if older.status == Status::Superseded {
-                older.status = Status::Active;
-            }
+            older = older.back_in_search();
         }
         older.stands_beside(own.or(newer));
         (older != *self).then_some(older)
@@ -152,7 +150,7 @@ impl Memory {
         self
     }
 
-    /// Whether it can name one more memory that it replaces.
+    /// Tells whether the memory has room to name this one among those that it replaces.
     pub fn has_room_for(&self, older: MemoryId) -> bool {
         let replaces = &self.succession.replaces;
         replaces.len() < REPLACED_MAX || replaces.contains(&older)
@@ -199,12 +197,10 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
     }
 }
 
-/// What a change of a memory, to `after` or to nothing, does to those of `others` that it superseded or is linked to: they
-/// as they become. One that is erased, archived or quarantined says nothing any more, so what it superseded is back in
+/// Tells what becomes of those of `others` that a memory superseded or is linked to, when it changes to `after` or to nothing. One that is erased, archived or quarantined says nothing any more, so what it superseded is back in
 /// search and its links end; where it was superseded itself, what superseded it takes its place. Other words end its links,
 /// which rules found between the words it had. One that comes back into search is linked again to what was said before it.
 pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -> Vec<Memory> {
-    let older = || others.iter().filter(|memory| memory.newer() == Some(before.id));
     match after {
         None => handed_on(before, others),
         Some(after) if !is_silent(before) && is_silent(after) => handed_on(before, others),
@@ -214,10 +210,10 @@ pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -
             };
             others.iter().filter(is_older).filter_map(|memory| memory.linked(after.id, 1.0)).collect()
         }
-        Some(after) if after.content != before.content => older()
-            .filter(|memory| memory.linked_to().is_some())
-            .filter_map(|memory| memory.released(before.id))
-            .collect(),
+        Some(after) if after.content != before.content => {
+            let linked = others.iter().filter(|memory| memory.linked_to().is_some());
+            linked.filter_map(|memory| memory.released(before.id)).collect()
+        }
         Some(_) => Vec::new(),
     }
 }
@@ -229,7 +225,7 @@ fn handed_on(before: &Memory, others: &[Memory]) -> Vec<Memory> {
         others.iter().find(|memory| Some(memory.id) == before.superseded_by() && memory.status == Status::Active);
     let mut newest = newest.cloned();
     let mut changed = Vec::new();
-    for older in others.iter().filter(|memory| memory.newer() == Some(before.id)) {
+    for older in others {
         let Some(released) = older.released(before.id) else { continue };
         let may_replace = |newest: &&mut Memory| {
             newest.has_room_for(older.id) && !older.succession.stands_beside.contains(&newest.id)
@@ -248,7 +244,7 @@ fn handed_on(before: &Memory, others: &[Memory]) -> Vec<Memory> {
     changed
 }
 
-/// Whether it is out of search although nothing newer took its place.
+/// Tells whether a memory is out of search although nothing newer took its place.
 pub(super) fn is_silent(memory: &Memory) -> bool {
     matches!(memory.status, Status::Archived | Status::Quarantined)
 }
