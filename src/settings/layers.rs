@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use config::{ConfigError, Map, Source, Value, ValueKind};
 
-use super::api_key::ApiKey;
+use super::api_key::{ApiKey, SECRET_VARIABLES};
 use super::keys::{self, InCheckout, Key};
 use super::problem::Problem;
 
@@ -199,6 +199,10 @@ pub(super) fn environment(sources: &Sources, problems: &mut Vec<Problem>) -> Lay
         let key = name[ENVIRONMENT_PREFIX.len()..].to_lowercase().replace("__", ".");
         // Which variables hold the key depends on the provider, which other layers may name.
         if matches!(key.as_str(), "llm.api_key" | "llm.api_key_file") {
+            if !SECRET_VARIABLES.contains(&name) {
+                let problem = format!("is read from {} alone, in capitals", name.to_uppercase());
+                problems.push(Problem::new(key, problem, variable_origin(name)));
+            }
             continue;
         }
         match keys::find(&key) {

@@ -201,6 +201,20 @@ fn bad_text_in_the_environment_is_refused(#[case] name: &str, #[case] value: &st
     assert_eq!(layer, format!("environment variable {name}"));
 }
 
+/// Under this name the key would be found by nobody, and be handed on to the commands of checks.
+#[rstest]
+#[case("REASONING_BANK__LLM__api_key", "llm.api_key", "is read from REASONING_BANK__LLM__API_KEY alone, in capitals")]
+#[case(
+    "REASONING_BANK__llm__API_KEY_file",
+    "llm.api_key_file",
+    "is read from REASONING_BANK__LLM__API_KEY_FILE alone, in capitals"
+)]
+fn the_variable_of_the_key_is_refused_in_another_case(#[case] name: &str, #[case] key: &str, #[case] expected: &str) {
+    let (of, problem, layer) = Place::new().variable(name, "sk-secret").problem();
+    assert_eq!((of.as_str(), problem.as_str()), (key, expected));
+    assert_eq!(layer, format!("environment variable {name}"));
+}
+
 #[test]
 fn an_empty_variable_counts_as_not_set() {
     let place = Place::new()
