@@ -109,6 +109,11 @@ impl Workspace {
             created_at: now,
         }
     }
+
+    /// What a command line finds it by: its root, or its id where it has none.
+    pub fn path_or_id(&self) -> &str {
+        if self.root.is_empty() { self.id.as_str() } else { &self.root }
+    }
 }
 
 /// The team and the organisation that a checkout asks for. They count for nothing until a person has agreed.

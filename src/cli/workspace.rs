@@ -97,6 +97,7 @@ pub(super) struct Trusted {
 #[derive(Debug, Serialize)]
 pub(super) struct Switched {
     pub(super) id: WorkspaceId,
+    pub(super) name: String,
     pub(super) root: String,
     /// Where the choice is kept.
     pub(super) file: PathBuf,
@@ -144,11 +145,11 @@ impl Here<'_> {
             return Err(Failure::usage(format!("{root} does not exist")).hint("name a directory, or an id"));
         }
         // Its id need not be that of its root: it may have been moved there.
-        let Workspace { id, root, .. } =
+        let Workspace { id, name, root, .. } =
             with_bank(self.loaded, async |bank| Ok(bank.workspaces.resolve(&workspace, patience()).await?.workspace))?;
         let data_dir = &self.loaded.settings.data_dir;
         let file = settings::store_default(data_dir, &workspace).map_err(Failure::not_stored)?;
-        Ok(Switched { id, root, file })
+        Ok(Switched { id, name, root, file })
     }
 
     async fn move_root(&self, old: &str, new: &Path, bank: &SystemHandle) -> Result<Workspace, Failure> {

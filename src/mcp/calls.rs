@@ -251,9 +251,8 @@ impl Calling<'_> {
                 let id = MemoryId::from(arguments.memory_id);
                 let memory = self.may_change(id, &workspace, deadline).await?;
                 let what = format!("Delete the memory {:?} for good", memory.title);
-                let root = workspaces.resolve(&workspace, deadline).await?.workspace;
-                let named = if root.root.is_empty() { root.id.as_str() } else { &root.root };
-                let command = self.command(&["--workspace", named, "memory", "delete", &id.to_string()]);
+                let owner = workspaces.resolve(&workspace, deadline).await?.workspace;
+                let command = self.command(&["--workspace", owner.path_or_id(), "memory", "delete", &id.to_string()]);
                 self.consent(what, command).await?;
                 let erased = memories.delete(id, &workspace, Deadline::after(ERASE_DEADLINE)).await?;
                 document(&admin::RemovedMemory::from(erased))

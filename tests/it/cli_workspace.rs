@@ -80,6 +80,23 @@ fn the_default_counts_where_neither_a_flag_nor_a_repository_says_which() {
 }
 
 #[test]
+fn a_workspace_without_a_directory_is_named_where_its_path_would_stand() {
+    let place = place();
+    let id = "00000000000000aa";
+    let mut line = document(&place, &["memory", "export"])[0].clone();
+    line["id"] = "01890a5d-ac96-774b-bcce-b302099a8057".into();
+    line["workspace_id"] = id.into();
+    line["workspace"]["id"] = id.into();
+    line["workspace"]["name"] = "second".into();
+    place.run_with_stdin(&["memory", "import", "--trusted-backup", "-"], &line.to_string()).ok();
+
+    let switched = place.run(&["workspace", "switch", id]).ok().stdout;
+    assert_eq!(switched, format!("outside of any repository, second ({id}) is meant from now on\n"));
+    let shown = place.run(&["workspace", "show"]).ok().stdout;
+    assert!(shown.contains("none: another workspace has its directory"), "{shown}");
+}
+
+#[test]
 fn a_moved_directory_keeps_its_memories_once_it_is_said() {
     let place = place();
     let id = document(&place, &["workspace", "show"])["id"].clone();

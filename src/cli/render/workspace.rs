@@ -33,7 +33,8 @@ pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
     let mut field = |name: &str, text: String| {
         let _ = writeln!(out, "  {name:<12}  {}", clean_line(&text));
     };
-    field("root", workspace.root.clone());
+    let root = if workspace.root.is_empty() { "none: another workspace has its directory" } else { &workspace.root };
+    field("root", root.to_owned());
     field("meant by", shown.origin.clone());
     match detail.registered {
         true => {
@@ -65,8 +66,8 @@ fn rankings(ranking: &Ranking) -> Vec<String> {
 }
 
 pub(in crate::cli) fn workspace_switched(switched: &Switched) -> String {
-    let root = clean_line(&switched.root);
-    format!("outside of any repository, {root} ({}) is meant from now on\n", switched.id)
+    let place = clean_line(if switched.root.is_empty() { &switched.name } else { &switched.root });
+    format!("outside of any repository, {place} ({}) is meant from now on\n", switched.id)
 }
 
 pub(in crate::cli) fn workspace_moved(workspace: &Workspace) -> String {
