@@ -40,8 +40,10 @@ pub(super) enum ToLearn {
 /// What becomes of the bank by lessons that are about to be committed together: each is compared with it.
 #[derive(Default)]
 pub(super) struct Becomes {
-    /// Those that are compared with what comes after them; none where all were learned from one thing.
-    new: Option<Vec<Earlier>>,
+    /// The lessons that are new, which are compared with what comes after them.
+    new: Vec<Earlier>,
+    /// Whether the lessons know nothing of each other, so that one that says the same as another confirms it.
+    of_strangers: bool,
     changed: BTreeMap<MemoryId, Changed>,
     /// What is changed by something else in the same batch, and so is not changed here.
     busy: Vec<MemoryId>,
@@ -63,7 +65,7 @@ struct Changed {
 impl Becomes {
     /// Of lessons that know nothing of each other.
     pub(super) fn of_strangers() -> Self {
-        Self { new: Some(Vec::new()), ..Self::default() }
+        Self { of_strangers: true, ..Self::default() }
     }
 
     /// On the last try nothing is changed that somebody else may have changed meanwhile.
@@ -117,7 +119,7 @@ impl Becomes {
     /// Notes that the lesson, which says the same as `near`, confirms it. False where that has no room for its wording.
     fn confirm(&mut self, near: &Memory, lesson: &Memory, passages: &[Passage]) -> bool {
         let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
-        let is_new = self.new.iter().flatten().any(|earlier| earlier.memory.id == near.id);
+        let is_new = self.new.iter().any(|earlier| earlier.memory.id == near.id);
         let Some(after) = before.confirmed_by(lesson) else { return false };
         // What the lesson takes the place of, the memory that says the same does.
         let replaces = &lesson.succession.replaces;
@@ -221,22 +223,28 @@ impl MemoriesHandle {
     ) -> (Vec<ToLearn>, Vec<Record>) {
         let mut learned = Vec::new();
         for (memory, passages) in self.embedded(memories, deadline).await {
-            learned.push(self.compare(memory, passages, &mut becomes, deadline).await);
+            learned.extend(self.compare(memory, passages, &mut becomes, deadline).await);
         }
         (learned, self.grown(becomes, deadline).await)
     }
 
+    /// None where the lesson says in other words what another one says that was learned from the same thing.
     async fn compare(
         &self,
         memory: Memory,
         passages: Vec<Passage>,
         becomes: &mut Becomes,
         deadline: Deadline,
-    ) -> ToLearn {
+    ) -> Option<ToLearn> {
         let (mut neighbours, mut stored) = (Vec::new(), Vec::new());
         if let Some(vector) = content_vector(&passages) {
             stored = self.neighbours(&memory, vector.to_vec(), deadline).await.unwrap_or_default();
-            neighbours.extend(becomes.new.iter().flatten().filter_map(|earlier| earlier.near(&memory, vector)));
+            let mut of_batch = becomes.new.iter().filter_map(|earlier| earlier.near(&memory, vector));
+            if becomes.of_strangers {
+                neighbours.extend(of_batch);
+            } else if of_batch.any(|(cosine, earlier)| likeness(&memory, &earlier, cosine) == Likeness::Same) {
+                return None;
+            }
             neighbours.extend(stored.iter().cloned());
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         }
@@ -249,7 +257,7 @@ impl MemoriesHandle {
                 Likeness::Same if near.linked_to().is_some() => {}
                 Likeness::Same if becomes.replaced.contains(&near.id) => {}
                 Likeness::Same if becomes.confirm(&near, &memory, &passages) => {
-                    return ToLearn::Same { existing: near.id, memory: Box::new(memory) };
+                    return Some(ToLearn::Same { existing: near.id, memory: Box::new(memory) });
                 }
                 Likeness::Same | Likeness::Related if !linked.derived_from.contains(&near.id) => {
                     linked.derived_from.push(near.id);
@@ -261,10 +269,8 @@ impl MemoriesHandle {
         }
         let stored: Vec<Memory> = stored.into_iter().map(|(_, memory)| memory).collect();
         let linked = becomes.linked(linked, &stored);
-        if let Some(new) = &mut becomes.new {
-            new.extend(Earlier::of(&linked, &passages));
-        }
-        ToLearn::New { memory: Box::new(linked), passages, sources: memory.derived_from }
+        becomes.new.extend(Earlier::of(&linked, &passages));
+        Some(ToLearn::New { memory: Box::new(linked), passages, sources: memory.derived_from })
     }
 
     /// The memories that the lessons confirm or update, with what changed.

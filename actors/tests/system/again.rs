@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use reasoning_bank_actors::memories::{RecordRequest, Restorable, RetrieveRequest};
 use reasoning_bank_actors::ports::{Conditions, EmbedderState, Filter, MemoryStore, Page, Scanned};
+use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::confidence::SignalKind;
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
@@ -33,12 +34,43 @@ fn described(description: &str, lesson: RecordRequest) -> RecordRequest {
     RecordRequest { description: description.into(), ..lesson }
 }
 
+fn item(content: &str) -> serde_json::Value {
+    json!({"title": TITLE, "description": "when it fits", "content": content, "pattern_tags": [],
+           "domain_category": null, "difficulty_level": null, "error_context": null})
+}
+
+/// A good model whose comparison of attempts yields these lessons.
+fn that_learns(contents: &[&str]) -> Scripted {
+    let items: Vec<_> = contents.iter().map(|content| item(content)).collect();
+    let contrasted: Arc<str> = json!({"best_index": 1, "analysis": "a", "learnings": items}).to_string().into();
+    let model = good_model();
+    model.answer(Purpose::Contrast, move |_| Ok(contrasted.to_string()));
+    model
+}
+
+#[tokio::test(start_paused = true)]
+async fn lessons_of_one_solve_that_nearly_repeat_each_other_are_one_memory() {
+    let timeout = |seconds: u32| format!("Set the timeout of the gateway to {seconds} seconds before a load test.");
+    let contents = [
+        CONTENT,
+        "The attempts that listed edge cases before code scored higher",
+        &timeout(30),
+        "Set the timeout of the gateway to 30 seconds before the load test.",
+        &timeout(90),
+    ];
+    let world = world(that_learns(&contents)).await;
+    let report = world.handle.agents.solve(task("a task", 3), project(), call()).await.unwrap();
+    let mut kept = Vec::new();
+    for learned in &report.learnings {
+        kept.push(world.store.get(vec![learned.id], soon()).await.unwrap().remove(0).memory.content);
+        assert_eq!(confirmed(&world, learned.id).await, 0, "a solve does not confirm itself");
+    }
+    assert_eq!(kept, [CONTENT, &timeout(30), &timeout(90)], "another value is another lesson");
+    world.stop().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_solve_confirms_a_memory_once_however_many_of_its_lessons_say_the_same() {
-    let item = |content: &str| {
-        json!({"title": TITLE, "description": "when it fits", "content": content, "pattern_tags": [],
-               "domain_category": null, "difficulty_level": null, "error_context": null})
-    };
     let wordings = [
         CONTENT,
         "Attempts that listed edge cases before code scored higher",
@@ -46,11 +78,7 @@ async fn a_solve_confirms_a_memory_once_however_many_of_its_lessons_say_the_same
         "Attempts that listed the edge cases before code scored higher.",
         "Attempts that listed edge cases before the code scored higher.",
     ];
-    let items: Vec<_> = wordings.into_iter().map(item).collect();
-    let contrasted: Arc<str> = json!({"best_index": 1, "analysis": "a", "learnings": items}).to_string().into();
-    let model = good_model();
-    model.answer(Purpose::Contrast, move |_| Ok(contrasted.to_string()));
-    let world = world(model).await;
+    let world = world(that_learns(&wordings)).await;
     let known = world.recorded(lesson(TITLE, CONTENT)).await;
     for solves in 1..=2 {
         let begun = task(&format!("another task {solves}"), 3);
