@@ -12,7 +12,7 @@ use reasoning_bank_domain::restart::Restart;
 use reasoning_bank_domain::solve::add_cost;
 use reasoning_bank_domain::statistics::CacheStatistics;
 
-use crate::ports::{CompletionReply, ModelError, Usage};
+use crate::ports::{CompletionReply, FailedCall, Usage};
 use crate::runtime::{ChildSpec, Slot};
 
 pub(crate) type CacheKey = [u8; 32];
@@ -54,7 +54,7 @@ impl Counters {
 
 /// What ends a flight and is not kept.
 enum Unkept {
-    Failed(ModelError),
+    Failed(FailedCall),
     /// An answer that another call of the same question should not get.
     Answered(CompletionReply),
 }
@@ -123,9 +123,9 @@ impl CacheHandle {
     pub(crate) async fn get_or_ask(
         &self,
         key: CacheKey,
-        ask: impl Future<Output = Result<CompletionReply, ModelError>>,
+        ask: impl Future<Output = Result<CompletionReply, FailedCall>>,
         worth_keeping: impl Fn(&CompletionReply) -> bool,
-    ) -> Result<CompletionReply, ModelError> {
+    ) -> Result<CompletionReply, FailedCall> {
         let Some(cache) = self.published.load_full() else {
             self.bypassed();
             return ask.await;
@@ -144,7 +144,9 @@ impl CacheHandle {
             Ok(reply) => reply,
             Err(unkept) => match &*unkept {
                 Unkept::Answered(reply) => reply.clone(),
-                Unkept::Failed(error) => return Err(error.clone()),
+                Unkept::Failed(failed) if asked => return Err(failed.clone()),
+                // Who asked pays.
+                Unkept::Failed(failed) => return Err(failed.error.clone().into()),
             },
         };
         if asked {

@@ -12,7 +12,7 @@ mod verifier;
 pub use clock::Clock;
 pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 pub use exclusive::{Exclusive, Right};
-pub use model::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
+pub use model::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 pub use store::{
     Batch, Committed, Conditions, EraseScope, Erased, Filter, Held, Limitation, Maintained, MemoryCommit, MemoryRow,
     MemoryStore, Page, Passage, PassageKind, ReadOnlyCause, Recall, Record, Scanned, StoreError, Summary, Visible,

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use tracing::{Span, debug, info, info_span, warn};
 
 use crate::error::Error;
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError, StoreError};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, StoreError};
 
 /// Of one of a task's attempts; its drafts and evaluations lie within.
 pub(crate) fn attempt(number: u32) -> Span {
@@ -38,7 +38,7 @@ pub(crate) fn prompt_cut(purpose: Purpose, prompt: &Prompt) {
 }
 
 /// Within [`model_call`].
-pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, ModelError>) {
+pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, FailedCall>) {
     let elapsed_ms = begun.elapsed().as_millis() as u64;
     match reply {
         Ok(CompletionReply { usage, cached, ended, .. }) => debug!(
@@ -51,7 +51,13 @@ pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, M
             elapsed_ms,
             "a model call ended"
         ),
-        Err(error) => debug!(outcome = Error::from(error.clone()).code(), elapsed_ms, "a model call ended"),
+        Err(FailedCall { error, usage }) => debug!(
+            outcome = Error::from(error.clone()).code(),
+            input_tokens = usage.input_tokens,
+            output_tokens = usage.output_tokens,
+            elapsed_ms,
+            "a model call ended"
+        ),
     }
 }
 

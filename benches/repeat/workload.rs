@@ -12,7 +12,7 @@ use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{
-    Clock, Completion, CompletionReply, LanguageModel, MemoryStore, ModelError, StoreError, Usage,
+    Clock, Completion, CompletionReply, FailedCall, LanguageModel, MemoryStore, StoreError, Usage,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
@@ -165,7 +165,7 @@ impl LanguageModel for Priced {
         request: Completion,
         _: Deadline,
         _: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         let text = self.answer(&request);
         let reasoning_tokens = reasoning_tokens(request.purpose);
         let input_tokens = tokens(&request.instructions) + tokens(&request.input);

@@ -79,7 +79,7 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
     if text.is_empty()
         && let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty())
     {
-        return Err(Failure::new(Class::Refused, refusal));
+        return Err(Failure::new(Class::Refused, refusal).costing(usage_of(&body["usage"], question, refusal)));
     }
     let ended = match choice["finish_reason"].as_str() {
         Some("length") => Ended::AtLimit,

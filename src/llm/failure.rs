@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
-use reasoning_bank_actors::ports::ModelError;
+use reasoning_bank_actors::ports::{FailedCall, ModelError, Usage};
 use reasoning_bank_domain::secrets::scrub;
 use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::Value;
@@ -45,12 +45,19 @@ pub(super) struct Failure {
     pub(super) status: Option<u16>,
     /// The parameter that the provider says is wrong.
     pub(super) parameter: Option<String>,
+    /// What the call cost, where that is known.
+    pub(super) usage: Option<Box<Usage>>,
 }
 
 impl Failure {
     pub(super) fn new(class: Class, message: impl AsRef<str>) -> Self {
         let message = message.as_ref().chars().take(MAX_SAID_CHARS).collect();
-        Self { class, message, advice: None, retry_after: None, status: None, parameter: None }
+        Self { class, message, advice: None, retry_after: None, status: None, parameter: None, usage: None }
+    }
+
+    /// An answer that is of no use is paid for like any other. What was said first counts.
+    pub(super) fn costing(self, usage: Usage) -> Self {
+        Self { usage: self.usage.or_else(|| Some(Box::new(usage))), ..self }
     }
 
     /// The reason in short, to look for words in.
@@ -68,17 +75,18 @@ impl Failure {
         }
     }
 
-    /// The error of the model port.
-    pub(super) fn told(self, key: &Redaction) -> ModelError {
+    /// As the model port has it.
+    pub(super) fn told(self, key: &Redaction) -> FailedCall {
         let message = self.shown(key);
         let retry_after = self.retry_after;
-        match self.class {
+        let error = match self.class {
             Class::Transient => ModelError::Transient { message, retry_after },
             Class::RateLimited => ModelError::RateLimited { message, retry_after },
             Class::Refused => ModelError::Refused(message),
             Class::KeyRejected => ModelError::KeyRejected(message),
             Class::Unreadable => ModelError::InvalidOutput(message),
-        }
+        };
+        FailedCall { error, usage: self.usage.map(|usage| *usage).unwrap_or_default() }
     }
 
     /// An HTTP answer that is no success.

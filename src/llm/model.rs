@@ -2,7 +2,7 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_actors::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::answer::Purpose;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::client::Client;
 use super::failure::{Class, Failure};
 use super::parameters::{Adaption, Refused};
-use super::wire::{Answer, MAX_VALUES, Question, may_have_too_many_values};
+use super::wire::{Answer, MAX_VALUES, Question, may_have_too_many_values, usage_said};
 use super::{chat, responses};
 
 /// Eight times as long as the tokens of most texts are.
@@ -90,7 +90,7 @@ impl HttpModel {
             match self.ask(question).await {
                 Ok(Answer { text, ended, usage }) => {
                     self.refused.add(model, adaption.learned());
-                    check_size(&text, completion)?;
+                    check_size(&text, completion).map_err(|failure| failure.costing(usage))?;
                     let text = self.client.redaction().answer(text);
                     return Ok(CompletionReply { text, usage, cached: false, ended });
                 }
@@ -108,11 +108,11 @@ impl HttpModel {
         match self.api {
             Api::Openrouter | Api::Responses => {
                 let body: Value = self.client.post(responses::PATH, &responses::request(question)).await?;
-                responses::read(&body, question)
+                responses::read(&body, question).map_err(|failure| failure.costing(usage_said(&body["usage"])))
             }
             Api::Chat => {
                 let body: Value = self.client.post(chat::PATH, &chat::request(question)).await?;
-                chat::read(&body, question)
+                chat::read(&body, question).map_err(|failure| failure.costing(usage_said(&body["usage"])))
             }
         }
     }
@@ -154,17 +154,17 @@ impl LanguageModel for HttpModel {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         async move {
             // Nothing is asked, and paid for, that comes too late: a timer alone lets a fast answer through.
             if deadline.passed() {
-                return Err(ModelError::TimedOut);
+                return Err(ModelError::TimedOut.into());
             }
             // Dropping the exchange closes its connection.
             let exchange = timeout_at(deadline.instant(), self.answer(&request));
             match cancel.run_until_cancelled(exchange).await {
-                None => Err(ModelError::Cancelled),
-                Some(Err(_elapsed)) => Err(ModelError::TimedOut),
+                None => Err(ModelError::Cancelled.into()),
+                Some(Err(_elapsed)) => Err(ModelError::TimedOut.into()),
                 Some(Ok(answered)) => answered.map_err(|failure| failure.told(self.client.redaction())),
             }
         }

@@ -92,7 +92,7 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
     if text.is_empty() {
         let parts = messages().filter_map(|item| item["content"].as_array()).flatten();
         if let Some(refusal) = parts.filter_map(|part| part["refusal"].as_str()).find(|refusal| !refusal.is_empty()) {
-            return Err(Failure::new(Class::Refused, refusal));
+            return Err(Failure::new(Class::Refused, refusal).costing(usage_of(&body["usage"], question, refusal)));
         }
         if output.is_none() && ended == Ended::Whole {
             return Err(Failure::new(Class::Transient, "the answer holds no output"));

@@ -167,14 +167,25 @@ fn end_of_opened_thought(text: &str) -> Option<usize> {
     None
 }
 
-/// Under either naming. What is not said is estimated, so that budgets hold with servers that count nothing.
+/// What is said, or else estimated, so that budgets hold with servers that count nothing.
 pub(super) fn usage_of(usage: &Value, question: Question<'_>, text: &str) -> Usage {
-    let count = |names: [&str; 2]| names.iter().find_map(|name| whole(&usage[*name])).filter(|count| *count > 0);
+    let said = usage_said(usage);
+    let or = |count: u64, estimated: &dyn Fn() -> usize| if count > 0 { count } else { estimated() as u64 };
+    let asked = || estimate(&question.instructions()) + estimate(&question.completion.input);
+    Usage {
+        input_tokens: or(said.input_tokens, &asked),
+        output_tokens: or(said.output_tokens, &|| estimate(text)),
+        ..said
+    }
+}
+
+/// The counts under either naming; zero where nothing is said.
+pub(super) fn usage_said(usage: &Value) -> Usage {
+    let count = |names: [&str; 2]| names.iter().find_map(|name| whole(&usage[*name])).unwrap_or(0);
     let details = ["output_tokens_details", "completion_tokens_details"];
     Usage {
-        input_tokens: count(["input_tokens", "prompt_tokens"])
-            .unwrap_or_else(|| (estimate(&question.instructions()) + estimate(&question.completion.input)) as u64),
-        output_tokens: count(["output_tokens", "completion_tokens"]).unwrap_or_else(|| estimate(text) as u64),
+        input_tokens: count(["input_tokens", "prompt_tokens"]),
+        output_tokens: count(["output_tokens", "completion_tokens"]),
         reasoning_tokens: details.iter().find_map(|name| whole(&usage[*name]["reasoning_tokens"])).unwrap_or(0),
         cost_usd: usage["cost"].as_f64().filter(|cost| *cost >= 0.0).map(|cost| cost.min(f64::from(MOST))),
     }

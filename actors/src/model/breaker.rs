@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Turns, within};
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 use crate::spans;
 
@@ -86,8 +86,8 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-fn ending(answer: &Result<CompletionReply, ModelError>) -> Ending {
-    match answer {
+fn ending(answer: &Result<CompletionReply, FailedCall>) -> Ending {
+    match answer.as_ref().map_err(|failed| &failed.error) {
         Err(ModelError::Transient { .. }) => Ending::Failed,
         Err(
             ModelError::TimedOut
@@ -120,7 +120,7 @@ impl LanguageModel for Breaker {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         async move {
             let mut under_way = within(deadline, &cancel, self.admitted()).await??;
             let answer = self.inner.complete(request, deadline, cancel).await;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::within;
 use crate::cache::{CacheHandle, CacheKey};
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 
 /// A model behind the cache.
@@ -66,7 +66,7 @@ impl LanguageModel for Cached {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         if request.purpose.is_draft() || self.cache.is_off() {
             self.cache.bypassed();
             return self.inner.complete(request, deadline, cancel);
@@ -83,10 +83,10 @@ impl LanguageModel for Cached {
                     self.inner.complete(request.clone(), deadline, cancel.clone()).await
                 };
                 let answer = within(deadline, &cancel, self.cache.get_or_ask(key, flight, &whole)).await?;
-                match answer {
+                match answer.as_ref().map_err(|failed| &failed.error) {
                     Err(ModelError::Cancelled | ModelError::TimedOut) if !own && !deadline.passed() => {}
-                    Err(ModelError::TooLate { wait, .. }) if !own && wait < deadline.remaining() => {}
-                    answer => return answer,
+                    Err(ModelError::TooLate { wait, .. }) if !own && *wait < deadline.remaining() => {}
+                    _ => return answer,
                 }
             }
         }

@@ -9,7 +9,7 @@ use reasoning_bank_domain::statistics::LlmCounts;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 use crate::statistics::{Meters, Timer};
 
@@ -38,29 +38,25 @@ impl Sent<'_> {
         self.meters.spent(self.purpose, counts);
     }
 
-    fn answered(&mut self, answer: &Result<CompletionReply, ModelError>) {
+    fn answered(&mut self, answer: &Result<CompletionReply, FailedCall>) {
         self.answered = true;
-        if *answer != Err(ModelError::Cancelled) {
-            self.meters.took(Timer::Llm, self.begun.elapsed());
-        }
-        match answer {
-            Ok(CompletionReply { usage, .. }) => self.count(LlmCounts {
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-                reasoning_tokens: usage.reasoning_tokens,
-                cost_usd: usage.cost_usd,
-                ..LlmCounts::default()
-            }),
-            Err(ModelError::Cancelled) => {}
-            Err(_) => self.count(LlmCounts { failures: 1, ..LlmCounts::default() }),
-        }
+        let (failures, usage) = match answer {
+            Ok(reply) => (0, &reply.usage),
+            Err(FailedCall { error: ModelError::Cancelled, .. }) => return,
+            Err(failed) => (1, &failed.usage),
+        };
+        self.meters.took(Timer::Llm, self.begun.elapsed());
+        let Usage { input_tokens, output_tokens, reasoning_tokens, cost_usd } = *usage;
+        let counts =
+            LlmCounts { failures, input_tokens, output_tokens, reasoning_tokens, cost_usd, ..LlmCounts::default() };
+        self.count(counts);
     }
 }
 
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
         if !self.answered && self.deadline.passed() {
-            self.answered(&Err(ModelError::TimedOut));
+            self.answered(&Err(ModelError::TimedOut.into()));
         }
     }
 }
@@ -79,7 +75,7 @@ impl LanguageModel for Metered {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         let purpose = request.purpose;
         async move {
             let mut sent = Sent { meters: &self.meters, purpose, deadline, begun: Instant::now(), answered: false };

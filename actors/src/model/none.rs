@@ -4,7 +4,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use tokio_util::sync::CancellationToken;
 
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 
 pub struct NoModel;
@@ -19,7 +19,7 @@ impl LanguageModel for NoModel {
         _: Completion,
         _: Deadline,
         _: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
-        ready(Err(ModelError::NoModel)).boxed()
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
+        ready(Err(ModelError::NoModel.into())).boxed()
     }
 }

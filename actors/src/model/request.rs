@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::within;
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 use crate::spans;
 
@@ -82,25 +82,21 @@ async fn reply(
 ) -> Result<CompletionReply, ModelError> {
     let (span, begun) = (spans::model_call(model, &request), Instant::now());
     let call = model.complete(request, deadline, cancel.clone()).instrument(span.clone());
-    let reply = within(deadline, &cancel, call).await.flatten();
+    let reply = within(deadline, &cancel, call).await.map_err(FailedCall::from).flatten();
     span.in_scope(|| spans::model_call_ended(begun, &reply));
-    count(spent, reply.as_ref().ok());
-    reply
+    count(spent, &reply);
+    reply.map_err(|failed| failed.error)
 }
 
-fn count(spent: &mut SolveUsage, reply: Option<&CompletionReply>) {
-    match reply {
-        Some(reply) if reply.cached => spent.cache_hits += 1,
-        Some(CompletionReply { usage, .. }) => {
-            *spent += SolveUsage {
-                llm_calls: 1,
-                cache_hits: 0,
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-                reasoning_tokens: usage.reasoning_tokens,
-                cost_usd: usage.cost_usd,
-            }
+fn count(spent: &mut SolveUsage, reply: &Result<CompletionReply, FailedCall>) {
+    let usage = match reply {
+        Ok(reply) if reply.cached => {
+            spent.cache_hits += 1;
+            return;
         }
-        None => spent.llm_calls += 1,
-    }
+        Ok(reply) => &reply.usage,
+        Err(failed) => &failed.usage,
+    };
+    let Usage { input_tokens, output_tokens, reasoning_tokens, cost_usd } = *usage;
+    *spent += SolveUsage { llm_calls: 1, cache_hits: 0, input_tokens, output_tokens, reasoning_tokens, cost_usd };
 }

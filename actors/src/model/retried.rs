@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::within;
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 use crate::spans;
 use crate::statistics::Meters;
@@ -50,6 +50,45 @@ impl Retried {
         Self { inner, settings, meters, chance: random }
     }
 
+    /// `earlier` becomes what the tries before the last one cost.
+    async fn tries(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+        earlier: &mut Usage,
+    ) -> Result<CompletionReply, FailedCall> {
+        let mut pauses = self.pauses();
+        let mut tries = 1;
+        loop {
+            let call = self.inner.complete(request.clone(), deadline, cancel.clone());
+            let failed = match within(deadline, &cancel, call).await? {
+                Ok(reply) => return Ok(reply),
+                Err(failed) => failed,
+            };
+            let (ModelError::Transient { retry_after, .. } | ModelError::RateLimited { retry_after, .. }) =
+                failed.error
+            else {
+                return Err(failed);
+            };
+            let Some(pause) = pauses.next() else {
+                return Err(failed.map_error(|error| given_up(error, &times(tries))));
+            };
+            let wait = pause.max(retry_after.unwrap_or_default());
+            if wait >= deadline.remaining() {
+                let late =
+                    format!("{}; the next, after {:.1} s, would come too late", times(tries), wait.as_secs_f64());
+                let too_late = |error| ModelError::TooLate { reason: Box::new(given_up(error, &late)), wait };
+                return Err(failed.map_error(too_late));
+            }
+            *earlier += failed.usage;
+            spans::model_call_failed(&failed.error, tries, wait);
+            within(deadline, &cancel, sleep(wait)).await?;
+            self.meters.spent(request.purpose, LlmCounts { retries: 1, ..LlmCounts::default() });
+            tries += 1;
+        }
+    }
+
     fn pauses(&self) -> impl Iterator<Item = Duration> + use<> {
         let chance = self.chance;
         ExponentialBuilder::new()
@@ -81,31 +120,18 @@ impl LanguageModel for Retried {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         async move {
-            let mut pauses = self.pauses();
-            let mut tries = 1;
-            loop {
-                let call = self.inner.complete(request.clone(), deadline, cancel.clone());
-                let answer = within(deadline, &cancel, call).await?;
-                let (error, retry_after) = match answer {
-                    Err(
-                        ref error @ (ModelError::Transient { retry_after, .. }
-                        | ModelError::RateLimited { retry_after, .. }),
-                    ) => (error.clone(), retry_after),
-                    answer => return answer,
-                };
-                let Some(pause) = pauses.next() else { return Err(given_up(error, &times(tries))) };
-                let wait = pause.max(retry_after.unwrap_or_default());
-                if wait >= deadline.remaining() {
-                    let late =
-                        format!("{}; the next, after {:.1} s, would come too late", times(tries), wait.as_secs_f64());
-                    return Err(ModelError::TooLate { reason: Box::new(given_up(error, &late)), wait });
+            let mut earlier = Usage::default();
+            match self.tries(request, deadline, cancel, &mut earlier).await {
+                Ok(mut reply) => {
+                    reply.usage += earlier;
+                    Ok(reply)
                 }
-                spans::model_call_failed(&error, tries, wait);
-                within(deadline, &cancel, sleep(wait)).await?;
-                self.meters.spent(request.purpose, LlmCounts { retries: 1, ..LlmCounts::default() });
-                tries += 1;
+                Err(mut failed) => {
+                    failed.usage += earlier;
+                    Err(failed)
+                }
             }
         }
         .boxed()

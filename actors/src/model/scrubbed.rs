@@ -9,7 +9,7 @@ use reasoning_bank_domain::secrets::{Scrub, scrub};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel};
 use crate::runtime::Deadline;
 
 /// Around every model, whatever the provider.
@@ -37,7 +37,7 @@ impl LanguageModel for Scrubbed {
         mut request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         request.instructions.scrub();
         request.input.scrub();
         async move {
@@ -46,7 +46,7 @@ impl LanguageModel for Scrubbed {
                 Ok(reply) if is_draft => Ok(CompletionReply { text: scrubbed(reply.text), ..reply }),
                 Ok(reply) => Ok(CompletionReply { text: scrubbed_object(reply.text), ..reply }),
                 // Providers quote requests, and keys, in what they refuse.
-                Err(error) => Err(error.map_text(scrubbed)),
+                Err(failed) => Err(failed.map_error(|error| error.map_text(scrubbed))),
             }
         }
         .boxed()

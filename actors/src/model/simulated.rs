@@ -19,7 +19,7 @@ use reasoning_bank_domain::prompt::{FENCE, TEXT_FENCE};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 use subjects::Subject;
 
@@ -124,20 +124,20 @@ impl LanguageModel for Simulated {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         async move {
             let latency = self.latency(call);
             if !latency.is_zero() {
                 tokio::select! {
                     () = tokio::time::sleep(latency) => {}
-                    () = cancel.cancelled() => return Err(ModelError::Cancelled),
-                    () = tokio::time::sleep_until(deadline.instant()) => return Err(ModelError::TimedOut),
+                    () = cancel.cancelled() => return Err(ModelError::Cancelled.into()),
+                    () = tokio::time::sleep_until(deadline.instant()) => return Err(ModelError::TimedOut.into()),
                 }
             }
             if self.chance(("failure", call)) < self.settings.failure_rate {
                 let message = "simulated overload".into();
-                return Err(ModelError::Transient { message, retry_after: None });
+                return Err(ModelError::Transient { message, retry_after: None }.into());
             }
             let text = self.answer(&request);
             let usage = Usage {

@@ -32,7 +32,7 @@ pub(super) async fn ask(model: &impl LanguageModel) -> Said {
 
 pub(super) async fn ask_until(model: &impl LanguageModel, limit: Duration) -> Said {
     let request = request(Purpose::Evaluate, "what of this?");
-    model.complete(request, Deadline::after(limit), CancellationToken::new()).await
+    model.complete(request, Deadline::after(limit), CancellationToken::new()).await.map_err(|failed| failed.error)
 }
 
 pub(super) fn busy() -> ModelError {

@@ -9,7 +9,7 @@ use reasoning_bank_domain::answer::Purpose;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 
 pub struct Timed {
@@ -37,15 +37,15 @@ impl LanguageModel for Timed {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         async move {
             let own = deadline.at_most(self.limit);
             let call = self.inner.complete(request, own, cancel);
-            match timeout_at(own.instant(), call).await.unwrap_or(Err(ModelError::TimedOut)) {
+            match timeout_at(own.instant(), call).await.unwrap_or(Err(ModelError::TimedOut.into())) {
                 // A slow model, not a caller out of time: another attempt may be faster.
-                Err(ModelError::TimedOut) if !deadline.passed() => {
+                Err(FailedCall { error: ModelError::TimedOut, usage }) if !deadline.passed() => {
                     let message = format!("no answer within {} s", self.limit.as_secs());
-                    Err(ModelError::Transient { message, retry_after: None })
+                    Err(FailedCall { error: ModelError::Transient { message, retry_after: None }, usage })
                 }
                 answer => answer,
             }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use reasoning_bank_domain::answer::{Ended, Purpose};
 use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::solve::add_cost;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +32,15 @@ pub struct Usage {
     pub reasoning_tokens: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+        add_cost(&mut self.cost_usd, other.cost_usd);
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +97,27 @@ impl ModelError {
     }
 }
 
+/// A call that gave no answer, and what it cost all the same: a refusal is written, and paid for, like an answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{error}")]
+pub struct FailedCall {
+    pub error: ModelError,
+    /// Zero where the provider says nothing.
+    pub usage: Usage,
+}
+
+impl FailedCall {
+    pub fn map_error(self, change: impl FnOnce(ModelError) -> ModelError) -> Self {
+        Self { error: change(self.error), ..self }
+    }
+}
+
+impl From<ModelError> for FailedCall {
+    fn from(error: ModelError) -> Self {
+        Self { error, usage: Usage::default() }
+    }
+}
+
 pub trait LanguageModel: Send + Sync + 'static {
     /// Shown in traces and answers, for example `google/gemini-2.5-pro` or `simulated`.
     fn name(&self) -> &str;
@@ -102,5 +133,5 @@ pub trait LanguageModel: Send + Sync + 'static {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>>;
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>>;
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use reasoning_bank_domain::answer::{Ended, Purpose};
 
-use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
+use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 
 type Answer = Box<dyn Fn(&Completion) -> Result<String, ModelError> + Send + Sync>;
@@ -33,6 +33,7 @@ struct Script {
     latency: Duration,
     ended: HashMap<Purpose, Ended>,
     cost_usd: Option<f64>,
+    failures_cost: Usage,
     requests: Vec<Completion>,
 }
 
@@ -104,6 +105,12 @@ impl Scripted {
         self
     }
 
+    /// What each call that fails costs from now on.
+    pub fn failures_cost(&self, usage: Usage) -> &Self {
+        self.script().failures_cost = usage;
+        self
+    }
+
     /// Calls of this purpose begin, and then wait.
     pub fn hold(&self, purpose: Purpose) -> Held {
         let released = watch::Sender::new(false);
@@ -150,7 +157,7 @@ impl Scripted {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn answered(&self, request: &Completion) -> Result<CompletionReply, ModelError> {
+    async fn answered(&self, request: &Completion) -> Result<CompletionReply, FailedCall> {
         let (held, latency) = {
             let script = self.script();
             (script.held.get(&request.purpose).cloned(), script.latency)
@@ -159,7 +166,8 @@ impl Scripted {
             let _ = held.wait_for(|released| *released).await;
         }
         sleep(latency).await;
-        let text = self.next_answer(request)?;
+        let failed = |error| FailedCall { error, usage: self.script().failures_cost };
+        let text = self.next_answer(request).map_err(failed)?;
         let usage = Usage {
             input_tokens: words(&request.instructions) + words(&request.input),
             output_tokens: words(&text),
@@ -194,14 +202,14 @@ impl LanguageModel for Scripted {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         async move {
             self.script().requests.push(request.clone());
             let mut call = Call::begin(&self.progress);
             let answered = cancel.run_until_cancelled(timeout_at(deadline.instant(), self.answered(&request))).await;
             match answered {
-                None => Err(ModelError::Cancelled),
-                Some(Err(_)) => Err(ModelError::TimedOut),
+                None => Err(ModelError::Cancelled.into()),
+                Some(Err(_)) => Err(ModelError::TimedOut.into()),
                 Some(Ok(answer)) => {
                     call.answered = true;
                     answer

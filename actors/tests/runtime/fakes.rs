@@ -22,7 +22,7 @@ fn ask(purpose: Purpose) -> Completion {
 
 async fn said(model: &Scripted, purpose: Purpose) -> Result<String, ModelError> {
     let reply = model.complete(ask(purpose), within(1_000), CancellationToken::new()).await;
-    reply.map(|reply| reply.text)
+    reply.map(|reply| reply.text).map_err(|failed| failed.error)
 }
 
 #[tokio::test(start_paused = true)]
@@ -46,7 +46,7 @@ async fn a_held_call_ends_by_release_deadline_or_cancel() {
     let held = model.hold(Purpose::Think);
     let begun = Instant::now();
     let late = model.complete(ask(Purpose::Think), within(200), CancellationToken::new()).await;
-    assert_eq!((late, begun.elapsed()), (Err(ModelError::TimedOut), MS(200)));
+    assert_eq!((late, begun.elapsed()), (Err(ModelError::TimedOut.into()), MS(200)));
 
     let cancel = CancellationToken::new();
     let cancelled = tokio::spawn({
@@ -59,7 +59,7 @@ async fn a_held_call_ends_by_release_deadline_or_cancel() {
     });
     assert!(model.begun(3, within(100)).await);
     cancel.cancel();
-    assert_eq!(cancelled.await.unwrap(), Err(ModelError::Cancelled));
+    assert_eq!(cancelled.await.unwrap(), Err(ModelError::Cancelled.into()));
     held.release();
     assert_eq!(patient.await.unwrap(), Ok("four".into()));
 

@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt};
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::ports::{Completion, CompletionReply, LanguageModel, ModelError};
+use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
@@ -58,17 +58,17 @@ impl LanguageModel for Unreliable {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         async move {
             match self.fate(&request) {
                 0 => {
                     self.failed("transient");
-                    Err(ModelError::Transient { message: "502".into(), retry_after: None })
+                    Err(ModelError::Transient { message: "502".into(), retry_after: None }.into())
                 }
                 1 => {
                     self.failed("rate limited");
                     let retry_after = Some(Duration::from_secs(5));
-                    Err(ModelError::RateLimited { message: "429".into(), retry_after })
+                    Err(ModelError::RateLimited { message: "429".into(), retry_after }.into())
                 }
                 2 => {
                     self.failed("hangs");
@@ -77,7 +77,7 @@ impl LanguageModel for Unreliable {
                 // A draft has no form that it could miss.
                 3 if request.purpose.is_draft() => {
                     self.failed("transient");
-                    Err(ModelError::Transient { message: "connection reset".into(), retry_after: None })
+                    Err(ModelError::Transient { message: "connection reset".into(), retry_after: None }.into())
                 }
                 3 => {
                     self.failed("malformed");

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_actors::ports::{Completion, CompletionReply, LanguageModel, ModelError, Usage};
+use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Usage};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::answer::{Contrasted, Ended, Evaluation, Extracted, Judgement, Purpose, Verdict};
 use reasoning_bank_domain::lesson::Lesson;
@@ -110,7 +110,7 @@ impl LanguageModel for ScriptedModel {
         request: Completion,
         _: Deadline,
         _: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, ModelError>> {
+    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         async move {
             let script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
             let text = script.answer(request.purpose, request.attempt);

@@ -75,8 +75,13 @@ fn provider_model_and_effort_are_in_the_key() {
         fn model_for(&self, purpose: Purpose) -> &str {
             if purpose == Purpose::Evaluate { self.0 } else { "same" }
         }
-        fn complete(&self, _: Completion, _: Deadline, _: CancellationToken) -> BoxFuture<'_, Said> {
-            futures::future::ready(Err(ModelError::NoModel)).boxed()
+        fn complete(
+            &self,
+            _: Completion,
+            _: Deadline,
+            _: CancellationToken,
+        ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
+            futures::future::ready(Err(ModelError::NoModel.into())).boxed()
         }
     }
     let key = |provider: &str, model, effort: &str, purpose| {
@@ -116,7 +121,7 @@ async fn a_first_that_goes_away_leaves_its_question_to_the_next() {
         cancel.cancel();
     };
     let (first, second, third, ()) = tokio::join!(first, second, third, cancelling);
-    assert_eq!(first, Err(ModelError::Cancelled));
+    assert_eq!(first, Err(ModelError::Cancelled.into()));
     assert!(second.is_err() && third.text == GOOD);
     assert_eq!((model.calls(Purpose::Evaluate), model.abandoned()), (3, 2));
 }

@@ -10,7 +10,8 @@ fn metered(model: &Scripted) -> Metered {
 async fn calls_tokens_cost_failures_and_time_are_counted_by_purpose() {
     let model = Scripted::new();
     model.cost(0.5).latency(S(2)).answer(Purpose::Evaluate, |_| Ok("three words here".into()));
-    model.fail(Purpose::Judge, busy());
+    let cost = Usage { input_tokens: 7, output_tokens: 2, ..Usage::default() };
+    model.failures_cost(cost).fail(Purpose::Judge, busy());
     let metered = metered(&model);
     for _ in 0..2 {
         ask(&metered).await.unwrap();
@@ -26,7 +27,10 @@ async fn calls_tokens_cost_failures_and_time_are_counted_by_purpose() {
         ..LlmCounts::default()
     };
     assert_eq!(llm.by_purpose[&Purpose::Evaluate], evaluate);
-    assert_eq!(llm.by_purpose[&Purpose::Judge], LlmCounts { calls: 1, failures: 1, ..LlmCounts::default() });
+    assert_eq!(
+        llm.by_purpose[&Purpose::Judge],
+        LlmCounts { calls: 1, failures: 1, input_tokens: 7, output_tokens: 2, ..LlmCounts::default() }
+    );
     assert_eq!((llm.total.calls, llm.total.failures, llm.total.cost_usd), (3, 1, Some(1.0)));
     let latency = metered.meters.latencies().llm;
     assert_eq!((latency.count, latency.p99.round()), (3, 2001.0));
@@ -41,10 +45,10 @@ async fn a_call_that_runs_out_of_time_has_failed_and_one_that_is_cancelled_or_dr
     let call = |cancel| metered.complete(request(Purpose::Evaluate, ""), deadline, cancel);
     let cancelled = CancellationToken::new();
     cancelled.cancel();
-    assert_eq!(call(cancelled).await, Err(ModelError::Cancelled));
+    assert_eq!(call(cancelled).await, Err(ModelError::Cancelled.into()));
     assert!(tokio::time::timeout(S(1), call(CancellationToken::new())).await.is_err());
     assert_eq!(metered.meters.llm().total.failures, 0);
-    assert_eq!(call(CancellationToken::new()).await, Err(ModelError::TimedOut));
+    assert_eq!(call(CancellationToken::new()).await, Err(ModelError::TimedOut.into()));
     let total = metered.meters.llm().total;
     assert_eq!((total.calls, total.failures), (3, 1));
     assert_eq!(metered.meters.latencies().llm.count, 1);

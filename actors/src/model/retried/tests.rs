@@ -98,6 +98,24 @@ async fn cancelling_ends_a_pause_and_a_call() {
     };
     let begun = Instant::now();
     let (answer, ()) = tokio::join!(call, cancelling);
-    assert_eq!((answer, begun.elapsed().as_millis()), (Err(ModelError::Cancelled), 500));
+    assert_eq!((answer, begun.elapsed().as_millis()), (Err(ModelError::Cancelled.into()), 500));
     assert_eq!(model.calls(Purpose::Evaluate), 1);
+}
+
+#[rstest]
+#[case::answered_at_last(2, 2.0 * 2.5 + 4.5)]
+#[case::given_up(4, 4.0 * 2.5)]
+#[tokio::test(start_paused = true)]
+async fn tries_that_failed_are_paid_for(#[case] failures: usize, #[case] dollars: f64) {
+    let model = Scripted::new();
+    let spent = |cost: f64| Usage { input_tokens: 3, cost_usd: Some(cost), ..Usage::default() };
+    model.cost(4.5).failures_cost(spent(2.5));
+    for _ in 0..failures {
+        model.fail(Purpose::Evaluate, busy());
+    }
+    model.reply(Purpose::Evaluate, GOOD);
+    let asked = request(Purpose::Evaluate, "what of this?");
+    let answer = retried(&model, || 0.5).complete(asked, Deadline::after(S(3600)), CancellationToken::new()).await;
+    let usage = answer.map_or_else(|failed| failed.usage, |reply| reply.usage);
+    assert_eq!(usage.cost_usd, Some(dollars));
 }

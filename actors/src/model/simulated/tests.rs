@@ -87,6 +87,6 @@ async fn a_cancelled_call_ends_at_once_and_a_late_one_at_its_deadline() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let late = Deadline::after(Duration::from_secs(1));
-    assert_eq!(model.complete(request(), late, cancel).await, Err(ModelError::Cancelled));
-    assert_eq!(model.complete(request(), late, CancellationToken::new()).await, Err(ModelError::TimedOut));
+    assert_eq!(model.complete(request(), late, cancel).await, Err(ModelError::Cancelled.into()));
+    assert_eq!(model.complete(request(), late, CancellationToken::new()).await, Err(ModelError::TimedOut.into()));
 }
