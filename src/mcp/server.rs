@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::secrets::Scrub;
 use rmcp::model::{
@@ -21,10 +22,10 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::binding::Binding;
-use super::calls::{Calling, Interrupted, QUOTED};
+use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED};
 use super::consent::{Destructive, OpenQuestions};
 use super::failure;
-use super::tools::{ToolDefaults, ToolKind, Toolset};
+use super::tools::{self, ToolDefaults, ToolSpec, Toolset};
 use crate::project::Identity;
 
 #[derive(Debug, Clone)]
@@ -59,7 +60,7 @@ pub(super) struct Server(Arc<Inner>);
 struct Inner {
     system: SystemHandle,
     options: McpOptions,
-    tools: Vec<(ToolKind, Tool)>,
+    tools: Vec<(&'static ToolSpec, Tool)>,
     binding: Binding,
     questions: OpenQuestions,
     /// Names this process in what it reports.
@@ -75,9 +76,8 @@ impl McpOptions {
 
 impl Server {
     pub(super) fn new(system: SystemHandle, options: McpOptions) -> Self {
-        let kinds = ToolKind::ALL.into_iter().filter(|kind| kind.is_in(&options.toolsets, options.captures));
-        let kinds = kinds.filter(|kind| options.can_solve || *kind != ToolKind::Solve);
-        let tools = kinds.map(|kind| (kind, kind.definition(&options.defaults))).collect();
+        let listed = tools::ALL.into_iter().filter(|tool| tool.is_listed(&options));
+        let tools = listed.map(|tool| (tool, tool.definition(&options.defaults))).collect();
         let (binding, questions) = (Binding::new(options.workspace.clone()), OpenQuestions::default());
         Self(Arc::new(Inner { system, options, tools, binding, questions, session: Uuid::now_v7().to_string() }))
     }
@@ -124,7 +124,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some((kind, tool)) = self.0.tools.iter().find(|(_, tool)| tool.name == request.name) else {
+        let Some((spec, tool)) = self.0.tools.iter().find(|(_, tool)| tool.name == request.name) else {
             let known: Vec<&str> = self.0.tools.iter().map(|(_, tool)| tool.name.as_ref()).collect();
             let message = format!("unknown tool; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
@@ -132,8 +132,11 @@ impl ServerHandler for Server {
         let span = tracing::info_span!("tool_call", tool = %tool.name);
         let Inner { system, options, binding, questions, session, .. } = &*self.0;
         let schema = &tool.input_schema;
-        let calling = Calling { system, options, binding, questions, session, schema, request: &request, context };
-        match guarded(calling.answer(*kind)).instrument(span).await {
+        let request = &request;
+        let deadline = Deadline::after(MEMORY_DEADLINE);
+        let calling =
+            Calling { system, options, binding, questions, session, tool: spec, schema, request, context, deadline };
+        match guarded(calling.answer()).instrument(span).await {
             Ok(mut document) => {
                 // What an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
                 document.scrub();

@@ -1,21 +1,32 @@
 //! The tools: their names, how clients see them, and the way from arguments to a request of the system.
 
-pub(super) mod admin;
-pub(super) mod capture;
-pub(super) mod genealogy;
-pub(super) mod jobs;
-pub(super) mod record;
-pub(super) mod report;
-pub(super) mod retrieve;
-pub(super) mod solve;
-mod statistics;
-pub(super) mod workspaces;
+mod capture_exchange;
+mod delete_memory;
+mod delete_workspace;
+mod distill_session;
+mod get_job;
+mod get_memory;
+mod get_memory_genealogy;
+mod get_statistics;
+mod health_check;
+mod list_workspaces;
+pub(super) mod record_memory;
+pub(super) mod report_outcome;
+mod reset_statistics;
+pub(super) mod retrieve_memories;
+pub(super) mod solve_coding_task;
+mod switch_workspace;
+mod update_memory;
 
+use futures::future::BoxFuture;
 use reasoning_bank_domain::matts::MattsMode;
-use rmcp::model::{JsonObject, Tool};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+
+use super::calls::{Calling, Interrupted};
+use super::server::McpOptions;
 
 /// What the configuration says about arguments that a caller leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,93 +57,84 @@ pub enum Toolset {
     All,
 }
 
+/// What a call may do, as the annotations of the protocol tell clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ToolKind {
-    Solve,
-    Retrieve,
-    Record,
-    Report,
-    Genealogy,
-    Statistics,
-    DistillSession,
-    GetJob,
-    Capture,
-    ListWorkspaces,
-    SwitchWorkspace,
-    DeleteWorkspace,
-    HealthCheck,
-    ResetStatistics,
-    GetMemory,
-    UpdateMemory,
-    DeleteMemory,
+enum Effect {
+    Reads,
+    /// Adds something with each call.
+    Adds,
+    /// The same call again changes nothing more.
+    Sets,
+    /// What was there is lost.
+    Erases,
+    /// Adds something, and sends what it was given to models.
+    AsksModels,
 }
 
-impl ToolKind {
-    /// In the order they are listed.
-    pub(super) const ALL: [Self; 17] = [
-        Self::Solve,
-        Self::Retrieve,
-        Self::Record,
-        Self::Report,
-        Self::Genealogy,
-        Self::Statistics,
-        Self::Capture,
-        Self::DistillSession,
-        Self::GetJob,
-        Self::ListWorkspaces,
-        Self::SwitchWorkspace,
-        Self::DeleteWorkspace,
-        Self::HealthCheck,
-        Self::ResetStatistics,
-        Self::GetMemory,
-        Self::UpdateMemory,
-        Self::DeleteMemory,
-    ];
+impl Effect {
+    fn annotations(self) -> ToolAnnotations {
+        ToolAnnotations::new()
+            .read_only(self == Self::Reads)
+            .destructive(self == Self::Erases)
+            .idempotent(matches!(self, Self::Reads | Self::Sets | Self::Erases))
+            .open_world(self == Self::AsksModels)
+    }
+}
 
-    /// Whether one of these groups has it; the core has `capture_exchange` while exchanges are captured.
-    pub(super) fn is_in(self, toolsets: &[Toolset], captures: bool) -> bool {
-        let also_core = self == Self::Capture && captures;
-        toolsets.iter().any(|toolset| match toolset {
-            Toolset::All => true,
-            Toolset::Core if also_core => true,
-            toolset => *toolset == self.toolset(),
-        })
+/// One tool: what clients see of it, which groups list it, and what a call of it does. Every tool is a file below this
+/// one, and an entry in [`ALL`].
+pub(super) struct ToolSpec {
+    pub(super) name: &'static str,
+    title: &'static str,
+    /// What it does, and when to call it.
+    description: &'static str,
+    /// The groups that have it on a server with these options.
+    toolsets: fn(&McpOptions) -> &'static [Toolset],
+    /// The schema of its arguments, which is where their bounds are written.
+    arguments: fn(&ToolDefaults) -> JsonObject,
+    /// Arguments whose presence and length the system judges, which tells all that is wrong with them at once.
+    pub(super) judged_elsewhere: &'static [&'static str],
+    /// The schema of its answer.
+    answer: fn() -> JsonObject,
+    effect: Effect,
+    /// Whether a call that is cancelled comes to an end by itself. Any other is dropped; what the store has begun by then
+    /// it finishes.
+    pub(super) ends_itself: bool,
+    pub(super) call: for<'a> fn(&'a Calling<'a>) -> BoxFuture<'a, Result<Value, Interrupted>>,
+}
+
+/// Every tool, in the order they are listed.
+pub(super) const ALL: [&ToolSpec; 17] = [
+    &solve_coding_task::TOOL,
+    &retrieve_memories::TOOL,
+    &record_memory::TOOL,
+    &report_outcome::TOOL,
+    &get_memory_genealogy::TOOL,
+    &get_statistics::TOOL,
+    &capture_exchange::TOOL,
+    &distill_session::TOOL,
+    &get_job::TOOL,
+    &list_workspaces::TOOL,
+    &switch_workspace::TOOL,
+    &delete_workspace::TOOL,
+    &health_check::TOOL,
+    &reset_statistics::TOOL,
+    &get_memory::TOOL,
+    &update_memory::TOOL,
+    &delete_memory::TOOL,
+];
+
+impl ToolSpec {
+    pub(super) fn is_listed(&self, options: &McpOptions) -> bool {
+        let own = (self.toolsets)(options);
+        own.iter().any(|toolset| options.toolsets.contains(toolset) || options.toolsets.contains(&Toolset::All))
     }
 
-    fn toolset(self) -> Toolset {
-        match self {
-            Self::Solve | Self::Retrieve | Self::Record | Self::Report | Self::Genealogy | Self::Statistics => {
-                Toolset::Core
-            }
-            Self::DistillSession | Self::GetJob => Toolset::Learning,
-            Self::Capture => Toolset::Learning,
-            Self::ListWorkspaces | Self::SwitchWorkspace | Self::DeleteWorkspace => Toolset::Workspace,
-            Self::HealthCheck | Self::ResetStatistics | Self::GetMemory | Self::UpdateMemory | Self::DeleteMemory => {
-                Toolset::Admin
-            }
-        }
-    }
-
-    pub(super) fn definition(self, defaults: &ToolDefaults) -> Tool {
-        match self {
-            Self::Solve => solve::definition(defaults),
-            Self::Retrieve => retrieve::definition(defaults),
-            Self::Record => record::definition(),
-            Self::Report => report::definition(),
-            Self::Genealogy => genealogy::definition(),
-            Self::Statistics => statistics::definition(),
-            Self::DistillSession => jobs::distill_definition(),
-            Self::GetJob => jobs::job_definition(),
-            Self::Capture => capture::definition(),
-            Self::ListWorkspaces => workspaces::list_definition(),
-            Self::SwitchWorkspace => workspaces::switch_definition(),
-            Self::DeleteWorkspace => workspaces::delete_definition(),
-            Self::HealthCheck => admin::health_definition(),
-            Self::ResetStatistics => statistics::reset_definition(),
-            Self::GetMemory => admin::get_definition(),
-            Self::UpdateMemory => admin::update_definition(),
-            Self::DeleteMemory => admin::delete_definition(),
-        }
+    pub(super) fn definition(&self, defaults: &ToolDefaults) -> Tool {
+        Tool::new(self.name, self.description, (self.arguments)(defaults))
+            .with_title(self.title)
+            .with_raw_output_schema((self.answer)().into())
+            .with_annotations(self.effect.annotations())
     }
 }
 

@@ -2,18 +2,18 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::mcp::tools::{ToolDefaults, ToolKind, record, report, retrieve, solve};
+use crate::mcp::tools::{ToolDefaults, ToolSpec, record_memory, report_outcome, retrieve_memories, solve_coding_task};
 
-fn read(tool: ToolKind, arguments: Value) -> Result<(), String> {
+fn read(tool: &ToolSpec, arguments: Value) -> Result<(), String> {
     let Value::Object(arguments) = arguments else { panic!("an object, not {arguments}") };
     let schema = tool.definition(&ToolDefaults::default()).input_schema;
-    let arguments = Some(arguments);
-    let result = match tool {
-        ToolKind::Solve => extract::<solve::Arguments>(&schema, arguments, &[]).map(drop),
-        ToolKind::Retrieve => extract::<retrieve::Arguments>(&schema, arguments, &[]).map(drop),
-        ToolKind::Record => extract::<record::Arguments>(&schema, arguments, &record::JUDGED_BY_THE_MEMORY).map(drop),
-        ToolKind::Report => extract::<report::Arguments>(&schema, arguments, &report::JUDGED_BY_THE_MEMORY).map(drop),
-        _ => extract::<Value>(&schema, arguments, &[]).map(drop),
+    let (arguments, elsewhere) = (Some(arguments), tool.judged_elsewhere);
+    let result = match tool.name {
+        "solve_coding_task" => extract::<solve_coding_task::Arguments>(&schema, arguments, elsewhere).map(drop),
+        "retrieve_memories" => extract::<retrieve_memories::Arguments>(&schema, arguments, elsewhere).map(drop),
+        "record_memory" => extract::<record_memory::Arguments>(&schema, arguments, elsewhere).map(drop),
+        "report_outcome" => extract::<report_outcome::Arguments>(&schema, arguments, elsewhere).map(drop),
+        _ => extract::<Value>(&schema, arguments, elsewhere).map(drop),
     };
     result.map_err(|error| {
         assert_eq!(error.code(), "invalid_argument");
@@ -46,7 +46,7 @@ const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
     "k, model: unknown; known are task, use_memory, enable_matts, matts_k, matts_mode, store_result, domain, workspace"
 )]
 fn a_bad_argument_of_solve_is_named_with_its_bound(#[case] arguments: Value, #[case] message: &str) {
-    assert_eq!(read(ToolKind::Solve, arguments), Err(message.into()));
+    assert_eq!(read(&solve_coding_task::TOOL, arguments), Err(message.into()));
 }
 
 #[rstest]
@@ -61,7 +61,7 @@ fn a_bad_argument_of_solve_is_named_with_its_bound(#[case] arguments: Value, #[c
 #[case::many_tags(json!({"query": "q", "tags": vec!["a"; 21]}), "tags: must be an array of 0 to 20 items, each a string of 1 to 120 characters; it has 21 items")]
 #[case::no_tokens(json!({"query": "q", "max_tokens": 0}), "max_tokens: must be an integer from 1 to 200000; it is 0")]
 fn a_bad_argument_of_retrieve_is_named_with_its_bound(#[case] arguments: Value, #[case] message: &str) {
-    assert_eq!(read(ToolKind::Retrieve, arguments), Err(message.into()));
+    assert_eq!(read(&retrieve_memories::TOOL, arguments), Err(message.into()));
 }
 
 #[rstest]
@@ -76,49 +76,49 @@ fn a_bad_argument_of_retrieve_is_named_with_its_bound(#[case] arguments: Value, 
     "error_context.kind: unknown; known are error_type, failure_pattern, corrective_guidance, error_message, stack_trace, task_domain"
 )]
 fn a_bad_argument_of_record_is_named_with_its_bound(#[case] arguments: Value, #[case] message: &str) {
-    assert_eq!(read(ToolKind::Record, arguments), Err(message.into()));
+    assert_eq!(read(&record_memory::TOOL, arguments), Err(message.into()));
 }
 
 #[rstest]
 #[case::null_in_a_list(
-    ToolKind::Report,
+    &report_outcome::TOOL,
     json!({"learnings": [{"title": "t", "description": "d", "content": "c", "error_context": null}]})
 )]
-#[case::all_of_solve(ToolKind::Solve, json!({
+#[case::all_of_solve(&solve_coding_task::TOOL, json!({
     "task": "t", "use_memory": false, "enable_matts": false, "matts_k": 8, "matts_mode": "sequential",
     "store_result": false, "domain": "rust", "workspace": "."
 }))]
-#[case::nulls(ToolKind::Solve, json!({"task": "t", "use_memory": null, "matts_k": null, "workspace": null}))]
-#[case::longest_task(ToolKind::Solve, json!({"task": "ä".repeat(200_000)}))]
-#[case::all_of_retrieve(ToolKind::Retrieve, json!({
+#[case::nulls(&solve_coding_task::TOOL, json!({"task": "t", "use_memory": null, "matts_k": null, "workspace": null}))]
+#[case::longest_task(&solve_coding_task::TOOL, json!({"task": "ä".repeat(200_000)}))]
+#[case::all_of_retrieve(&retrieve_memories::TOOL, json!({
     "query": "q", "n_results": 50, "workspace": "0123456789abcdef", "scope": "org", "domain": "d", "domain_filter": "d",
     "tags": ["a"], "include_errors": false, "errors_only": true, "error_signature": "ValueError", "min_confidence": 1,
     "since": "7d", "until": "2026-11-20", "profile": "paper", "max_tokens": 1, "detail": "full"
 }))]
-#[case::all_of_record(ToolKind::Record, json!({
+#[case::all_of_record(&record_memory::TOOL, json!({
     "title": "t", "description": "d", "content": "c", "outcome": "mixed",
     "error_context": {"error_type": "e", "failure_pattern": "p", "corrective_guidance": "g", "stack_trace": null},
     "pattern_tags": ["a"], "domain_category": "d", "difficulty_level": "hard", "parent_memory_id": ID,
     "derived_from": [ID], "scope": "team", "task": "t", "workspace": "/tmp"
 }))]
-#[case::what_a_memory_judges_itself(ToolKind::Record, json!({
+#[case::what_a_memory_judges_itself(&record_memory::TOOL, json!({
     "title": "", "content": "x".repeat(100_001), "error_context": {}, "pattern_tags": vec![""; 21]
 }))]
-fn good_arguments_are_taken(#[case] tool: ToolKind, #[case] arguments: Value) {
+fn good_arguments_are_taken(#[case] tool: &ToolSpec, #[case] arguments: Value) {
     assert_eq!(read(tool, arguments), Ok(()));
 }
 
 #[test]
 fn a_call_without_arguments_is_one_with_none() {
-    let schema = ToolKind::Retrieve.definition(&ToolDefaults::default()).input_schema;
-    let error = extract::<retrieve::Arguments>(&schema, None, &[]).unwrap_err();
+    let schema = retrieve_memories::TOOL.definition(&ToolDefaults::default()).input_schema;
+    let error = extract::<retrieve_memories::Arguments>(&schema, None, &[]).unwrap_err();
     assert_eq!(error.to_string(), "query: is required: a string of 1 to 200000 characters");
 }
 
 #[test]
 fn far_too_much_is_refused_whoever_judges_it() {
     let lesson = |field: &str, value: Value| {
-        read(ToolKind::Record, json!({"title": "t", "description": "d", "content": "c", field: value})).unwrap_err()
+        read(&record_memory::TOOL, json!({"title": "t", "description": "d", "content": "c", field: value})).unwrap_err()
     };
     assert!(lesson("pattern_tags", json!(vec!["t"; 1_001])).ends_with("it has 1001 items"));
     let long = lesson("content", json!("x".repeat(1_000_001)));

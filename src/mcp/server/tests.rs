@@ -256,7 +256,7 @@ async fn a_solve_reports_as_documented() {
     assert!(!is_error, "{report}");
     assert_eq!((&report["solution"], &report["outcome"]), (&json!("a solution"), &json!("success")));
     assert_eq!(report["attempts"].as_array().unwrap().len(), 3);
-    let schema = ToolKind::Solve.definition(&ToolDefaults::default()).output_schema.unwrap();
+    let schema = tools::solve_coding_task::TOOL.definition(&ToolDefaults::default()).output_schema.unwrap();
     let documented: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
     let fields: Vec<&String> = report.as_object().unwrap().keys().collect();
     assert_eq!(fields, documented);

@@ -1,15 +1,19 @@
+use std::time::Duration;
+
 use reasoning_bank_actors::memories::{Reach, WorkspaceRef};
 use reasoning_bank_domain::solve::SolveTask;
 use reasoning_bank_domain::view::Retrieved;
 use serde_json::json;
 
-use super::retrieve::Detail;
+use super::retrieve_memories::Detail;
 use super::*;
+use crate::mcp::Destructive;
 use crate::mcp::arguments::extract;
+use crate::project::Identity;
 
 fn solve_task(arguments: Value, defaults: &ToolDefaults) -> SolveTask {
-    let schema = ToolKind::Solve.definition(defaults).input_schema;
-    let arguments: solve::Arguments = extract(&schema, arguments.as_object().cloned(), &[]).unwrap();
+    let schema = solve_coding_task::TOOL.definition(defaults).input_schema;
+    let arguments: solve_coding_task::Arguments = extract(&schema, arguments.as_object().cloned(), &[]).unwrap();
     arguments.into_task(defaults)
 }
 
@@ -35,27 +39,28 @@ fn what_a_caller_of_solve_leaves_out_comes_from_the_configuration() {
 #[test]
 fn the_schema_says_what_the_configuration_says() {
     let defaults = ToolDefaults { matts_k: 3, n_results: 7, ..ToolDefaults::default() };
-    let default = |tool: ToolKind, argument: &str| {
+    let default = |tool: &ToolSpec, argument: &str| {
         tool.definition(&defaults).input_schema["properties"][argument]["default"].clone()
     };
-    assert_eq!(default(ToolKind::Solve, "matts_k"), 3);
-    assert_eq!(default(ToolKind::Solve, "matts_mode"), "parallel");
-    assert_eq!(default(ToolKind::Retrieve, "n_results"), 7);
-    assert_eq!(default(ToolKind::Retrieve, "detail"), "compact");
-    assert_eq!(default(ToolKind::Record, "scope"), "project");
+    assert_eq!(default(&solve_coding_task::TOOL, "matts_k"), 3);
+    assert_eq!(default(&solve_coding_task::TOOL, "matts_mode"), "parallel");
+    assert_eq!(default(&retrieve_memories::TOOL, "n_results"), 7);
+    assert_eq!(default(&retrieve_memories::TOOL, "detail"), "compact");
+    assert_eq!(default(&record_memory::TOOL, "scope"), "project");
 }
 
 #[test]
 fn every_scope_in_the_schema_is_one_that_is_understood() {
-    let schema = ToolKind::Retrieve.definition(&ToolDefaults::default()).input_schema;
+    let schema = retrieve_memories::TOOL.definition(&ToolDefaults::default()).input_schema;
     let words: Vec<Reach> = serde_json::from_value(schema["properties"]["scope"]["enum"].clone()).unwrap();
     assert_eq!(words, [Reach::Cascade, Reach::Project, Reach::Team, Reach::Org]);
 }
 
 #[test]
 fn what_is_left_out_of_retrieve_has_the_documented_defaults() {
-    let schema = ToolKind::Retrieve.definition(&ToolDefaults::default()).input_schema;
-    let arguments: retrieve::Arguments = extract(&schema, json!({"query": "q"}).as_object().cloned(), &[]).unwrap();
+    let schema = retrieve_memories::TOOL.definition(&ToolDefaults::default()).input_schema;
+    let arguments: retrieve_memories::Arguments =
+        extract(&schema, json!({"query": "q"}).as_object().cloned(), &[]).unwrap();
     assert_eq!(arguments.detail, Detail::Compact);
     let workspace = WorkspaceRef::Root("/w".into());
     let request = arguments.into_request(workspace.clone(), Default::default(), &ToolDefaults::default());
@@ -87,7 +92,7 @@ fn retrieved() -> Retrieved {
 
 #[test]
 fn compact_drops_the_state_of_the_bank_raw_errors_and_last_digits() {
-    let answer = retrieve::document(&retrieved(), Detail::Compact).unwrap();
+    let answer = retrieve_memories::document(&retrieved(), Detail::Compact).unwrap();
     assert_eq!(
         answer,
         json!({
@@ -115,14 +120,14 @@ fn compact_drops_the_state_of_the_bank_raw_errors_and_last_digits() {
 #[test]
 fn full_keeps_everything() {
     let retrieved = retrieved();
-    let answer = retrieve::document(&retrieved, Detail::Full).unwrap();
+    let answer = retrieve_memories::document(&retrieved, Detail::Full).unwrap();
     assert_eq!(answer, serde_json::to_value(&retrieved).unwrap());
 }
 
 #[test]
 fn what_the_answer_schema_spells_out_is_in_a_compact_answer() {
-    let schema = ToolKind::Retrieve.definition(&ToolDefaults::default()).output_schema.unwrap();
-    let answer = retrieve::document(&retrieved(), Detail::Compact).unwrap();
+    let schema = retrieve_memories::TOOL.definition(&ToolDefaults::default()).output_schema.unwrap();
+    let answer = retrieve_memories::document(&retrieved(), Detail::Compact).unwrap();
     for field in schema["properties"].as_object().unwrap().keys() {
         assert!(answer.get(field).is_some(), "{field}");
     }
@@ -133,8 +138,9 @@ fn what_the_answer_schema_spells_out_is_in_a_compact_answer() {
 
 #[test]
 fn the_list_of_core_tools_costs_an_agent_little() {
-    let core = ToolKind::ALL.into_iter().filter(|kind| kind.is_in(&[Toolset::Core], true));
-    let tools: Vec<Tool> = core.map(|kind| kind.definition(&ToolDefaults::default())).collect();
+    let options = McpOptions { captures: true, ..options(&[Toolset::Core]) };
+    let core = ALL.into_iter().filter(|tool| tool.is_listed(&options));
+    let tools: Vec<Tool> = core.map(|tool| tool.definition(&ToolDefaults::default())).collect();
     let answers: usize = tools.iter().map(|tool| serde_json::to_string(&tool.output_schema).unwrap().len()).sum();
     let whole = serde_json::to_string(&rmcp::model::ListToolsResult::with_all_items(tools)).unwrap().len();
     assert!(whole < 12_288, "{whole} bytes");
@@ -144,8 +150,8 @@ fn the_list_of_core_tools_costs_an_agent_little() {
 
 #[test]
 fn every_tool_says_when_to_use_it_and_what_it_does() {
-    for kind in ToolKind::ALL {
-        let tool = kind.definition(&ToolDefaults::default());
+    for tool in ALL {
+        let tool = tool.definition(&ToolDefaults::default());
         let name = &tool.name;
         assert!(tool.title.is_some() && tool.output_schema.is_some(), "{name}");
         let description = tool.description.unwrap();
@@ -164,11 +170,11 @@ fn every_tool_says_when_to_use_it_and_what_it_does() {
 
 #[test]
 fn what_cannot_be_undone_is_confirmed_with_true_and_nothing_else() {
-    for (kind, arguments) in [
-        (ToolKind::DeleteWorkspace, json!({"path": "/w"})),
-        (ToolKind::DeleteMemory, json!({"memory_id": "01890a5d-ac96-774b-bcce-b302099a8057"})),
+    for (tool, arguments) in [
+        (&delete_workspace::TOOL, json!({"path": "/w"})),
+        (&delete_memory::TOOL, json!({"memory_id": "01890a5d-ac96-774b-bcce-b302099a8057"})),
     ] {
-        let schema = kind.definition(&ToolDefaults::default()).input_schema;
+        let schema = tool.definition(&ToolDefaults::default()).input_schema;
         let refused = |confirm: Option<Value>| {
             let mut arguments = arguments.as_object().cloned().unwrap();
             arguments.extend(confirm.map(|confirm| ("confirm".to_owned(), confirm)));
@@ -181,15 +187,36 @@ fn what_cannot_be_undone_is_confirmed_with_true_and_nothing_else() {
     }
 }
 
+fn options(toolsets: &[Toolset]) -> McpOptions {
+    McpOptions {
+        workspace: None,
+        base: "/".into(),
+        home: None,
+        identity: Identity::Git,
+        data_dir: "/data".into(),
+        toolsets: toolsets.to_vec(),
+        destructive: Destructive::Ask,
+        shares: false,
+        can_solve: true,
+        captures: false,
+        solve_deadline: Duration::from_secs(60),
+        defaults: ToolDefaults::default(),
+    }
+}
+
 #[test]
 fn the_tools_of_a_group_are_those_it_has() {
-    let listed = |toolsets: &[Toolset]| ToolKind::ALL.into_iter().filter(|kind| kind.is_in(toolsets, false)).count();
+    let listed = |toolsets: &[Toolset]| ALL.into_iter().filter(|tool| tool.is_listed(&options(toolsets))).count();
     assert_eq!(listed(&[Toolset::Core]), 6);
     assert_eq!(listed(&[Toolset::Core, Toolset::Workspace]), 9);
     assert_eq!(listed(&[Toolset::Admin]), 5);
-    assert_eq!(listed(&[Toolset::Core, Toolset::All]), ToolKind::ALL.len());
+    assert_eq!(listed(&[Toolset::Core, Toolset::All]), ALL.len());
     assert_eq!(listed(&[]), 0);
-    let captures = |toolset: Toolset, enabled: bool| ToolKind::Capture.is_in(&[toolset], enabled);
+    let captures = |toolset: Toolset, captures: bool| {
+        capture_exchange::TOOL.is_listed(&McpOptions { captures, ..options(&[toolset]) })
+    };
     assert!(captures(Toolset::Core, true) && !captures(Toolset::Core, false));
     assert!(captures(Toolset::Learning, false) && !captures(Toolset::Admin, true));
+    let without_model = McpOptions { can_solve: false, ..options(&[Toolset::All]) };
+    assert!(!solve_coding_task::TOOL.is_listed(&without_model));
 }

@@ -1,20 +1,45 @@
 //! `record_memory`.
 
+use futures::FutureExt;
 use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::view::Recorded;
-use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use uuid::Uuid;
 
-use super::present;
+use super::{Effect, ToolSpec, Toolset, present};
+use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "record_memory",
+    title: "Record a lesson",
+    description: "Keeps a lesson for later tasks. Call it when something was learned that will matter again: a \
+                  strategy that worked or, with error_context, a mistake and how to avoid it. The same again \
+                  confirms it.",
+    toolsets: |_| &[Toolset::Core],
+    arguments: |_| schema::of_arguments::<Arguments>(),
+    judged_elsewhere: &JUDGED_BY_THE_MEMORY,
+    answer: schema::of_answer::<Recorded>,
+    effect: Effect::Adds,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
 /// A memory says itself what is missing in it or too long, all fields at once.
-pub(crate) const JUDGED_BY_THE_MEMORY: [&str; 7] =
+pub(super) const JUDGED_BY_THE_MEMORY: [&str; 7] =
     ["title", "description", "content", "error_context", "pattern_tags", "domain_category", "difficulty_level"];
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
+    let request = arguments.into_request(workspace, calling.session.to_owned());
+    calling.may_write_to(request.scope)?;
+    document(&calling.system.memories.record(request, calling.deadline).await?)
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -111,16 +136,4 @@ impl Arguments {
             valid_from: present(self.valid_from),
         }
     }
-}
-
-pub(super) fn definition() -> Tool {
-    let description = "Keeps a lesson for later tasks. Call it when something was learned that will matter again: a \
-                       strategy that worked or, with error_context, a mistake and how to avoid it. The same again \
-                       confirms it.";
-    Tool::new("record_memory", description, schema::of_arguments::<Arguments>())
-        .with_title("Record a lesson")
-        .with_raw_output_schema(schema::of_answer::<Recorded>().into())
-        .with_annotations(
-            ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false),
-        )
 }

@@ -1,13 +1,38 @@
 //! `get_memory_genealogy`.
 
+use futures::FutureExt;
 use reasoning_bank_domain::genealogy::Genealogy;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::{Effect, ToolSpec, Toolset};
+use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "get_memory_genealogy",
+    title: "Trace a lesson back",
+    description: "Shows what a memory was learned from and what was learned from it. Call it to judge how far to \
+                  trust it, or to find what a wrong one has led to.",
+    toolsets: |_| &[Toolset::Core],
+    arguments: |_| schema::of_arguments::<Arguments>(),
+    judged_elsewhere: &[],
+    answer: answer_schema,
+    effect: Effect::Reads,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
+    let id = arguments.memory_id.into();
+    let genealogy = calling.system.memories.genealogy(id, &workspace, arguments.depth, calling.deadline).await?;
+    document(&genealogy).map(quoted)
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,15 +44,6 @@ pub(crate) struct Arguments {
     /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) workspace: Option<String>,
-}
-
-pub(super) fn definition() -> Tool {
-    let description = "Shows what a memory was learned from and what was learned from it. Call it to judge how far to \
-                       trust it, or to find what a wrong one has led to.";
-    Tool::new("get_memory_genealogy", description, schema::of_arguments::<Arguments>())
-        .with_title("Trace a lesson back")
-        .with_raw_output_schema(answer_schema().into())
-        .with_annotations(ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false))
 }
 
 /// Ancestors and descendants have the fields of the memory; the first of them are said once.

@@ -1,19 +1,43 @@
 //! `report_outcome`.
 
+use futures::FutureExt;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, WorkspaceRef};
 use reasoning_bank_domain::feedback::{EvidenceKind, Observed, Reported, Verdict};
 use reasoning_bank_domain::ids::{MemoryId, TraceId};
-use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use uuid::Uuid;
 
-use super::present;
-use super::record::ErrorArguments;
+use super::record_memory::ErrorArguments;
+use super::{Effect, ToolSpec, Toolset, present};
+use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "report_outcome",
+    title: "Report an outcome",
+    description: "Says what came of recalled memories: whether they helped, the task succeeded, the work was \
+                  reverted. Call it once the outcome is known, best with the task and evidence such as a test run; \
+                  it moves their confidence.",
+    toolsets: |_| &[Toolset::Core],
+    arguments: |_| schema::of_arguments::<Arguments>(),
+    judged_elsewhere: &JUDGED_BY_THE_MEMORY,
+    answer: schema::of_answer::<Reported>,
+    effect: Effect::Adds,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
 /// Lessons say themselves what is missing in them or too long, all of them at once.
-pub(crate) const JUDGED_BY_THE_MEMORY: [&str; 1] = ["learnings"];
+const JUDGED_BY_THE_MEMORY: [&str; 1] = ["learnings"];
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
+    let request = arguments.into_request(workspace, calling.session.to_owned(), calling.options.shares);
+    document(&calling.system.memories.feedback(request, calling.deadline).await?)
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -95,16 +119,4 @@ impl Arguments {
             is_work: true,
         }
     }
-}
-
-pub(super) fn definition() -> Tool {
-    let description = "Says what came of recalled memories: whether they helped, the task succeeded, the work was \
-                       reverted. Call it once the outcome is known, best with the task and evidence such as a test run; \
-                       it moves their confidence.";
-    Tool::new("report_outcome", description, schema::of_arguments::<Arguments>())
-        .with_title("Report an outcome")
-        .with_raw_output_schema(schema::of_answer::<Reported>().into())
-        .with_annotations(
-            ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false),
-        )
 }

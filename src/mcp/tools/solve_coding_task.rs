@@ -1,14 +1,51 @@
 //! `solve_coding_task`.
 
+use futures::FutureExt;
+use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::solve::{SolveReport, SolveTask};
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use reasoning_bank_domain::solve::{Progress, SolveReport, SolveTask};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
-use super::{ToolDefaults, present, set_default};
-use crate::mcp::schema;
+use super::{Effect, ToolDefaults, ToolSpec, Toolset, present, set_default};
+use crate::mcp::calls::{Calling, Interrupted, document};
+use crate::mcp::{progress, schema};
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "solve_coding_task",
+    title: "Solve a coding task",
+    description: "Solves a coding task: recalls lessons, makes several attempts, judges the best and keeps what was \
+                  learned. Use it for a self-contained task that deserves more than one try; it costs model calls.",
+    toolsets: |options| if options.can_solve { &[Toolset::Core] } else { &[] },
+    arguments: arguments_schema,
+    judged_elsewhere: &[],
+    answer: answer_schema,
+    effect: Effect::AsksModels,
+    ends_itself: true,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
+    let task = arguments.into_task(&calling.options.defaults);
+    let (sender, progress) = watch::channel(Progress::default());
+    let deadline = Deadline::after(calling.options.solve_deadline);
+    let call = Call {
+        cancel: calling.context.ct.clone(),
+        progress: Some(sender),
+        proposed: calling.proposed(&workspace, calling.deadline).await.unwrap_or_default(),
+        session: Some(calling.session.to_owned()),
+        ..Call::until(deadline)
+    };
+    let work = calling.system.agents.solve(task, workspace, call);
+    let token = calling.context.meta.get_progress_token();
+    document(&progress::reported(work, progress, token, &calling.context.peer).await?)
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -49,17 +86,12 @@ impl Arguments {
     }
 }
 
-pub(super) fn definition(defaults: &ToolDefaults) -> Tool {
+fn arguments_schema(defaults: &ToolDefaults) -> JsonObject {
     let mut arguments = schema::of_arguments::<Arguments>();
     set_default(&mut arguments, "enable_matts", json!(defaults.enable_matts));
     set_default(&mut arguments, "matts_k", json!(defaults.matts_k));
     set_default(&mut arguments, "matts_mode", json!(defaults.matts_mode));
-    let description = "Solves a coding task: recalls lessons, makes several attempts, judges the best and keeps what was \
-                       learned. Use it for a self-contained task that deserves more than one try; it costs model calls.";
-    Tool::new("solve_coding_task", description, arguments)
-        .with_title("Solve a coding task")
-        .with_raw_output_schema(answer_schema().into())
-        .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(true))
+    arguments
 }
 
 /// What was left out has the fields of what was used, and a reason; what was consumed is for people to look at.

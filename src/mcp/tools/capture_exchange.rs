@@ -1,0 +1,71 @@
+//! `capture_exchange`.
+
+use futures::FutureExt;
+use reasoning_bank_domain::capture::Captured;
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::Trust;
+use reasoning_bank_domain::transcript::Exchange;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Effect, ToolSpec, Toolset};
+use crate::mcp::calls::{Calling, Interrupted, document};
+use crate::mcp::schema;
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "capture_exchange",
+    title: "Capture an exchange",
+    description: "Keeps what is reusable in a question and its answer, or says why not. Call it when an exchange \
+                  explained or solved something.",
+    toolsets: |options| if options.captures { &[Toolset::Core, Toolset::Learning] } else { &[Toolset::Learning] },
+    arguments: |_| schema::of_arguments::<Arguments>(),
+    judged_elsewhere: &[],
+    answer: schema::of_answer::<Answer>,
+    effect: Effect::Sets,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
+    let exchange = arguments.into_exchange(calling.session);
+    let captured = calling.system.learner.capture(exchange, &workspace, Trust::Model, calling.deadline).await?;
+    document(&Answer::from(captured))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    #[schemars(length(min = 1, max = 20_000))]
+    question: String,
+    #[schemars(length(min = 1, max = 200_000))]
+    answer: String,
+    /// Path or id.
+    #[schemars(length(min = 1, max = 4096))]
+    pub(crate) workspace: Option<String>,
+}
+
+impl Arguments {
+    pub(crate) fn into_exchange(self, session: &str) -> Exchange {
+        Exchange { question: self.question, answer: self.answer, session: Some(session.to_owned()) }
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    captured: bool,
+    reason: String,
+    ids: Vec<MemoryId>,
+}
+
+impl From<Captured> for Answer {
+    fn from(captured: Captured) -> Self {
+        Self {
+            captured: captured.fate.is_captured(),
+            reason: captured.fate.to_string(),
+            ids: captured.id.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `delete_workspace`.
+
+use futures::FutureExt;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::runtime::Deadline;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::delete_memory::Removed;
+use super::{Effect, ToolSpec, Toolset};
+use crate::mcp::calls::{Calling, ERASE_DEADLINE, Interrupted, document};
+use crate::mcp::schema;
+use crate::{project, settings};
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "delete_workspace",
+    title: "Delete a project's memories",
+    description: "Erases a project's memories, traces and evidence for good. Copies that a team has stay, unless \
+                  with_promoted. Call it only when the user asks for exactly this.",
+    toolsets: |_| &[Toolset::Workspace],
+    arguments: |_| schema::of_arguments::<Arguments>(),
+    judged_elsewhere: &[],
+    answer: schema::of_answer::<Deleted>,
+    effect: Effect::Erases,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let (system, options, deadline) = (calling.system, calling.options, calling.deadline);
+    let all = system.workspaces.list(deadline).await?;
+    let found = project::registered(&arguments.path, &options.base, options.identity, &all)
+        .map_err(|error| Error::invalid("path", error.to_string()))?;
+    let found = found.ok_or_else(|| Error::WorkspaceUnknown(arguments.path.clone()))?;
+    let workspace = WorkspaceRef::Id(found.id.clone());
+    let detail = system.workspaces.show(&workspace, deadline).await?;
+    let mut copies = system.memories.promoted_copies(&workspace, deadline).await?;
+    let all_copies = copies.count();
+    if !arguments.with_promoted {
+        copies.within_reach.clear();
+    }
+    for (_, scope) in &copies.within_reach {
+        calling.may_write_to(*scope)?;
+    }
+    let deleted_copies = copies.within_reach.len();
+    let mut what = format!(
+        "Delete the workspace {:?} at {:?} for good, with {} memories and {} traces",
+        found.name, found.root, detail.memories, detail.traces
+    );
+    let mut command = vec!["workspace", "delete", found.id.as_str()];
+    if arguments.with_promoted {
+        what.push_str(&format!(", and {deleted_copies} promoted copies of its memories"));
+        command.push("--with-promoted");
+    }
+    calling.consent(what, calling.command(&command)).await?;
+    let until = Deadline::after(ERASE_DEADLINE);
+    let removed = system.memories.delete_workspace_with(&copies, &workspace, until).await?.into();
+    settings::forget(&options.data_dir, found).map_err(Error::internal)?;
+    document(&Deleted { removed, promoted_kept: all_copies - deleted_copies })
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Path or id of a project.
+    #[schemars(length(min = 1, max = 4096))]
+    path: String,
+    /// That it cannot be undone is understood.
+    #[schemars(extend("enum" = [true]))]
+    #[expect(dead_code, reason = "its schema allows one value alone")]
+    confirm: bool,
+    /// Also erase the copies of its memories that its team and its organisation have.
+    #[serde(default)]
+    with_promoted: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Deleted {
+    #[serde(flatten)]
+    removed: Removed,
+    /// Copies of its memories that teams and organisations keep.
+    promoted_kept: usize,
+}

@@ -1,0 +1,53 @@
+//! `distill_session`.
+
+use futures::FutureExt;
+use reasoning_bank_domain::job::{Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
+use reasoning_bank_domain::memory::MemoryOutcome;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Effect, ToolSpec, Toolset};
+use crate::mcp::calls::{Calling, Interrupted, document};
+use crate::mcp::schema;
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "distill_session",
+    title: "Learn from a session",
+    description: "Queues the transcript of a session that is over; lessons are drawn from it in the background. \
+                  Call it at the end of a session worth learning from; get_job tells what came of it.",
+    toolsets: |_| &[Toolset::Learning],
+    arguments: |_| schema::of_arguments::<Arguments>(),
+    judged_elsewhere: &[],
+    answer: schema::of_answer::<Queued>,
+    effect: Effect::Sets,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
+    document(&calling.system.distiller.queue(arguments.into_work(), &workspace, calling.deadline).await?)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// How the session is called where it ran.
+    #[schemars(length(min = 1, max = SESSION_MAX_CHARS))]
+    pub(crate) session_id: String,
+    /// What was said and done, as text, markdown or JSON Lines of messages.
+    #[schemars(length(min = 1, max = TRANSCRIPT_MAX_CHARS))]
+    pub(crate) transcript: String,
+    pub(crate) outcome: MemoryOutcome,
+    /// Path or id; default: the server's.
+    #[schemars(length(min = 1, max = 4096))]
+    pub(crate) workspace: Option<String>,
+}
+
+impl Arguments {
+    pub(crate) fn into_work(self) -> Work {
+        Work::Distill { session_id: self.session_id, outcome: self.outcome, transcript: self.transcript }
+    }
+}

@@ -1,0 +1,41 @@
+//! `get_statistics`.
+
+use futures::FutureExt;
+use reasoning_bank_domain::statistics::Statistics;
+use rmcp::model::JsonObject;
+use serde_json::{Value, json};
+
+use super::{Effect, Nothing, ToolSpec, Toolset};
+use crate::mcp::calls::{Calling, Interrupted, document};
+use crate::mcp::schema;
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "get_statistics",
+    title: "Statistics",
+    description: "Counts of traces, memories, model calls, cache hits, costs and times. Call it when asked how the \
+                  bank is doing.",
+    toolsets: |_| &[Toolset::Core],
+    arguments: |_| schema::of_arguments::<Nothing>(),
+    judged_elsewhere: &[],
+    answer: answer_schema,
+    effect: Effect::Reads,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let Nothing {} = calling.extract()?;
+    document(&calling.system.statistics(calling.deadline).await?)
+}
+
+/// The parts by name; what is in each is read in the answer itself.
+pub(super) fn answer_schema() -> JsonObject {
+    let mut answer = schema::of_answer::<Statistics>();
+    if let Some(Value::Object(parts)) = answer.get_mut("properties") {
+        for part in parts.values_mut() {
+            let kind = part.get("type").cloned().unwrap_or_else(|| json!("object"));
+            *part = json!({"type": kind});
+        }
+    }
+    answer
+}

@@ -1,0 +1,46 @@
+//! `list_workspaces`.
+
+use futures::FutureExt;
+use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Effect, Nothing, ToolSpec, Toolset};
+use crate::mcp::calls::{Calling, Interrupted, document};
+use crate::mcp::schema;
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "list_workspaces",
+    title: "List projects",
+    description: "Lists the projects that have memories, and which of them is current. Call it to find a project \
+                  whose memories may help here.",
+    toolsets: |_| &[Toolset::Workspace],
+    arguments: |_| schema::of_arguments::<Nothing>(),
+    judged_elsewhere: &[],
+    answer: schema::of_answer::<Workspaces>,
+    effect: Effect::Reads,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let Nothing {} = calling.extract()?;
+    let (workspaces, deadline) = (&calling.system.workspaces, calling.deadline);
+    let current = match calling.binding.get() {
+        Some(WorkspaceRef::Id(id)) => Some(id),
+        Some(root) => Some(workspaces.resolve(&root, deadline).await?.workspace.id),
+        None => None,
+    };
+    document(&Workspaces { workspaces: workspaces.list(deadline).await?, current })
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Workspaces {
+    /// Those that were ever written to.
+    workspaces: Vec<Workspace>,
+    /// The one that this session works in; absent until that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<WorkspaceId>,
+}

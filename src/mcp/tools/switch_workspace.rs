@@ -1,0 +1,41 @@
+//! `switch_workspace`.
+
+use futures::FutureExt;
+use reasoning_bank_domain::workspace::WorkspaceDetail;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Effect, ToolSpec, Toolset};
+use crate::mcp::calls::{Calling, Interrupted, document};
+use crate::mcp::schema;
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "switch_workspace",
+    title: "Switch project",
+    description: "Makes another project the one that calls without a workspace read and write, until this server \
+                  ends. Call it when the work moves to another project.",
+    toolsets: |_| &[Toolset::Workspace],
+    arguments: |_| schema::of_arguments::<Arguments>(),
+    judged_elsewhere: &[],
+    answer: schema::of_answer::<WorkspaceDetail>,
+    effect: Effect::Sets,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let workspace = calling.named("path", &arguments.path)?;
+    let shown = calling.system.workspaces.show(&workspace, calling.deadline).await?;
+    calling.binding.rebind(workspace);
+    document(&shown)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Path or id of a project.
+    #[schemars(length(min = 1, max = 4096))]
+    path: String,
+}

@@ -1,0 +1,90 @@
+//! `update_memory`.
+
+use futures::FutureExt;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::{UpdateRequest, WorkspaceRef};
+use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::{Changes, Status};
+use reasoning_bank_domain::view::Updated;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::record_memory::JUDGED_BY_THE_MEMORY;
+use super::{Effect, ToolSpec, Toolset};
+use crate::mcp::calls::{Calling, Interrupted, document, quoted};
+use crate::mcp::schema;
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "update_memory",
+    title: "Change a memory",
+    description: "Changes a memory: its text, tags, status or pin. Call it when a memory is wrong in part or out \
+                  of date; what is left out stays. Answers the memory as it then is.",
+    toolsets: |_| &[Toolset::Admin],
+    arguments: |_| schema::of_arguments::<Arguments>(),
+    judged_elsewhere: &JUDGED_BY_THE_MEMORY,
+    answer: schema::of_answer::<Updated>,
+    effect: Effect::Erases,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
+    let request = arguments.into_request(workspace);
+    // What is not there, or not to be changed like this, the change itself says.
+    match calling.may_change(request.id, &request.workspace, calling.deadline).await {
+        Ok(_) | Err(Error::NotFound(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
+    document(&calling.system.memories.update(request, calling.deadline).await?).map(quoted)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    memory_id: Uuid,
+    #[schemars(length(min = 1, max = 120))]
+    title: Option<String>,
+    #[schemars(length(min = 1, max = 400))]
+    description: Option<String>,
+    #[schemars(length(min = 1, max = 100_000))]
+    content: Option<String>,
+    /// In place of all there are.
+    #[schemars(length(max = 20), inner(length(min = 1, max = 120)))]
+    pattern_tags: Option<Vec<String>>,
+    /// Empty: none.
+    #[schemars(length(max = 120))]
+    domain_category: Option<String>,
+    /// Empty: none.
+    #[schemars(length(max = 120))]
+    difficulty_level: Option<String>,
+    /// Only active memories are recalled.
+    status: Option<Status>,
+    /// Pinned memories do not lose confidence with age.
+    pinned: Option<bool>,
+    /// Refuses the change where the memory has another revision.
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    if_revision: Option<u64>,
+    /// Path or id.
+    #[schemars(length(min = 1, max = 4096))]
+    pub(crate) workspace: Option<String>,
+}
+
+impl Arguments {
+    pub(crate) fn into_request(self, workspace: WorkspaceRef) -> UpdateRequest {
+        let changes = Changes {
+            title: self.title,
+            description: self.description,
+            content: self.content,
+            pattern_tags: self.pattern_tags,
+            domain_category: self.domain_category,
+            difficulty_level: self.difficulty_level,
+            status: self.status,
+            pinned: self.pinned,
+        };
+        UpdateRequest { id: MemoryId::from(self.memory_id), workspace, changes, if_revision: self.if_revision }
+    }
+}
