@@ -124,6 +124,24 @@ async fn what_was_erased_is_not_in_memory_when_the_erasure_answers() {
     }
 }
 
+/// So many commits are added in the background; tables answer until then.
+#[tokio::test]
+async fn what_came_in_many_commits_is_found_at_once_and_then_in_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let (own, other) = (open(dir.path()).await, open(dir.path()).await);
+    let memories = numbered(41);
+    commit(&own, vec![record(&memories[0], Some(AXIS))]).await;
+    assert_eq!(found_in_memory(&own).await, ids_of(&memories[..1]));
+    for memory in &memories[1..] {
+        commit(&other, vec![record(memory, Some(AXIS))]).await;
+    }
+    let all = Recall { limit: 100, ..common("/here") };
+    let (found, _) = find(&own, all.clone()).await;
+    assert_eq!(sorted(ids(&found.text)), ids_of(&memories));
+    let found = once_in_memory(&own, &all).await;
+    assert_eq!(sorted(ids(&found.vector)), ids_of(&memories));
+}
+
 #[tokio::test]
 async fn compaction_and_new_indexes_leave_the_shelf_as_it_is() {
     let dir = tempfile::tempdir().unwrap();

@@ -28,7 +28,7 @@ use tokio::task::JoinHandle;
 pub(super) use self::keeping::Resident;
 pub use self::keeping::ResidentUse;
 
-use self::fill::Arrivals;
+use self::fill::{Arrivals, Standings};
 use self::keeping::{Kept, Look, Pending, Unkept};
 use self::owner::Owner;
 use self::rows::Snapshot;
@@ -40,6 +40,8 @@ use crate::heap;
 const PASSAGES_AT_ONCE: usize = 2_000;
 /// So many rows are added to a shelf before the search that finds it behind is answered.
 const ROWS_AT_ONCE: usize = 2_000;
+/// A shelf that is more commits behind is brought up to date in the background: each of them left files of its own to open.
+const COMMITS_AT_ONCE: u64 = 32;
 /// How long a search waits for another one that adds rows or makes a shelf.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// So often shelves are brought up to date that were used within the other time. Upkeep prunes versions when they are some
@@ -195,8 +197,13 @@ async fn is_current(resident: &Arc<Resident>, kept: &Arc<Kept>, newest: &Version
         return Ok(true);
     }
     let pending = Pending::of(resident, &kept.owner);
-    let snapshot = Snapshot::take(resident).await?;
     let standings = kept.placed().standings.clone();
+    if standings.commits_behind(newest) > COMMITS_AT_ONCE {
+        pending.mark();
+        threads::spawn_aside(add_all(Arc::clone(resident), Arc::clone(kept), standings, pending, updating));
+        return Ok(false);
+    }
+    let snapshot = Snapshot::take(resident).await?;
     let Some(arrivals) = fill::arrivals(&standings, &snapshot).await? else { return Ok(false) };
     let at_once = arrivals.rows() <= ROWS_AT_ONCE;
     if !at_once {
@@ -205,6 +212,28 @@ async fn is_current(resident: &Arc<Resident>, kept: &Arc<Kept>, newest: &Version
     // a task of its own: a search that is given up must not leave half of the rows added
     let adding = start(at_once, add(Arc::clone(kept), snapshot, arrivals, pending, updating));
     Ok(at_once && adding.await.map_err(failed)? && kept.is_at(newest))
+}
+
+/// Adds what came since the shelf stood at `standings`, as much as it may be.
+async fn add_all(
+    resident: Arc<Resident>,
+    kept: Arc<Kept>,
+    standings: Standings,
+    pending: Pending,
+    updating: OwnedMutexGuard<()>,
+) {
+    let came = async {
+        let snapshot = Snapshot::take(&resident).await?;
+        let arrivals = fill::arrivals(&standings, &snapshot).await?;
+        Ok::<_, StoreError>(arrivals.map(|arrivals| (snapshot, arrivals)))
+    };
+    match came.await {
+        Ok(Some((snapshot, arrivals))) => {
+            add(kept, snapshot, arrivals, pending, updating).await;
+        }
+        Ok(None) => {}
+        Err(error) => tracing::debug!(%error, "it is not known what came since memories were read into memory"),
+    }
 }
 
 async fn add(

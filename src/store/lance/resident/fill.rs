@@ -48,6 +48,13 @@ impl From<&Snapshot> for Standings {
 }
 
 impl Standings {
+    /// How many versions of a table came since, at most.
+    pub(super) fn commits_behind(&self, newest: &Versions) -> u64 {
+        let behind = |standing: &Standing, newest: u64| newest.saturating_sub(standing.version);
+        let memories = behind(&self.memories, newest.memories);
+        memories.max(behind(&self.passages, newest.passages)).max(behind(&self.signals, newest.signals))
+    }
+
     pub(super) fn are_at(&self, newest: &Versions) -> bool {
         let Self { memories, passages, signals } = self;
         memories.version >= newest.memories && passages.version >= newest.passages && signals.version >= newest.signals
