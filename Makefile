@@ -3,7 +3,7 @@
 #   make test      every test
 #   make clients   the official MCP SDKs and the Inspector against the binary
 #   make release   the optimised binary
-#   make measure   the numbers of the README, with that binary
+#   make measure   numbers of docs/PERFORMANCE.md, with that binary
 # demo, test and clients build the same units of the same profile, so each reuses what another built.
 
 SHELL := /bin/bash

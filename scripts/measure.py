@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the numbers of the README for a built binary: start-up, memory, writes of several processes.
+"""Prints numbers of docs/PERFORMANCE.md for a built binary: start-up, memory, writes of several processes.
 
     scripts/measure.py [BINARY]        default: the release binary of `make measure`
 
