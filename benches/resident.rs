@@ -1,10 +1,10 @@
-//! How long a search of the resident read model takes: by words (one thread) and by vector (all cores), of 10,000, 100,000
-//! and 1,000,000 memories with a passage each; the same where conditions leave half of the memories, or one in 5,000; how
-//! many bytes a memory takes; and how many of the ten nearest by exact search the search by vector finds.
+//! How long a search of the resident read model takes: by words (one thread) and by vector (all cores), of 10,000,
+//! 100,000 and 1,000,000 memories with a passage each; the same where conditions leave half of the memories, or one in
+//! 5,000; how many bytes a memory takes; and how many of the ten nearest by exact search the search by vector finds.
 //!
-//! The texts are made up: 25 terms a passage, as frequent as words are (Zipf), queries of 12 words of which half are among
-//! the 50 most frequent ones. So are the vectors: 384 numbers around 2,000 centres. Leaves out everything around the
-//! model: embedding, the store, scoring, reading bodies.
+//! The texts are made up: 25 terms a passage, as frequent as words are (Zipf), queries of 12 words of which half are
+//! among the 50 most frequent ones. So are the vectors: 384 numbers around 2,000 centres. Leaves out everything around
+//! the model: embedding, the store, scoring, reading bodies.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a bench that prints what it measured, or fails")]
 
@@ -15,7 +15,7 @@ use criterion::{BenchmarkId, Criterion};
 use reasoning_bank_domain::conditions::Conditions;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, MemoryOutcome, Scope, SourceType};
-use reasoning_bank_domain::resident::{Body, Collection, Filed, Query, Shelf};
+use reasoning_bank_domain::resident::{Collection, IndexedMemory, OwnerIndex, Query, RowLocation};
 use reasoning_bank_domain::terms;
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
@@ -86,8 +86,8 @@ fn id(n: u64) -> MemoryId {
     uuid::Uuid::from_u128(u128::from(n)).into()
 }
 
-fn shelf(size: usize) -> Shelf {
-    let mut shelf = Shelf::new(DIMS);
+fn index(size: usize) -> OwnerIndex {
+    let mut index = OwnerIndex::new(DIMS);
     for n in 0..size as u64 {
         let facts = Facts {
             id: id(n),
@@ -101,17 +101,17 @@ fn shelf(size: usize) -> Shelf {
             trace_id: None,
             text_key: format!("{n:064x}"),
         };
-        let body = Body { at: n, revision: 1 };
+        let location = RowLocation { row_id: n, revision: 1 };
         let source_type = if n % FEW == 7 { SourceType::Explicit } else { SourceType::Imported };
-        shelf.put(Filed { facts, tags: Vec::new(), difficulty: None, source_type, body });
-        shelf.add_passage(id(n), 1, &text(n), Some(&vector(n))).expect("room");
+        index.put(IndexedMemory { facts, tags: Vec::new(), difficulty: None, source_type, location });
+        index.add_passage(id(n), 1, &text(n), Some(&vector(n))).expect("room");
     }
-    shelf.settle();
-    shelf
+    index.optimize();
+    index
 }
 
 /// The share of the ten nearest that are found.
-fn recall(shelf: &Shelf, size: usize) -> f64 {
+fn recall(index: &OwnerIndex, size: usize) -> f64 {
     let unit = |vector: Vec<f32>| {
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         vector.into_iter().map(|x| x / length).collect::<Vec<f32>>()
@@ -130,7 +130,7 @@ fn recall(shelf: &Shelf, size: usize) -> f64 {
         }
     }
     let found = queries.iter().zip(&nearest).map(|(query, nearest)| {
-        let hits = shelf.by_vector(query, &Conditions::default(), 10).hits;
+        let hits = index.by_vector(query, &Conditions::default(), 10).hits;
         nearest.iter().filter(|(_, n)| hits.iter().any(|(found, _)| *found == id(*n))).count()
     });
     found.sum::<usize>() as f64 / (10 * QUERIES_COMPARED) as f64
@@ -142,26 +142,26 @@ fn main() {
     let half = Conditions { outcome: Some(MemoryOutcome::Success), ..Conditions::default() };
     let few = Conditions { source_type: Some(SourceType::Explicit), ..Conditions::default() };
     for size in SIZES {
-        let shelf = shelf(size);
+        let index = index(size);
         println!(
             "{size} memories: {} bytes each, {:.3} of the ten nearest are found",
-            shelf.bytes() / size,
-            recall(&shelf, size)
+            index.bytes() / size,
+            recall(&index, size)
         );
         let queries: Vec<Query> = (0..QUERIES).map(query).collect();
         let vectors: Vec<Vec<f32>> = (0..QUERIES).map(|n| vector(1 << 32 | n)).collect();
         let mut next = (0..QUERIES as usize).cycle();
         for (among, conditions) in [("all", &everything), ("half", &half), ("few", &few)] {
-            criterion.bench_with_input(BenchmarkId::new(format!("words of {among}"), size), &shelf, |bench, shelf| {
+            criterion.bench_with_input(BenchmarkId::new(format!("words of {among}"), size), &index, |bench, index| {
                 bench.iter(|| {
                     let query = &queries[next.next().expect("endless")];
                     let mut collection = Collection::default();
-                    shelf.count(query, &mut collection);
-                    black_box(shelf.by_words(query, &collection, conditions, LIMIT))
+                    index.count(query, &mut collection);
+                    black_box(index.by_words(query, &collection, conditions, LIMIT))
                 });
             });
-            criterion.bench_with_input(BenchmarkId::new(format!("vector of {among}"), size), &shelf, |bench, shelf| {
-                bench.iter(|| black_box(shelf.by_vector(&vectors[next.next().expect("endless")], conditions, LIMIT)));
+            criterion.bench_with_input(BenchmarkId::new(format!("vector of {among}"), size), &index, |bench, index| {
+                bench.iter(|| black_box(index.by_vector(&vectors[next.next().expect("endless")], conditions, LIMIT)));
             });
         }
     }

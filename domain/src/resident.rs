@@ -1,22 +1,22 @@
-//! The resident read model: what a search of one reader's active memories needs, in memory. A shelf holds the memories
-//! that one workspace, one team or one organisation reads; a search reads up to three of them. Pure data and
-//! computation: which shelves there are, how they are filled and kept current is the store's work.
+//! The resident read model: what a search of one reader's active memories needs, in memory. An owner index holds the
+//! memories that one workspace, one team or one organisation reads; a search reads up to three of them. Pure data and
+//! computation: which owner indexes there are, how they are filled and kept current is the store's work.
 
-mod cards;
+mod columns;
+mod inverted_index;
 mod kernels;
-mod vectors;
-mod words;
+mod quantized_vectors;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 
-pub use cards::{Body, Filed};
-pub use words::{Collection, Query};
+pub use columns::{IndexedMemory, RowLocation};
+pub use inverted_index::{Collection, Query};
 
-use self::cards::Cards;
-use self::vectors::Vectors;
-use self::words::Words;
+use self::columns::MemoryColumns;
+use self::inverted_index::InvertedIndex;
+use self::quantized_vectors::QuantizedVectors;
 use crate::conditions::Conditions;
 use crate::confidence::{Evidence, SignalKind};
 use crate::fusion::RankedList;
@@ -25,13 +25,13 @@ use crate::memory::Facts;
 use crate::retrieval::TermSet;
 use crate::signature::{Carriers, Signature};
 
-/// A shelf with more than one in this many of its entries removed is worth making anew.
+/// An owner index with more than one in this many of its entries removed is worth making anew.
 const REMOVED_SHARE: usize = 4;
 const WORTH_MAKING_ANEW: usize = 1_000;
 /// How many passages are looked at first for one memory among the best; a memory usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
 
-/// A memory that was found, by its number on the shelf, with the passage that it is found by.
+/// A memory that was found, by its number on the owner index, with the passage that it is found by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Hit {
     memory: u32,
@@ -49,8 +49,8 @@ struct Found {
 }
 
 impl Found {
-    /// Of scored passages the best of each memory, at most `limit` memories, ties by the number of the passage. `memory`:
-    /// whose passage it is, none where it may not be found; asked about few, unless most may not.
+    /// Of scored passages the best of each memory, at most `limit` memories, ties by the number of the passage.
+    /// `memory`: whose passage it is, none where it may not be found; asked about few, unless most may not.
     fn best(mut scored: Vec<(u32, f32)>, limit: usize, memory: impl Fn(u32) -> Option<u32>) -> Self {
         let better = |(a, x): &(u32, f32), (b, y): &(u32, f32)| y.total_cmp(x).then_with(|| a.cmp(b));
         let mut looked_at = limit.saturating_mul(PASSAGES_A_MEMORY).saturating_add(1);
@@ -77,47 +77,52 @@ impl Found {
     }
 }
 
-/// The shelf cannot number more of them: 16 million passages.
+/// The owner index cannot number more of them: 16 million passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the shelf is full")]
+#[error("the index is full")]
 pub struct Full;
 
 /// The active memories of one reader, searchable.
 ///
-/// A memory has a number, and so have its passages' words and vectors. Whenever its passages change it gets another one,
-/// and what has the old one is never found again.
+/// A memory has a number, and so have its passages' words and vectors. Whenever its passages change it gets another
+/// one, and what has the old one is never found again.
 #[derive(Debug)]
-pub struct Shelf {
-    cards: Cards,
-    words: Words,
-    vectors: Vectors,
+pub struct OwnerIndex {
+    columns: MemoryColumns,
+    inverted: InvertedIndex,
+    vectors: QuantizedVectors,
     evidence: HashMap<MemoryId, Evidence>,
 }
 
-impl Shelf {
+impl OwnerIndex {
     /// For vectors of this many numbers.
     pub fn new(dims: usize) -> Self {
-        Self { cards: Cards::default(), words: Words::default(), vectors: Vectors::new(dims), evidence: HashMap::new() }
+        Self {
+            columns: MemoryColumns::default(),
+            inverted: InvertedIndex::default(),
+            vectors: QuantizedVectors::new(dims),
+            evidence: HashMap::new(),
+        }
     }
 
     /// Puts a memory here, or says anew what is known of it; its passages stay.
-    pub fn put(&mut self, filed: Filed) {
-        self.cards.put(filed);
+    pub fn put(&mut self, indexed: IndexedMemory) {
+        self.columns.put(indexed);
     }
 
     /// The memory with its passages and its evidence is never found again.
     pub fn remove(&mut self, id: MemoryId) {
-        self.cards.remove(id);
+        self.columns.remove(id);
         self.evidence.remove(&id);
     }
 
     /// The passages of the memory, if it is here, are never found again.
     pub fn clear_passages(&mut self, id: MemoryId) {
-        self.cards.renumber(id);
+        self.columns.renumber(id);
     }
 
-    /// Adds a passage to a memory of this shelf; to any other, nothing. `terms` as [`crate::terms::indexed`] makes them.
-    /// Where the passages of several revisions are added, those of the highest stay.
+    /// Adds a passage to a memory of this owner index; to any other, nothing. `terms` as [`crate::terms::indexed`]
+    /// makes them. Where the passages of several revisions are added, those of the highest stay.
     ///
     /// # Errors
     /// [`Full`]
@@ -128,72 +133,72 @@ impl Shelf {
         terms: &str,
         vector: Option<&[f32]>,
     ) -> Result<(), Full> {
-        let Some(number) = self.cards.number_for_passages(id, revision) else { return Ok(()) };
-        self.words.push(number, terms)?;
+        let Some(number) = self.columns.number_for_passages(id, revision) else { return Ok(()) };
+        self.inverted.push(number, terms)?;
         if let Some(vector) = vector {
             self.vectors.push(number, vector);
         }
         Ok(())
     }
 
-    /// A signal about a memory of this shelf; about any other it is forgotten.
+    /// A signal about a memory of this owner index; about any other it is forgotten.
     pub fn note(&mut self, id: MemoryId, kind: SignalKind, at: Timestamp) {
-        if self.cards.contains(id) {
+        if self.columns.contains(id) {
             self.evidence.entry(id).or_default().add(kind, at);
         }
     }
 
-    /// All that is known of a memory of this shelf, instead of what was noted.
+    /// All that is known of a memory of this owner index, instead of what was noted.
     pub fn set_evidence(&mut self, id: MemoryId, evidence: Evidence) {
-        if self.cards.contains(id) {
+        if self.columns.contains(id) {
             self.evidence.insert(id, evidence);
         }
     }
 
     pub fn contains(&self, id: MemoryId) -> bool {
-        self.cards.contains(id)
+        self.columns.contains(id)
     }
 
     /// The memories that are here, in any order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = MemoryId> {
-        self.cards.ids()
+        self.columns.ids()
     }
 
     /// The revision of the memory whose passages are here.
     pub fn passages_of(&self, id: MemoryId) -> Option<u64> {
-        self.cards.passages_of(id)
+        self.columns.passages_of(id)
     }
 
     /// How many passages there are, those of removed memories included.
     pub fn passages(&self) -> usize {
-        self.words.passages()
+        self.inverted.passages()
     }
 
     /// To be called when it was filled: makes it small, and its search by vector fast.
-    pub fn settle(&mut self) {
-        self.cards.shrink();
-        self.words.shrink();
-        self.vectors.build_sieve();
+    pub fn optimize(&mut self) {
+        self.columns.shrink();
+        self.inverted.shrink();
+        self.vectors.build_prefilter();
     }
 
     /// So much of it was removed that it is worth making anew.
     pub fn is_worn(&self) -> bool {
-        let (all, removed) = self.cards.numbered();
+        let (all, removed) = self.columns.numbered();
         removed > WORTH_MAKING_ANEW && removed * REMOVED_SHARE > all
     }
 
     /// About what it takes of memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let evidence = cards::map_bytes::<MemoryId, Evidence>(self.evidence.capacity());
-        self.cards.bytes() + self.words.bytes() + self.vectors.bytes() + evidence
+        let evidence = columns::map_bytes::<MemoryId, Evidence>(self.evidence.capacity());
+        self.columns.bytes() + self.inverted.bytes() + self.vectors.bytes() + evidence
     }
 
-    /// Adds what this shelf contributes to the statistics of a query's collection.
+    /// Adds what this owner index contributes to the statistics of a query's collection.
     pub fn count(&self, query: &Query, collection: &mut Collection) {
-        self.words.count(query, collection);
+        self.inverted.count(query, collection);
     }
 
-    /// The best by the words of a query: BM25 over `collection`, to which every shelf that the query reads was
+    /// The best by the words of a query: BM25 over `collection`, to which every owner index that the query reads was
     /// [counted](Self::count).
     pub fn by_words(
         &self,
@@ -202,49 +207,50 @@ impl Shelf {
         conditions: &Conditions,
         limit: usize,
     ) -> FoundByWords {
-        let Some(wanted) = self.cards.wanted(conditions) else { return FoundByWords::default() };
-        let found = self.words.search(query, collection, limit, |number| self.cards.meets(number, &wanted));
-        let matched = found.hits.iter().map(|hit| (self.cards.id(hit.memory), self.words.matched(query, hit.passage)));
+        let Some(wanted) = self.columns.wanted(conditions) else { return FoundByWords::default() };
+        let found = self.inverted.search(query, collection, limit, |number| self.columns.meets(number, &wanted));
+        let matched =
+            found.hits.iter().map(|hit| (self.columns.id(hit.memory), self.inverted.matched(query, hit.passage)));
         FoundByWords { matched: matched.collect(), list: self.list(found) }
     }
 
     /// The best by cosine.
     pub fn by_vector(&self, vector: &[f32], conditions: &Conditions, limit: usize) -> RankedList {
-        let Some(wanted) = self.cards.wanted(conditions) else { return RankedList::default() };
-        self.list(self.vectors.search(vector, limit, |number| self.cards.meets(number, &wanted)))
+        let Some(wanted) = self.columns.wanted(conditions) else { return RankedList::default() };
+        self.list(self.vectors.search(vector, limit, |number| self.columns.meets(number, &wanted)))
     }
 
     /// How many memories warn of an error, and how many of them of this one.
     pub fn carriers(&self, error: &Signature) -> Carriers {
-        self.cards.carriers(error)
+        self.columns.carriers(error)
     }
 
     /// The newest memories that warn of such an error, at most `limit`.
     pub fn by_signature(&self, error: &Signature, conditions: &Conditions, limit: usize) -> Vec<MemoryId> {
-        let Some(wanted) = self.cards.wanted(conditions) else { return Vec::new() };
-        let mut found: Vec<MemoryId> = self.cards.warning_of(error, &wanted).collect();
+        let Some(wanted) = self.columns.wanted(conditions) else { return Vec::new() };
+        let mut found: Vec<MemoryId> = self.columns.warning_of(error, &wanted).collect();
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.truncate(limit);
         found
     }
 
-    /// What scoring needs of a memory of this shelf.
+    /// What scoring needs of a memory of this owner index.
     pub fn facts(&self, id: MemoryId) -> Option<(Facts, Evidence)> {
-        Some((self.cards.facts(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
+        Some((self.columns.facts(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
     }
 
-    /// Which body a memory of this shelf has, and what is known of the memory beside.
-    pub fn body(&self, id: MemoryId) -> Option<(Body, Evidence)> {
-        Some((self.cards.body(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
+    /// Which body a memory of this owner index has, and what is known of the memory beside.
+    pub fn location(&self, id: MemoryId) -> Option<(RowLocation, Evidence)> {
+        Some((self.columns.location(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
     }
 
     /// The store has the body of a memory elsewhere now; of one that is not here nothing is noted.
-    pub fn move_body(&mut self, id: MemoryId, at: u64) {
-        self.cards.move_body(id, at);
+    pub fn moved(&mut self, id: MemoryId, row_id: u64) {
+        self.columns.moved(id, row_id);
     }
 
     fn list(&self, found: Found) -> RankedList {
-        let hits = found.hits.into_iter().map(|hit| (self.cards.id(hit.memory), f64::from(hit.score)));
+        let hits = found.hits.into_iter().map(|hit| (self.columns.id(hit.memory), f64::from(hit.score)));
         RankedList { hits: hits.collect(), truncated: found.truncated }
     }
 }
@@ -257,7 +263,7 @@ pub struct FoundByWords {
     pub matched: BTreeMap<MemoryId, TermSet>,
 }
 
-/// Grows by an eighth where doubling would leave half of a large shelf unused.
+/// Grows by an eighth where doubling would leave half of a large owner index unused.
 fn push<T>(all: &mut Vec<T>, one: T) {
     if all.len() == all.capacity() {
         all.reserve_exact(all.len() / 8 + 1);
@@ -265,7 +271,7 @@ fn push<T>(all: &mut Vec<T>, one: T) {
     all.push(one);
 }
 
-/// The lists of several shelves as one: at most `limit`, best first, ties by id.
+/// The lists of several owner indexes as one: at most `limit`, best first, ties by id.
 pub fn merge(lists: impl IntoIterator<Item = RankedList>, limit: usize) -> RankedList {
     let mut best: BTreeMap<MemoryId, f64> = BTreeMap::new();
     let mut truncated = false;

@@ -1,5 +1,5 @@
-//! Searches that are answered from memory say what searches of the tables say, whoever changed them since, and hold nothing
-//! that was erased. That they keep the contract of the store is shown in `store_contract`.
+//! Searches that are answered from memory say what searches of the tables say, whoever changed them since, and hold
+//! nothing that was erased. That they keep the contract of the store is shown in `store_contract`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn common(name: &str) -> Recall {
     Recall { text: Some("common words".into()), ..by_vector(&workspace(name), AXIS) }
 }
 
-/// Searches until memory answers, as it does when a shelf that is made in the background is there.
+/// Searches until memory answers, as it does when an owner index that is made in the background is there.
 async fn once_in_memory(store: &LanceStore, recall: &Recall) -> Candidates {
     let deadline = soon();
     loop {
@@ -108,7 +108,7 @@ async fn what_was_erased_is_not_in_memory_when_the_erasure_answers() {
         assert_eq!(found_in_memory(store).await, ids_of(&memories));
     }
     own.erase(EraseScope::Memory(memories[0].id), soon()).await.unwrap();
-    assert_eq!((own.resident().shelves, own.resident().bytes), (0, 0));
+    assert_eq!((own.resident().indexes, own.resident().bytes), (0, 0));
     for store in [&own, &other] {
         let (found, _) = find(store, common("/here")).await;
         assert_eq!(sorted(ids(&found.vector)), ids_of(&memories[1..]));
@@ -143,7 +143,7 @@ async fn what_came_in_many_commits_is_found_at_once_and_then_in_memory() {
 }
 
 #[tokio::test]
-async fn compaction_and_new_indexes_leave_the_shelf_as_it_is() {
+async fn compaction_and_new_indexes_leave_the_index_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let (own, other) = (open(dir.path()).await, open(dir.path()).await);
     let memories = numbered(24);
@@ -172,7 +172,7 @@ async fn memories_are_read_where_they_are_also_when_they_were_moved_or_changed()
         commit(&store, vec![record(memory, Some(AXIS))]).await;
     }
     commit(&store, vec![Record::Signal(signal(&memories[0], SignalKind::Helpful, now()))]).await;
-    // how many of them a shelf knew the place of
+    // how many of them an owner index knew the place of
     let read = async |memories: &[Memory]| {
         let before = store.resident().read;
         let rows = store.get(ids_of(memories), soon()).await.unwrap();
@@ -193,12 +193,12 @@ async fn memories_are_read_where_they_are_also_when_they_were_moved_or_changed()
     assert_eq!(found_in_memory(&store).await, ids_of(&memories));
     let deadline = soon();
     while read(&memories).await < 12 {
-        assert!(!deadline.passed(), "the shelf does not look where they went");
+        assert!(!deadline.passed(), "the index does not look where they went");
     }
 
     memories[1] = next(&memories[1], |memory| memory.content = "other words".into());
     commit(&store, vec![change(&memories[1], Some(AXIS))]).await;
-    assert_eq!(read(&memories).await, 0, "the shelf is behind");
+    assert_eq!(read(&memories).await, 0, "the index is behind");
     assert_eq!(found_in_memory(&store).await.len(), 12);
     assert_eq!(read(&memories).await, 12);
 }
@@ -288,7 +288,7 @@ async fn after_any_changes_by_anybody_memory_and_tables_say_the_same() {
 }
 
 #[tokio::test]
-async fn shelves_keep_to_their_budget_and_those_used_last_stay() {
+async fn indexes_keep_to_their_budget_and_those_used_last_stay() {
     let dir = tempfile::tempdir().unwrap();
     let all: Vec<Memory> = ["/one", "/two"]
         .iter()
@@ -299,7 +299,7 @@ async fn shelves_keep_to_their_budget_and_those_used_last_stay() {
     for _ in 0..3 {
         let (found, in_memory) = find(&small, common("/one")).await;
         assert!(!in_memory && ids(&found.text).len() == 40);
-        assert_eq!(small.resident().shelves, 0);
+        assert_eq!(small.resident().indexes, 0);
     }
     let roomy = open(dir.path()).await;
     assert!(find(&roomy, common("/one")).await.1);
@@ -309,12 +309,12 @@ async fn shelves_keep_to_their_budget_and_those_used_last_stay() {
     for name in ["/one", "/two", "/two", "/one"] {
         let (found, in_memory) = find(&tight, common(name)).await;
         assert!(in_memory && ids(&found.vector).len() == 40, "{name}");
-        assert_eq!(tight.resident().shelves, 1);
+        assert_eq!(tight.resident().indexes, 1);
     }
 }
 
 #[tokio::test]
-async fn a_small_shelf_does_not_take_the_place_of_a_large_one_that_is_in_use() {
+async fn a_small_index_does_not_take_the_place_of_a_large_one_that_is_in_use() {
     let dir = tempfile::tempdir().unwrap();
     let many = |name: &str, count: usize| -> Vec<Record> {
         let of = |n| memory(&workspace(name), &format!("Title {n}"), "common words");
@@ -331,7 +331,7 @@ async fn a_small_shelf_does_not_take_the_place_of_a_large_one_that_is_in_use() {
 }
 
 #[tokio::test]
-async fn a_large_shelf_is_made_and_brought_up_to_date_while_tables_answer() {
+async fn a_large_index_is_made_and_brought_up_to_date_while_tables_answer() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).await;
     let many = |from: usize, count: usize| -> Vec<Memory> {

@@ -1,5 +1,5 @@
-//! The store port in memory, with the semantics of the contract suite and the cheapest algorithms. Texts are searched by a
-//! shelf of the resident read model made for the query. Nothing survives the process.
+//! The store port in memory, with the semantics of the contract suite and the cheapest algorithms. Texts are searched
+//! by a owner index of the resident read model made for the query. Nothing survives the process.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::job::{Job, JobState};
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, Scope, Status};
-use reasoning_bank_domain::resident::{Collection, Filed, Query, Shelf};
+use reasoning_bank_domain::resident::{Collection, IndexedMemory, OwnerIndex, Query};
 use reasoning_bank_domain::retrieval::{Candidates, MatchedTerms};
 use reasoning_bank_domain::signature::Carriers;
 use reasoning_bank_domain::terms;
@@ -468,18 +468,18 @@ fn list(hits: impl Iterator<Item = (MemoryId, f64)>, limit: usize) -> RankedList
 }
 
 fn by_words(searched: &[&Stored], text: &str, limit: usize) -> (RankedList, MatchedTerms) {
-    let mut shelf = Shelf::new(0);
+    let mut index = OwnerIndex::new(0);
     for stored in searched {
-        shelf.put(Filed::new(&stored.memory, 0));
+        index.put(IndexedMemory::new(&stored.memory, 0));
         for terms in &stored.terms {
-            // a test has not nearly as many passages as a shelf has room for
-            let _ = shelf.add_passage(stored.memory.id, stored.memory.revision, terms, None);
+            // a test has not nearly as many passages as an owner index has room for
+            let _ = index.add_passage(stored.memory.id, stored.memory.revision, terms, None);
         }
     }
     let query = Query::new(&terms::query(text));
     let mut collection = Collection::default();
-    shelf.count(&query, &mut collection);
-    let found = shelf.by_words(&query, &collection, &Conditions::default(), limit);
+    index.count(&query, &mut collection);
+    let found = index.by_words(&query, &collection, &Conditions::default(), limit);
     (found.list, MatchedTerms { matched: found.matched, ..collection.terms() })
 }
 

@@ -1,14 +1,14 @@
 //! The two inner loops of a search by vector, written so that the compiler makes vector instructions of them, and again
-//! for processors with AVX2, where they are several times as fast: chosen when the program runs, because it is built for
-//! any processor of its kind.
+//! for processors with AVX2, where they are several times as fast: chosen when the program runs, because it is built
+//! for any processor of its kind.
 
-/// The planes of so many rows are gone through together, and those of rows so far ahead asked for: memory is slower than
-/// the processor, and faster when several of its pages are read at once.
+/// The bit_planes of so many rows are gone through together, and those of rows so far ahead asked for: memory is slower
+/// than the processor, and faster when several of its pages are read at once.
 const ROWS_AT_ONCE: usize = 64;
 const ROWS_AHEAD: usize = 128;
 
-/// Of every row the dot product with the query, in whole numbers. `rows` holds whole rows of as many numbers as the query
-/// has. No overflow as long as a query's numbers stay below 2^11 and there are fewer than 8,000.
+/// Of every row the dot product with the query, in whole numbers. `rows` holds whole rows of as many numbers as the
+/// query has. No overflow as long as a query's numbers stay below 2^11 and there are fewer than 8,000.
 pub(super) fn dots(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -18,16 +18,16 @@ pub(super) fn dots(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
     dots_anywhere(query, rows, dots);
 }
 
-/// Of every row the number of bits in which it differs from the query. `planes` holds of every row the first word of its
-/// bits, then of every row the second, and so on: as many words of a row as the query has. It may hold more rows than
-/// distances are asked for.
-pub(super) fn distances(query: &[u64], planes: &[u64], distances: &mut [u16]) {
+/// Of every row the number of bits in which it differs from the query. `bit_planes` holds of every row the first word
+/// of its bits, then of every row the second, and so on: as many words of a row as the query has. It may hold more rows
+/// than distances are asked for.
+pub(super) fn distances(query: &[u64], bit_planes: &[u64], distances: &mut [u16]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
         // SAFETY: the processor has both
-        return unsafe { distances_avx2(query, planes, distances) };
+        return unsafe { distances_avx2(query, bit_planes, distances) };
     }
-    distances_anywhere(query, planes, distances);
+    distances_anywhere(query, bit_planes, distances);
 }
 
 /// Tells the processor that these numbers will be needed, where it can be told.
@@ -53,8 +53,8 @@ fn dots_avx2(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn distances_avx2(query: &[u64], planes: &[u64], distances: &mut [u16]) {
-    distances_anywhere(query, planes, distances);
+fn distances_avx2(query: &[u64], bit_planes: &[u64], distances: &mut [u16]) {
+    distances_anywhere(query, bit_planes, distances);
 }
 
 #[inline(always)]
@@ -66,14 +66,14 @@ fn dots_anywhere(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
 }
 
 #[inline(always)]
-fn distances_anywhere(query: &[u64], planes: &[u64], distances: &mut [u16]) {
+fn distances_anywhere(query: &[u64], bit_planes: &[u64], distances: &mut [u16]) {
     distances.fill(0);
-    let rows = planes.len() / query.len();
+    let rows = bit_planes.len() / query.len();
     debug_assert!(distances.len() <= rows && query.len() * 64 <= usize::from(u16::MAX));
     for (first, distances) in (0..).step_by(ROWS_AT_ONCE).zip(distances.chunks_mut(ROWS_AT_ONCE)) {
-        for (own, plane) in query.iter().zip(planes.chunks_exact(rows)) {
-            let words = &plane[first..][..distances.len()];
-            read_soon(&plane[(first + ROWS_AHEAD).min(rows)..(first + ROWS_AHEAD + ROWS_AT_ONCE).min(rows)]);
+        for (own, bit_plane) in query.iter().zip(bit_planes.chunks_exact(rows)) {
+            let words = &bit_plane[first..][..distances.len()];
+            read_soon(&bit_plane[(first + ROWS_AHEAD).min(rows)..(first + ROWS_AHEAD + ROWS_AT_ONCE).min(rows)]);
             for (distance, word) in distances.iter_mut().zip(words) {
                 *distance = distance.wrapping_add((own ^ word).count_ones() as u16);
             }
@@ -99,11 +99,11 @@ mod tests {
 
         let bits: Vec<u64> = (0..6 * 210u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
         let (mut fast, mut plain) = ([0; 200], [7; 200]);
-        let query: Vec<u64> = (0..6).map(|plane| bits[plane * 210]).collect();
+        let query: Vec<u64> = (0..6).map(|bit_plane| bits[bit_plane * 210]).collect();
         distances(&query, &bits, &mut fast);
         distances_anywhere(&query, &bits, &mut plain);
         assert_eq!(fast, plain);
-        let naive: u32 = (0..6).map(|plane| (query[plane] ^ bits[plane * 210 + 150]).count_ones()).sum();
+        let naive: u32 = (0..6).map(|bit_plane| (query[bit_plane] ^ bits[bit_plane * 210 + 150]).count_ones()).sum();
         assert_eq!((fast[0], u32::from(fast[150])), (0, naive));
     }
 }

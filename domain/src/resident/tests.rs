@@ -11,97 +11,97 @@ fn everything() -> Conditions {
     Conditions::default()
 }
 
-fn put(shelf: &mut Shelf, memory: &Memory, terms: &str, vector: [f32; 2]) {
-    shelf.put(Filed::new(memory, memory.revision));
-    shelf.clear_passages(memory.id);
-    shelf.add_passage(memory.id, memory.revision, terms, Some(&vector)).unwrap();
+fn put(index: &mut OwnerIndex, memory: &Memory, terms: &str, vector: [f32; 2]) {
+    index.put(IndexedMemory::new(memory, memory.revision));
+    index.clear_passages(memory.id);
+    index.add_passage(memory.id, memory.revision, terms, Some(&vector)).unwrap();
 }
 
-fn by_words(shelf: &Shelf, terms: &[&str], conditions: &Conditions) -> Vec<MemoryId> {
+fn by_words(index: &OwnerIndex, terms: &[&str], conditions: &Conditions) -> Vec<MemoryId> {
     let query = Query::new(&counted(terms.iter().map(|term| term.to_string())));
     let mut collection = Collection::default();
-    shelf.count(&query, &mut collection);
-    shelf.by_words(&query, &collection, conditions, 10).list.hits.into_iter().map(|(id, _)| id).collect()
+    index.count(&query, &mut collection);
+    index.by_words(&query, &collection, conditions, 10).list.hits.into_iter().map(|(id, _)| id).collect()
 }
 
-fn by_vector(shelf: &Shelf, vector: [f32; 2]) -> Vec<MemoryId> {
-    shelf.by_vector(&vector, &everything(), 10).hits.into_iter().map(|(id, _)| id).collect()
+fn by_vector(index: &OwnerIndex, vector: [f32; 2]) -> Vec<MemoryId> {
+    index.by_vector(&vector, &everything(), 10).hits.into_iter().map(|(id, _)| id).collect()
 }
 
 #[test]
 fn what_scoring_needs_comes_back_as_it_was() {
-    let mut shelf = Shelf::new(2);
+    let mut index = OwnerIndex::new(2);
     for memory in [
         strategy(1),
         warning(2),
         Memory { domain_category: Some(" Odd".into()), pinned: true, prior: 0.123_456_789, ..warning(3) },
     ] {
-        put(&mut shelf, &memory, "a", [1.0, 0.0]);
+        put(&mut index, &memory, "a", [1.0, 0.0]);
         let mut evidence = Evidence::default();
-        assert_eq!(shelf.facts(memory.id), Some((Facts::from(&memory), evidence.clone())));
-        shelf.note(memory.id, SignalKind::Helpful, memory.created_at);
+        assert_eq!(index.facts(memory.id), Some((Facts::from(&memory), evidence.clone())));
+        index.note(memory.id, SignalKind::Helpful, memory.created_at);
         evidence.add(SignalKind::Helpful, memory.created_at);
-        assert_eq!(shelf.facts(memory.id).unwrap().1, evidence);
-        shelf.set_evidence(memory.id, Evidence::default());
-        assert_eq!(shelf.facts(memory.id).unwrap().1, Evidence::default());
+        assert_eq!(index.facts(memory.id).unwrap().1, evidence);
+        index.set_evidence(memory.id, Evidence::default());
+        assert_eq!(index.facts(memory.id).unwrap().1, Evidence::default());
     }
-    assert_eq!(shelf.facts(strategy(9).id), None);
+    assert_eq!(index.facts(strategy(9).id), None);
 }
 
 #[test]
 fn a_memory_that_changes_is_found_by_what_it_says_now() {
-    let mut shelf = Shelf::new(2);
+    let mut index = OwnerIndex::new(2);
     let memory = strategy(1);
-    put(&mut shelf, &memory, "old", [1.0, 0.0]);
-    put(&mut shelf, &strategy(2), "other", [0.0, 1.0]);
-    // its card alone
+    put(&mut index, &memory, "old", [1.0, 0.0]);
+    put(&mut index, &strategy(2), "other", [0.0, 1.0]);
+    // its location alone
     let pinned = Memory { pinned: true, revision: 2, ..memory.clone() };
-    shelf.put(Filed::new(&pinned, 7));
-    let (body, _) = shelf.body(memory.id).unwrap();
-    assert_eq!(body, Body { at: 7, revision: 2 });
-    shelf.move_body(memory.id, 8);
-    shelf.move_body(strategy(9).id, 8);
-    assert_eq!(shelf.body(memory.id).unwrap().0.at, 8);
-    assert_eq!(shelf.body(strategy(9).id), None);
-    assert_eq!(by_words(&shelf, &["old"], &everything()), [memory.id]);
-    assert!(shelf.facts(memory.id).unwrap().0.pinned);
+    index.put(IndexedMemory::new(&pinned, 7));
+    let (location, _) = index.location(memory.id).unwrap();
+    assert_eq!(location, RowLocation { row_id: 7, revision: 2 });
+    index.moved(memory.id, 8);
+    index.moved(strategy(9).id, 8);
+    assert_eq!(index.location(memory.id).unwrap().0.row_id, 8);
+    assert_eq!(index.location(strategy(9).id), None);
+    assert_eq!(by_words(&index, &["old"], &everything()), [memory.id]);
+    assert!(index.facts(memory.id).unwrap().0.pinned);
     // its passages
-    put(&mut shelf, &pinned, "new", [0.0, -1.0]);
-    assert_eq!(by_words(&shelf, &["old"], &everything()), []);
-    assert_eq!(by_words(&shelf, &["new"], &everything()), [memory.id]);
-    assert_eq!(by_vector(&shelf, [0.0, 1.0]), [strategy(2).id, memory.id]);
+    put(&mut index, &pinned, "new", [0.0, -1.0]);
+    assert_eq!(by_words(&index, &["old"], &everything()), []);
+    assert_eq!(by_words(&index, &["new"], &everything()), [memory.id]);
+    assert_eq!(by_vector(&index, [0.0, 1.0]), [strategy(2).id, memory.id]);
 
-    shelf.note(memory.id, SignalKind::Helpful, memory.created_at);
-    shelf.remove(memory.id);
-    assert_eq!(by_words(&shelf, &["new", "old"], &everything()), []);
-    assert_eq!(by_vector(&shelf, [0.0, 1.0]), [strategy(2).id]);
-    assert_eq!(shelf.facts(memory.id), None);
+    index.note(memory.id, SignalKind::Helpful, memory.created_at);
+    index.remove(memory.id);
+    assert_eq!(by_words(&index, &["new", "old"], &everything()), []);
+    assert_eq!(by_vector(&index, [0.0, 1.0]), [strategy(2).id]);
+    assert_eq!(index.facts(memory.id), None);
     // one that comes back brings none of its evidence
-    put(&mut shelf, &memory, "old", [1.0, 0.0]);
-    assert_eq!(shelf.facts(memory.id).unwrap().1, Evidence::default());
+    put(&mut index, &memory, "old", [1.0, 0.0]);
+    assert_eq!(index.facts(memory.id).unwrap().1, Evidence::default());
 }
 
 #[test]
 fn passages_of_several_revisions_leave_those_of_the_highest() {
     for order in [[1, 2], [2, 1]] {
-        let mut shelf = Shelf::new(2);
+        let mut index = OwnerIndex::new(2);
         let memory = strategy(1);
-        shelf.put(Filed::new(&memory, 0));
+        index.put(IndexedMemory::new(&memory, 0));
         for revision in order {
             for n in 0..2 {
-                shelf.add_passage(memory.id, revision, &format!("of{revision} n{n}"), None).unwrap();
+                index.add_passage(memory.id, revision, &format!("of{revision} n{n}"), None).unwrap();
             }
         }
-        assert_eq!(by_words(&shelf, &["of1"], &everything()), []);
+        assert_eq!(by_words(&index, &["of1"], &everything()), []);
         for term in ["of2", "n0", "n1"] {
-            assert_eq!(by_words(&shelf, &[term], &everything()), [memory.id]);
+            assert_eq!(by_words(&index, &[term], &everything()), [memory.id]);
         }
     }
-    let mut shelf = Shelf::new(2);
-    shelf.add_passage(strategy(1).id, 1, "stranger", Some(&[1.0, 0.0])).unwrap();
-    shelf.note(strategy(1).id, SignalKind::Helpful, strategy(1).created_at);
-    assert_eq!(by_words(&shelf, &["stranger"], &everything()), []);
-    assert_eq!(shelf.evidence.len(), 0);
+    let mut index = OwnerIndex::new(2);
+    index.add_passage(strategy(1).id, 1, "stranger", Some(&[1.0, 0.0])).unwrap();
+    index.note(strategy(1).id, SignalKind::Helpful, strategy(1).created_at);
+    assert_eq!(by_words(&index, &["stranger"], &everything()), []);
+    assert_eq!(index.evidence.len(), 0);
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn conditions_hold_of_what_is_found_as_they_hold_of_the_memory() {
         Memory { difficulty_level: Some("HARD".into()), ..warning(3) },
         Memory { domain_category: Some(" parsing".into()), ..warning(4) },
     ];
-    let mut shelf = Shelf::new(2);
-    memories.iter().for_each(|memory| put(&mut shelf, memory, "common", [1.0, 0.0]));
+    let mut index = OwnerIndex::new(2);
+    memories.iter().for_each(|memory| put(&mut index, memory, "common", [1.0, 0.0]));
     let made = memories[0].created_at;
     for conditions in [
         everything(),
@@ -137,42 +137,42 @@ fn conditions_hold_of_what_is_found_as_they_hold_of_the_memory() {
     ] {
         let expected: BTreeSet<MemoryId> =
             memories.iter().filter(|memory| conditions.hold(memory)).map(|memory| memory.id).collect();
-        assert_eq!(by_words(&shelf, &["common"], &conditions).into_iter().collect::<BTreeSet<_>>(), expected);
-        let vector = shelf.by_vector(&[1.0, 0.0], &conditions, 10);
+        assert_eq!(by_words(&index, &["common"], &conditions).into_iter().collect::<BTreeSet<_>>(), expected);
+        let vector = index.by_vector(&[1.0, 0.0], &conditions, 10);
         assert_eq!(vector.hits.into_iter().map(|(id, _)| id).collect::<BTreeSet<_>>(), expected, "{conditions:?}");
     }
 }
 
 #[test]
 fn warnings_are_found_by_their_error_newest_first() {
-    let mut shelf = Shelf::new(2);
+    let mut index = OwnerIndex::new(2);
     let warnings = [warning(1), warning(2), warning(3)];
-    warnings.iter().for_each(|memory| put(&mut shelf, memory, "words", [1.0, 0.0]));
-    put(&mut shelf, &strategy(4), "words", [1.0, 0.0]);
-    shelf.remove(warnings[1].id);
+    warnings.iter().for_each(|memory| put(&mut index, memory, "words", [1.0, 0.0]));
+    put(&mut index, &strategy(4), "words", [1.0, 0.0]);
+    index.remove(warnings[1].id);
     let error = warnings[0].signature().unwrap();
-    assert_eq!(shelf.by_signature(&error, &everything(), 10), [warnings[2].id, warnings[0].id]);
-    assert_eq!(shelf.by_signature(&error, &everything(), 1), [warnings[2].id]);
-    assert_eq!(shelf.by_signature(&Signature::of("Unheard", None), &everything(), 10), []);
+    assert_eq!(index.by_signature(&error, &everything(), 10), [warnings[2].id, warnings[0].id]);
+    assert_eq!(index.by_signature(&error, &everything(), 1), [warnings[2].id]);
+    assert_eq!(index.by_signature(&Signature::of("Unheard", None), &everything(), 10), []);
     let none = Conditions { without_warnings: true, ..everything() };
-    assert_eq!(shelf.by_signature(&error, &none, 10), []);
+    assert_eq!(index.by_signature(&error, &none, 10), []);
 }
 
 #[test]
-fn a_shelf_that_changed_much_is_worn() {
-    let mut shelf = Shelf::new(2);
+fn a_index_that_changed_much_is_worn() {
+    let mut index = OwnerIndex::new(2);
     for n in 0..2_000 {
-        put(&mut shelf, &strategy(n), "words", [1.0, 0.0]);
+        put(&mut index, &strategy(n), "words", [1.0, 0.0]);
     }
-    assert!(!shelf.is_worn());
+    assert!(!index.is_worn());
     for n in 0..1_100 {
-        put(&mut shelf, &strategy(n), "changed", [1.0, 0.0]);
+        put(&mut index, &strategy(n), "changed", [1.0, 0.0]);
     }
-    assert!(shelf.is_worn());
+    assert!(index.is_worn());
 }
 
 #[test]
-fn lists_of_several_shelves_become_one() {
+fn lists_of_several_indexes_become_one() {
     let id = |n| strategy(n).id;
     let list = |hits: &[(u128, f64)], truncated| RankedList {
         hits: hits.iter().map(|(n, score)| (id(*n), *score)).collect(),
@@ -187,17 +187,17 @@ fn lists_of_several_shelves_become_one() {
 #[test]
 fn a_million_memories_would_fit_into_900_megabytes() {
     const COUNT: u128 = 5_000;
-    let mut shelf = Shelf::new(384);
+    let mut index = OwnerIndex::new(384);
     for n in 0..COUNT {
         let terms: Vec<String> = (0..25).map(|word| format!("w{}", (n * 31 + word * word * 17) % 4_000)).collect();
-        shelf.put(Filed::new(&strategy(n), 0));
+        index.put(IndexedMemory::new(&strategy(n), 0));
         let vector: Vec<f32> = (0..384u128).map(|at| ((n * 7 + at * 13) % 101) as f32 - 50.0).collect();
-        shelf.add_passage(strategy(n).id, 1, &terms.join(" "), Some(&vector)).unwrap();
+        index.add_passage(strategy(n).id, 1, &terms.join(" "), Some(&vector)).unwrap();
     }
-    shelf.settle();
-    let each = shelf.bytes() / COUNT as usize;
+    index.optimize();
+    let each = index.bytes() / COUNT as usize;
     assert!(each < 900 - 48, "{each} bytes a memory, before its 48 of the sieve");
-    assert!(shelf.cards.bytes() / (COUNT as usize) < 180, "{}", shelf.cards.bytes() / COUNT as usize);
+    assert!(index.columns.bytes() / (COUNT as usize) < 180, "{}", index.columns.bytes() / COUNT as usize);
 }
 
 proptest! {

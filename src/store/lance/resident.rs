@@ -1,16 +1,16 @@
-//! Searches answered from memory: shelves (`domain/src/resident.rs`) for the owners of memories that searches ask for, up
-//! to a budget of bytes over all of them. A shelf answers only when it stands for the newest version of every table it was
-//! filled from, so that what any process acknowledged is always seen: where few rows came since, the search adds them
-//! first. Where there is no such shelf, a small one is made first; otherwise the tables are searched (`search`), and a large
-//! one is made in the background.
+//! Searches answered from memory: owner indexes (`domain/src/resident.rs`) for the owners of memories that searches ask
+//! for, up to a budget of bytes over all of them. An owner index answers only when it stands for the newest version of
+//! every table it was filled from, so that what any process acknowledged is always seen: where few rows came since, the
+//! search adds them first. Where there is no such owner index, a small one is made first; otherwise the tables are
+//! searched (`search`), and a large one is made in the background.
 
-mod bodies;
-mod changes;
+mod cache;
 mod fill;
-mod keeping;
 mod owner;
+mod row_lookup;
 mod rows;
 mod search;
+mod table_deltas;
 mod versions;
 
 use std::collections::HashMap;
@@ -25,27 +25,28 @@ use reasoning_bank_domain::terms::QueryTerm;
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 
-pub(super) use self::keeping::Resident;
-pub use self::keeping::ResidentUse;
+pub(super) use self::cache::Resident;
+pub use self::cache::ResidentUse;
 
-use self::fill::{Arrivals, Standings};
-use self::keeping::{Kept, Look, Pending, Unkept};
+use self::cache::{BuildGuard, CachedIndex, Look, NotCached};
+use self::fill::{Deltas, TableVersions};
 use self::owner::Owner;
 use self::rows::Snapshot;
 use self::versions::Versions;
 use super::{blocking, failed, threads};
 use crate::heap;
 
-/// A shelf of so many passages is made before the search that wants it is answered.
+/// An owner index of so many passages is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;
-/// So many rows are added to a shelf before the search that finds it behind is answered.
+/// So many rows are added to an owner index before the search that finds it behind is answered.
 const ROWS_AT_ONCE: usize = 2_000;
-/// A shelf that is more commits behind is brought up to date in the background: each of them left files of its own to open.
+/// An owner index that is more commits behind is brought up to date in the background: each of them left files of its
+/// own to open.
 const COMMITS_AT_ONCE: u64 = 32;
-/// How long a search waits for another one that adds rows or makes a shelf.
-const PATIENCE: Duration = Duration::from_millis(50);
-/// So often shelves are brought up to date that were used within the other time. Upkeep prunes versions when they are some
-/// seconds old.
+/// How long a search waits for another one that adds rows or makes an owner index.
+const TIMEOUT: Duration = Duration::from_millis(50);
+/// So often owner indexes are brought up to date that were used within the other time. Upkeep prunes versions when they
+/// are some seconds old.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const UNUSED_AFTER: Duration = Duration::from_secs(300);
 
@@ -59,8 +60,8 @@ pub(super) async fn candidates(
     if !resident.is_on() {
         return None;
     }
-    let found = match shelves(resident, &recall.visible).await {
-        Ok(Some(shelves)) => search::search(shelves, recall, terms).await,
+    let found = match indexes(resident, &recall.visible).await {
+        Ok(Some(indexes)) => search::search(indexes, recall, terms).await,
         Ok(None) => return None,
         Err(error) => Err(error),
     };
@@ -76,9 +77,9 @@ pub(super) async fn candidates(
     }
 }
 
-/// Those of these memories whose places are known here, as they are now.
+/// Those of these memories whose row ids are known here, as they are now.
 pub(super) async fn rows(resident: &Resident, ids: &[MemoryId]) -> HashMap<MemoryId, MemoryRow> {
-    let found = bodies::get(resident, ids).await.unwrap_or_else(|error| {
+    let found = row_lookup::get(resident, ids).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "memories are looked up instead of being read where they were");
         HashMap::new()
     });
@@ -86,23 +87,27 @@ pub(super) async fn rows(resident: &Resident, ids: &[MemoryId]) -> HashMap<Memor
     found
 }
 
-/// The shelves of all owners whose memories are visible, at the newest version.
-async fn shelves(resident: &Arc<Resident>, visible: &Visible) -> Result<Option<Vec<Arc<Kept>>>, StoreError> {
+/// The owner indexes of all owners whose memories are visible, at the newest version.
+async fn indexes(resident: &Arc<Resident>, visible: &Visible) -> Result<Option<Vec<Arc<CachedIndex>>>, StoreError> {
     let newest = resident.newest.read().map_err(failed)?;
-    let mut shelves = Vec::new();
+    let mut indexes = Vec::new();
     let mut complete = true;
     for owner in Owner::all(visible) {
-        match shelf(resident, owner, &newest).await? {
-            Some(kept) => shelves.push(kept),
+        match index(resident, owner, &newest).await? {
+            Some(cached) => indexes.push(cached),
             None => complete = false,
         }
     }
-    Ok(complete.then_some(shelves))
+    Ok(complete.then_some(indexes))
 }
 
-async fn shelf(resident: &Arc<Resident>, owner: Owner, newest: &Versions) -> Result<Option<Arc<Kept>>, StoreError> {
+async fn index(
+    resident: &Arc<Resident>,
+    owner: Owner,
+    newest: &Versions,
+) -> Result<Option<Arc<CachedIndex>>, StoreError> {
     let asked_before = match resident.look_up(&owner) {
-        Look::Shelf(kept) => return Ok(is_current(resident, &kept, newest).await?.then_some(kept)),
+        Look::Cached(cached) => return Ok(is_current(resident, &cached, newest).await?.then_some(cached)),
         Look::NotNow => return Ok(None),
         Look::Nothing { asked_before } => asked_before,
     };
@@ -110,17 +115,17 @@ async fn shelf(resident: &Arc<Resident>, owner: Owner, newest: &Versions) -> Res
     if !at_once && !asked_before {
         return Ok(None);
     }
-    let Some(pending) = Pending::begin(resident, &owner) else { return Ok(None) };
+    let Some(guard) = BuildGuard::begin(resident, &owner) else { return Ok(None) };
     // a task of its own: it is not in vain when the search is given up
-    let made = start(at_once, make(Arc::clone(resident), owner, pending, at_once));
+    let made = start(at_once, make(Arc::clone(resident), owner, guard, at_once));
     if !at_once {
         return Ok(None);
     }
-    let kept = made.await.map_err(failed)?;
-    Ok(kept.filter(|kept| kept.is_at(newest)))
+    let cached = made.await.map_err(failed)?;
+    Ok(cached.filter(|cached| cached.is_at(newest)))
 }
 
-/// Whether a shelf for this owner takes little to be made.
+/// Whether an owner index for this owner takes little to be made.
 async fn has_few(resident: &Resident, owner: &Owner) -> Result<bool, StoreError> {
     let passages = rows::dataset(&resident.tables.passages).await?;
     let all = passages.count_rows(None).await.map_err(failed)?;
@@ -132,8 +137,8 @@ fn start<T: Send + 'static>(at_once: bool, work: impl Future<Output = T> + Send 
     if at_once { tokio::spawn(work) } else { threads::spawn_aside(work) }
 }
 
-/// Brings the shelves that are in use up to date now and then, until the store is closed: a search finds them current, and
-/// the versions in between are looked at before they are pruned.
+/// Brings the owner indexes that are in use up to date now and then, until the store is closed: a search finds them
+/// current, and the versions in between are looked at before they are pruned.
 fn watch(resident: &Arc<Resident>) {
     if resident.watched.swap(true, Ordering::AcqRel) {
         return;
@@ -143,38 +148,41 @@ fn watch(resident: &Arc<Resident>) {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
             let Some(resident) = resident.upgrade() else { return };
-            for kept in resident.in_use_since(UNUSED_AFTER) {
-                let refreshed = async { is_current(&resident, &kept, &resident.newest.read().map_err(failed)?).await };
+            for cached in resident.in_use_since(UNUSED_AFTER) {
+                let refreshed =
+                    async { is_current(&resident, &cached, &resident.newest.read().map_err(failed)?).await };
                 if let Err(error) = refreshed.await {
-                    tracing::debug!(%error, "a shelf could not be brought up to date");
+                    tracing::debug!(%error, "a index could not be brought up to date");
                 }
             }
         }
     });
 }
 
-async fn make(resident: Arc<Resident>, owner: Owner, pending: Pending, at_once: bool) -> Option<Arc<Kept>> {
+async fn make(resident: Arc<Resident>, owner: Owner, guard: BuildGuard, at_once: bool) -> Option<Arc<CachedIndex>> {
     let made = async {
         // who waits for little does not wait behind what takes long
-        let (reading, patience) =
-            if at_once { (&resident.reading_little, PATIENCE) } else { (&resident.reading, Duration::MAX) };
-        let Ok(_alone) = tokio::time::timeout(patience, reading.lock()).await else { return Ok(Err(Unkept::Busy)) };
+        let (reading, timeout) =
+            if at_once { (&resident.reading_little, TIMEOUT) } else { (&resident.reading, Duration::MAX) };
+        let Ok(_alone) = tokio::time::timeout(timeout, reading.lock()).await else { return Ok(Err(NotCached::Busy)) };
         let snapshot = Snapshot::take(&resident).await?;
-        let room = |bytes| pending.make_room(bytes, at_once);
-        let shelf = fill::load(&snapshot, &owner, resident.dims, room).await?;
+        let room = |bytes| guard.make_room(bytes, at_once);
+        let index = fill::load(&snapshot, &owner, resident.dims, room).await?;
         if !at_once {
             blocking(heap::give_back).await?;
         }
-        Ok::<_, StoreError>(shelf.map(|shelf| Kept::new(owner.clone(), shelf, (&snapshot).into(), resident.now())))
+        Ok::<_, StoreError>(
+            index.map(|index| CachedIndex::new(owner.clone(), index, (&snapshot).into(), resident.now())),
+        )
     };
     match made.await {
-        Ok(Ok(kept)) => {
+        Ok(Ok(cached)) => {
             watch(&resident);
-            let kept = Arc::new(kept);
-            pending.end_with(&kept).then_some(kept)
+            let cached = Arc::new(cached);
+            guard.end_with(&cached).then_some(cached)
         }
         Ok(Err(why)) => {
-            pending.end_without(why);
+            guard.end_without(why);
             None
         }
         Err(error) => {
@@ -184,52 +192,56 @@ async fn make(resident: Arc<Resident>, owner: Owner, pending: Pending, at_once: 
     }
 }
 
-/// Whether the shelf stands for the newest version, after what came since was added to it. If not, it is thrown away, or
-/// much has come and is added in the background.
-async fn is_current(resident: &Arc<Resident>, kept: &Arc<Kept>, newest: &Versions) -> Result<bool, StoreError> {
-    if kept.is_at(newest) {
+/// Whether the owner index stands for the newest version, after what came since was added to it. If not, it is thrown
+/// away, or much has come and is added in the background.
+async fn is_current(
+    resident: &Arc<Resident>,
+    cached: &Arc<CachedIndex>,
+    newest: &Versions,
+) -> Result<bool, StoreError> {
+    if cached.is_at(newest) {
         return Ok(true);
     }
     // somebody adds much already: the tables answer sooner
-    let updating = tokio::time::timeout(PATIENCE, Arc::clone(&kept.updating).lock_owned());
+    let updating = tokio::time::timeout(TIMEOUT, Arc::clone(&cached.updating).lock_owned());
     let Ok(updating) = updating.await else { return Ok(false) };
-    if kept.is_at(newest) {
+    if cached.is_at(newest) {
         return Ok(true);
     }
-    let pending = Pending::of(resident, &kept.owner);
-    let standings = kept.placed().standings.clone();
-    if standings.commits_behind(newest) > COMMITS_AT_ONCE {
-        pending.mark();
-        threads::spawn_aside(add_all(Arc::clone(resident), Arc::clone(kept), standings, pending, updating));
+    let guard = BuildGuard::of(resident, &cached.owner);
+    let versions = cached.versioned().versions.clone();
+    if versions.commits_behind(newest) > COMMITS_AT_ONCE {
+        guard.mark();
+        threads::spawn_aside(add_all(Arc::clone(resident), Arc::clone(cached), versions, guard, updating));
         return Ok(false);
     }
     let snapshot = Snapshot::take(resident).await?;
-    let Some(arrivals) = fill::arrivals(&standings, &snapshot).await? else { return Ok(false) };
-    let at_once = arrivals.rows() <= ROWS_AT_ONCE;
+    let Some(deltas) = fill::deltas(&versions, &snapshot).await? else { return Ok(false) };
+    let at_once = deltas.rows() <= ROWS_AT_ONCE;
     if !at_once {
-        pending.mark();
+        guard.mark();
     }
     // a task of its own: a search that is given up must not leave half of the rows added
-    let adding = start(at_once, add(Arc::clone(kept), snapshot, arrivals, pending, updating));
-    Ok(at_once && adding.await.map_err(failed)? && kept.is_at(newest))
+    let adding = start(at_once, add(Arc::clone(cached), snapshot, deltas, guard, updating));
+    Ok(at_once && adding.await.map_err(failed)? && cached.is_at(newest))
 }
 
-/// Adds what came since the shelf stood at `standings`, as much as it may be.
+/// Adds what came since the owner index stood at `standings`, as much as it may be.
 async fn add_all(
     resident: Arc<Resident>,
-    kept: Arc<Kept>,
-    standings: Standings,
-    pending: Pending,
+    cached: Arc<CachedIndex>,
+    versions: TableVersions,
+    guard: BuildGuard,
     updating: OwnedMutexGuard<()>,
 ) {
     let came = async {
         let snapshot = Snapshot::take(&resident).await?;
-        let arrivals = fill::arrivals(&standings, &snapshot).await?;
-        Ok::<_, StoreError>(arrivals.map(|arrivals| (snapshot, arrivals)))
+        let deltas = fill::deltas(&versions, &snapshot).await?;
+        Ok::<_, StoreError>(deltas.map(|deltas| (snapshot, deltas)))
     };
     match came.await {
-        Ok(Some((snapshot, arrivals))) => {
-            add(kept, snapshot, arrivals, pending, updating).await;
+        Ok(Some((snapshot, deltas))) => {
+            add(cached, snapshot, deltas, guard, updating).await;
         }
         Ok(None) => {}
         Err(error) => tracing::debug!(%error, "it is not known what came since memories were read into memory"),
@@ -237,14 +249,14 @@ async fn add_all(
 }
 
 async fn add(
-    kept: Arc<Kept>,
+    cached: Arc<CachedIndex>,
     snapshot: Snapshot,
-    arrivals: Arrivals,
-    pending: Pending,
+    deltas: Deltas,
+    guard: BuildGuard,
     _updating: OwnedMutexGuard<()>,
 ) -> bool {
-    match fill::catch_up(&kept, &snapshot, arrivals).await {
-        Ok(done) => done && pending.end_with(&kept),
+    match fill::catch_up(&cached, &snapshot, deltas).await {
+        Ok(done) => done && guard.end_with(&cached),
         Err(error) => {
             tracing::warn!(%error, "memories that are searched in memory could not be brought up to date");
             false

@@ -17,7 +17,7 @@ use super::{ResidentUse, Shared, blocking, failed, indexes, read, rows};
 
 pub(super) async fn summary(shared: &Shared, tables: &Tables) -> Result<Summary, StoreError> {
     let dir = shared.layout.tables();
-    let ResidentUse { shelves, bytes, answered, .. } = shared.resident.in_use();
+    let ResidentUse { indexes: kept, bytes, answered, .. } = shared.resident.in_use();
     let (traces, memories, jobs) = tokio::try_join!(
         read::select(&tables.traces, None, &["outcome"]),
         read::select(&tables.memories, None, &["outcome", "scope", "status"]),
@@ -31,7 +31,7 @@ pub(super) async fn summary(shared: &Shared, tables: &Tables) -> Result<Summary,
         jobs,
         index_lag_rows: indexes::lag(TableName::Passages, &tables.passages).await?,
         bytes: blocking(move || size_of(&dir)).await?.map_err(failed)?,
-        resident: ResidentStatistics { shelves: shelves as u64, bytes: bytes as u64, searches: answered },
+        resident: ResidentStatistics { shelves: kept as u64, bytes: bytes as u64, searches: answered },
         ..Summary::default()
     };
     for (_, table) in tables.each() {

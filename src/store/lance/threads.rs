@@ -1,4 +1,4 @@
-//! Who computes where. Work that no caller waits for, upkeep and filling shelves, has a runtime of its own: a piece of it
+//! Who computes where. Work that no caller waits for, upkeep and filling owner indexes, has a runtime of its own: a piece of it
 //! computes for tens of milliseconds without a pause, and on the threads that serve searches would wait behind it. The
 //! parts of a search have a pool of their own: LanceDB trains indexes in rayon's, and commits encode there.
 //!

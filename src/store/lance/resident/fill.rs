@@ -1,4 +1,4 @@
-//! Filling a shelf from the tables, and bringing one up to a later version of them.
+//! Filling an owner index from the tables, and bringing one up to a later version of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,36 +8,37 @@ use futures::TryStreamExt;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::resident::{Filed, Shelf};
+use reasoning_bank_domain::resident::{IndexedMemory, OwnerIndex};
 
 use super::super::rows::on_all_cores;
 use super::super::{blocking, failed, threads};
-use super::changes::{self, Came, Standing};
-use super::keeping::Unkept;
+use super::cache::NotCached;
 use super::owner::Owner;
 use super::rows::{self, OF_MEMORIES, OF_PASSAGES, OF_SIGNALS, Snapshot};
+use super::table_deltas::{self, TableDelta, TableVersion};
 use super::versions::Versions;
-use super::{Kept, bodies};
+use super::{CachedIndex, row_lookup};
 
-/// How often it is looked at how large a shelf has become: once in so many batches.
+/// How often it is looked at how large an owner index has become: once in so many batches.
 const BATCHES_BETWEEN_LOOKS: usize = 16;
-/// Where more rows came, which are all in memory at once, the shelf is filled anew.
-const MOST_ARRIVALS: usize = 50_000;
+/// Where more rows came, which are all in memory at once, the owner index is filled anew.
+const MOST_NEW_ROWS: usize = 50_000;
 /// More memories than these are not looked up one by one.
 const LOOKED_UP: usize = 500;
-/// The signals about a shelf of no more memories are looked up where there are so many times more of them in all.
+/// The signals about an owner index of no more memories are looked up where there are so many times more of them in
+/// all.
 const FEW_MEMORIES: usize = 2_000;
 const SIGNALS_A_MEMORY: usize = 20;
 
-/// Versions of the tables that a shelf stands for.
+/// Versions of the tables that an owner index stands for.
 #[derive(Debug, Clone)]
-pub(super) struct Standings {
-    pub(super) memories: Standing,
-    pub(super) passages: Standing,
-    pub(super) signals: Standing,
+pub(super) struct TableVersions {
+    pub(super) memories: TableVersion,
+    pub(super) passages: TableVersion,
+    pub(super) signals: TableVersion,
 }
 
-impl From<&Snapshot> for Standings {
+impl From<&Snapshot> for TableVersions {
     fn from(snapshot: &Snapshot) -> Self {
         Self {
             memories: (&*snapshot.memories).into(),
@@ -47,10 +48,10 @@ impl From<&Snapshot> for Standings {
     }
 }
 
-impl Standings {
+impl TableVersions {
     /// How many versions of a table came since, at most.
     pub(super) fn commits_behind(&self, newest: &Versions) -> u64 {
-        let behind = |standing: &Standing, newest: u64| newest.saturating_sub(standing.version);
+        let behind = |standing: &TableVersion, newest: u64| newest.saturating_sub(standing.version);
         let memories = behind(&self.memories, newest.memories);
         memories.max(behind(&self.passages, newest.passages)).max(behind(&self.signals, newest.signals))
     }
@@ -61,118 +62,119 @@ impl Standings {
     }
 }
 
-/// A shelf with all that its owner has; none where `room` says so of its bytes, now and then.
+/// An owner index with all that its owner has; none where `room` says so of its bytes, now and then.
 pub(super) async fn load(
     snapshot: &Snapshot,
     owner: &Owner,
     dims: usize,
-    room: impl Fn(usize) -> Result<(), Unkept>,
-) -> Result<Result<Shelf, Unkept>, StoreError> {
-    let mut shelf = Shelf::new(dims);
+    room: impl Fn(usize) -> Result<(), NotCached>,
+) -> Result<Result<OwnerIndex, NotCached>, StoreError> {
+    let mut index = OwnerIndex::new(dims);
     let mut batches = rows::read(&snapshot.memories, OF_MEMORIES, owner.condition(), None).await?;
     let mut count = 0;
     while let Some(batch) = batches.try_next().await? {
         let owner = owner.clone();
-        shelf = filled(shelf, move |shelf| {
+        index = filled(index, move |index| {
             let memories = rows::memories(&[batch])?;
-            let own = |(memory, at): &(Memory, u64)| owner.holds(memory).then(|| Filed::new(memory, *at));
-            on_all_cores(&memories, own).into_iter().flatten().for_each(|filed| shelf.put(filed));
+            let own =
+                |(memory, row_id): &(Memory, u64)| owner.holds(memory).then(|| IndexedMemory::new(memory, *row_id));
+            on_all_cores(&memories, own).into_iter().flatten().for_each(|indexed| index.put(indexed));
             Ok(())
         })
         .await?;
         count += 1;
         if count % BATCHES_BETWEEN_LOOKS == 0
-            && let Err(why) = room(shelf.bytes())
+            && let Err(why) = room(index.bytes())
         {
             return Ok(Err(why));
         }
     }
     let all_signals = snapshot.signals.count_rows(None).await.map_err(failed)?;
-    let memories = shelf.ids().len();
+    let memories = index.ids().len();
     if memories <= FEW_MEMORIES && all_signals > memories * SIGNALS_A_MEMORY {
-        let ids: Vec<MemoryId> = shelf.ids().collect();
+        let ids: Vec<MemoryId> = index.ids().collect();
         let signals = rows::about(&snapshot.signals, OF_SIGNALS, &ids).await?;
-        shelf = filled(shelf, move |shelf| note(shelf, &signals)).await?;
+        index = filled(index, move |index| note(index, &signals)).await?;
     } else {
         let mut batches = rows::read(&snapshot.signals, OF_SIGNALS, None, None).await?;
         while let Some(batch) = batches.try_next().await? {
-            shelf = filled(shelf, move |shelf| note(shelf, &[batch])).await?;
+            index = filled(index, move |index| note(index, &[batch])).await?;
         }
     }
     let mut batches = rows::read(&snapshot.passages, OF_PASSAGES, owner.condition(), None).await?;
     while let Some(batch) = batches.try_next().await? {
-        shelf = filled(shelf, move |shelf| add_passages(shelf, &[batch], |_| true)).await?;
+        index = filled(index, move |index| add_passages(index, &[batch], |_| true)).await?;
         count += 1;
         if count % BATCHES_BETWEEN_LOOKS == 0
-            && let Err(why) = room(shelf.bytes())
+            && let Err(why) = room(index.bytes())
         {
             return Ok(Err(why));
         }
     }
-    let shelf = filled(shelf, |shelf| {
-        shelf.settle();
+    let index = filled(index, |index| {
+        index.optimize();
         Ok(())
     })
     .await?;
-    Ok(room(shelf.bytes()).map(|()| shelf))
+    Ok(room(index.bytes()).map(|()| index))
 }
 
 async fn filled(
-    mut shelf: Shelf,
-    fill: impl FnOnce(&mut Shelf) -> Result<(), StoreError> + Send + 'static,
-) -> Result<Shelf, StoreError> {
-    blocking(move || fill(&mut shelf).map(|()| shelf)).await?
+    mut index: OwnerIndex,
+    fill: impl FnOnce(&mut OwnerIndex) -> Result<(), StoreError> + Send + 'static,
+) -> Result<OwnerIndex, StoreError> {
+    blocking(move || fill(&mut index).map(|()| index)).await?
 }
 
-fn note(shelf: &mut Shelf, signals: &[RecordBatch]) -> Result<(), StoreError> {
-    rows::signals(signals)?.into_iter().for_each(|(memory, kind, at)| shelf.note(memory, kind, at));
+fn note(index: &mut OwnerIndex, signals: &[RecordBatch]) -> Result<(), StoreError> {
+    rows::signals(signals)?.into_iter().for_each(|(memory, kind, at)| index.note(memory, kind, at));
     Ok(())
 }
 
 fn add_passages(
-    shelf: &mut Shelf,
+    index: &mut OwnerIndex,
     batches: &[RecordBatch],
     wanted: impl Fn(MemoryId) -> bool,
 ) -> Result<(), StoreError> {
     for batch in batches {
         for passage in rows::passages(batch)?.into_iter().filter(|passage| wanted(passage.memory)) {
-            let added = shelf.add_passage(passage.memory, passage.revision, passage.terms, passage.vector);
+            let added = index.add_passage(passage.memory, passage.revision, passage.terms, passage.vector);
             added.map_err(failed)?;
         }
     }
     Ok(())
 }
 
-/// What came since a shelf was last filled.
-pub(super) struct Arrivals {
-    memories: Came,
-    passages: Came,
-    signals: Came,
+/// What came since an owner index was last filled.
+pub(super) struct Deltas {
+    memories: TableDelta,
+    passages: TableDelta,
+    signals: TableDelta,
 }
 
-impl Arrivals {
+impl Deltas {
     pub(super) fn rows(&self) -> usize {
         self.memories.rows().saturating_add(self.passages.rows()).saturating_add(self.signals.rows())
     }
 }
 
-/// `None` where the shelf has to be filled anew: memories or signals were erased, too much came, or nobody knows.
-pub(super) async fn arrivals(before: &Standings, now: &Snapshot) -> Result<Option<Arrivals>, StoreError> {
+/// `None` where the owner index has to be filled anew: memories or signals were erased, too much came, or nobody knows.
+pub(super) async fn deltas(before: &TableVersions, now: &Snapshot) -> Result<Option<Deltas>, StoreError> {
     // passages are deleted with their memory, or when others take their place
     let (memories, passages, signals) = tokio::try_join!(
-        changes::since(&before.memories, &now.memories, true),
-        changes::since(&before.passages, &now.passages, false),
-        changes::since(&before.signals, &now.signals, true),
+        table_deltas::since(&before.memories, &now.memories, true),
+        table_deltas::since(&before.passages, &now.passages, false),
+        table_deltas::since(&before.signals, &now.signals, true),
     )
     .map_err(failed)?;
-    let arrivals = (|| Some(Arrivals { memories: memories?, passages: passages?, signals: signals? }))();
-    Ok(arrivals.filter(|arrivals| arrivals.rows() <= MOST_ARRIVALS))
+    let deltas = (|| Some(Deltas { memories: memories?, passages: passages?, signals: signals? }))();
+    Ok(deltas.filter(|deltas| deltas.rows() <= MOST_NEW_ROWS))
 }
 
-/// Brings a shelf to the versions of `now`; whether that could be done. Nobody else may do so at the same time. After an
-/// error the shelf is of no use.
-pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrivals) -> Result<bool, StoreError> {
-    let Arrivals { memories, passages, signals } = arrivals;
+/// Brings an owner index to the versions of `now`; whether that could be done. Nobody else may do so at the same time.
+/// After an error the owner index is of no use.
+pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: Deltas) -> Result<bool, StoreError> {
+    let Deltas { memories, passages, signals } = deltas;
     let moved = memories.moved;
     let (known_signals, changed_passages) = (signals.with_moved || signals.with_changed, passages.with_changed);
     let (memories, passages, signals) = tokio::try_join!(
@@ -181,17 +183,17 @@ pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrival
         rows::read_all(&now.signals, OF_SIGNALS, None, Some(signals.fragments)),
     )?;
     let (memories, here) = {
-        let (kept, passages) = (Arc::clone(kept), passages.clone());
+        let (cached, passages) = (Arc::clone(cached), passages.clone());
         // all passages of a revision come at once: where there are some, there are all
-        let read = move || Ok::<_, StoreError>((rows::memories(&memories)?, passages_here(&kept, &passages)?));
+        let read = move || Ok::<_, StoreError>((rows::memories(&memories)?, passages_here(&cached, &passages)?));
         blocking(read).await??
     };
     let changed: Vec<MemoryId> = if changed_passages { here.iter().copied().collect() } else { Vec::new() };
     if changed.len() > LOOKED_UP {
         return Ok(false);
     }
-    // of these signals are counted that the shelf knows already, or that it forgot as it had not the memory
-    let mut recounted: BTreeSet<MemoryId> = newcomers(kept, &memories);
+    // of these signals are counted that the owner index knows already, or that it forgot as it had not the memory
+    let mut recounted: BTreeSet<MemoryId> = newcomers(cached, &memories);
     if known_signals {
         recounted.extend(rows::signals(&signals)?.into_iter().map(|(memory, ..)| memory));
     }
@@ -206,32 +208,36 @@ pub(super) async fn catch_up(kept: &Arc<Kept>, now: &Snapshot, arrivals: Arrival
         tokio::try_join!(rows::about(&now.passages, OF_PASSAGES, &changed), every_signal)?;
     let mut evidence = rows::evidence(&every_signal)?;
 
-    let standings = Standings::from(now);
-    let filled = Arc::clone(kept);
+    let versions = TableVersions::from(now);
+    let filled = Arc::clone(cached);
     blocking(move || {
-        let mut placed = filled.placed_mut();
-        let shelf = &mut placed.shelf;
-        for (memory, at) in &memories {
-            if filled.owner.holds(memory) { shelf.put(Filed::new(memory, *at)) } else { shelf.remove(memory.id) }
+        let mut versioned = filled.versioned_mut();
+        let index = &mut versioned.index;
+        for (memory, row_id) in &memories {
+            if filled.owner.holds(memory) {
+                index.put(IndexedMemory::new(memory, *row_id))
+            } else {
+                index.remove(memory.id)
+            }
         }
-        changed.iter().for_each(|id| shelf.clear_passages(*id));
-        add_passages(shelf, &changed_passages, |_| true)?;
-        add_passages(shelf, &passages, |id| !here.contains(&id))?;
-        note(shelf, &signals)?;
-        recounted.into_iter().for_each(|id| shelf.set_evidence(id, evidence.remove(&id).unwrap_or_default()));
-        placed.standings = standings;
+        changed.iter().for_each(|id| index.clear_passages(*id));
+        add_passages(index, &changed_passages, |_| true)?;
+        add_passages(index, &passages, |id| !here.contains(&id))?;
+        note(index, &signals)?;
+        recounted.into_iter().for_each(|id| index.set_evidence(id, evidence.remove(&id).unwrap_or_default()));
+        versioned.versions = versions;
         Ok::<_, StoreError>(())
     })
     .await??;
     if !moved.is_empty() {
-        // searches need not wait for it: until then these bodies are looked for
-        threads::spawn_aside(bodies::moved(Arc::clone(kept), Arc::clone(&now.memories), moved));
+        // searches need not wait for it: until then these memories are looked up in the table
+        threads::spawn_aside(row_lookup::moved(Arc::clone(cached), Arc::clone(&now.memories), moved));
     }
     Ok(true)
 }
 
-/// The memories with passages of which the shelf has those of the same revision.
-fn passages_here(kept: &Kept, passages: &[RecordBatch]) -> Result<BTreeSet<MemoryId>, StoreError> {
+/// The memories with passages of which the owner index has those of the same revision.
+fn passages_here(cached: &CachedIndex, passages: &[RecordBatch]) -> Result<BTreeSet<MemoryId>, StoreError> {
     let mut revisions: BTreeMap<MemoryId, u64> = BTreeMap::new();
     for batch in passages {
         for passage in rows::passages(batch)? {
@@ -239,13 +245,13 @@ fn passages_here(kept: &Kept, passages: &[RecordBatch]) -> Result<BTreeSet<Memor
             *newest = passage.revision.max(*newest);
         }
     }
-    let placed = kept.placed();
-    let here = |(id, revision)| (placed.shelf.passages_of(id) == Some(revision)).then_some(id);
+    let versioned = cached.versioned();
+    let here = |(id, revision)| (versioned.index.passages_of(id) == Some(revision)).then_some(id);
     Ok(revisions.into_iter().filter_map(here).collect())
 }
 
 /// Those that are not here.
-fn newcomers(kept: &Kept, memories: &[(Memory, u64)]) -> BTreeSet<MemoryId> {
-    let placed = kept.placed();
-    memories.iter().map(|(memory, _)| memory.id).filter(|id| !placed.shelf.contains(*id)).collect()
+fn newcomers(cached: &CachedIndex, memories: &[(Memory, u64)]) -> BTreeSet<MemoryId> {
+    let versioned = cached.versioned();
+    memories.iter().map(|(memory, _)| memory.id).filter(|id| !versioned.index.contains(*id)).collect()
 }

@@ -1,5 +1,5 @@
-//! Whose memories a shelf holds: those of one workspace, one team or one organisation, which are read by it and nobody
-//! else.
+//! Whose memories an owner index holds: those of one workspace, one team or one organisation, which are read by it and
+//! nobody else.
 
 use lancedb::expr::DfExpr;
 use reasoning_bank_actors::ports::Visible;
@@ -33,7 +33,7 @@ impl Owner {
         }
     }
 
-    /// Whether a memory belongs on this owner's shelf.
+    /// Whether a memory belongs to this owner's index.
     pub(super) fn holds(&self, memory: &Memory) -> bool {
         memory.status == Status::Active && self.visible().contains(memory)
     }

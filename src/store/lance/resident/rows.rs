@@ -1,4 +1,4 @@
-//! From rows of the tables to what a shelf takes.
+//! From rows of the tables to what an owner index takes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use reasoning_bank_domain::memory::Memory;
 use super::super::applying::{Applying, Versions};
 use super::super::tables::{TableName, Tables};
 use super::super::{failed, filter, read, rows};
-use super::keeping::Resident;
+use super::cache::Resident;
 
 /// Where a row is, as LanceDB names that column.
-const PLACE: &str = "_rowaddr";
-pub(super) const OF_MEMORIES: &[&str] = &["body", PLACE];
-pub(super) const PLACES_OF_MEMORIES: &[&str] = &["id", PLACE];
+const ROW_ID: &str = "_rowaddr";
+pub(super) const OF_MEMORIES: &[&str] = &["body", ROW_ID];
+pub(super) const ROW_IDS_OF_MEMORIES: &[&str] = &["id", ROW_ID];
 pub(super) const OF_PASSAGES: &[&str] = &["id", "memory_id", "terms", "vector"];
 pub(super) const OF_SIGNALS: &[&str] = &["memory_id", "kind", "at"];
 
@@ -37,7 +37,7 @@ const BATCHES_AHEAD: usize = 2;
 /// What is read before it is looked at; LanceDB's own bound is 2 GiB.
 const READ_AHEAD_BYTES: u64 = 64 << 20;
 
-/// The tables that shelves are filled from, each at one version.
+/// The tables that owner indexes are filled from, each at one version.
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub(super) memories: Arc<Dataset>,
@@ -144,23 +144,23 @@ pub(super) async fn about(
 
 /// The memories of batches, which have [`OF_MEMORIES`], and where they are.
 pub(super) fn memories(batches: &[RecordBatch]) -> Result<Vec<(Memory, u64)>, StoreError> {
-    let bodies = rows::decode_bodies(batches)?;
-    let mut places = Vec::with_capacity(bodies.len());
+    let row_lookup = rows::decode_bodies(batches)?;
+    let mut entries = Vec::with_capacity(row_lookup.len());
     for batch in batches {
-        places.extend_from_slice(column_of_places(batch)?);
+        entries.extend_from_slice(row_id_column(batch)?);
     }
-    Ok(bodies.into_iter().zip(places).collect())
+    Ok(row_lookup.into_iter().zip(entries).collect())
 }
 
-/// Where the memories of a batch, which has [`PLACES_OF_MEMORIES`], are.
-pub(super) fn places(batch: &RecordBatch) -> Result<BTreeMap<MemoryId, u64>, StoreError> {
+/// The row ids of the memories of a batch, which has the columns [`ROW_IDS_OF_MEMORIES`].
+pub(super) fn row_ids(batch: &RecordBatch) -> Result<BTreeMap<MemoryId, u64>, StoreError> {
     let ids = rows::text_column(std::slice::from_ref(batch), "id");
-    ids.zip(column_of_places(batch)?).map(|(id, at)| Ok((id.parse().map_err(failed)?, *at))).collect()
+    ids.zip(row_id_column(batch)?).map(|(id, row_id)| Ok((id.parse().map_err(failed)?, *row_id))).collect()
 }
 
-fn column_of_places(batch: &RecordBatch) -> Result<&[u64], StoreError> {
-    let places = batch.column_by_name(PLACE).and_then(|column| column.as_primitive_opt::<UInt64Type>());
-    Ok(places.ok_or_else(|| StoreError::Failed("a row does not say where it is".into()))?.values())
+fn row_id_column(batch: &RecordBatch) -> Result<&[u64], StoreError> {
+    let row_ids = batch.column_by_name(ROW_ID).and_then(|column| column.as_primitive_opt::<UInt64Type>());
+    Ok(row_ids.ok_or_else(|| StoreError::Failed("a row has no row id".into()))?.values())
 }
 
 /// What a passage is found by.

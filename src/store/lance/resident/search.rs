@@ -1,4 +1,4 @@
-//! A search of shelves that are up to date: words and vectors side by side, off the threads that serve requests.
+//! A search of owner indexes that are up to date: words and vectors side by side, off the threads that serve requests.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, RwLockReadGuard};
@@ -6,25 +6,25 @@ use std::sync::{Arc, RwLockReadGuard};
 use reasoning_bank_actors::ports::{Recall, StoreError};
 use reasoning_bank_domain::fusion::RankedList;
 use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::resident::{Collection, Query, Shelf, merge};
+use reasoning_bank_domain::resident::{Collection, OwnerIndex, Query, merge};
 use reasoning_bank_domain::retrieval::{Candidates, MatchedTerms};
 use reasoning_bank_domain::signature::Carriers;
 use reasoning_bank_domain::terms::QueryTerm;
 
 use super::super::{blocking, failed, threads};
-use super::keeping::{Kept, Placed};
+use super::cache::{CachedIndex, VersionedIndex};
 
 /// Searching fewer passages takes less than handing the work to another thread is worth.
 const PASSAGES_IN_PLACE: usize = 2_000;
 
 pub(super) async fn search(
-    shelves: Vec<Arc<Kept>>,
+    indexes: Vec<Arc<CachedIndex>>,
     recall: &Recall,
     terms: Option<&[QueryTerm]>,
 ) -> Result<Candidates, StoreError> {
     let query = terms.map(Query::new);
-    let search = Arc::new(Search { shelves, recall: recall.clone(), query });
-    let passages: usize = search.shelves().iter().map(|placed| placed.shelf.passages()).sum();
+    let search = Arc::new(Search { indexes, recall: recall.clone(), query });
+    let passages: usize = search.indexes().iter().map(|versioned| versioned.index.passages()).sum();
     if passages <= PASSAGES_IN_PLACE {
         let (text, terms) = search.by_words();
         return Ok(search.complete(search.by_vector(), text, terms));
@@ -37,23 +37,23 @@ pub(super) async fn search(
 }
 
 struct Search {
-    shelves: Vec<Arc<Kept>>,
+    indexes: Vec<Arc<CachedIndex>>,
     recall: Recall,
     query: Option<Query>,
 }
 
 impl Search {
-    fn shelves(&self) -> Vec<RwLockReadGuard<'_, Placed>> {
-        self.shelves.iter().map(|kept| kept.placed()).collect()
+    fn indexes(&self) -> Vec<RwLockReadGuard<'_, VersionedIndex>> {
+        self.indexes.iter().map(|cached| cached.versioned()).collect()
     }
 
     fn by_vector(&self) -> Option<RankedList> {
         let Recall { conditions, limit, .. } = &self.recall;
         let vector = self.recall.vector.as_deref()?;
-        let placed = self.shelves();
-        let shelves: Vec<&Shelf> = placed.iter().map(|placed| &placed.shelf).collect();
-        let list = || merge(shelves.iter().map(|shelf| shelf.by_vector(vector, conditions, *limit)), *limit);
-        let passages: usize = shelves.iter().map(|shelf| shelf.passages()).sum();
+        let versioned = self.indexes();
+        let indexes: Vec<&OwnerIndex> = versioned.iter().map(|versioned| &versioned.index).collect();
+        let list = || merge(indexes.iter().map(|index| index.by_vector(vector, conditions, *limit)), *limit);
+        let passages: usize = indexes.iter().map(|index| index.passages()).sum();
         // the locks are held out here
         Some(if passages <= PASSAGES_IN_PLACE { list() } else { threads::search(list) })
     }
@@ -61,14 +61,14 @@ impl Search {
     fn by_words(&self) -> (Option<RankedList>, MatchedTerms) {
         let Recall { conditions, limit, .. } = &self.recall;
         let Some(query) = &self.query else { return (None, MatchedTerms::default()) };
-        let shelves = self.shelves();
+        let indexes = self.indexes();
         let mut collection = Collection::default();
-        shelves.iter().for_each(|placed| placed.shelf.count(query, &mut collection));
+        indexes.iter().for_each(|versioned| versioned.index.count(query, &mut collection));
         let mut terms = collection.terms();
-        let lists: Vec<RankedList> = shelves
+        let lists: Vec<RankedList> = indexes
             .iter()
-            .map(|placed| {
-                let found = placed.shelf.by_words(query, &collection, conditions, *limit);
+            .map(|versioned| {
+                let found = versioned.index.by_words(query, &collection, conditions, *limit);
                 terms.matched.extend(found.matched);
                 found.list
             })
@@ -77,7 +77,7 @@ impl Search {
     }
 
     /// With the newest memories that warn of the error that is asked for, and with what scoring needs of all that was
-    /// found. What was taken off a shelf since is in neither list.
+    /// found. What was taken off an owner index since is in neither list.
     fn complete(
         &self,
         mut vector: Option<RankedList>,
@@ -85,10 +85,12 @@ impl Search {
         terms: MatchedTerms,
     ) -> Candidates {
         let Recall { conditions, limit, .. } = &self.recall;
-        let shelves = self.shelves();
+        let indexes = self.indexes();
         let warning = self.recall.signature.iter().flat_map(|error| {
-            let of = |placed: &RwLockReadGuard<'_, Placed>| placed.shelf.by_signature(error, conditions, *limit);
-            let mut warning: Vec<MemoryId> = shelves.iter().flat_map(of).collect();
+            let of = |versioned: &RwLockReadGuard<'_, VersionedIndex>| {
+                versioned.index.by_signature(error, conditions, *limit)
+            };
+            let mut warning: Vec<MemoryId> = indexes.iter().flat_map(of).collect();
             warning.sort_unstable_by(|a, b| b.cmp(a));
             warning.truncate(*limit);
             warning
@@ -96,13 +98,13 @@ impl Search {
         let listed = [&vector, &text].into_iter().flatten().flat_map(|list| list.hits.iter().map(|(id, _)| *id));
         let found: BTreeSet<MemoryId> = listed.chain(warning).collect();
         let facts: Vec<_> =
-            found.into_iter().filter_map(|id| shelves.iter().find_map(|placed| placed.shelf.facts(id))).collect();
+            found.into_iter().filter_map(|id| indexes.iter().find_map(|versioned| versioned.index.facts(id))).collect();
         let known: BTreeSet<MemoryId> = facts.iter().map(|(facts, _)| facts.id).collect();
         for list in [&mut vector, &mut text].into_iter().flatten() {
             list.hits.retain(|(id, _)| known.contains(id));
         }
         let carriers = self.recall.signature.as_ref().map(|error| {
-            shelves.iter().map(|placed| placed.shelf.carriers(error)).fold(Carriers::default(), Carriers::and)
+            indexes.iter().map(|versioned| versioned.index.carriers(error)).fold(Carriers::default(), Carriers::and)
         });
         Candidates { vector, text, facts, terms, carriers }
     }

@@ -1,6 +1,6 @@
 //! Which version a table has, asked so cheaply that every search can: by the names and the time of its directory of
-//! manifests, which LanceDB adds one file to for every commit. No manifest is opened. While the tables of a commit change,
-//! those that it began with count.
+//! manifests, which LanceDB adds one file to for every commit. No manifest is opened. While the tables of a commit
+//! change, those that it began with count.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use super::super::format::Layout;
 use super::super::recovery;
 use super::super::tables::TableName;
 
-/// Versions of the tables that shelves are filled from.
+/// Versions of the tables that owner indexes are filled from.
 pub(super) struct Versions {
     pub(super) memories: u64,
     pub(super) passages: u64,

@@ -1,5 +1,5 @@
-//! What a shelf knows of its memories beside their passages: what scoring needs, and what searches are narrowed by. What
-//! many memories share (labels, tags, signatures) is kept once.
+//! What an owner index knows of its memories beside their passages: what scoring needs, and what searches are narrowed
+//! by. What many memories share (labels, tags, signatures) is kept once.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -15,47 +15,46 @@ use crate::memory::{Facts, Memory, MemoryOutcome, Scope, SourceType};
 use crate::signature::{Carriers, Signature};
 use crate::workspace::hex;
 
-/// What a shelf is told of a memory.
+/// What an owner index is told of a memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Filed {
+pub struct IndexedMemory {
     pub facts: Facts,
     pub tags: Vec<String>,
     pub difficulty: Option<String>,
     pub source_type: SourceType,
-    pub body: Body,
+    pub location: RowLocation,
 }
 
-impl Filed {
-    /// `at`: [`Body::at`].
-    pub fn new(memory: &Memory, at: u64) -> Self {
+impl IndexedMemory {
+    pub fn new(memory: &Memory, row_id: u64) -> Self {
         Self {
             facts: Facts::from(memory),
             tags: memory.pattern_tags.clone(),
             difficulty: memory.difficulty_level.clone(),
             source_type: memory.source_type,
-            body: Body { at, revision: memory.revision },
+            location: RowLocation { row_id, revision: memory.revision },
         }
     }
 }
 
-/// Which body of a memory a shelf stands for.
+/// Which body of a memory an owner index stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Body {
+pub struct RowLocation {
     /// Where the store has it, in the store's own terms. It may have been moved since.
-    pub at: u64,
+    pub row_id: u64,
     pub revision: u64,
 }
 
 /// What is needed of a memory that is found.
 #[derive(Debug)]
-struct Card {
+struct ScoreFields {
     id: MemoryId,
     text_key: [u8; 32],
     trace_id: Option<TraceId>,
     prior: f64,
     tags: Box<[u32]>,
-    /// [`Body::at`].
-    at: u64,
+    /// [`RowLocation::row_id`].
+    row_id: u64,
     revision: ShortRevision,
     /// The revision whose passages are here, if there are any.
     passages_of: ShortRevision,
@@ -65,7 +64,7 @@ struct Card {
 
 /// What is looked at of every memory when a search is narrowed.
 #[derive(Debug)]
-struct Label {
+struct FilterFields {
     created_at: Timestamp,
     domain: u32,
     difficulty: u32,
@@ -94,43 +93,43 @@ impl ShortRevision {
     }
 }
 
-impl Card {
+impl ScoreFields {
     fn tags_bytes(&self) -> usize {
         allocated(size_of_val(&*self.tags))
     }
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Cards {
+pub(super) struct MemoryColumns {
     /// These three by number, also those that were given up.
-    cards: Vec<Card>,
-    labels: Vec<Label>,
+    rows: Vec<ScoreFields>,
+    filters: Vec<FilterFields>,
     here: Vec<bool>,
     numbers: HashMap<MemoryId, u32>,
     names: Shared<String>,
     tags: Shared<String>,
     signatures: Shared<Signature>,
-    /// What the tags of all cards take beside them.
+    /// What the tags of all rows take beside them.
     tags_bytes: usize,
 }
 
-impl Cards {
-    pub(super) fn put(&mut self, filed: Filed) {
-        let Filed { facts, tags, difficulty, source_type, body } = filed;
+impl MemoryColumns {
+    pub(super) fn put(&mut self, indexed: IndexedMemory) {
+        let IndexedMemory { facts, tags, difficulty, source_type, location } = indexed;
         let id = facts.id;
-        let card = Card {
+        let row = ScoreFields {
             id,
             text_key: packed(&facts.text_key),
             trace_id: facts.trace_id,
             prior: facts.prior,
             tags: tags.into_iter().map(|tag| self.tags.number(tag)).collect(),
-            at: body.at,
-            revision: ShortRevision::new(body.revision),
+            row_id: location.row_id,
+            revision: ShortRevision::new(location.revision),
             passages_of: ShortRevision::NONE,
             scope: facts.scope,
             pinned: facts.pinned,
         };
-        let label = Label {
+        let filter = FilterFields {
             created_at: facts.created_at,
             domain: facts.domain.map_or(0, |domain| self.names.number(domain)),
             difficulty: difficulty.map_or(0, |difficulty| self.names.number(difficulty)),
@@ -140,20 +139,20 @@ impl Cards {
         };
         match self.number(id) {
             Some(number) => {
-                let former = &self.cards[number];
-                self.tags_bytes = self.tags_bytes + card.tags_bytes() - former.tags_bytes();
-                self.cards[number] = Card { passages_of: former.passages_of, ..card };
-                self.labels[number] = label;
+                let former = &self.rows[number];
+                self.tags_bytes = self.tags_bytes + row.tags_bytes() - former.tags_bytes();
+                self.rows[number] = ScoreFields { passages_of: former.passages_of, ..row };
+                self.filters[number] = filter;
             }
-            None => self.add(card, label),
+            None => self.add(row, filter),
         }
     }
 
-    fn add(&mut self, card: Card, label: Label) {
-        self.numbers.insert(card.id, self.cards.len() as u32);
-        self.tags_bytes += card.tags_bytes();
-        push(&mut self.cards, card);
-        push(&mut self.labels, label);
+    fn add(&mut self, row: ScoreFields, filter: FilterFields) {
+        self.numbers.insert(row.id, self.rows.len() as u32);
+        self.tags_bytes += row.tags_bytes();
+        push(&mut self.rows, row);
+        push(&mut self.filters, filter);
         push(&mut self.here, true);
     }
 
@@ -169,32 +168,33 @@ impl Cards {
 
     /// Gives the memory another number, so that none of its passages are found.
     pub(super) fn renumber(&mut self, id: MemoryId) {
-        let Some(number) = self.number(id).filter(|number| self.cards[*number].passages_of != ShortRevision::NONE)
+        let Some(number) = self.number(id).filter(|number| self.rows[*number].passages_of != ShortRevision::NONE)
         else {
             return;
         };
         self.here[number] = false;
-        let (card, label) = (&mut self.cards[number], &self.labels[number]);
-        self.tags_bytes -= card.tags_bytes();
-        let card = Card { tags: std::mem::take(&mut card.tags), passages_of: ShortRevision::NONE, ..*card };
-        let label = Label { ..*label };
-        self.add(card, label);
+        let (row, filter) = (&mut self.rows[number], &self.filters[number]);
+        self.tags_bytes -= row.tags_bytes();
+        let row = ScoreFields { tags: std::mem::take(&mut row.tags), passages_of: ShortRevision::NONE, ..*row };
+        let filter = FilterFields { ..*filter };
+        self.add(row, filter);
     }
 
-    /// The number that passages of this revision of the memory get; none where it is not here or has those of a later one.
+    /// The number that passages of this revision of the memory get; none where it is not here or has those of a later
+    /// one.
     pub(super) fn number_for_passages(&mut self, id: MemoryId, revision: u64) -> Option<u32> {
-        match self.cards[self.number(id)?].passages_of.get() {
+        match self.rows[self.number(id)?].passages_of.get() {
             Some(passages_of) if passages_of > revision => return None,
             Some(passages_of) if passages_of < revision => self.renumber(id),
             _ => {}
         }
         let number = self.number(id)?;
-        self.cards[number].passages_of = ShortRevision::new(revision);
+        self.rows[number].passages_of = ShortRevision::new(revision);
         Some(number as u32)
     }
 
     pub(super) fn passages_of(&self, id: MemoryId) -> Option<u64> {
-        self.cards[self.number(id)?].passages_of.get()
+        self.rows[self.number(id)?].passages_of.get()
     }
 
     pub(super) fn contains(&self, id: MemoryId) -> bool {
@@ -210,39 +210,39 @@ impl Cards {
     }
 
     pub(super) fn id(&self, number: u32) -> MemoryId {
-        self.cards[number as usize].id
+        self.rows[number as usize].id
     }
 
     /// How many numbers were given, and how many of them given up.
     pub(super) fn numbered(&self) -> (usize, usize) {
-        (self.cards.len(), self.cards.len() - self.numbers.len())
+        (self.rows.len(), self.rows.len() - self.numbers.len())
     }
 
-    pub(super) fn body(&self, id: MemoryId) -> Option<Body> {
-        let card = &self.cards[self.number(id)?];
-        Some(Body { at: card.at, revision: card.revision.get()? })
+    pub(super) fn location(&self, id: MemoryId) -> Option<RowLocation> {
+        let row = &self.rows[self.number(id)?];
+        Some(RowLocation { row_id: row.row_id, revision: row.revision.get()? })
     }
 
-    pub(super) fn move_body(&mut self, id: MemoryId, at: u64) {
+    pub(super) fn moved(&mut self, id: MemoryId, row_id: u64) {
         if let Some(number) = self.number(id) {
-            self.cards[number].at = at;
+            self.rows[number].row_id = row_id;
         }
     }
 
     pub(super) fn facts(&self, id: MemoryId) -> Option<Facts> {
         let number = self.number(id)?;
-        let (card, label) = (&self.cards[number], &self.labels[number]);
+        let (row, filter) = (&self.rows[number], &self.filters[number]);
         Some(Facts {
             id,
-            scope: card.scope,
-            outcome: label.outcome,
-            signature: self.signatures.get(label.signature).cloned(),
-            domain: self.names.get(label.domain).cloned(),
-            prior: card.prior,
-            pinned: card.pinned,
-            created_at: label.created_at,
-            trace_id: card.trace_id,
-            text_key: hex(&card.text_key),
+            scope: row.scope,
+            outcome: filter.outcome,
+            signature: self.signatures.get(filter.signature).cloned(),
+            domain: self.names.get(filter.domain).cloned(),
+            prior: row.prior,
+            pinned: row.pinned,
+            created_at: filter.created_at,
+            trace_id: row.trace_id,
+            text_key: hex(&row.text_key),
         })
     }
 
@@ -250,9 +250,10 @@ impl Cards {
     pub(super) fn carriers(&self, error: &Signature) -> Carriers {
         let matching = self.signatures.those(|own| error.matches(own));
         let mut carriers = Carriers::default();
-        for (label, _) in self.labels.iter().zip(&self.here).filter(|(label, here)| **here && label.signature != 0) {
+        for (filter, _) in self.filters.iter().zip(&self.here).filter(|(filter, here)| **here && filter.signature != 0)
+        {
             carriers.warnings += 1;
-            carriers.of_this += u64::from(matching.contains(&label.signature));
+            carriers.of_this += u64::from(matching.contains(&filter.signature));
         }
         carriers
     }
@@ -260,11 +261,11 @@ impl Cards {
     /// Which memories that are here warn of such an error.
     pub(super) fn warning_of(&self, error: &Signature, wanted: &Wanted) -> impl Iterator<Item = MemoryId> {
         let matching = self.signatures.those(|own| error.matches(own));
-        let numbers = (0..self.cards.len()).filter(move |number| matching.contains(&self.labels[*number].signature));
-        numbers.filter(|number| self.meets(*number as u32, wanted)).map(|number| self.cards[number].id)
+        let numbers = (0..self.rows.len()).filter(move |number| matching.contains(&self.filters[*number].signature));
+        numbers.filter(|number| self.meets(*number as u32, wanted)).map(|number| self.rows[number].id)
     }
 
-    /// The conditions in the numbers of this shelf; none where no memory can meet them.
+    /// The conditions in the numbers of this owner index; none where no memory can meet them.
     pub(super) fn wanted(&self, conditions: &Conditions) -> Option<Wanted> {
         let Conditions {
             domain,
@@ -300,29 +301,29 @@ impl Cards {
         if wanted.nothing || !self.is_here(number) {
             return self.is_here(number);
         }
-        let (card, label) = (&self.cards[number as usize], &self.labels[number as usize]);
-        let (warning, made) = (label.signature != 0, label.created_at.as_microsecond());
+        let (row, filter) = (&self.rows[number as usize], &self.filters[number as usize]);
+        let (warning, made) = (filter.signature != 0, filter.created_at.as_microsecond());
         (warning || !wanted.warnings_only)
             && (!warning || !wanted.without_warnings)
-            && wanted.outcome.is_none_or(|outcome| label.outcome == outcome)
-            && wanted.source_type.is_none_or(|source| label.source_type == source)
+            && wanted.outcome.is_none_or(|outcome| filter.outcome == outcome)
+            && wanted.source_type.is_none_or(|source| filter.source_type == source)
             && wanted.since.is_none_or(|since| made >= since)
             && wanted.until.is_none_or(|until| made < until)
-            && wanted.domains.as_ref().is_none_or(|domains| domains.contains(&label.domain))
-            && wanted.difficulties.as_ref().is_none_or(|difficulties| difficulties.contains(&label.difficulty))
-            && wanted.tags.iter().all(|tag| card.tags.contains(tag))
+            && wanted.domains.as_ref().is_none_or(|domains| domains.contains(&filter.domain))
+            && wanted.difficulties.as_ref().is_none_or(|difficulties| difficulties.contains(&filter.difficulty))
+            && wanted.tags.iter().all(|tag| row.tags.contains(tag))
     }
 
     pub(super) fn shrink(&mut self) {
-        self.cards.shrink_to_fit();
-        self.labels.shrink_to_fit();
+        self.rows.shrink_to_fit();
+        self.filters.shrink_to_fit();
         self.here.shrink_to_fit();
         self.numbers.shrink_to_fit();
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.cards.capacity() * size_of::<Card>()
-            + self.labels.capacity() * size_of::<Label>()
+        self.rows.capacity() * size_of::<ScoreFields>()
+            + self.filters.capacity() * size_of::<FilterFields>()
             + self.here.capacity()
             + map_bytes::<MemoryId, u32>(self.numbers.capacity())
             + self.tags_bytes
@@ -332,7 +333,7 @@ impl Cards {
     }
 }
 
-/// Conditions in the numbers of one shelf.
+/// Conditions in the numbers of one owner index.
 #[derive(Debug)]
 pub(super) struct Wanted {
     nothing: bool,

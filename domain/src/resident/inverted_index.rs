@@ -1,14 +1,14 @@
 //! An inverted index over passages, and BM25 over it.
 //!
 //! Terms are kept as 64-bit hashes, a posting as 24 bits of passage and 8 bits of frequency. A search goes through the
-//! terms from the one that can add most to the one that can add least (MaxScore). As soon as passages without any of the
-//! terms so far cannot get among the best any more, the longer lists that are left, those of stop words, are only asked
-//! about the passages that are still in the running. Where few passages may be found, nothing else is looked at.
+//! terms from the one that can add most to the one that can add least (MaxScore). As soon as passages without any of
+//! the terms so far cannot get among the best any more, the longer lists that are left, those of stop words, are only
+//! asked about the passages that are still in the running. Where few passages may be found, nothing else is looked at.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 
-use super::cards::{allocated, map_bytes};
+use super::columns::{allocated, map_bytes};
 use super::{Found, Full, push};
 use crate::retrieval::{MatchedTerms, TermSet};
 use crate::terms::{QUERY_TERMS, QueryTerm};
@@ -23,7 +23,8 @@ pub(super) struct Bm25 {
     pub b: f32,
 }
 
-/// K3 says how slowly a term that the query repeats saturates: k3 of Okapi BM25 (Robertson et al., Okapi at TREC-3, 1994).
+/// K3 says how slowly a term that the query repeats saturates: k3 of Okapi BM25 (Robertson et al., Okapi at TREC-3,
+/// 1994).
 const K3: f32 = 8.0;
 /// Terms of a query that are searched: those that count most, by their rarity and by how often the query says them.
 const SEARCHED_TERMS: usize = 64;
@@ -34,8 +35,8 @@ pub(super) const BM25: Bm25 = Bm25 { k1: 0.9, b: 0.6 };
 const FREQUENCY_BITS: u32 = 8;
 const FREQUENCY_MAX: u32 = (1 << FREQUENCY_BITS) - 1;
 const PASSAGES_MAX: usize = 1 << (32 - FREQUENCY_BITS);
-/// Where no more than one in so many passages may be found, judged by so many of them, those alone are looked at, unless
-/// the lists of the query have together no more than one posting for so many passages.
+/// Where no more than one in so many passages may be found, judged by so many of them, those alone are looked at,
+/// unless the lists of the query have together no more than one posting for so many passages.
 const FEW: usize = 50;
 const JUDGED_BY: usize = 4_096;
 const SHORT_LISTS: usize = 4;
@@ -142,7 +143,7 @@ fn unpacked(posting: u32) -> (usize, f32) {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct InvertedIndex {
     terms: HashMap<u64, u32>,
     postings: Vec<Postings>,
     /// Of each passage the number of its terms, as far as it fits.
@@ -153,7 +154,7 @@ pub(super) struct Words {
     postings_bytes: usize,
 }
 
-impl Words {
+impl InvertedIndex {
     /// `terms` are separated by spaces; one that is repeated counts as often.
     pub(super) fn push(&mut self, memory: u32, terms: &str) -> Result<(), Full> {
         if self.lengths.len() >= PASSAGES_MAX {

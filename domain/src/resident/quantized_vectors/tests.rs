@@ -32,7 +32,7 @@ proptest! {
         hidden in 0..20u32,
         limit in 1..25usize,
     ) {
-        let mut all = Vectors::new(24);
+        let mut all = QuantizedVectors::new(24);
         vectors.iter().for_each(|(memory, vector)| all.push(*memory, vector));
         let found = all.search(&query, limit, |memory| memory != hidden);
         let mut best = std::collections::BTreeMap::new();
@@ -81,13 +81,13 @@ proptest! {
 
 #[test]
 fn the_sieve_finds_nearly_all_of_the_nearest() {
-    let (dims, count) = (64, ROWS_WORTH_A_SIEVE as u64 + 5_000);
-    let mut all = Vectors::new(dims);
+    let (dims, count) = (64, ROWS_WORTH_A_PREFILTER as u64 + 5_000);
+    let mut all = QuantizedVectors::new(dims);
     let vectors: Vec<Vec<f32>> = (0..count).map(|n| clustered(n, dims)).collect();
     let (before, after) = vectors.split_at(count as usize - 3_000);
     before.iter().zip(0..).for_each(|(vector, n)| all.push(n, vector));
-    all.build_sieve();
-    // those that come later pass the sieve as well
+    all.build_prefilter();
+    // those that come later pass the binary prefilter as well
     after.iter().zip(before.len() as u32..).for_each(|(vector, n)| all.push(n, vector));
     let mut right = 0;
     for query in 0..20 {
@@ -116,7 +116,7 @@ fn the_sieve_finds_nearly_all_of_the_nearest() {
 
 #[test]
 fn vectors_without_a_length_or_of_another_one_do_no_harm() {
-    let mut all = Vectors::new(2);
+    let mut all = QuantizedVectors::new(2);
     all.push(0, &[0.0, 0.0]);
     all.push(1, &[1.0]);
     all.push(2, &[0.0, -3.0]);
@@ -128,10 +128,10 @@ fn vectors_without_a_length_or_of_another_one_do_no_harm() {
 
 #[test]
 fn a_vector_takes_a_little_more_than_a_byte_for_each_number() {
-    let mut all = Vectors::new(384);
+    let mut all = QuantizedVectors::new(384);
     let vector = clustered(1, 384);
-    (0..ROWS_WORTH_A_SIEVE as u32).for_each(|n| all.push(n, &vector));
-    all.build_sieve();
-    let each = all.bytes() / ROWS_WORTH_A_SIEVE;
+    (0..ROWS_WORTH_A_PREFILTER as u32).for_each(|n| all.push(n, &vector));
+    all.build_prefilter();
+    let each = all.bytes() / ROWS_WORTH_A_PREFILTER;
     assert!((440..480).contains(&each), "{each} bytes");
 }

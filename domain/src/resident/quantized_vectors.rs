@@ -13,15 +13,16 @@ const BLOCK_ROWS: usize = 4_096;
 /// The largest number of a vector becomes this; that of a query, which is kept finer, the other.
 const ROW_MAX: f32 = 127.0;
 const QUERY_MAX: f32 = 2_047.0;
-/// From so many rows on there is a sieve: below, comparing all takes a few milliseconds.
-const ROWS_WORTH_A_SIEVE: usize = 40_000;
-/// A sieve is built anew when there are so many times more rows than it was built for.
-const SIEVE_GROWTH: usize = 2;
-/// One in so many rows passes the sieve, but never fewer than so many, and so many for each memory that is wanted.
-const SIEVE_SHARE: usize = 200;
-const SIEVE_LEAST: usize = 2_000;
-const SIEVE_A_MEMORY: usize = 20;
-/// Blocks of a sieve, and rows to compare, that are worth handing to a thread.
+/// From so many rows on there is a binary prefilter: below, comparing all takes a few milliseconds.
+const ROWS_WORTH_A_PREFILTER: usize = 40_000;
+/// A binary prefilter is built anew when there are so many times more rows than it was built for.
+const PREFILTER_GROWTH: usize = 2;
+/// One in so many rows passes the binary prefilter, but never fewer than so many, and so many for each memory that is
+/// wanted.
+const PREFILTER_SHARE: usize = 200;
+const PREFILTER_LEAST: usize = 2_000;
+const PREFILTER_A_MEMORY: usize = 20;
+/// Blocks of a binary prefilter, and rows to compare, that are worth handing to a thread.
 const BLOCKS_A_PIECE: usize = 8;
 const ROWS_A_PIECE: usize = 1_000;
 /// In fewer, larger pieces more rows are left out early; with one for each thread a thread may wait for another.
@@ -30,28 +31,29 @@ const PIECES_A_THREAD: usize = 2;
 const ROWS_AHEAD: usize = 4;
 
 #[derive(Debug)]
-pub(super) struct Vectors {
+pub(super) struct QuantizedVectors {
     dims: usize,
     blocks: Vec<Block>,
     memories: Vec<u32>,
-    /// The mean of the rows there were when the sieve was built. Rows have signs exactly when there is one.
+    /// The mean of the rows there were when the binary prefilter was built. Rows have signs exactly when there is one.
     mean: Option<Vec<f32>>,
-    /// With so many rows the sieve is built the next time.
-    sieve_at: usize,
+    /// With so many rows the binary prefilter is built the next time.
+    prefilter_at: usize,
 }
 
 #[derive(Debug, Default)]
 struct Block {
     numbers: Vec<i8>,
     scales: Vec<f32>,
-    /// Where there is a sieve: 64 signs of each row, row after row for all that a block has room for, then the next 64.
+    /// Where there is a binary prefilter: 64 signs of each row, row after row for all that a block has room for, then
+    /// the next 64.
     signs: Vec<u64>,
 }
 
-impl Vectors {
+impl QuantizedVectors {
     pub(super) fn new(dims: usize) -> Self {
-        let sieve_at = ROWS_WORTH_A_SIEVE * SIEVE_GROWTH;
-        Self { dims, blocks: Vec::new(), memories: Vec::new(), mean: None, sieve_at }
+        let prefilter_at = ROWS_WORTH_A_PREFILTER * PREFILTER_GROWTH;
+        Self { dims, blocks: Vec::new(), memories: Vec::new(), mean: None, prefilter_at }
     }
 
     /// A vector of another length than the others is left out.
@@ -72,14 +74,14 @@ impl Vectors {
             block.note_signs(block.scales.len() - 1, signs(&unit, mean));
         }
         push(&mut self.memories, memory);
-        if self.memories.len() >= self.sieve_at {
-            self.build_sieve();
+        if self.memories.len() >= self.prefilter_at {
+            self.build_prefilter();
         }
     }
 
-    /// Builds the sieve where there are enough rows to need one.
-    pub(super) fn build_sieve(&mut self) {
-        if self.memories.len() < ROWS_WORTH_A_SIEVE {
+    /// Builds the binary prefilter where there are enough rows to need one.
+    pub(super) fn build_prefilter(&mut self) {
+        if self.memories.len() < ROWS_WORTH_A_PREFILTER {
             return;
         }
         let mut sum = vec![0.0f64; self.dims];
@@ -100,7 +102,7 @@ impl Vectors {
             }
         }
         self.mean = Some(mean);
-        self.sieve_at = self.memories.len() * SIEVE_GROWTH;
+        self.prefilter_at = self.memories.len() * PREFILTER_GROWTH;
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -121,7 +123,7 @@ impl Vectors {
                 Found::best(self.compare_all(&finely), limit, memory)
             }
             Some(mean) => {
-                let passing = self.sieve(&signs(&unit, mean).collect::<Vec<u64>>(), limit, allowed);
+                let passing = self.prefilter(&signs(&unit, mean).collect::<Vec<u64>>(), limit, allowed);
                 let memory = |row: u32| Some(self.memories[row as usize]);
                 let found = Found::best(self.compare(&finely, &passing.rows), limit, memory);
                 Found { truncated: found.truncated || passing.full, ..found }
@@ -160,8 +162,9 @@ impl Vectors {
     }
 
     /// The allowed rows whose signs differ least from the query's.
-    fn sieve(&self, query: &[u64], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Passing {
-        let wanted = (self.memories.len() / SIEVE_SHARE).max(SIEVE_LEAST).max(limit.saturating_mul(SIEVE_A_MEMORY));
+    fn prefilter(&self, query: &[u64], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Passing {
+        let wanted =
+            (self.memories.len() / PREFILTER_SHARE).max(PREFILTER_LEAST).max(limit.saturating_mul(PREFILTER_A_MEMORY));
         let farthest = AtomicUsize::new(self.dims);
         let pieces = PIECES_A_THREAD * rayon::current_num_threads();
         let piece = self.blocks.len().div_ceil(pieces).max(BLOCKS_A_PIECE);
@@ -181,7 +184,7 @@ impl Vectors {
     }
 }
 
-/// Rows that passed the sieve.
+/// Rows that passed the binary prefilter.
 struct Passing {
     rows: Vec<u32>,
     /// As many as are wanted: others may have been left out.

@@ -33,8 +33,8 @@ fn naive(passages: &[(u32, Vec<String>)], query: &[String], allowed: impl Fn(u32
     best
 }
 
-fn index(passages: &[(u32, Vec<String>)]) -> Words {
-    let mut words = Words::default();
+fn index(passages: &[(u32, Vec<String>)]) -> InvertedIndex {
+    let mut words = InvertedIndex::default();
     passages.iter().for_each(|(memory, terms)| words.push(*memory, &terms.join(" ")).unwrap());
     words
 }
@@ -43,9 +43,9 @@ fn asked<'a>(terms: impl IntoIterator<Item = &'a str>) -> Query {
     Query::new(&counted(terms.into_iter().map(str::to_owned)))
 }
 
-fn collection(shelves: &[&Words], query: &Query) -> Collection {
+fn collection(indexes: &[&InvertedIndex], query: &Query) -> Collection {
     let mut collection = Collection::default();
-    shelves.iter().for_each(|words| words.count(query, &mut collection));
+    indexes.iter().for_each(|words| words.count(query, &mut collection));
     collection
 }
 
@@ -100,7 +100,7 @@ proptest! {
         let whole = index(&passages);
         let statistics = collection(&[&whole], &asked);
         prop_assert_eq!(&statistics, &collection(&[&parts[0], &parts[1]], &asked));
-        let of = |words: &Words| words.search(&asked, &statistics, 100, |_| true).hits;
+        let of = |words: &InvertedIndex| words.search(&asked, &statistics, 100, |_| true).hits;
         let mut best: BTreeMap<u32, f32> = BTreeMap::new();
         for Hit { memory, score, .. } in parts.iter().flat_map(of) {
             let entry = best.entry(memory).or_insert(score);
@@ -175,12 +175,12 @@ fn what_is_not_in_the_query_or_the_index_finds_nothing() {
         let query = asked(terms.iter().copied());
         assert_eq!(words.search(&query, &collection(&[&words], &query), 5, |_| true), Found::default());
     }
-    assert_eq!(Words::default().search(&asked(["a"]), &Collection::default(), 5, |_| true), Found::default());
+    assert_eq!(InvertedIndex::default().search(&asked(["a"]), &Collection::default(), 5, |_| true), Found::default());
 }
 
 #[test]
 fn a_passage_takes_five_bytes_for_each_of_its_terms_and_little_else() {
-    let mut words = Words::default();
+    let mut words = InvertedIndex::default();
     for passage in 0..20_000u32 {
         let terms: Vec<String> = (0..25).map(|n| format!("w{}", (passage * 31 + n * n * 17) % 2_000)).collect();
         words.push(passage, &terms.join(" ")).unwrap();

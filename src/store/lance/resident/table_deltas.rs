@@ -9,12 +9,12 @@ use lance::table::format::Fragment;
 
 /// A version of a table, and the fragments that it consists of.
 #[derive(Debug, Clone)]
-pub(super) struct Standing {
+pub(super) struct TableVersion {
     pub(super) version: u64,
     fragments: HashSet<u64>,
 }
 
-impl From<&Dataset> for Standing {
+impl From<&Dataset> for TableVersion {
     fn from(dataset: &Dataset) -> Self {
         let fragments = dataset.fragments().iter().map(|fragment| fragment.id).collect();
         Self { version: dataset.version_id(), fragments }
@@ -22,7 +22,7 @@ impl From<&Dataset> for Standing {
 }
 
 /// The fragments that hold all rows that are new or were changed, and maybe others.
-pub(super) struct Came {
+pub(super) struct TableDelta {
     pub(super) fragments: Vec<Fragment>,
     /// The fragments that hold nothing else but rows that were only moved.
     pub(super) moved: Vec<Fragment>,
@@ -32,7 +32,7 @@ pub(super) struct Came {
     pub(super) with_changed: bool,
 }
 
-impl Came {
+impl TableDelta {
     pub(super) fn rows(&self) -> usize {
         self.fragments.iter().map(|fragment| fragment.physical_rows.unwrap_or(usize::MAX / 4)).sum()
     }
@@ -42,7 +42,7 @@ impl Came {
 const VERSIONS: u64 = 1_000;
 
 /// `None` where it cannot be told. `deletions`: whether rows that were deleted, and not replaced by others, matter.
-pub(super) async fn since(before: &Standing, now: &Dataset, deletions: bool) -> lance::Result<Option<Came>> {
+pub(super) async fn since(before: &TableVersion, now: &Dataset, deletions: bool) -> lance::Result<Option<TableDelta>> {
     let version = now.version_id();
     if version < before.version || version - before.version > VERSIONS {
         return Ok(None);
@@ -79,5 +79,5 @@ pub(super) async fn since(before: &Standing, now: &Dataset, deletions: bool) -> 
     };
     let fragments = those(&|id| !known.contains(id));
     let moved = those(&|id| moved.contains(id));
-    Ok(Some(Came { fragments, moved, with_moved, with_changed }))
+    Ok(Some(TableDelta { fragments, moved, with_moved, with_changed }))
 }

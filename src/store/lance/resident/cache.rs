@@ -1,0 +1,340 @@
+//! Which owner indexes are kept: for whom, how many bytes of them, and which go when there is no room for all.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
+
+use reasoning_bank_domain::resident::OwnerIndex;
+
+use super::super::format::Layout;
+use super::super::tables::Tables;
+use super::fill::TableVersions;
+use super::owner::Owner;
+use super::versions::{NewestVersions, Versions};
+
+/// A large owner index, which takes long to be made, takes the place of another one only when that was not used for so
+/// long: who asks for both in turn would wait for one of them for ever.
+const HELD_FOR: Duration = Duration::from_secs(60);
+/// For one that is so many times smaller, a large owner index does not go sooner either.
+const MUCH_SMALLER: usize = 16;
+/// It is tried again after this time.
+const ROOM_AGAIN_AFTER: Duration = Duration::from_secs(300);
+/// Owners that are remembered for having asked; beyond that all but those with an owner index are forgotten.
+const MOST_ENTRIES: usize = 10_000;
+
+pub(in super::super) struct Resident {
+    pub(super) layout: Layout,
+    pub(super) tables: Tables,
+    pub(super) dims: usize,
+    /// Bytes of all owner indexes; none are kept when it is 0.
+    budget: usize,
+    pub(super) newest: NewestVersions,
+    /// Held by whoever reads an owner index, so that no more than one at a time is beyond the budget; and one that
+    /// takes little.
+    pub(super) reading: tokio::sync::Mutex<()>,
+    pub(super) reading_little: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+    pub(super) answered: AtomicU64,
+    pub(super) read: AtomicU64,
+    /// Somebody brings the owner indexes up to date now and then.
+    pub(super) watched: AtomicBool,
+    opened: Instant,
+}
+
+#[derive(Default)]
+struct State {
+    entries: HashMap<Owner, EntryState>,
+    /// How often all owner indexes were thrown away because something was erased: what was read before must not come
+    /// back.
+    erasures: u64,
+}
+
+/// What there is for an owner who was asked for.
+enum EntryState {
+    /// Nothing yet. A large owner index is made for who asks again: a command asks once and ends.
+    Asked,
+    /// An owner index is being made, or much is being added to one.
+    UnderWay,
+    TooLarge,
+    /// Others that are in use left no room when it was tried, at this time by [`Resident::now`].
+    NoRoom {
+        since: u64,
+    },
+    Cached(Arc<CachedIndex>),
+}
+
+/// Why there is no owner index.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum NotCached {
+    TooLarge,
+    /// Others are in use.
+    NoRoom,
+    /// What was read for it may have been erased.
+    Outdated,
+    /// Others are being read.
+    Busy,
+}
+
+/// An owner index, and the versions of the tables that it stands for.
+pub(super) struct VersionedIndex {
+    pub(super) index: OwnerIndex,
+    pub(super) versions: TableVersions,
+}
+
+pub(super) struct CachedIndex {
+    pub(super) owner: Owner,
+    versioned: RwLock<VersionedIndex>,
+    /// Held by whoever brings it up to date.
+    pub(super) updating: Arc<tokio::sync::Mutex<()>>,
+    /// When it was searched last, by [`Resident::now`].
+    used: AtomicU64,
+    bytes: AtomicUsize,
+}
+
+impl CachedIndex {
+    pub(super) fn new(owner: Owner, index: OwnerIndex, versions: TableVersions, now: u64) -> Self {
+        Self {
+            owner,
+            bytes: AtomicUsize::new(index.bytes()),
+            versioned: RwLock::new(VersionedIndex { index, versions }),
+            updating: Arc::default(),
+            used: AtomicU64::new(now),
+        }
+    }
+
+    pub(super) fn versioned(&self) -> RwLockReadGuard<'_, VersionedIndex> {
+        self.versioned.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn versioned_mut(&self) -> RwLockWriteGuard<'_, VersionedIndex> {
+        self.versioned.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_at(&self, newest: &Versions) -> bool {
+        self.versioned().versions.are_at(newest)
+    }
+}
+
+/// How much is answered from memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ResidentUse {
+    pub indexes: usize,
+    pub bytes: usize,
+    /// Searches that were answered from owner indexes alone.
+    pub answered: u64,
+    /// Memories that were read where an owner index said that they are.
+    pub read: u64,
+}
+
+pub(super) enum Look {
+    Cached(Arc<CachedIndex>),
+    Nothing {
+        asked_before: bool,
+    },
+    /// Somebody is at work on it, or it cannot be kept.
+    NotNow,
+}
+
+impl Resident {
+    pub(in super::super) fn new(layout: &Layout, tables: Tables, dims: usize, budget: usize) -> Self {
+        Self {
+            layout: layout.clone(),
+            tables,
+            dims,
+            budget,
+            newest: NewestVersions::of(layout),
+            reading: tokio::sync::Mutex::default(),
+            reading_little: tokio::sync::Mutex::default(),
+            state: Mutex::default(),
+            answered: AtomicU64::default(),
+            read: AtomicU64::default(),
+            watched: AtomicBool::default(),
+            opened: Instant::now(),
+        }
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.budget > 0
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in super::super) fn in_use(&self) -> ResidentUse {
+        let state = self.state();
+        let bytes = state.indexes().map(|cached| cached.bytes.load(Ordering::Relaxed)).sum();
+        let [answered, read] = [&self.answered, &self.read].map(|count| count.load(Ordering::Relaxed));
+        ResidentUse { indexes: state.indexes().count(), bytes, answered, read }
+    }
+
+    /// Throws away all owner indexes, and what is being read for new ones. To be called when rows were erased, before
+    /// anybody hears that they are.
+    pub(in super::super) fn forget(&self) {
+        let mut state = self.state();
+        state.erasures += 1;
+        state.entries.clear();
+    }
+
+    /// Microseconds since it was made.
+    pub(super) fn now(&self) -> u64 {
+        self.opened.elapsed().as_micros() as u64
+    }
+
+    pub(super) fn indexes(&self) -> Vec<Arc<CachedIndex>> {
+        self.state().indexes().cloned().collect()
+    }
+
+    /// The owner indexes that were searched within this time.
+    pub(super) fn in_use_since(&self, time: Duration) -> Vec<Arc<CachedIndex>> {
+        let since = self.now().saturating_sub(time.as_micros() as u64);
+        let in_use = |cached: &&Arc<CachedIndex>| cached.used.load(Ordering::Relaxed) >= since;
+        self.state().indexes().filter(in_use).cloned().collect()
+    }
+
+    pub(super) fn look_up(&self, owner: &Owner) -> Look {
+        let mut state = self.state();
+        match state.entries.get(owner) {
+            Some(EntryState::Cached(cached)) => {
+                cached.used.store(self.now(), Ordering::Relaxed);
+                Look::Cached(Arc::clone(cached))
+            }
+            Some(EntryState::Asked) => Look::Nothing { asked_before: true },
+            Some(EntryState::NoRoom { since }) if self.now() - since >= ROOM_AGAIN_AFTER.as_micros() as u64 => {
+                Look::Nothing { asked_before: true }
+            }
+            Some(EntryState::UnderWay | EntryState::TooLarge | EntryState::NoRoom { .. }) => Look::NotNow,
+            None => {
+                if state.entries.len() >= MOST_ENTRIES {
+                    state.entries.retain(|_, entry| matches!(entry, EntryState::Cached(_) | EntryState::UnderWay));
+                }
+                state.entries.insert(owner.clone(), EntryState::Asked);
+                Look::Nothing { asked_before: false }
+            }
+        }
+    }
+
+    /// Makes room for an owner index of so many bytes: others go that were not used for this long, first those that
+    /// were not for longest.
+    fn make_room(&self, owner: &Owner, bytes: usize, unused_for: Duration) -> Result<(), NotCached> {
+        if bytes > self.budget {
+            return Err(NotCached::TooLarge);
+        }
+        let now = self.now();
+        let may_go = |cached: &Arc<CachedIndex>| {
+            let much_larger = cached.bytes.load(Ordering::Relaxed) / MUCH_SMALLER > bytes;
+            let unused_for = if much_larger { HELD_FOR } else { unused_for };
+            cached.used.load(Ordering::Relaxed) <= now.saturating_sub(unused_for.as_micros() as u64)
+        };
+        let mut state = self.state();
+        loop {
+            let others = || state.indexes().filter(|cached| cached.owner != *owner);
+            let taken: usize = others().map(|cached| cached.bytes.load(Ordering::Relaxed)).sum();
+            if taken + bytes <= self.budget {
+                return Ok(());
+            }
+            let longest_unused =
+                others().filter(|cached| may_go(cached)).min_by_key(|cached| cached.used.load(Ordering::Relaxed));
+            let Some(other) = longest_unused.map(|cached| cached.owner.clone()) else { return Err(NotCached::NoRoom) };
+            state.entries.remove(&other);
+        }
+    }
+}
+
+impl State {
+    fn indexes(&self) -> impl Iterator<Item = &Arc<CachedIndex>> {
+        self.entries
+            .values()
+            .filter_map(|entry| if let EntryState::Cached(cached) = entry { Some(cached) } else { None })
+    }
+}
+
+/// Work on an owner index. Where it does not end well there is none, and the next search begins anew.
+pub(super) struct BuildGuard {
+    resident: Arc<Resident>,
+    owner: Owner,
+    /// How many there were when it began, which is before anything was read.
+    erasures: u64,
+    end: Option<EntryState>,
+}
+
+impl BuildGuard {
+    /// On an owner index that is searched meanwhile, once it is up to date.
+    pub(super) fn of(resident: &Arc<Resident>, owner: &Owner) -> Self {
+        let erasures = resident.state().erasures;
+        Self { resident: Arc::clone(resident), owner: owner.clone(), erasures, end: Some(EntryState::Asked) }
+    }
+
+    /// On a new owner index; `None` when somebody else is at work.
+    pub(super) fn begin(resident: &Arc<Resident>, owner: &Owner) -> Option<Self> {
+        let mut state = resident.state();
+        if matches!(state.entries.get(owner), Some(EntryState::UnderWay | EntryState::Cached(_))) {
+            return None;
+        }
+        state.entries.insert(owner.clone(), EntryState::UnderWay);
+        drop(state);
+        Some(Self::of(resident, owner))
+    }
+
+    /// Searches do not wait for it.
+    pub(super) fn mark(&self) {
+        self.set(EntryState::UnderWay);
+    }
+
+    fn set(&self, entry: EntryState) {
+        let mut state = self.resident.state();
+        if state.erasures == self.erasures {
+            state.entries.insert(self.owner.clone(), entry);
+        }
+    }
+
+    /// Whether an owner index that has so many bytes by now will be kept. `at_once`: it takes little to make it again.
+    pub(super) fn make_room(&self, bytes: usize, at_once: bool) -> Result<(), NotCached> {
+        if self.resident.state().erasures != self.erasures {
+            return Err(NotCached::Outdated);
+        }
+        let unused_for = if at_once { Duration::ZERO } else { HELD_FOR };
+        self.resident.make_room(&self.owner, bytes, unused_for)
+    }
+
+    /// The owner index is up to date; whether it is kept.
+    pub(super) fn end_with(mut self, cached: &Arc<CachedIndex>) -> bool {
+        let (bytes, worn) = {
+            let index = &cached.versioned().index;
+            (index.bytes(), index.is_worn())
+        };
+        cached.bytes.store(bytes, Ordering::Relaxed);
+        match self.make_room(bytes, true) {
+            Ok(()) if worn => return false,
+            Ok(()) => self.end = Some(EntryState::Cached(Arc::clone(cached))),
+            Err(why) => {
+                self.end_without(why);
+                return false;
+            }
+        }
+        self.resident.state().erasures == self.erasures
+    }
+
+    pub(super) fn end_without(mut self, why: NotCached) {
+        self.end = Some(match why {
+            NotCached::TooLarge => {
+                let megabytes = self.resident.budget >> 20;
+                tracing::warn!(
+                    "retrieval.resident_mb: the memories of one reader take more than {megabytes} MB and are searched on disk"
+                );
+                EntryState::TooLarge
+            }
+            NotCached::NoRoom => EntryState::NoRoom { since: self.resident.now() },
+            NotCached::Outdated | NotCached::Busy => EntryState::Asked,
+        });
+    }
+}
+
+impl Drop for BuildGuard {
+    fn drop(&mut self) {
+        if let Some(end) = self.end.take() {
+            self.set(end);
+        }
+    }
+}
