@@ -9,7 +9,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::agent_loop::{
     AgentLoop, Call as ModelCall, CallFailure, Conclusion, Effect, Failure, Input, Job, Limits,
 };
-use reasoning_bank_domain::answer::{Answer, Ended, Purpose};
+use reasoning_bank_domain::answer::{Answer, FinishReason, Purpose};
 use reasoning_bank_domain::ids::TaskId;
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::secrets::Scrub;
@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
 use crate::memories::{Kept, MemoriesHandle};
-use crate::model::{Asked, ask};
+use crate::model::{CallOutcome, ask};
 use crate::ports::{Clock, Completion, LanguageModel, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
 use crate::spans;
@@ -289,16 +289,19 @@ impl AgentState {
 /// What the loop is told of a call.
 struct Outcome {
     result: Result<Answer, CallFailure>,
-    ended: Ended,
+    ended: FinishReason,
     spent: SolveUsage,
 }
 
 /// A call that was cancelled may be dropped by the actor that had it.
-fn outcome(asked: Result<Result<Asked, CallError>, Panicked>, is_cancelled: bool) -> Outcome {
-    let lost =
-        |error: Error| Outcome { result: Err(failure_of(error)), ended: Ended::Whole, spent: SolveUsage::default() };
+fn outcome(asked: Result<Result<CallOutcome, CallError>, Panicked>, is_cancelled: bool) -> Outcome {
+    let lost = |error: Error| Outcome {
+        result: Err(failure_of(error)),
+        ended: FinishReason::Whole,
+        spent: SolveUsage::default(),
+    };
     match asked {
-        Ok(Ok(Asked { result, ended, spent })) => {
+        Ok(Ok(CallOutcome { result, ended, spent })) => {
             Outcome { result: result.map_err(|error| failure_of(error.into())), ended, spent }
         }
         Ok(Err(CallError::Dropped)) if is_cancelled => lost(Error::Cancelled),

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-use crate::model::{Asked, ask};
+use crate::model::{CallOutcome, ask};
 use crate::ports::{Completion, LanguageModel};
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 
@@ -40,7 +40,7 @@ impl JudgeHandle {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> Result<Asked, CallError> {
+    ) -> Result<CallOutcome, CallError> {
         let inside = self.gate.enter()?;
         let (request, span) = (Box::new(request), Span::current());
         self.slot.call(|reply| JudgeMsg::Ask { request, deadline, cancel, span, reply, inside }, deadline).await
@@ -66,7 +66,7 @@ pub(crate) enum JudgeMsg {
         cancel: CancellationToken,
         /// The asker's.
         span: Span,
-        reply: RpcReplyPort<Asked>,
+        reply: RpcReplyPort<CallOutcome>,
         inside: Permit,
     },
     #[cfg(feature = "testkit")]

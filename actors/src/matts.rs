@@ -15,7 +15,7 @@ use reasoning_bank_domain::restart::Restart;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-use crate::model::{Asked, ask};
+use crate::model::{CallOutcome, ask};
 use crate::ports::{Completion, LanguageModel};
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot};
 
@@ -33,7 +33,7 @@ pub(crate) struct Draft {
     cancel: CancellationToken,
     /// The asker's.
     span: Span,
-    reply: RpcReplyPort<Asked>,
+    reply: RpcReplyPort<CallOutcome>,
     _inside: Permit,
 }
 
@@ -74,7 +74,7 @@ impl MattsHandle {
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> Result<Asked, CallError> {
+    ) -> Result<CallOutcome, CallError> {
         let inside = self.gate.enter()?;
         let span = Span::current();
         let job = |reply| {

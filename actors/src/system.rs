@@ -20,7 +20,7 @@ use crate::judge::JudgeHandle;
 use crate::learner::{LearnerHandle, LearnerSettings};
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
-use crate::model::{Breaker, Cached, Metered, Retried, RetrySettings, Scrubbed, Timed, Turns};
+use crate::model::{Breaker, Cached, Metered, RateLimit, Retried, RetrySettings, Scrubbed, Timed};
 use crate::ports::{Clock, Embedder, Exclusive, Fingerprint, LanguageModel};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
@@ -262,7 +262,7 @@ fn decorated(
     let scrubbed = Arc::new(Scrubbed::new(provider));
     let metered = Arc::new(Metered::new(scrubbed, meters.clone()));
     let timed = Arc::new(Timed::new(metered, settings.solve.call_timeout));
-    let turns = NonZeroU32::new(settings.requests_per_minute).map(Turns::new);
+    let turns = NonZeroU32::new(settings.requests_per_minute).map(RateLimit::new);
     let limits = breaker::Limits::default();
     // Calls that hang end late: a window's worth of them, a few at a time, must still be looked at.
     let max_age = limits.max_age.max(settings.solve.call_timeout * 8);

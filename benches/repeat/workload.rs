@@ -18,7 +18,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::answer::{Ended, Purpose};
+use reasoning_bank_domain::answer::{FinishReason, Purpose};
 use reasoning_bank_domain::matts::MattsMode;
 use reasoning_bank_domain::solve::SolveTask;
 use reasoning_bank_domain::statistics::Statistics;
@@ -172,7 +172,7 @@ impl LanguageModel for Priced {
         let output_tokens = tokens(&text) + reasoning_tokens;
         let cost = (input_tokens as f64 * INPUT_PRICE + output_tokens as f64 * OUTPUT_PRICE) / 1e6;
         let usage = Usage { input_tokens, output_tokens, reasoning_tokens, cost_usd: Some(cost) };
-        ready(Ok(CompletionReply { text, usage, cached: false, ended: Ended::Whole })).boxed()
+        ready(Ok(CompletionReply { text, usage, cached: false, ended: FinishReason::Whole })).boxed()
     }
 }
 

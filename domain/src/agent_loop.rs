@@ -18,7 +18,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::answer::{Answer, Ended, Judgement, Purpose};
+use crate::answer::{Answer, FinishReason, Judgement, Purpose};
 use crate::feedback::Observed;
 use crate::ids::{MemoryId, TraceId};
 use crate::injection::Injection;
@@ -101,7 +101,7 @@ pub enum Input {
         attempt: Option<u32>,
         result: Result<Answer, CallFailure>,
         /// `Whole` where there is no answer.
-        ended: Ended,
+        ended: FinishReason,
         spent: SolveUsage,
     },
     /// What the check observed, or why it could not be made.

@@ -141,19 +141,19 @@ pub enum Answer {
     Lessons(Vec<Lesson>),
 }
 
-/// Where the text of an answer ends.
+/// Why the model stopped writing an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Ended {
-    /// Where the model was done.
+pub enum FinishReason {
+    /// The model was done.
     #[default]
     Whole,
-    /// At `llm.max_output_tokens`; it may be empty.
+    /// The answer reached `llm.max_output_tokens`; it may be empty.
     AtLimit,
-    /// Where the provider's content filter stopped it; it may be empty.
+    /// The content filter of the provider stopped it; it may be empty.
     Filtered,
 }
 
-impl Ended {
+impl FinishReason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Whole => "whole",

@@ -17,7 +17,7 @@ use crate::ids::{MemoryId, TraceId};
 use crate::memory::{Facts, Memory, Scope};
 use crate::relevance::{OF_THE_VERY_ERROR, is_far_below, judge};
 use crate::retrieval::Candidates;
-use crate::score::{Asked, Profile, Score, score};
+use crate::score::{Profile, QueryContext, Score, score};
 use crate::signature::{Carriers, Signature};
 use crate::tokens;
 
@@ -83,7 +83,7 @@ pub struct Ranking {
 
 impl Ranking {
     /// Duplicates are cut: of the same words in several scopes the narrowest stays.
-    pub fn of(candidates: Candidates, asked: &Asked, profile: &Profile) -> Self {
+    pub fn of(candidates: Candidates, asked: &QueryContext, profile: &Profile) -> Self {
         let fused = fuse(candidates.vector.as_ref(), candidates.text.as_ref());
         let mut asked = asked.clone();
         if asked.domain.is_none() {

@@ -94,9 +94,9 @@ impl Default for Profile {
     }
 }
 
-/// What is asked for, as far as scoring cares.
+/// What scoring knows of a query beside its text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct QueryContext {
     pub now: Timestamp,
     /// Only a domain that it was given with is in it.
     pub signature: Option<Signature>,
@@ -173,7 +173,7 @@ pub struct Score {
     pub why: Why,
 }
 
-pub fn score(profile: &Profile, asked: &Asked, facts: &Facts, evidence: &Evidence, fused: &Fused) -> Score {
+pub fn score(profile: &Profile, asked: &QueryContext, facts: &Facts, evidence: &Evidence, fused: &Fused) -> Score {
     let confidence = confidence(facts, evidence, asked.now);
     let age_days = days_between(evidence.idle_since(facts.created_at), asked.now);
     let recency = 0.5_f64.powf(age_days / profile.half_life_days);
@@ -240,13 +240,13 @@ fn is_of(domain: &str, facts: &Facts) -> bool {
     own.into_iter().flatten().any(|own| label_key(own) == label_key(domain))
 }
 
-fn same_domain(asked: &Asked, facts: &Facts) -> bool {
+fn same_domain(asked: &QueryContext, facts: &Facts) -> bool {
     asked.domain.as_ref().or(asked.majority_domain.as_ref()).is_some_and(|domain| is_of(domain, facts))
 }
 
 /// 1 for the same signature, 0.5 for the same domain, or the same error in another domain than the one that the caller
 /// names beside it, 0.25 when the query mentions an error; 0 for strategies.
-fn error_context(asked: &Asked, facts: &Facts) -> f64 {
+fn error_context(asked: &QueryContext, facts: &Facts) -> f64 {
     let Some(own) = &facts.signature else { return 0.0 };
     let same_error = asked.signature.as_ref().filter(|wanted| wanted.matches(own));
     let elsewhere = |wanted: &Signature| {

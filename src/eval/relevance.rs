@@ -20,7 +20,7 @@ use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::ranking::Ranking;
 use reasoning_bank_domain::relevance::{Coefficients, is_far_below};
 use reasoning_bank_domain::retrieval::{Candidates, MatchedTerms, over_fetch};
-use reasoning_bank_domain::score::{Asked, Profile};
+use reasoning_bank_domain::score::{Profile, QueryContext};
 use reasoning_bank_domain::secrets::Scrub;
 use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
@@ -220,7 +220,7 @@ async fn ask(
 
 /// The evidence for the memories of an answer, best first.
 fn evidence(candidates: Candidates, is_right: impl Fn(&MemoryId) -> bool) -> Vec<Example> {
-    let asked = Asked {
+    let asked = QueryContext {
         now: Timestamp::now(),
         signature: None,
         domain: None,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use reasoning_bank_domain::answer::Ended;
+use reasoning_bank_domain::answer::FinishReason;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -82,9 +82,9 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
         return Err(Failure::new(Class::Refused, refusal).costing(usage_of(&body["usage"], question, refusal)));
     }
     let ended = match choice["finish_reason"].as_str() {
-        Some("length") => Ended::AtLimit,
-        Some("content_filter") => Ended::Filtered,
-        _ => Ended::Whole,
+        Some("length") => FinishReason::AtLimit,
+        Some("content_filter") => FinishReason::Filtered,
+        _ => FinishReason::Whole,
     };
     Ok(Answer { usage: usage_of(&body["usage"], question, &text), text, ended })
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use reasoning_bank_domain::answer::Ended;
+use reasoning_bank_domain::answer::FinishReason;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -85,16 +85,16 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
     }
     let text = without_thinking(&text, question.completion.purpose.schema().is_some()).to_owned();
     let ended = match (status, body["incomplete_details"]["reason"].as_str()) {
-        ("incomplete", Some("content_filter")) => Ended::Filtered,
-        ("incomplete", _) => Ended::AtLimit,
-        _ => Ended::Whole,
+        ("incomplete", Some("content_filter")) => FinishReason::Filtered,
+        ("incomplete", _) => FinishReason::AtLimit,
+        _ => FinishReason::Whole,
     };
     if text.is_empty() {
         let parts = messages().filter_map(|item| item["content"].as_array()).flatten();
         if let Some(refusal) = parts.filter_map(|part| part["refusal"].as_str()).find(|refusal| !refusal.is_empty()) {
             return Err(Failure::new(Class::Refused, refusal).costing(usage_of(&body["usage"], question, refusal)));
         }
-        if output.is_none() && ended == Ended::Whole {
+        if output.is_none() && ended == FinishReason::Whole {
             return Err(Failure::new(Class::Transient, "the answer holds no output"));
         }
         if matches!(status, "in_progress" | "queued") {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use reasoning_bank_actors::ports::{Completion, Usage};
-use reasoning_bank_domain::answer::Ended;
+use reasoning_bank_domain::answer::FinishReason;
 use reasoning_bank_domain::tokens::estimate;
 use serde::Serialize;
 use serde::de::IgnoredAny;
@@ -81,7 +81,7 @@ pub(super) struct Schema {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     pub(super) text: String,
-    pub(super) ended: Ended,
+    pub(super) ended: FinishReason,
     pub(super) usage: Usage,
 }
 

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Equipment, jobs};
 use crate::error::Error;
-use crate::model::{Asked, ask};
+use crate::model::{CallOutcome, ask};
 use crate::ports::{Completion, EraseScope, Filter, LanguageModel, ModelError, Page, Record, Right, StoreError};
 use crate::runtime::{Deadline, SystemEvent};
 use crate::spans;
@@ -169,7 +169,7 @@ impl Equipment {
         if let Err(why) = right.write_down(day, spent + given).await {
             return self.write(job.failed_once(&format!("its tokens could not be set aside: {why}"), now)).await;
         }
-        let Asked { result, spent: usage, .. } = self.ask(&**model, &job, question, stop).await;
+        let CallOutcome { result, spent: usage, .. } = self.ask(&**model, &job, question, stop).await;
         let used = usage.total_tokens() + result.as_ref().err().map_or(0, |error| unknown(error, given));
         if let Err(why) = right.write_down(day, spent + used).await {
             tracing::warn!(%why, "tokens that were set aside and not used could not be given back");
@@ -191,7 +191,13 @@ impl Equipment {
         }
     }
 
-    async fn ask(&self, model: &dyn LanguageModel, job: &Job, question: Question, stop: CancellationToken) -> Asked {
+    async fn ask(
+        &self,
+        model: &dyn LanguageModel,
+        job: &Job,
+        question: Question,
+        stop: CancellationToken,
+    ) -> CallOutcome {
         spans::prompt_cut(question.purpose, &question.prompt);
         let request = Completion {
             purpose: question.purpose,

@@ -11,7 +11,7 @@ use reasoning_bank_domain::memory::{Memory, Scope, gist};
 use reasoning_bank_domain::ranking::{Cut, Ranked, Ranking, Room};
 use reasoning_bank_domain::relevance::SHIPPED_EMBEDDER;
 use reasoning_bank_domain::retrieval::{Recalled, over_fetch};
-use reasoning_bank_domain::score::Asked;
+use reasoning_bank_domain::score::QueryContext;
 use reasoning_bank_domain::signature::{Signature, mentioned, mentions_error};
 use reasoning_bank_domain::view::{CandidateView, Explained, NOTHING_RELEVANT, RecalledView, Retrieved, SearchMode};
 use reasoning_bank_domain::workspace::{Proposed, Workspace, quoted_name};
@@ -158,7 +158,7 @@ impl MemoriesHandle {
         let signature = request.error_signature.as_deref().map(|raw| Signature::of(raw, None));
         let profile = self.profile(request.profile);
         let mut search = Search {
-            asked: Asked {
+            asked: QueryContext {
                 now,
                 signature: signature.clone(),
                 domain: request.domain,

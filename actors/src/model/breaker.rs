@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Turns, within};
+use super::{RateLimit, within};
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 use crate::spans;
@@ -21,16 +21,16 @@ pub(crate) struct Breaker {
     inner: Arc<dyn LanguageModel>,
     circuit: Mutex<Circuit>,
     /// None where the rate is not limited.
-    turns: Option<Turns>,
+    rate_limit: Option<RateLimit>,
     start: Instant,
     /// Those who wait should ask again.
     changed: Notify,
 }
 
 impl Breaker {
-    pub(crate) fn new(inner: Arc<dyn LanguageModel>, limits: Limits, turns: Option<Turns>) -> Self {
+    pub(crate) fn new(inner: Arc<dyn LanguageModel>, limits: Limits, rate_limit: Option<RateLimit>) -> Self {
         let circuit = Mutex::new(Circuit::new(limits));
-        Self { inner, circuit, turns, start: Instant::now(), changed: Notify::new() }
+        Self { inner, circuit, rate_limit, start: Instant::now(), changed: Notify::new() }
     }
 
     /// How long calls are still refused.
@@ -48,12 +48,12 @@ impl Breaker {
             match admission {
                 Admission::Pass(ticket) => {
                     let under_way = UnderWay { breaker: self, ticket, ending: Ending::Unknown };
-                    let Some(turns) = &self.turns else { return Ok(under_way) };
-                    let has_turn = tokio::select! {
-                        () = turns.come() => true,
+                    let Some(rate_limit) = &self.rate_limit else { return Ok(under_way) };
+                    let is_permitted = tokio::select! {
+                        () = rate_limit.permit() => true,
                         () = changed => false,
                     };
-                    if has_turn && self.circuit().is_current(ticket) {
+                    if is_permitted && self.circuit().is_current(ticket) {
                         return Ok(under_way);
                     }
                 }

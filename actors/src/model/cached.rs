@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::{Ended, Purpose, read};
+use reasoning_bank_domain::answer::{FinishReason, Purpose, read};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
@@ -73,7 +73,8 @@ impl LanguageModel for Cached {
         }
         let key = self.key(&request);
         let purpose = request.purpose;
-        let whole = move |reply: &CompletionReply| reply.ended == Ended::Whole && read(purpose, &reply.text).is_ok();
+        let whole =
+            move |reply: &CompletionReply| reply.ended == FinishReason::Whole && read(purpose, &reply.text).is_ok();
         async move {
             // Who asks second waits for the first; a first that is cancelled or out of time leaves it to the next.
             loop {

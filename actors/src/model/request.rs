@@ -1,6 +1,6 @@
 //! One question to a model: the answer in the form asked for, after at most one repair, and what it cost.
 
-use reasoning_bank_domain::answer::{Answer, Ended, read};
+use reasoning_bank_domain::answer::{Answer, FinishReason, read};
 use reasoning_bank_domain::solve::SolveUsage;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -11,12 +11,12 @@ use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Model
 use crate::runtime::Deadline;
 use crate::spans;
 
-/// What came of a question. Calls that failed are counted too.
+/// What came of a call of a model. Calls that failed are counted too.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct CallOutcome {
     pub result: Result<Answer, ModelError>,
     /// `Whole` where there is no answer.
-    pub ended: Ended,
+    pub ended: FinishReason,
     pub spent: SolveUsage,
 }
 
@@ -27,14 +27,14 @@ pub async fn ask(
     request: Completion,
     deadline: Deadline,
     cancel: CancellationToken,
-) -> Asked {
+) -> CallOutcome {
     let mut spent = SolveUsage::default();
     let answered = answer(model, request, deadline, cancel, &mut spent).await;
     let (result, ended) = match answered {
         Ok((answer, ended)) => (Ok(answer), ended),
-        Err(error) => (Err(error), Ended::Whole),
+        Err(error) => (Err(error), FinishReason::Whole),
     };
-    Asked { result, ended, spent }
+    CallOutcome { result, ended, spent }
 }
 
 async fn answer(
@@ -43,7 +43,7 @@ async fn answer(
     deadline: Deadline,
     cancel: CancellationToken,
     spent: &mut SolveUsage,
-) -> Result<(Answer, Ended), ModelError> {
+) -> Result<(Answer, FinishReason), ModelError> {
     let first = reply(model, request.clone(), deadline, cancel.clone(), spent).await?;
     let problem = match answer_in(&first, &request) {
         Err(ModelError::InvalidOutput(problem)) => problem,
@@ -63,13 +63,13 @@ async fn answer(
 
 fn answer_in(reply: &CompletionReply, request: &Completion) -> Result<Answer, ModelError> {
     read(request.purpose, &reply.text).map_err(|invalid| match reply.ended {
-        Ended::Whole => ModelError::InvalidOutput(invalid.to_string()),
-        Ended::AtLimit => {
+        FinishReason::Whole => ModelError::InvalidOutput(invalid.to_string()),
+        FinishReason::AtLimit => {
             let limit = request.max_output_tokens;
             let cut_off = format!("it was cut off at llm.max_output_tokens ({limit}, reasoning included)");
             ModelError::InvalidOutput(format!("{invalid}; {cut_off}"))
         }
-        Ended::Filtered => ModelError::Refused("the answer was cut off by the provider's content filter".into()),
+        FinishReason::Filtered => ModelError::Refused("the answer was cut off by the provider's content filter".into()),
     })
 }
 

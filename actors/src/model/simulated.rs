@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::{Contrasted, Ended, Evaluation, Extracted, Judgement, Purpose, Verdict};
+use reasoning_bank_domain::answer::{Contrasted, Evaluation, Extracted, FinishReason, Judgement, Purpose, Verdict};
 use reasoning_bank_domain::lesson::{Lesson, LessonError};
 use reasoning_bank_domain::prompt::{FENCE, TEXT_FENCE};
 use serde::Serialize;
@@ -145,7 +145,7 @@ impl LanguageModel for Simulated {
                 output_tokens: tokens(&text),
                 ..Usage::default()
             };
-            Ok(CompletionReply { text, usage, cached: false, ended: Ended::Whole })
+            Ok(CompletionReply { text, usage, cached: false, ended: FinishReason::Whole })
         }
         .boxed()
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::{Ended, Purpose};
+use reasoning_bank_domain::answer::{FinishReason, Purpose};
 use reasoning_bank_domain::ids::TaskId;
 use reasoning_bank_domain::solve::add_cost;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub struct CompletionReply {
     pub usage: Usage,
     /// The answer came out of the cache: its usage was spent by an earlier call.
     pub cached: bool,
-    pub ended: Ended,
+    pub ended: FinishReason,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

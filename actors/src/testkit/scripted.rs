@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use reasoning_bank_domain::answer::{Ended, Purpose};
+use reasoning_bank_domain::answer::{FinishReason, Purpose};
 
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
@@ -31,7 +31,7 @@ struct Script {
     otherwise: HashMap<Purpose, Arc<Answer>>,
     held: HashMap<Purpose, watch::Receiver<bool>>,
     latency: Duration,
-    ended: HashMap<Purpose, Ended>,
+    ended: HashMap<Purpose, FinishReason>,
     cost_usd: Option<f64>,
     failures_cost: Usage,
     requests: Vec<Completion>,
@@ -94,7 +94,7 @@ impl Scripted {
     }
 
     /// Answers of this purpose end so, from now on.
-    pub fn cut_off(&self, purpose: Purpose, ended: Ended) -> &Self {
+    pub fn cut_off(&self, purpose: Purpose, ended: FinishReason) -> &Self {
         self.script().ended.insert(purpose, ended);
         self
     }

@@ -7,7 +7,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::ModelError;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
-use reasoning_bank_domain::answer::{Ended, Purpose};
+use reasoning_bank_domain::answer::{FinishReason, Purpose};
 use reasoning_bank_domain::solve::SolveTask;
 use reasoning_bank_domain::trace::Outcome;
 use tokio::time::{Instant, sleep};
@@ -115,7 +115,7 @@ fn a_wait_is_told_in_whole_milliseconds_and_never_too_short() {
 #[tokio::test(start_paused = true)]
 async fn drafts_that_were_cut_off_are_used_and_the_answer_says_so() {
     let model = good_model();
-    model.cut_off(Purpose::Think, Ended::AtLimit);
+    model.cut_off(Purpose::Think, FinishReason::AtLimit);
     let world = world(model).await;
     let report = world.handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap();
     assert_eq!((&*report.solution, report.truncated), ("draft 1", true));
@@ -126,7 +126,7 @@ async fn drafts_that_were_cut_off_are_used_and_the_answer_says_so() {
 #[tokio::test(start_paused = true)]
 async fn a_draft_that_was_cut_off_before_it_began_fails_with_the_setting_to_raise() {
     let model = good_model();
-    model.cut_off(Purpose::Think, Ended::AtLimit).answer(Purpose::Think, |_| Ok(String::new()));
+    model.cut_off(Purpose::Think, FinishReason::AtLimit).answer(Purpose::Think, |_| Ok(String::new()));
     let world = world(model.clone()).await;
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
     assert_eq!(error.code(), "llm_failed");
@@ -139,7 +139,7 @@ async fn a_draft_that_was_cut_off_before_it_began_fails_with_the_setting_to_rais
 #[tokio::test(start_paused = true)]
 async fn a_draft_that_was_filtered_is_used_and_the_warning_names_the_filter() {
     let model = good_model();
-    model.cut_off(Purpose::Think, Ended::Filtered);
+    model.cut_off(Purpose::Think, FinishReason::Filtered);
     let world = world(model).await;
     let report = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
     assert_eq!((&*report.solution, report.truncated), ("draft 1", true));
@@ -150,7 +150,7 @@ async fn a_draft_that_was_filtered_is_used_and_the_warning_names_the_filter() {
 #[tokio::test(start_paused = true)]
 async fn a_draft_of_which_the_filter_left_nothing_fails_without_a_word_about_tokens() {
     let model = good_model();
-    model.cut_off(Purpose::Think, Ended::Filtered).answer(Purpose::Think, |_| Ok(String::new()));
+    model.cut_off(Purpose::Think, FinishReason::Filtered).answer(Purpose::Think, |_| Ok(String::new()));
     let world = world(model.clone()).await;
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
     assert_eq!(error.code(), "llm_failed");
@@ -163,7 +163,7 @@ async fn a_draft_of_which_the_filter_left_nothing_fails_without_a_word_about_tok
 #[tokio::test(start_paused = true)]
 async fn no_repair_is_spent_on_a_structured_answer_that_was_filtered() {
     let model = good_model();
-    model.cut_off(Purpose::Judge, Ended::Filtered).reply(Purpose::Judge, r#"{"verdict": "succ"#);
+    model.cut_off(Purpose::Judge, FinishReason::Filtered).reply(Purpose::Judge, r#"{"verdict": "succ"#);
     let world = world(model.clone()).await;
     let one = SolveTask { store_result: false, ..task("x y z", 1) };
     let report = world.handle.agents.solve(one, project(), call()).await.unwrap();
@@ -192,7 +192,7 @@ async fn a_repair_tells_the_form_for_endpoints_that_take_none_with_the_request()
 async fn a_structured_answer_that_was_cut_off_is_repaired_once_and_counted() {
     let model = good_model();
     let half = r#"{"verdict": "succ"#;
-    model.cut_off(Purpose::Judge, Ended::AtLimit).reply(Purpose::Judge, half).reply(Purpose::Judge, "{");
+    model.cut_off(Purpose::Judge, FinishReason::AtLimit).reply(Purpose::Judge, half).reply(Purpose::Judge, "{");
     let world = world(model.clone()).await;
     let one = SolveTask { store_result: false, ..task("x y z", 1) };
     let report = world.handle.agents.solve(one, project(), call()).await.unwrap();

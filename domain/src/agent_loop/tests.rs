@@ -7,7 +7,7 @@ mod verifying;
 use uuid::Uuid;
 
 use super::*;
-use crate::answer::{Ended, Evaluation, Verdict};
+use crate::answer::{Evaluation, FinishReason, Verdict};
 use crate::feedback::EvidenceKind;
 use crate::lesson::LessonError;
 use crate::trace::{Outcome, VerdictSource};
@@ -57,7 +57,7 @@ struct Player<F> {
     answer: F,
     tokens_per_call: u64,
     /// Purposes whose answers are cut off, and where.
-    cut_off: Vec<(Purpose, Ended)>,
+    cut_off: Vec<(Purpose, FinishReason)>,
 }
 
 impl<F: FnMut(&Call) -> Result<Answer, CallFailure>> Player<F> {
@@ -78,7 +78,7 @@ impl<F: FnMut(&Call) -> Result<Answer, CallFailure>> Player<F> {
                         SolveUsage { input_tokens: self.tokens_per_call, llm_calls: 1, ..SolveUsage::default() };
                     let (purpose, attempt) = (call.purpose, call.attempt);
                     let cut_off = self.cut_off.iter().find(|(cut, _)| *cut == purpose);
-                    let ended = cut_off.map_or(Ended::Whole, |(_, ended)| *ended);
+                    let ended = cut_off.map_or(FinishReason::Whole, |(_, ended)| *ended);
                     let result = (self.answer)(&call);
                     effects.extend(run.on(Input::Answered { purpose, attempt, result, ended, spent }, NOW));
                 }

@@ -101,7 +101,7 @@ mod tests {
     use crate::memory::{ErrorContext, Facts};
     use crate::memory::{Scope, Trust};
     use crate::ranking::Cut;
-    use crate::score::{Asked, Profile, score};
+    use crate::score::{Profile, QueryContext, score};
 
     fn said(n: u128, days: i64, content: &str) -> Memory {
         let (title, created_at) = ("Deployment".to_owned(), days_ago(days as f64));
@@ -110,7 +110,7 @@ mod tests {
 
     fn entry(memory: &Memory, cut: Option<Cut>) -> Ranked {
         let now = days_ago(0.0);
-        let asked = Asked {
+        let asked = QueryContext {
             now,
             signature: None,
             domain: None,

@@ -12,8 +12,8 @@ use crate::score::{ProfileName, Weights};
 const PROFILES: [ProfileName; 4] =
     [ProfileName::Composite, ProfileName::Paper, ProfileName::Cascade, ProfileName::Episodic];
 
-fn asked() -> Asked {
-    Asked {
+fn asked() -> QueryContext {
+    QueryContext {
         now: now(),
         signature: None,
         domain: None,
@@ -53,7 +53,7 @@ fn ranking(candidates: Candidates) -> Ranking {
 }
 
 /// The answer of everything that may be in it.
-fn rank(candidates: Candidates, asked: &Asked, profile: &Profile) -> Vec<Ranked> {
+fn rank(candidates: Candidates, asked: &QueryContext, profile: &Profile) -> Vec<Ranked> {
     Ranking::of(candidates, asked, profile).into_kept().collect()
 }
 
@@ -217,7 +217,7 @@ fn the_domain_that_counted_is_told() {
     let of = |n: u128| Memory { domain_category: Some("Parsing".into()), ..strategy(n) };
     let found = by_vector(&[(of(1), 0.9), (of(2), 0.8)]);
     assert_eq!(ranking(found.clone()).domain.as_deref(), Some("parsing"));
-    let named = Asked { domain: Some("network".into()), ..asked() };
+    let named = QueryContext { domain: Some("network".into()), ..asked() };
     assert_eq!(Ranking::of(found, &named, &Profile::default()).domain.as_deref(), Some("network"));
 }
 
@@ -266,9 +266,9 @@ fn any_candidates() -> impl Strategy<Value = Candidates> {
     )
 }
 
-fn any_question() -> impl Strategy<Value = Asked> {
+fn any_question() -> impl Strategy<Value = QueryContext> {
     (any::<bool>(), prop::option::of(prop::sample::select(vec!["parsing", "network"])), any::<bool>()).prop_map(
-        |(signature, domain, mentions_error)| Asked {
+        |(signature, domain, mentions_error)| QueryContext {
             signature: signature.then(|| Signature::of("IndexError", None)),
             domain: domain.map(str::to_owned),
             mentions_error,

@@ -12,8 +12,8 @@ fn profile(name: ProfileName) -> Profile {
     Profile::new(name, Weights::COMPOSITE, 30.0)
 }
 
-fn asked() -> Asked {
-    Asked {
+fn asked() -> QueryContext {
+    QueryContext {
         now: now(),
         signature: None,
         domain: None,
@@ -31,7 +31,7 @@ fn similar(similarity: f64) -> Fused {
     Fused { similarity, vector: Some(listed(1, similarity, similarity, 1.0)), text: None }
 }
 
-fn score_of(name: ProfileName, asked: &Asked, memory: &Memory, similarity: f64) -> Score {
+fn score_of(name: ProfileName, asked: &QueryContext, memory: &Memory, similarity: f64) -> Score {
     score(&profile(name), asked, &Facts::from(memory), &Evidence::default(), &similar(similarity))
 }
 
@@ -66,7 +66,7 @@ fn the_cascade_multiplies_similarity_confidence_freshness_and_scope() {
 
 #[test]
 fn the_episodic_profile_has_five_components() {
-    let asked = Asked { domain: Some("Parsing".into()), ..asked() };
+    let asked = QueryContext { domain: Some("Parsing".into()), ..asked() };
     let memory = Memory { domain_category: Some("parsing".into()), ..strategy(1) };
     let mut evidence = Evidence::default();
     (0..9).for_each(|_| evidence.add(SignalKind::Injected, now()));
@@ -92,18 +92,18 @@ fn an_error_context_counts_by_how_directly_it_matches() {
     let signature = |raw: &str| Some(Signature::of(raw, None));
     let domain = |name: &str| Some(name.to_owned());
     let table = [
-        (Asked { signature: signature("IndexError"), ..asked() }, 1.0),
-        (Asked { signature: signature("indexerror|algorithms"), domain: domain("other"), ..asked() }, 1.0),
-        (Asked { signature: signature("indexerror|network"), ..asked() }, 0.0),
-        (Asked { signature: signature("IndexError"), domain: domain("Algorithms "), ..asked() }, 1.0),
-        (Asked { signature: signature("IndexError"), domain: domain("network"), ..asked() }, 0.5),
-        (Asked { signature: signature("IndexError"), majority_domain: domain("network"), ..asked() }, 1.0),
-        (Asked { signature: signature("KeyError"), domain: domain("Algorithms "), ..asked() }, 0.5),
-        (Asked { majority_domain: domain("algorithms"), ..asked() }, 0.5),
-        (Asked { domain: domain("network"), majority_domain: domain("algorithms"), ..asked() }, 0.0),
-        (Asked { domain: domain("algorithms"), mentions_error: true, ..asked() }, 0.5),
-        (Asked { domain: domain("network"), mentions_error: true, ..asked() }, 0.25),
-        (Asked { mentions_error: true, ..asked() }, 0.25),
+        (QueryContext { signature: signature("IndexError"), ..asked() }, 1.0),
+        (QueryContext { signature: signature("indexerror|algorithms"), domain: domain("other"), ..asked() }, 1.0),
+        (QueryContext { signature: signature("indexerror|network"), ..asked() }, 0.0),
+        (QueryContext { signature: signature("IndexError"), domain: domain("Algorithms "), ..asked() }, 1.0),
+        (QueryContext { signature: signature("IndexError"), domain: domain("network"), ..asked() }, 0.5),
+        (QueryContext { signature: signature("IndexError"), majority_domain: domain("network"), ..asked() }, 1.0),
+        (QueryContext { signature: signature("KeyError"), domain: domain("Algorithms "), ..asked() }, 0.5),
+        (QueryContext { majority_domain: domain("algorithms"), ..asked() }, 0.5),
+        (QueryContext { domain: domain("network"), majority_domain: domain("algorithms"), ..asked() }, 0.0),
+        (QueryContext { domain: domain("algorithms"), mentions_error: true, ..asked() }, 0.5),
+        (QueryContext { domain: domain("network"), mentions_error: true, ..asked() }, 0.25),
+        (QueryContext { mentions_error: true, ..asked() }, 0.25),
         (asked(), 0.0),
     ];
     for (asked, expected) in table {
@@ -116,7 +116,7 @@ fn an_error_context_counts_by_how_directly_it_matches() {
 fn a_warning_is_of_its_category_and_of_the_domain_of_its_error() {
     let memory = Memory { domain_category: Some("rust".into()), ..warning(1) };
     for (domain, expected) in [("Rust", 0.5), ("algorithms", 0.5), ("network", 0.0)] {
-        let asked = Asked { domain: Some(domain.into()), ..asked() };
+        let asked = QueryContext { domain: Some(domain.into()), ..asked() };
         assert_eq!(score_of(ProfileName::Composite, &asked, &memory, 0.5).error_context, expected, "{domain}");
     }
 }
@@ -231,7 +231,7 @@ impl Case {
         memory.created_at = days_ago(self.age_days);
         (memory.prior, memory.pinned, memory.scope) = (self.prior, self.pinned, self.scope);
         memory.domain_category = Some("algorithms".into());
-        let asked = Asked {
+        let asked = QueryContext {
             now: now(),
             signature: self.same_signature.then(|| Signature::of("IndexError", None)),
             domain: Some(if self.same_domain { "algorithms".into() } else { "network".into() }),

@@ -6,7 +6,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Usage};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::answer::{Contrasted, Ended, Evaluation, Extracted, Judgement, Purpose, Verdict};
+use reasoning_bank_domain::answer::{Contrasted, Evaluation, Extracted, FinishReason, Judgement, Purpose, Verdict};
 use reasoning_bank_domain::lesson::Lesson;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -119,7 +119,7 @@ impl LanguageModel for ScriptedModel {
             let said = tokens(&request.instructions) + tokens(&request.input);
             let input_tokens = script.tokens_per_call.unwrap_or(said);
             let usage = Usage { input_tokens, output_tokens: tokens(&text), ..Usage::default() };
-            Ok(CompletionReply { text, usage, cached: false, ended: Ended::Whole })
+            Ok(CompletionReply { text, usage, cached: false, ended: FinishReason::Whole })
         }
         .boxed()
     }

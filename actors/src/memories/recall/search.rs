@@ -8,7 +8,7 @@ use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::{Facts, Status};
 use reasoning_bank_domain::ranking::Ranking;
 use reasoning_bank_domain::retrieval::{Candidates, WIDER_SEARCHES, wider};
-use reasoning_bank_domain::score::{Asked, Profile};
+use reasoning_bank_domain::score::{Profile, QueryContext};
 use reasoning_bank_domain::view::SearchMode;
 
 use crate::error::Error;
@@ -18,7 +18,7 @@ use crate::runtime::Deadline;
 
 pub(super) struct Search<'a> {
     pub(super) recall: Recall,
-    pub(super) asked: Asked,
+    pub(super) asked: QueryContext,
     pub(super) profile: Profile,
     pub(super) min_confidence: Option<f64>,
     /// The answer is to have so many.

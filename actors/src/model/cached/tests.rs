@@ -171,8 +171,8 @@ async fn errors_answers_that_do_not_read_and_answers_that_were_cut_off_are_not_k
     let cached = cached(&model, 100);
     assert!(ask(&cached).await.is_err());
     assert_eq!(ask(&cached).await.unwrap().text, "no json");
-    model.cut_off(Purpose::Evaluate, Ended::AtLimit);
-    assert_eq!(ask(&cached).await.unwrap().ended, Ended::AtLimit);
+    model.cut_off(Purpose::Evaluate, FinishReason::AtLimit);
+    assert_eq!(ask(&cached).await.unwrap().ended, FinishReason::AtLimit);
     assert!(!ask(&cached).await.unwrap().cached);
     let statistics = cached.cache.statistics().await;
     assert_eq!((statistics.hits, statistics.misses, statistics.entries), (0, 4, 0));

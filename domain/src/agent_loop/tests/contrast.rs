@@ -75,7 +75,7 @@ fn what_was_observed_labels_before_the_judge_and_without_either_the_score_does()
     let (mut run, _) = AgentLoop::start(job, Limits::default(), NOW);
     let mut answered = |purpose, attempt, result| {
         let spent = SolveUsage::default();
-        run.on(Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent }, NOW)
+        run.on(Input::Answered { purpose, attempt, result, ended: FinishReason::Whole, spent }, NOW)
     };
     for attempt in [Some(1), Some(2)] {
         answered(Purpose::Think, attempt, draft("a draft"));
@@ -85,7 +85,7 @@ fn what_was_observed_labels_before_the_judge_and_without_either_the_score_does()
     run.on(Input::Verified(Ok(observed)), NOW);
     let (purpose, result) = (Purpose::Judge, judgement(Verdict::Success, vec![]));
     let spent = SolveUsage::default();
-    let effects = run.on(Input::Answered { purpose, attempt: None, result, ended: Ended::Whole, spent }, NOW);
+    let effects = run.on(Input::Answered { purpose, attempt: None, result, ended: FinishReason::Whole, spent }, NOW);
     let [Effect::Call(call)] = &effects[..] else { panic!("{effects:?}") };
     let input = &call.prompt.input;
     assert_eq!(

@@ -30,7 +30,7 @@ fn five_parallel_drafts_are_asked_for_at_once_and_the_best_is_chosen() {
             purpose: Purpose::Think,
             attempt: Some(3),
             result: draft("x"),
-            ended: Ended::Whole,
+            ended: FinishReason::Whole,
             spent: SolveUsage::default(),
         },
         NOW,
@@ -55,7 +55,7 @@ fn sequential_drafts_come_one_after_another() {
             purpose: Purpose::Think,
             attempt: Some(1),
             result: draft("a"),
-            ended: Ended::Whole,
+            ended: FinishReason::Whole,
             spent: SolveUsage::default(),
         },
         NOW,
@@ -148,7 +148,7 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
         let [Effect::Call(think)] = &run.on(Input::Recalled { injection, notes }, NOW)[..] else { panic!("no draft") };
         let spent = SolveUsage::default();
         let (purpose, result) = (Purpose::Think, draft("x"));
-        run.on(Input::Answered { purpose, attempt: Some(1), result, ended: Ended::Whole, spent }, NOW);
+        run.on(Input::Answered { purpose, attempt: Some(1), result, ended: FinishReason::Whole, spent }, NOW);
         let [Effect::Conclude(end)] = &run.on(Input::DeadlinePassed, NOW)[..] else { panic!("no end") };
         (end.end.clone().unwrap(), think.prompt.input.clone())
     };
@@ -193,8 +193,9 @@ fn memories_that_no_draft_was_shown_were_not_used_and_nothing_is_concluded_about
                     let result = scores(&[0.3, 0.2])(&call);
                     let (purpose, attempt, spent) = (call.purpose, call.attempt, SolveUsage::default());
                     prompts.push(call);
-                    effects
-                        .extend(run.on(Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent }, NOW));
+                    effects.extend(
+                        run.on(Input::Answered { purpose, attempt, result, ended: FinishReason::Whole, spent }, NOW),
+                    );
                 }
                 other => panic!("{other:?}"),
             }
@@ -289,7 +290,7 @@ proptest! {
 #[test]
 fn drafts_that_were_cut_off_are_used_and_said_once_for_each_kind() {
     let mut player = Player::new(scores(&[0.6, 0.3, 0.4]));
-    player.cut_off = vec![(Purpose::Think, Ended::AtLimit), (Purpose::Refine, Ended::Filtered)];
+    player.cut_off = vec![(Purpose::Think, FinishReason::AtLimit), (Purpose::Refine, FinishReason::Filtered)];
     let (conclusion, _) = player.play(job(2), Limits::default());
     let report = conclusion.end.unwrap();
     assert!(report.truncated && report.solution == "refined 1");

@@ -63,7 +63,13 @@ fn at_the_deadline_what_there_is_becomes_a_partial_answer() {
     let (mut run, _) = AgentLoop::start(job(2), Limits::default(), NOW);
     let spent = SolveUsage::default();
     run.on(
-        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), ended: Ended::Whole, spent },
+        Input::Answered {
+            purpose: Purpose::Think,
+            attempt: Some(1),
+            result: draft("one"),
+            ended: FinishReason::Whole,
+            spent,
+        },
         NOW,
     );
     let effects = run.on(Input::DeadlinePassed, NOW);

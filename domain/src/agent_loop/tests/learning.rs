@@ -135,7 +135,7 @@ fn a_learning_call_that_took_more_than_the_budget_is_told_of_and_its_lessons_are
     let (mut run, _) = AgentLoop::start(job(1), Limits { total_token_budget: 5_000, ..Limits::default() }, NOW);
     let mut answered = |purpose, attempt, result, input_tokens| {
         let spent = SolveUsage { input_tokens, ..SolveUsage::default() };
-        run.on(Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent }, NOW)
+        run.on(Input::Answered { purpose, attempt, result, ended: FinishReason::Whole, spent }, NOW)
     };
     answered(Purpose::Think, Some(1), draft("one"), 10);
     answered(Purpose::Evaluate, Some(1), evaluation(0.9), 10);

@@ -31,7 +31,7 @@ fn checked(observed: Result<bool, String>, says: Verdict) -> (Conclusion, Vec<Ca
                 };
                 let (purpose, attempt) = (call.purpose, call.attempt);
                 calls.push(call);
-                Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent: SolveUsage::default() }
+                Input::Answered { purpose, attempt, result, ended: FinishReason::Whole, spent: SolveUsage::default() }
             }
         };
         effects.extend(run.on(input, NOW));
@@ -119,11 +119,17 @@ fn a_run_that_ends_during_its_check_is_partial() {
     let (mut run, _) = AgentLoop::start(job, Limits::default(), NOW);
     let spent = SolveUsage::default();
     run.on(
-        Input::Answered { purpose: Purpose::Think, attempt: Some(1), result: draft("one"), ended: Ended::Whole, spent },
+        Input::Answered {
+            purpose: Purpose::Think,
+            attempt: Some(1),
+            result: draft("one"),
+            ended: FinishReason::Whole,
+            spent,
+        },
         NOW,
     );
     let (purpose, attempt, result) = (Purpose::Evaluate, Some(1), evaluation(0.9));
-    let effects = run.on(Input::Answered { purpose, attempt, result, ended: Ended::Whole, spent }, NOW);
+    let effects = run.on(Input::Answered { purpose, attempt, result, ended: FinishReason::Whole, spent }, NOW);
     assert_eq!(effects, [Effect::Verify { solution: "one".into() }]);
     let effects = run.on(Input::DeadlinePassed, NOW);
     let [Effect::Conclude(conclusion)] = &effects[..] else { panic!("{effects:?}") };

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use reasoning_bank_actors::ports::Usage;
-use reasoning_bank_domain::answer::Ended;
+use reasoning_bank_domain::answer::FinishReason;
 use rstest::rstest;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::*;
 type Read = fn(&Value, Question<'_>) -> Result<Answer, Failure>;
 
 /// What the answer says, or the class and reason of the failure.
-fn read(read: Read, body: &Value) -> Result<(String, Ended), ModelError> {
+fn read(read: Read, body: &Value) -> Result<(String, FinishReason), ModelError> {
     let completion = completion(Purpose::Think);
     let answer =
         read(body, question(&completion, false)).map_err(|failure| failure.told(&Redaction::of(None)).error)?;
@@ -37,47 +37,51 @@ fn requests_of_the_chat_completions_api() {
     {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
     {"type": "something_new", "content": [{"type": "output_text", "text": "not this"}]},
     message(json!([{"type": "output_text", "text": "let x "}, {"type": "mystery"}, {"type": "output_text", "text": "= 1;"}]))],
-    "brand_new_field": {}}), "let x = 1;", Ended::Whole)]
-#[case::convenience(json!({"output": [], "output_text": "short cut"}), "short cut", Ended::Whole)]
-#[case::unknown_status(json!({"status": "shiny", "output": [message(json!("text"))]}), "text", Ended::Whole)]
-#[case::null_error(json!({"error": null, "output": [message(json!([{"type": "text", "text": "a"}]))]}), "a", Ended::Whole)]
+    "brand_new_field": {}}), "let x = 1;", FinishReason::Whole)]
+#[case::convenience(json!({"output": [], "output_text": "short cut"}), "short cut", FinishReason::Whole)]
+#[case::unknown_status(json!({"status": "shiny", "output": [message(json!("text"))]}), "text", FinishReason::Whole)]
+#[case::null_error(json!({"error": null, "output": [message(json!([{"type": "text", "text": "a"}]))]}), "a", FinishReason::Whole)]
 #[case::cut_off(json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
-    "output": [message(json!([{"type": "output_text", "text": "half"}]))]}), "half", Ended::AtLimit)]
+    "output": [message(json!([{"type": "output_text", "text": "half"}]))]}), "half", FinishReason::AtLimit)]
 #[case::filtered(json!({"status": "incomplete", "incomplete_details": {"reason": "content_filter"},
-    "output": [message(json!([{"type": "output_text", "text": "half"}]))]}), "half", Ended::Filtered)]
-#[case::eaten_by_reasoning(json!({"status": "incomplete", "output": [{"type": "reasoning"}]}), "", Ended::AtLimit)]
-#[case::thinking_aloud(json!({"output": [message(json!("<think>hm</think>\n\ndone"))]}), "done", Ended::Whole)]
-#[case::the_end_of_a_tag(json!({"output": [message(json!("a\n</think>\n\nb"))]}), "b", Ended::Whole)]
-fn answers_of_the_responses_api(#[case] body: Value, #[case] text: &str, #[case] ended: Ended) {
+    "output": [message(json!([{"type": "output_text", "text": "half"}]))]}), "half", FinishReason::Filtered)]
+#[case::eaten_by_reasoning(json!({"status": "incomplete", "output": [{"type": "reasoning"}]}), "", FinishReason::AtLimit)]
+#[case::thinking_aloud(json!({"output": [message(json!("<think>hm</think>\n\ndone"))]}), "done", FinishReason::Whole)]
+#[case::the_end_of_a_tag(json!({"output": [message(json!("a\n</think>\n\nb"))]}), "b", FinishReason::Whole)]
+fn answers_of_the_responses_api(#[case] body: Value, #[case] text: &str, #[case] ended: FinishReason) {
     assert_eq!(read(responses::read, &body), Ok((text.to_owned(), ended)));
 }
 
 #[rstest]
-#[case::text(json!({"choices": [{"message": {"content": "done"}, "finish_reason": "stop"}]}), "done", Ended::Whole)]
+#[case::text(json!({"choices": [{"message": {"content": "done"}, "finish_reason": "stop"}]}), "done", FinishReason::Whole)]
 #[case::parts(json!({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}]}),
-    "ab", Ended::Whole)]
-#[case::reasoning(json!({"choices": [{"message": {"content": "done", "reasoning_content": "hm"}}]}), "done", Ended::Whole)]
-#[case::thinking_aloud(json!({"choices": [{"message": {"content": "<think>\nhm\n</think>\ndone"}}]}), "done", Ended::Whole)]
-#[case::thinking_opened_by_the_template(chat_text("hm\n</think>\n\ndone"), "done", Ended::Whole)]
+    "ab", FinishReason::Whole)]
+#[case::reasoning(json!({"choices": [{"message": {"content": "done", "reasoning_content": "hm"}}]}), "done", FinishReason::Whole)]
+#[case::thinking_aloud(json!({"choices": [{"message": {"content": "<think>\nhm\n</think>\ndone"}}]}), "done", FinishReason::Whole)]
+#[case::thinking_opened_by_the_template(chat_text("hm\n</think>\n\ndone"), "done", FinishReason::Whole)]
 #[case::the_end_of_a_tag_within_a_line(
     chat_text("split at </think>\n\nand b"),
     "split at </think>\n\nand b",
-    Ended::Whole
+    FinishReason::Whole
 )]
-#[case::thinking_without_an_empty_line(chat_text("a\n</think>\nb"), "b", Ended::Whole)]
-#[case::the_end_of_a_tag_in_code(chat_text("```\na\n</think>\n\nb\n```"), "```\na\n</think>\n\nb\n```", Ended::Whole)]
+#[case::thinking_without_an_empty_line(chat_text("a\n</think>\nb"), "b", FinishReason::Whole)]
+#[case::the_end_of_a_tag_in_code(
+    chat_text("```\na\n</think>\n\nb\n```"),
+    "```\na\n</think>\n\nb\n```",
+    FinishReason::Whole
+)]
 #[case::the_end_of_a_tag_in_json(
     chat_text(r#"{"a": "b\n</think>\n\nc"}"#),
     r#"{"a": "b\n</think>\n\nc"}"#,
-    Ended::Whole
+    FinishReason::Whole
 )]
-#[case::nothing_but_a_thought(chat_text("a\n</think>\n\n"), "", Ended::Whole)]
-#[case::thinking_without_end(json!({"choices": [{"message": {"content": "<think>hm"}, "finish_reason": "length"}]}), "", Ended::AtLimit)]
+#[case::nothing_but_a_thought(chat_text("a\n</think>\n\n"), "", FinishReason::Whole)]
+#[case::thinking_without_end(json!({"choices": [{"message": {"content": "<think>hm"}, "finish_reason": "length"}]}), "", FinishReason::AtLimit)]
 #[case::a_tag_in_code(json!({"choices": [{"message": {"content": "strip(\"<think>x</think>\")"}}]}),
-    "strip(\"<think>x</think>\")", Ended::Whole)]
-#[case::length(json!({"choices": [{"message": {"content": "half"}, "finish_reason": "length"}]}), "half", Ended::AtLimit)]
-#[case::filter(json!({"choices": [{"message": {"content": null}, "finish_reason": "content_filter"}]}), "", Ended::Filtered)]
-fn answers_of_the_chat_completions_api(#[case] body: Value, #[case] text: &str, #[case] ended: Ended) {
+    "strip(\"<think>x</think>\")", FinishReason::Whole)]
+#[case::length(json!({"choices": [{"message": {"content": "half"}, "finish_reason": "length"}]}), "half", FinishReason::AtLimit)]
+#[case::filter(json!({"choices": [{"message": {"content": null}, "finish_reason": "content_filter"}]}), "", FinishReason::Filtered)]
+fn answers_of_the_chat_completions_api(#[case] body: Value, #[case] text: &str, #[case] ended: FinishReason) {
     assert_eq!(read(chat::read, &body), Ok((text.to_owned(), ended)));
 }
 

@@ -14,20 +14,20 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<Duration>>;
 
-pub(crate) struct Turns {
+pub(crate) struct RateLimit {
     limiter: Limiter,
     /// Held by the call whose turn is next.
     next: Mutex<()>,
 }
 
-impl Turns {
+impl RateLimit {
     pub(crate) fn new(requests_per_minute: NonZeroU32) -> Self {
         let limiter = RateLimiter::direct_with_clock(quota(requests_per_minute), TokioClock::starting_now());
         Self { limiter, next: Mutex::new(()) }
     }
 
-    /// Dropped, it leaves the turn to the next.
-    pub(super) async fn come(&self) {
+    /// Returns when a request may go out. A caller that drops it leaves the turn to the next.
+    pub(super) async fn permit(&self) {
         let _next = self.next.lock().await;
         while let Err(not_yet) = self.limiter.check() {
             sleep(not_yet.wait_time_from(self.limiter.clock().now())).await;

@@ -16,8 +16,8 @@ use crate::testkit::Scripted;
 
 fn limited(model: &Scripted, requests_per_minute: u32) -> Breaker {
     model.answer(Purpose::Evaluate, |_| Ok(GOOD.into()));
-    let turns = Turns::new(NonZeroU32::new(requests_per_minute).unwrap());
-    Breaker::new(Arc::new(model.clone()), Limits::default(), Some(turns))
+    let rate_limit = RateLimit::new(NonZeroU32::new(requests_per_minute).unwrap());
+    Breaker::new(Arc::new(model.clone()), Limits::default(), Some(rate_limit))
 }
 
 #[rstest]
