@@ -116,6 +116,14 @@ impl Becomes {
         linked
     }
 
+    /// The lesson before it that says the same, where both were learned from one thing.
+    fn repeated(&self, memory: &Memory, passages: &[Passage]) -> Option<MemoryId> {
+        let vector = content_vector(passages).filter(|_| !self.of_strangers)?;
+        let near = self.new.iter().filter_map(|earlier| earlier.near(memory, vector));
+        let same = near.filter(|(cosine, earlier)| likeness(memory, earlier, *cosine) == Likeness::Same);
+        same.max_by(|(x, _), (y, _)| x.total_cmp(y)).map(|(_, earlier)| earlier.id)
+    }
+
     /// Notes that the lesson, which says the same as `near`, confirms it. False where that has no room for its wording.
     fn confirm(&mut self, near: &Memory, lesson: &Memory, passages: &[Passage]) -> bool {
         let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
@@ -135,11 +143,7 @@ impl Becomes {
         if is_new || !self.may_change(near.id) {
             return after.wordings == before.wordings && after.succession == before.succession;
         }
-        let added = |kind| match kind {
-            PassageKind::Task => after.further_tasks != before.further_tasks,
-            PassageKind::Content => after.wordings != before.wordings,
-        };
-        let more: Vec<Passage> = passages.iter().filter(|passage| added(passage.kind)).cloned().collect();
+        let more = passages_added(before, &after, passages);
         let changed = self.change(near);
         changed.after = after;
         changed.more.extend(more);
@@ -168,12 +172,35 @@ impl Earlier {
     }
 }
 
+/// Those of the passages of a lesson that the memory that it confirms needs for the wording and the task that came.
+fn passages_added(before: &Memory, after: &Memory, passages: &[Passage]) -> Vec<Passage> {
+    let added = |kind| match kind {
+        PassageKind::Task => after.further_tasks != before.further_tasks,
+        PassageKind::Content => after.wordings != before.wordings,
+    };
+    passages.iter().filter(|passage| added(passage.kind)).cloned().collect()
+}
+
 fn content_vector(passages: &[Passage]) -> Option<&[f32]> {
     let first = passages.iter().find(|passage| passage.kind == PassageKind::Content && passage.n == 0)?;
     first.vector.as_deref()
 }
 
 impl ToLearn {
+    /// Whether this is the new memory `of`, which then has the wording of the lesson as well. False where it has no room
+    /// for that.
+    fn takes_in(&mut self, of: MemoryId, lesson: &Memory, more: &[Passage]) -> bool {
+        let Self::New { memory, passages, .. } = self else { return false };
+        if memory.id != of {
+            return false;
+        }
+        let Some(after) = memory.confirmed_by(lesson) else { return false };
+        let more = passages_added(memory, &after, more);
+        *passages = with_more(std::mem::take(passages), more);
+        **memory = after;
+        true
+    }
+
     pub(super) fn reinforces(&self) -> Option<MemoryId> {
         match self {
             Self::New { .. } => None,
@@ -221,29 +248,29 @@ impl MemoriesHandle {
         mut becomes: Becomes,
         deadline: Deadline,
     ) -> (Vec<ToLearn>, Vec<Record>) {
-        let mut learned = Vec::new();
+        let mut learned: Vec<ToLearn> = Vec::new();
         for (memory, passages) in self.embedded(memories, deadline).await {
-            learned.extend(self.compare(memory, passages, &mut becomes, deadline).await);
+            let repeated = becomes.repeated(&memory, &passages);
+            let mut takes_in = |of| learned.iter_mut().any(|earlier| earlier.takes_in(of, &memory, &passages));
+            if !repeated.is_some_and(&mut takes_in) {
+                learned.push(self.compare(memory, passages, &mut becomes, deadline).await);
+            }
         }
         (learned, self.grown(becomes, deadline).await)
     }
 
-    /// None where the lesson says in other words what another one says that was learned from the same thing.
     async fn compare(
         &self,
         memory: Memory,
         passages: Vec<Passage>,
         becomes: &mut Becomes,
         deadline: Deadline,
-    ) -> Option<ToLearn> {
+    ) -> ToLearn {
         let (mut neighbours, mut stored) = (Vec::new(), Vec::new());
         if let Some(vector) = content_vector(&passages) {
             stored = self.neighbours(&memory, vector.to_vec(), deadline).await.unwrap_or_default();
-            let mut of_batch = becomes.new.iter().filter_map(|earlier| earlier.near(&memory, vector));
             if becomes.of_strangers {
-                neighbours.extend(of_batch);
-            } else if of_batch.any(|(cosine, earlier)| likeness(&memory, &earlier, cosine) == Likeness::Same) {
-                return None;
+                neighbours.extend(becomes.new.iter().filter_map(|earlier| earlier.near(&memory, vector)));
             }
             neighbours.extend(stored.iter().cloned());
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
@@ -257,7 +284,7 @@ impl MemoriesHandle {
                 Likeness::Same if near.linked_to().is_some() => {}
                 Likeness::Same if becomes.replaced.contains(&near.id) => {}
                 Likeness::Same if becomes.confirm(&near, &memory, &passages) => {
-                    return Some(ToLearn::Same { existing: near.id, memory: Box::new(memory) });
+                    return ToLearn::Same { existing: near.id, memory: Box::new(memory) };
                 }
                 Likeness::Same | Likeness::Related if !linked.derived_from.contains(&near.id) => {
                     linked.derived_from.push(near.id);
@@ -270,7 +297,7 @@ impl MemoriesHandle {
         let stored: Vec<Memory> = stored.into_iter().map(|(_, memory)| memory).collect();
         let linked = becomes.linked(linked, &stored);
         becomes.new.extend(Earlier::of(&linked, &passages));
-        Some(ToLearn::New { memory: Box::new(linked), passages, sources: memory.derived_from })
+        ToLearn::New { memory: Box::new(linked), passages, sources: memory.derived_from }
     }
 
     /// The memories that the lessons confirm or update, with what changed.
