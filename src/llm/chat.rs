@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::failure::{Class, Failure};
 use super::parameters::Parameter;
-use super::wire::{Answer, Question, Schema, error_in, text_of, usage_of, without_thinking};
+use super::wire::{Answer, Question, Schema, error_in, refused, text_of, usage_of, without_thinking};
 
 pub(super) const PATH: &[&str] = &["chat", "completions"];
 
@@ -79,7 +79,7 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
     if text.is_empty()
         && let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty())
     {
-        return Err(Failure::new(Class::Refused, refusal).costing(usage_of(&body["usage"], question, refusal)));
+        return Err(refused(refusal, &body["usage"], question));
     }
     let ended = match choice["finish_reason"].as_str() {
         Some("length") => FinishReason::AtLimit,

@@ -105,16 +105,14 @@ impl HttpModel {
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, Failure> {
-        match self.api {
+        type Read = fn(&Value, Question<'_>) -> Result<Answer, Failure>;
+        let (body, read) = match self.api {
             Api::Openrouter | Api::Responses => {
-                let body: Value = self.client.post(responses::PATH, &responses::request(question)).await?;
-                responses::read(&body, question).map_err(|failure| failure.costing(usage_said(&body["usage"])))
+                (self.client.post(responses::PATH, &responses::request(question)).await?, responses::read as Read)
             }
-            Api::Chat => {
-                let body: Value = self.client.post(chat::PATH, &chat::request(question)).await?;
-                chat::read(&body, question).map_err(|failure| failure.costing(usage_said(&body["usage"])))
-            }
-        }
+            Api::Chat => (self.client.post(chat::PATH, &chat::request(question)).await?, chat::read as Read),
+        };
+        read(&body, question).map_err(|failure| failure.costing(usage_said(&body["usage"])))
     }
 
     /// Many local servers have only the older API.

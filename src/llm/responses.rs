@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::failure::{Class, Failure};
-use super::wire::{Answer, Question, Schema, error_in, text_of, usage_of, without_thinking};
+use super::wire::{Answer, Question, Schema, error_in, refused, text_of, usage_of, without_thinking};
 
 pub(super) const PATH: &[&str] = &["responses"];
 
@@ -92,7 +92,7 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
     if text.is_empty() {
         let parts = messages().filter_map(|item| item["content"].as_array()).flatten();
         if let Some(refusal) = parts.filter_map(|part| part["refusal"].as_str()).find(|refusal| !refusal.is_empty()) {
-            return Err(Failure::new(Class::Refused, refusal).costing(usage_of(&body["usage"], question, refusal)));
+            return Err(refused(refusal, &body["usage"], question));
         }
         if output.is_none() && ended == FinishReason::Whole {
             return Err(Failure::new(Class::Transient, "the answer holds no output"));

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::failure::{Class, Failure};
 use super::parameters::{Parameter, Parameters};
 
 /// A question, and how it is put to this endpoint.
@@ -169,14 +170,19 @@ fn end_of_opened_thought(text: &str) -> Option<usize> {
 
 /// What is said, or else estimated, so that budgets hold with servers that count nothing.
 pub(super) fn usage_of(usage: &Value, question: Question<'_>, text: &str) -> Usage {
-    let said = usage_said(usage);
-    let or = |count: u64, estimated: &dyn Fn() -> usize| if count > 0 { count } else { estimated() as u64 };
-    let asked = || estimate(&question.instructions()) + estimate(&question.completion.input);
-    Usage {
-        input_tokens: or(said.input_tokens, &asked),
-        output_tokens: or(said.output_tokens, &|| estimate(text)),
-        ..said
+    let mut usage = usage_said(usage);
+    if usage.input_tokens == 0 {
+        usage.input_tokens = (estimate(&question.instructions()) + estimate(&question.completion.input)) as u64;
     }
+    if usage.output_tokens == 0 {
+        usage.output_tokens = estimate(text) as u64;
+    }
+    usage
+}
+
+/// A refusal in the place of an answer. The model wrote it, so it costs what an answer of its length does.
+pub(super) fn refused(refusal: &str, usage: &Value, question: Question<'_>) -> Failure {
+    Failure::new(Class::Refused, refusal).costing(usage_of(usage, question, refusal))
 }
 
 /// The counts under either naming; zero where nothing is said.
