@@ -2,7 +2,6 @@
 //! next task, confirmed, forgotten over a year, derived from, shared. Over the real store and the real embedding model,
 //! with a clock that the test turns.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -19,10 +18,9 @@ use serde_json::{Value, json};
 
 use super::consent::Destructive;
 use super::server::{McpOptions, Server};
-use super::test_client::TestClient;
-use super::tools::{ToolDefaults, Toolset};
+use super::test_client::{TestClient, options};
+use super::tools::Toolset;
 use crate::embed::LocalEmbedder;
-use crate::project::Identity;
 use crate::store::{LanceStore, Options};
 
 const DAY: i64 = 24 * 3600;
@@ -63,17 +61,10 @@ impl Bank {
     async fn client(&self, root: &str) -> TestClient {
         let options = McpOptions {
             workspace: Some(WorkspaceRef::Root(root.into())),
-            base: PathBuf::from("/"),
-            home: None,
-            identity: Identity::Path,
-            data_dir: PathBuf::from("/nowhere"),
             toolsets: vec![Toolset::All],
             destructive: Destructive::Allow,
-            shares: false,
-            can_solve: true,
             captures: true,
-            solve_deadline: Duration::from_secs(60),
-            defaults: ToolDefaults::default(),
+            ..options()
         };
         let mut client = TestClient::connect(Server::new(self.system.handle(), options));
         client.initialize().await;

@@ -1,5 +1,7 @@
 //! The client's end of a session, for tests: JSON documents over in-process streams.
 
+use std::time::Duration;
+
 use rmcp::ServerHandler;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
@@ -7,6 +9,26 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::session::{self, SessionError};
+use super::{Destructive, McpOptions, ToolDefaults, Toolset};
+use crate::project::Identity;
+
+/// The options of a server that has the core tools and a model, asks before it erases, and works in no workspace yet.
+pub(super) fn options() -> McpOptions {
+    McpOptions {
+        workspace: None,
+        base: "/".into(),
+        home: None,
+        identity: Identity::Path,
+        data_dir: "/nowhere".into(),
+        toolsets: vec![Toolset::Core],
+        destructive: Destructive::Ask,
+        shares: false,
+        can_solve: true,
+        captures: false,
+        solve_deadline: Duration::from_secs(60),
+        defaults: ToolDefaults::default(),
+    }
+}
 
 pub(super) struct TestClient {
     pub(super) input: DuplexStream,

@@ -59,7 +59,7 @@ pub enum Toolset {
 
 /// What a call may do, as the annotations of the protocol tell clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum ToolEffect {
     Reads,
     /// Adds something with each call.
     Adds,
@@ -71,7 +71,7 @@ enum Effect {
     AsksModels,
 }
 
-impl Effect {
+impl ToolEffect {
     fn annotations(self) -> ToolAnnotations {
         ToolAnnotations::new()
             .read_only(self == Self::Reads)
@@ -96,7 +96,7 @@ pub(super) struct ToolSpec {
     pub(super) judged_elsewhere: &'static [&'static str],
     /// The schema of its answer.
     answer: fn() -> JsonObject,
-    effect: Effect,
+    effect: ToolEffect,
     /// Whether a call that is cancelled comes to an end by itself. Any other is dropped; what the store has begun by then
     /// it finishes.
     pub(super) ends_itself: bool,

@@ -9,7 +9,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::mcp::test_client::TestClient;
+use crate::mcp::test_client::{TestClient, options};
 
 const CORE: [&str; 7] = [
     "solve_coding_task",
@@ -52,20 +52,8 @@ async fn world_with(can_solve: bool) -> World {
         background: None,
     };
     let system = System::start(parts).await.unwrap();
-    let options = McpOptions {
-        workspace: Some(WorkspaceRef::Root("/home/me/project".into())),
-        base: PathBuf::from("/"),
-        home: None,
-        identity: Identity::Path,
-        data_dir: PathBuf::from("/nowhere"),
-        toolsets: vec![Toolset::Core],
-        destructive: Destructive::Ask,
-        shares: false,
-        can_solve,
-        captures: true,
-        solve_deadline: Duration::from_secs(60),
-        defaults: ToolDefaults::default(),
-    };
+    let workspace = Some(WorkspaceRef::Root("/home/me/project".into()));
+    let options = McpOptions { workspace, can_solve, captures: true, ..options() };
     let client = TestClient::connect(Server::new(system.handle(), options));
     World { client, system, store, model, embedder }
 }

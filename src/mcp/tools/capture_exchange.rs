@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Effect, ToolSpec, Toolset};
+use super::{ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -22,7 +22,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
     answer: schema::of_answer::<Answer>,
-    effect: Effect::Sets,
+    effect: ToolEffect::Sets,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -37,24 +37,24 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+struct Arguments {
     #[schemars(length(min = 1, max = 20_000))]
     question: String,
     #[schemars(length(min = 1, max = 200_000))]
     answer: String,
     /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
-    pub(crate) workspace: Option<String>,
+    workspace: Option<String>,
 }
 
 impl Arguments {
-    pub(crate) fn into_exchange(self, session: &str) -> Exchange {
+    fn into_exchange(self, session: &str) -> Exchange {
         Exchange { question: self.question, answer: self.answer, session: Some(session.to_owned()) }
     }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Answer {
+struct Answer {
     captured: bool,
     reason: String,
     ids: Vec<MemoryId>,

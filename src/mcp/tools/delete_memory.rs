@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Effect, ToolSpec, Toolset};
+use super::{ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, ERASE_DEADLINE, Interrupted, document};
 use crate::mcp::schema;
 
@@ -23,7 +23,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
     answer: schema::of_answer::<RemovedMemory>,
-    effect: Effect::Erases,
+    effect: ToolEffect::Erases,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Effect, ToolSpec, Toolset};
+use super::{ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -20,7 +20,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
     answer: schema::of_answer::<Queued>,
-    effect: Effect::Sets,
+    effect: ToolEffect::Sets,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -33,21 +33,21 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+struct Arguments {
     /// How the session is called where it ran.
     #[schemars(length(min = 1, max = SESSION_MAX_CHARS))]
-    pub(crate) session_id: String,
+    session_id: String,
     /// What was said and done, as text, markdown or JSON Lines of messages.
     #[schemars(length(min = 1, max = TRANSCRIPT_MAX_CHARS))]
-    pub(crate) transcript: String,
-    pub(crate) outcome: MemoryOutcome,
+    transcript: String,
+    outcome: MemoryOutcome,
     /// Path or id; default: the server's.
     #[schemars(length(min = 1, max = 4096))]
-    pub(crate) workspace: Option<String>,
+    workspace: Option<String>,
 }
 
 impl Arguments {
-    pub(crate) fn into_work(self) -> Work {
+    fn into_work(self) -> Work {
         Work::Distill { session_id: self.session_id, outcome: self.outcome, transcript: self.transcript }
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Effect, ToolSpec, Toolset};
+use super::{ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -20,7 +20,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
     answer: schema::of_answer::<JobView>,
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -33,9 +33,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
-    pub(crate) job_id: Uuid,
+struct Arguments {
+    job_id: Uuid,
     /// Path or id; default: the server's.
     #[schemars(length(min = 1, max = 4096))]
-    pub(crate) workspace: Option<String>,
+    workspace: Option<String>,
 }

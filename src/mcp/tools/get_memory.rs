@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Effect, ToolSpec, Toolset};
+use super::{ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 
@@ -19,7 +19,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
     answer: schema::of_answer::<MemoryDetail>,
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

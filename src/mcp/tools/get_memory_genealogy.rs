@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Effect, ToolSpec, Toolset};
+use super::{ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 
@@ -21,7 +21,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
     answer: answer_schema,
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -36,14 +36,14 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
-    pub(crate) memory_id: Uuid,
+struct Arguments {
+    memory_id: Uuid,
     /// Levels; default: all.
     #[schemars(range(min = 1, max = 10_000))]
-    pub(crate) depth: Option<u32>,
+    depth: Option<u32>,
     /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
-    pub(crate) workspace: Option<String>,
+    workspace: Option<String>,
 }
 
 /// Ancestors and descendants have the fields of the memory; the first of them are said once.

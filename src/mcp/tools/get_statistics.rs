@@ -5,7 +5,7 @@ use reasoning_bank_domain::statistics::Statistics;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::{Effect, Nothing, ToolSpec, Toolset};
+use super::{Nothing, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -18,7 +18,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Nothing>(),
     judged_elsewhere: &[],
     answer: answer_schema,
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

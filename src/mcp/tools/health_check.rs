@@ -4,7 +4,7 @@ use futures::FutureExt;
 use reasoning_bank_domain::health::Health;
 use serde_json::Value;
 
-use super::{Effect, Nothing, ToolSpec, Toolset};
+use super::{Nothing, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -17,7 +17,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Nothing>(),
     judged_elsewhere: &[],
     answer: schema::of_answer::<Health>,
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::record_memory::ErrorArguments;
-use super::{Effect, ToolSpec, Toolset, present};
+use super::{ToolEffect, ToolSpec, Toolset, present};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -24,7 +24,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &JUDGED_BY_THE_MEMORY,
     answer: schema::of_answer::<Reported>,
-    effect: Effect::Adds,
+    effect: ToolEffect::Adds,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     learnings: Vec<LearningArguments>,
     /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
-    pub(crate) workspace: Option<String>,
+    workspace: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Effect, ToolDefaults, ToolSpec, Toolset, present, set_default};
+use super::{ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
 use crate::mcp::calls::{Calling, Interrupted, QUOTED, saying};
 use crate::mcp::schema;
 
@@ -26,7 +26,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: arguments_schema,
     judged_elsewhere: &[],
     answer: answer_schema,
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -88,7 +88,7 @@ pub(crate) struct Arguments {
     n_results: Option<u32>,
     /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
-    pub(crate) workspace: Option<String>,
+    workspace: Option<String>,
     /// Cascade: all three.
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["cascade", "project", "team", "org"]))]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::{Effect, ToolDefaults, ToolSpec, Toolset, present, set_default};
+use super::{ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::{progress, schema};
 
@@ -24,7 +24,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: arguments_schema,
     judged_elsewhere: &[],
     answer: answer_schema,
-    effect: Effect::AsksModels,
+    effect: ToolEffect::AsksModels,
     ends_itself: true,
     call: |calling| call(calling).boxed(),
 };
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     domain: Option<String>,
     /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
-    pub(crate) workspace: Option<String>,
+    workspace: Option<String>,
 }
 
 impl Arguments {

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use reasoning_bank_actors::memories::{Reach, WorkspaceRef};
 use reasoning_bank_domain::solve::SolveTask;
 use reasoning_bank_domain::view::Retrieved;
@@ -7,9 +5,8 @@ use serde_json::json;
 
 use super::retrieve_memories::Detail;
 use super::*;
-use crate::mcp::Destructive;
 use crate::mcp::arguments::extract;
-use crate::project::Identity;
+use crate::mcp::test_client::options;
 
 fn solve_task(arguments: Value, defaults: &ToolDefaults) -> SolveTask {
     let schema = solve_coding_task::TOOL.definition(defaults).input_schema;
@@ -138,7 +135,7 @@ fn what_the_answer_schema_spells_out_is_in_a_compact_answer() {
 
 #[test]
 fn the_list_of_core_tools_costs_an_agent_little() {
-    let options = McpOptions { captures: true, ..options(&[Toolset::Core]) };
+    let options = McpOptions { captures: true, ..with_tools(&[Toolset::Core]) };
     let core = ALL.into_iter().filter(|tool| tool.is_listed(&options));
     let tools: Vec<Tool> = core.map(|tool| tool.definition(&ToolDefaults::default())).collect();
     let answers: usize = tools.iter().map(|tool| serde_json::to_string(&tool.output_schema).unwrap().len()).sum();
@@ -187,36 +184,23 @@ fn what_cannot_be_undone_is_confirmed_with_true_and_nothing_else() {
     }
 }
 
-fn options(toolsets: &[Toolset]) -> McpOptions {
-    McpOptions {
-        workspace: None,
-        base: "/".into(),
-        home: None,
-        identity: Identity::Git,
-        data_dir: "/data".into(),
-        toolsets: toolsets.to_vec(),
-        destructive: Destructive::Ask,
-        shares: false,
-        can_solve: true,
-        captures: false,
-        solve_deadline: Duration::from_secs(60),
-        defaults: ToolDefaults::default(),
-    }
+fn with_tools(toolsets: &[Toolset]) -> McpOptions {
+    McpOptions { toolsets: toolsets.to_vec(), ..options() }
 }
 
 #[test]
 fn the_tools_of_a_group_are_those_it_has() {
-    let listed = |toolsets: &[Toolset]| ALL.into_iter().filter(|tool| tool.is_listed(&options(toolsets))).count();
+    let listed = |toolsets: &[Toolset]| ALL.into_iter().filter(|tool| tool.is_listed(&with_tools(toolsets))).count();
     assert_eq!(listed(&[Toolset::Core]), 6);
     assert_eq!(listed(&[Toolset::Core, Toolset::Workspace]), 9);
     assert_eq!(listed(&[Toolset::Admin]), 5);
     assert_eq!(listed(&[Toolset::Core, Toolset::All]), ALL.len());
     assert_eq!(listed(&[]), 0);
     let captures = |toolset: Toolset, captures: bool| {
-        capture_exchange::TOOL.is_listed(&McpOptions { captures, ..options(&[toolset]) })
+        capture_exchange::TOOL.is_listed(&McpOptions { captures, ..with_tools(&[toolset]) })
     };
     assert!(captures(Toolset::Core, true) && !captures(Toolset::Core, false));
     assert!(captures(Toolset::Learning, false) && !captures(Toolset::Admin, true));
-    let without_model = McpOptions { can_solve: false, ..options(&[Toolset::All]) };
+    let without_model = McpOptions { can_solve: false, ..with_tools(&[Toolset::All]) };
     assert!(!solve_coding_task::TOOL.is_listed(&without_model));
 }

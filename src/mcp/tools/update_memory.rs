@@ -12,7 +12,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::record_memory::JUDGED_BY_THE_MEMORY;
-use super::{Effect, ToolSpec, Toolset};
+use super::{ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 
@@ -25,7 +25,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &JUDGED_BY_THE_MEMORY,
     answer: schema::of_answer::<Updated>,
-    effect: Effect::Erases,
+    effect: ToolEffect::Erases,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -44,7 +44,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+struct Arguments {
     memory_id: Uuid,
     #[schemars(length(min = 1, max = 120))]
     title: Option<String>,
@@ -70,11 +70,11 @@ pub(crate) struct Arguments {
     if_revision: Option<u64>,
     /// Path or id.
     #[schemars(length(min = 1, max = 4096))]
-    pub(crate) workspace: Option<String>,
+    workspace: Option<String>,
 }
 
 impl Arguments {
-    pub(crate) fn into_request(self, workspace: WorkspaceRef) -> UpdateRequest {
+    fn into_request(self, workspace: WorkspaceRef) -> UpdateRequest {
         let changes = Changes {
             title: self.title,
             description: self.description,
