@@ -31,7 +31,7 @@ const WORTH_MAKING_ANEW: usize = 1_000;
 /// How many passages are looked at first for one memory among the best; a memory usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
 
-/// A memory that was found, by its number on the owner index, with the passage that it is found by.
+/// A memory that was found, by its number in the owner index, with the passage that it is found by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Hit {
     memory: u32,
@@ -79,7 +79,7 @@ impl Found {
 
 /// The owner index cannot number more of them: 16 million passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the index is full")]
+#[error("the owner index is full")]
 pub struct Full;
 
 /// The active memories of one reader, searchable.

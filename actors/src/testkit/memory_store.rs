@@ -1,5 +1,5 @@
 //! The store port in memory, with the semantics of the contract suite and the cheapest algorithms. Texts are searched
-//! by a owner index of the resident read model made for the query. Nothing survives the process.
+//! by an owner index of the resident read model made for the query. Nothing survives the process.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! What an owner index knows of its memories beside their passages: what scoring needs, and what searches are narrowed
-//! by. What many memories share (labels, tags, signatures) is kept once.
+//! Columns hold what an owner index knows of its memories beside their passages: the fields that scoring needs, and those
+//! that searches are narrowed by. A value that many memories share (a domain, a tag, a signature) is kept once.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -15,7 +15,7 @@ use crate::memory::{Facts, Memory, MemoryOutcome, Scope, SourceType};
 use crate::signature::{Carriers, Signature};
 use crate::workspace::hex;
 
-/// What an owner index is told of a memory.
+/// A memory as an owner index takes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexedMemory {
     pub facts: Facts,
@@ -37,7 +37,7 @@ impl IndexedMemory {
     }
 }
 
-/// Which body of a memory an owner index stands for.
+/// The place and the revision of a memory that an owner index stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLocation {
     /// Where the store has it, in the store's own terms. It may have been moved since.
@@ -45,7 +45,7 @@ pub struct RowLocation {
     pub revision: u64,
 }
 
-/// What is needed of a memory that is found.
+/// The fields of a memory that are needed once it is found.
 #[derive(Debug)]
 struct ScoreFields {
     id: MemoryId,
@@ -62,7 +62,7 @@ struct ScoreFields {
     pinned: bool,
 }
 
-/// What is looked at of every memory when a search is narrowed.
+/// The fields that are looked at of every memory when a search is narrowed.
 #[derive(Debug)]
 struct FilterFields {
     created_at: Timestamp,

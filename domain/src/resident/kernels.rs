@@ -2,7 +2,7 @@
 //! for processors with AVX2, where they are several times as fast: chosen when the program runs, because it is built
 //! for any processor of its kind.
 
-/// The bit_planes of so many rows are gone through together, and those of rows so far ahead asked for: memory is slower
+/// The bit planes of so many rows are gone through together, and those of rows so far ahead asked for: memory is slower
 /// than the processor, and faster when several of its pages are read at once.
 const ROWS_AT_ONCE: usize = 64;
 const ROWS_AHEAD: usize = 128;

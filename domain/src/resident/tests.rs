@@ -159,7 +159,7 @@ fn warnings_are_found_by_their_error_newest_first() {
 }
 
 #[test]
-fn a_index_that_changed_much_is_worn() {
+fn an_index_that_changed_much_is_worn() {
     let mut index = OwnerIndex::new(2);
     for n in 0..2_000 {
         put(&mut index, &strategy(n), "words", [1.0, 0.0]);

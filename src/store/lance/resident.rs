@@ -152,7 +152,7 @@ fn watch(resident: &Arc<Resident>) {
                 let refreshed =
                     async { is_current(&resident, &cached, &resident.newest.read().map_err(failed)?).await };
                 if let Err(error) = refreshed.await {
-                    tracing::debug!(%error, "a index could not be brought up to date");
+                    tracing::debug!(%error, "an owner index could not be brought up to date");
                 }
             }
         }
@@ -215,8 +215,7 @@ async fn is_current(
         threads::spawn_aside(add_all(Arc::clone(resident), Arc::clone(cached), versions, guard, updating));
         return Ok(false);
     }
-    let snapshot = Snapshot::take(resident).await?;
-    let Some(deltas) = fill::deltas(&versions, &snapshot).await? else { return Ok(false) };
+    let Some((snapshot, deltas)) = what_came(resident, &versions).await? else { return Ok(false) };
     let at_once = deltas.rows() <= ROWS_AT_ONCE;
     if !at_once {
         guard.mark();
@@ -226,7 +225,14 @@ async fn is_current(
     Ok(at_once && adding.await.map_err(failed)? && cached.is_at(newest))
 }
 
-/// Adds what came since the owner index stood at `standings`, as much as it may be.
+/// The newest version of the tables, and what came to it since `versions`. `None` where an owner index has to be filled
+/// anew.
+async fn what_came(resident: &Resident, versions: &TableVersions) -> Result<Option<(Snapshot, Deltas)>, StoreError> {
+    let snapshot = Snapshot::take(resident).await?;
+    Ok(fill::deltas(versions, &snapshot).await?.map(|deltas| (snapshot, deltas)))
+}
+
+/// Adds what came to an owner index that stands for `versions`, however many commits it is behind.
 async fn add_all(
     resident: Arc<Resident>,
     cached: Arc<CachedIndex>,
@@ -234,12 +240,7 @@ async fn add_all(
     guard: BuildGuard,
     updating: OwnedMutexGuard<()>,
 ) {
-    let came = async {
-        let snapshot = Snapshot::take(&resident).await?;
-        let deltas = fill::deltas(&versions, &snapshot).await?;
-        Ok::<_, StoreError>(deltas.map(|deltas| (snapshot, deltas)))
-    };
-    match came.await {
+    match what_came(&resident, &versions).await {
         Ok(Some((snapshot, deltas))) => {
             add(cached, snapshot, deltas, guard, updating).await;
         }

@@ -49,9 +49,9 @@ impl From<&Snapshot> for TableVersions {
 }
 
 impl TableVersions {
-    /// How many versions of a table came since, at most.
+    /// How many versions the table has that is farthest ahead of these.
     pub(super) fn commits_behind(&self, newest: &Versions) -> u64 {
-        let behind = |standing: &TableVersion, newest: u64| newest.saturating_sub(standing.version);
+        let behind = |own: &TableVersion, newest: u64| newest.saturating_sub(own.version);
         let memories = behind(&self.memories, newest.memories);
         memories.max(behind(&self.passages, newest.passages)).max(behind(&self.signals, newest.signals))
     }
