@@ -262,11 +262,11 @@ fn decorated(
     let scrubbed = Arc::new(Scrubbed::new(provider));
     let metered = Arc::new(Metered::new(scrubbed, meters.clone()));
     let timed = Arc::new(Timed::new(metered, settings.solve.call_timeout));
-    let turns = NonZeroU32::new(settings.requests_per_minute).map(RateLimit::new);
+    let rate_limit = NonZeroU32::new(settings.requests_per_minute).map(RateLimit::new);
     let limits = breaker::Limits::default();
     // Calls that hang end late: a window's worth of them, a few at a time, must still be looked at.
     let max_age = limits.max_age.max(settings.solve.call_timeout * 8);
-    let guarded = Arc::new(Breaker::new(timed, breaker::Limits { max_age, ..limits }, turns));
+    let guarded = Arc::new(Breaker::new(timed, breaker::Limits { max_age, ..limits }, rate_limit));
     let retried = Arc::new(Retried::new(Arc::clone(&guarded) as Arc<_>, settings.retry, meters.clone()));
     let cached = |model| {
         let effort = settings.solve.reasoning_effort.clone();

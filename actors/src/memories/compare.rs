@@ -42,7 +42,7 @@ pub(super) enum ToLearn {
 pub(super) struct Becomes {
     /// The lessons that are new, which are compared with what comes after them.
     new: Vec<Earlier>,
-    /// Whether the lessons know nothing of each other, so that one that says the same as another confirms it.
+    /// The lessons know nothing of each other, so one that says the same as another confirms it.
     of_strangers: bool,
     changed: BTreeMap<MemoryId, Changed>,
     /// What is changed by something else in the same batch, and so is not changed here.
@@ -187,8 +187,8 @@ fn content_vector(passages: &[Passage]) -> Option<&[f32]> {
 }
 
 impl ToLearn {
-    /// Whether this is the new memory `of`, which then has the wording of the lesson as well. False where it has no room
-    /// for that.
+    /// Gives the wording of the lesson to this memory, if it is the new memory `of`. Returns false where it is another one,
+    /// or has no room for the wording.
     fn takes_in(&mut self, of: MemoryId, lesson: &Memory, more: &[Passage]) -> bool {
         let Self::New { memory, passages, .. } = self else { return false };
         if memory.id != of {
@@ -250,9 +250,11 @@ impl MemoriesHandle {
     ) -> (Vec<ToLearn>, Vec<Record>) {
         let mut learned: Vec<ToLearn> = Vec::new();
         for (memory, passages) in self.embedded(memories, deadline).await {
-            let repeated = becomes.repeated(&memory, &passages);
-            let mut takes_in = |of| learned.iter_mut().any(|earlier| earlier.takes_in(of, &memory, &passages));
-            if !repeated.is_some_and(&mut takes_in) {
+            let is_taken_in = match becomes.repeated(&memory, &passages) {
+                Some(of) => learned.iter_mut().any(|earlier| earlier.takes_in(of, &memory, &passages)),
+                None => false,
+            };
+            if !is_taken_in {
                 learned.push(self.compare(memory, passages, &mut becomes, deadline).await);
             }
         }

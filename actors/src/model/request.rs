@@ -11,7 +11,7 @@ use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Model
 use crate::runtime::Deadline;
 use crate::spans;
 
-/// What came of a call of a model. Calls that failed are counted too.
+/// The outcome of one question to a model, with what all calls for it cost, those that failed included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallOutcome {
     pub result: Result<Answer, ModelError>,

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ports::ModelError;
 use crate::runtime::Deadline;
 
-/// What `waiting` gives, unless the call is cancelled or its deadline passes before: then `waiting` is dropped.
+/// Returns what `waiting` gives. Where the call is cancelled or its deadline passes before, it drops `waiting`.
 pub(super) async fn within<T>(
     deadline: Deadline,
     cancel: &CancellationToken,
