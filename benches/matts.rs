@@ -21,8 +21,8 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::solve::SolveTask;
+use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::solve::task::SolveTask;
 use tokio::runtime::Runtime;
 
 const MODES: [(&str, u32, MattsMode); 3] = [

@@ -12,11 +12,11 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion};
-use reasoning_bank_domain::conditions::Conditions;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, MemoryOutcome, Scope, SourceType};
-use reasoning_bank_domain::resident::{Collection, IndexedMemory, OwnerIndex, Query, RowLocation};
-use reasoning_bank_domain::terms;
+use reasoning_bank_domain::retrieval::conditions::Conditions;
+use reasoning_bank_domain::text::terms;
+use reasoning_bank_index::{Collection, IndexedMemory, OwnerIndex, Query, RowLocation};
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const DIMS: usize = 384;

@@ -18,7 +18,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, PoolSettings, ShutdownReport, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::workspaces::RootName;
-use reasoning_bank_domain::agent_loop::Limits;
+use reasoning_bank_domain::solve::agent_loop::Limits;
 use tokio::sync::Mutex;
 
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_domain::secrets::redact_contacts_too;
-use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::safety::secrets::redact_contacts_too;
 use tokio_util::sync::CancellationToken;
 
 use crate::heap;

@@ -1,5 +1,5 @@
 //! `eval`: how good and how fast a bank is on somebody's data, and what it learns, through the store and the retrieval that
-//! are in use everywhere. The measures themselves are `reasoning_bank_domain::eval`'s; arguments and tables the command line's.
+//! are in use everywhere. The measures themselves are `reasoning_bank_domain::retrieval::measures`'s; arguments and tables the command line's.
 
 pub(crate) mod capture;
 pub(crate) mod dataset;

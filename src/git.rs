@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::stability::{Commit, History, reverts};
+use reasoning_bank_domain::evidence::stability::{Commit, History, reverts};
+use reasoning_bank_domain::safety::secrets::Scrub;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::Command;
 

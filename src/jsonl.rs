@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::marker::PhantomData;
 
-use reasoning_bank_domain::secrets::scrub;
+use reasoning_bank_domain::safety::secrets::scrub;
 use serde::de::{DeserializeOwned, Deserializer};
 
 use self::items::{Items, Next};

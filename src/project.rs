@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 mod git;

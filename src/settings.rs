@@ -7,10 +7,10 @@ use std::sync::Arc;
 use config::Config;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::workspaces::RootName;
-use reasoning_bank_domain::capture::Thresholds;
-use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::learning::capture::Thresholds;
+use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::prompt::Prompts;
-use reasoning_bank_domain::score::{ProfileName, Weights};
+use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 use serde::Deserialize;
 
 use crate::embed::HUB_PREFIX;

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use reasoning_bank_domain::agent_loop::{
+use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::memory::workspace::Proposed;
+use reasoning_bank_domain::prompt::Prompts;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::safety::secrets::Scrub;
+use reasoning_bank_domain::solve::agent_loop::{
     AgentLoop, Call as ModelCall, CallFailure, Conclusion, Effect, Failure, Input, Job, Limits,
 };
-use reasoning_bank_domain::answer::{Answer, FinishReason, Purpose};
-use reasoning_bank_domain::ids::TaskId;
-use reasoning_bank_domain::prompt::Prompts;
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::solve::{Progress, SolveReport, SolveUsage};
-use reasoning_bank_domain::workspace::Proposed;
+use reasoning_bank_domain::solve::answer::{Answer, FinishReason};
+use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveUsage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
@@ -325,7 +326,7 @@ fn failure_of(error: Error) -> CallFailure {
     CallFailure { code, message, refused, retry_after }
 }
 
-fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::BestSoFar>) -> Error {
+fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::task::BestSoFar>) -> Error {
     match failure {
         Failure::Budget { used, limit } => Error::TokenBudgetExceeded { used, limit, best: best.map(Box::new) },
         Failure::DeadlinePassed => Error::DeadlineExceeded,

@@ -8,9 +8,9 @@ use arc_swap::ArcSwapOption;
 use moka::future::Cache;
 use moka::policy::EvictionPolicy;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use reasoning_bank_domain::restart::Restart;
-use reasoning_bank_domain::solve::add_cost;
-use reasoning_bank_domain::statistics::CacheStatistics;
+use reasoning_bank_domain::solve::task::add_cost;
+use reasoning_bank_domain::system::restart::Restart;
+use reasoning_bank_domain::system::statistics::CacheStatistics;
 
 use crate::ports::{CompletionReply, FailedCall, Usage};
 use crate::runtime::{ChildSpec, Slot};

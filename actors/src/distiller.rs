@@ -12,12 +12,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
-use reasoning_bank_domain::ids::JobId;
-use reasoning_bank_domain::job::{Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
+use reasoning_bank_domain::learning::job::{
+    Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work,
+};
+use reasoning_bank_domain::learning::transcript;
+use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::prompt::Prompts;
-use reasoning_bank_domain::restart::Restart;
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::transcript;
+use reasoning_bank_domain::safety::secrets::Scrub;
+use reasoning_bank_domain::system::restart::Restart;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 

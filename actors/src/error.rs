@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use reasoning_bank_domain::memory::{MemoryInvalid, Scope};
-use reasoning_bank_domain::solve::BestSoFar;
+use reasoning_bank_domain::solve::task::BestSoFar;
 
 use crate::ports::{EmbedError, ModelError, StoreError};
 

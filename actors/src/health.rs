@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use reasoning_bank_domain::health::{Health, HealthCheck, HealthStatus};
-use reasoning_bank_domain::statistics::ActorStatus;
+use reasoning_bank_domain::system::health::{Health, HealthCheck, HealthStatus};
+use reasoning_bank_domain::system::statistics::ActorStatus;
 
 use crate::error::Error;
 use crate::ports::{EmbedderState, Limitation};

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
-use reasoning_bank_domain::capture::{Captured, Fate, Ids, Novelty, Origin, Thresholds, judge, memory_of, scrubbed};
-use reasoning_bank_domain::job::{Queued, Work};
+use reasoning_bank_domain::learning::capture::{
+    Captured, Fate, Ids, Novelty, Origin, Thresholds, judge, memory_of, scrubbed,
+};
+use reasoning_bank_domain::learning::job::{Queued, Work};
+use reasoning_bank_domain::learning::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 use reasoning_bank_domain::memory::{LESSON_CONTENT_MAX_CHARS, Memory, Trust};
-use reasoning_bank_domain::restart::Restart;
-use reasoning_bank_domain::secrets::Removed;
-use reasoning_bank_domain::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
+use reasoning_bank_domain::safety::secrets::Removed;
+use reasoning_bank_domain::system::restart::Restart;
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 use tracing::{Instrument, Span};

@@ -11,7 +11,7 @@ use ractor::factory::{
     Factory, FactoryArguments, FactoryMessage, FactoryRef, Job, Worker, WorkerId, queues, routing, worker_builder,
 };
 use ractor::{Actor, ActorProcessingErr, RpcReplyPort};
-use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::system::restart::Restart;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 

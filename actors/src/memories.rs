@@ -22,12 +22,12 @@ mod supersede;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::conditions::TimeRange;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::{Proposed, Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
-use reasoning_bank_domain::score::{Profile, ProfileName, Weights};
-use reasoning_bank_domain::view::{MemoryDetail, MemoryView};
-use reasoning_bank_domain::workspace::{Proposed, Workspace, WorkspaceId};
+use reasoning_bank_domain::retrieval::conditions::TimeRange;
+use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryView};
+use reasoning_bank_domain::retrieval::score::{Profile, ProfileName, Weights};
 
 pub(crate) use capture::Draft;
 pub use copies::PromotedCopies;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moka::future::Cache;
-use reasoning_bank_domain::ids::TraceId;
+use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::normalised;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 

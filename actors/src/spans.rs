@@ -7,12 +7,12 @@
 
 use std::time::Duration;
 
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::breaker::Change;
-use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::prompt::{Cut, Prompt};
-use reasoning_bank_domain::solve::SolveReport;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::solve::task::SolveReport;
+use reasoning_bank_domain::system::breaker::Change;
 use tokio::time::Instant;
 use tracing::{Span, debug, info, info_span, warn};
 

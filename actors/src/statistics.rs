@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::statistics::{
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::system::statistics::{
     ActorStatistics, ActorStatus, EmbedderStatistics, Latencies, LlmCounts, LlmStatistics, MemoryStatistics,
     Statistics, StoreStatistics, TraceStatistics,
 };
-use reasoning_bank_domain::trace::Outcome;
 
 pub(crate) use embedder::MeteredEmbedder;
 

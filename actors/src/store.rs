@@ -11,9 +11,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::restart::Restart;
-use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::retrieval::candidates::Candidates;
+use reasoning_bank_domain::system::restart::Restart;
 
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;

@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reasoning_bank_domain::breaker;
-use reasoning_bank_domain::distill;
-use reasoning_bank_domain::matts::K_RANGE;
-use reasoning_bank_domain::restart::Limits;
+use reasoning_bank_domain::learning::distill;
+use reasoning_bank_domain::solve::matts::K_RANGE;
+use reasoning_bank_domain::system::breaker;
+use reasoning_bank_domain::system::restart::Limits;
 use tokio::time::Instant;
 
 use crate::agent::{Equipment, SolveSettings};

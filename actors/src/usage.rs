@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use reasoning_bank_domain::confidence::{Signal, SignalKind, id_of_shown};
-use reasoning_bank_domain::ids::{MemoryId, SignalId};
-use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_shown};
+use reasoning_bank_domain::system::restart::Restart;
 
 use crate::error::Error;
 use crate::memories::WorkspaceRef;

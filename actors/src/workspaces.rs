@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use reasoning_bank_domain::restart::Restart;
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::safety::secrets::Scrub;
+use reasoning_bank_domain::system::restart::Restart;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 

@@ -18,10 +18,11 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::answer::{FinishReason, Purpose};
-use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::solve::SolveTask;
-use reasoning_bank_domain::statistics::Statistics;
+use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::solve::answer::FinishReason;
+use reasoning_bank_domain::solve::task::SolveTask;
+use reasoning_bank_domain::system::statistics::Statistics;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const TASKS: usize = 10;

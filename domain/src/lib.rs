@@ -1,45 +1,18 @@
-//! The rules of ReasoningBank, as pure computation: no runtime, no clock, no IO. Time comes in as an argument,
+//! The rules of ReasoningBank, as pure computation: no runtime, no clock, no IO, no threads. Time comes in as an argument,
 //! randomness not at all.
+//!
+//! Each room uses only those before it: `text` and `safety` treat texts; `prompt` is what models are asked with; `memory` holds the
+//! records; `evidence` says what a memory is worth; `retrieval` finds and ranks; `learning` makes lessons; `solve` is the loop
+//! of a task; `system` keeps the whole running.
 
-pub mod agent_loop;
-pub mod answer;
-pub mod breaker;
-pub mod capture;
-pub mod conditions;
-pub mod confidence;
-pub mod distill;
-pub mod eval;
-pub mod feedback;
-pub mod fusion;
-pub mod genealogy;
-pub mod health;
-pub mod ids;
-pub mod imported;
-pub mod injection;
-pub mod invisible;
-pub mod job;
-pub mod json;
-pub mod lesson;
-pub mod matts;
+#![forbid(unsafe_code)]
+
+pub mod evidence;
+pub mod learning;
 pub mod memory;
-pub mod overruling;
-pub mod promotion;
 pub mod prompt;
-pub mod ranking;
-pub mod relevance;
-pub mod resident;
-pub mod restart;
 pub mod retrieval;
-pub mod score;
-pub mod secrets;
-pub mod signature;
+pub mod safety;
 pub mod solve;
-pub mod stability;
-pub mod statistics;
-pub mod supersession;
-pub mod terms;
-pub mod tokens;
-pub mod trace;
-pub mod transcript;
-pub mod view;
-pub mod workspace;
+pub mod system;
+pub mod text;

@@ -7,14 +7,15 @@
 
 mod fence;
 mod own;
+mod purpose;
 
 use std::borrow::Cow;
 
-use crate::answer::Purpose;
-use crate::tokens;
+use crate::text::tokens;
 
 pub use fence::{ATTEMPT_FENCE, FENCE, TEXT_FENCE, fenced, names_a_fence, one_line, quoted, quoted_lines};
 pub use own::{PROMPT_MAX_CHARS, Prompts};
+pub use purpose::Purpose;
 
 /// What a model is told.
 #[derive(Debug, Clone, PartialEq, Eq)]

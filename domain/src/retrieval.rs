@@ -1,95 +1,15 @@
-//! What goes into a retrieval and what comes out: the candidates that the store finds, and a memory with the reasons for
-//! which it was found. Between the two stands `ranking`.
+//! From a question to the memories that are shown. `conditions` narrow a search, `candidates` are what a store finds, `fusion`
+//! makes one similarity of two lists, `relevance` says whether a memory is about the question, `score` weighs it, `ranking` orders
+//! and cuts. What comes out is read by clients (`responses`) and by the solver's model (`prompt_memories`). `measures` tells how good
+//! a ranking is.
 
-use std::collections::{BTreeMap, HashSet};
-
-use crate::confidence::Evidence;
-use crate::fusion::RankedList;
-use crate::ids::MemoryId;
-use crate::memory::{Facts, Memory};
-use crate::score::Score;
-use crate::signature::Carriers;
-
-/// How many candidates each list fetches for an answer of `n`. At least as many as what was measured with: where a list is
-/// cut off moves what its scores are worth.
-pub fn over_fetch(n: usize) -> usize {
-    (4 * n).max(80)
-}
-
-/// How often a search is done again, wider, where conditions that the store does not know leave fewer than were asked for.
-pub const WIDER_SEARCHES: u32 = 3;
-
-/// How many candidates each list of a wider search fetches.
-pub fn wider(limit: usize) -> usize {
-    limit.saturating_mul(4)
-}
-
-/// What the store found: two lists and, for every memory in either, what scoring needs.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Candidates {
-    /// None when there was no vector to search with.
-    pub vector: Option<RankedList>,
-    /// None when there was no text to search with.
-    pub text: Option<RankedList>,
-    pub facts: Vec<(Facts, Evidence)>,
-    pub terms: MatchedTerms,
-    /// None when no error was asked for.
-    pub carriers: Option<Carriers>,
-}
-
-/// Some of the terms of a query, by their places in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TermSet(u128);
-
-impl TermSet {
-    /// Whether each term of the query, in its order, is one of the set. A query has no more than 128.
-    pub fn of(is_in: impl IntoIterator<Item = bool>) -> Self {
-        let bits = is_in.into_iter().take(u128::BITS as usize).enumerate();
-        Self(bits.fold(0, |set, (place, is_in)| set | u128::from(is_in) << place))
-    }
-
-    pub fn contains(self, place: usize) -> bool {
-        place < u128::BITS as usize && self.0 >> place & 1 == 1
-    }
-}
-
-/// How rare the terms of the query are in what was searched, and which of them the memories of the text list have.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct MatchedTerms {
-    /// The rarity of each term of the query, above 0, as BM25 takes it.
-    pub rarities: Vec<f64>,
-    /// The BM25 score that no passage can exceed for this query.
-    pub saturation: f64,
-    /// The terms that the best passage of each memory of the text list has.
-    pub matched: BTreeMap<MemoryId, TermSet>,
-}
-
-impl Candidates {
-    /// Whether memories that match may be in neither list.
-    pub fn are_cut_off(&self) -> bool {
-        [&self.vector, &self.text].into_iter().flatten().any(|list| list.truncated)
-    }
-
-    /// As if these had not been found.
-    pub fn without(mut self, ids: &HashSet<MemoryId>) -> Self {
-        for list in [&mut self.vector, &mut self.text].into_iter().flatten() {
-            list.hits.retain(|(id, _)| !ids.contains(id));
-        }
-        self.facts.retain(|(facts, _)| !ids.contains(&facts.id));
-        self
-    }
-}
-
-/// A memory that was found, with the reasons.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recalled {
-    pub memory: Memory,
-    pub evidence: Evidence,
-    pub score: Score,
-    /// How likely it is about what was asked, in 0..=1.
-    pub relevance: f64,
-    /// The newest memory that was found beside it and says something else of the same thing.
-    pub outdated_by: Option<MemoryId>,
-    /// The newest memory that would outdate it, were that not of lower trust or of another owner.
-    pub contested_by: Option<MemoryId>,
-}
+pub mod candidates;
+pub mod conditions;
+pub mod fusion;
+pub mod measures;
+pub mod prompt_memories;
+pub mod ranking;
+pub mod recalled;
+pub mod relevance;
+pub mod responses;
+pub mod score;

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are outside the functions that clippy knows as tests")]
 
 use jiff::Timestamp;
-use reasoning_bank_domain::capture::{Ids, Origin, Refused, Thresholds, judge, memory_of, scrubbed};
+use reasoning_bank_domain::learning::capture::{Ids, Origin, Refused, Thresholds, judge, memory_of, scrubbed};
+use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::Trust;
-use reasoning_bank_domain::transcript::Exchange;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use rstest::rstest;
 use serde::Deserialize;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 
 use crate::settings::Flags;
 

@@ -1,7 +1,7 @@
 //! `config show`: every setting, its value and where it comes from. Secrets are masked.
 
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::Serialize;
 
 use crate::settings::{Effective, Loaded, Proposal};

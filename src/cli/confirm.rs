@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
-use reasoning_bank_domain::secrets::scrub;
+use reasoning_bank_domain::safety::secrets::scrub;
 
 use super::args::Sure;
 use super::failure::Failure;

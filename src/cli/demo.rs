@@ -8,10 +8,10 @@ use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::{RetrieveRequest, WorkspaceRef};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::solve::{SolveReport, SolveTask};
-use reasoning_bank_domain::tokens;
-use reasoning_bank_domain::view::{RecalledView, Retrieved};
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::retrieval::responses::{RecalledView, Retrieved};
+use reasoning_bank_domain::solve::task::{SolveReport, SolveTask};
+use reasoning_bank_domain::text::tokens;
 use serde::Serialize;
 
 use super::failure::Failure;

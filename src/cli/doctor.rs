@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{Embedder, Filter, MemoryStore, Page, Scanned, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::job::{Job, JobState, Work};
+use reasoning_bank_domain::learning::job::{Job, JobState, Work};
 use serde::Serialize;
 
 use super::failure::Failure;

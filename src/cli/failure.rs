@@ -3,7 +3,7 @@
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::runtime::Ended;
-use reasoning_bank_domain::solve::BestSoFar;
+use reasoning_bank_domain::solve::task::BestSoFar;
 use serde::Serialize;
 
 use crate::embed::ModelError;

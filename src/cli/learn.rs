@@ -1,5 +1,5 @@
 //! `learn`: files of conversations and notes, given to the learner in batches. What a file holds is
-//! `reasoning_bank_domain::transcript`'s matter, what is kept of it the learner's.
+//! `reasoning_bank_domain::learning::transcript`'s matter, what is kept of it the learner's.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,8 +12,8 @@ use reasoning_bank_actors::learner::MAX_BATCH;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::capture::{Captured, Fate, Novelty, trust_of};
-use reasoning_bank_domain::transcript::{self, Format, MAX_FILE_BYTES, Transcript, Unreadable};
+use reasoning_bank_domain::learning::capture::{Captured, Fate, Novelty, trust_of};
+use reasoning_bank_domain::learning::transcript::{self, Format, MAX_FILE_BYTES, Transcript, Unreadable};
 use serde::Serialize;
 
 use super::failure::{Exit, Failure};

@@ -6,8 +6,8 @@ use std::path::Path;
 use reasoning_bank_actors::ports::Maintained;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::stability::{History, Stability};
-use reasoning_bank_domain::view::OpenLink;
+use reasoning_bank_domain::evidence::stability::{History, Stability};
+use reasoning_bank_domain::retrieval::responses::OpenLink;
 use serde::Serialize;
 
 use super::failure::{Exit, Failure};

@@ -7,9 +7,9 @@ use std::path::Path;
 use reasoning_bank_actors::memories::{RetrieveRequest, WorkspaceRef};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::conditions::{Conditions, TimeRange};
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::view::{Explained, MemoryDetail, Recorded, Retrieved};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::retrieval::conditions::{Conditions, TimeRange};
+use reasoning_bank_domain::retrieval::responses::{Explained, MemoryDetail, Recorded, Retrieved};
 
 use super::args::{MemoryCommand, OnlyArgs, RecordArgs, SearchArgs};
 use super::failure::{Exit, Failure};

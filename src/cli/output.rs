@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use reasoning_bank_domain::invisible::escaped_in_json;
-use reasoning_bank_domain::secrets::{Scrub, redact, scrub};
+use reasoning_bank_domain::safety::invisible::escaped_in_json;
+use reasoning_bank_domain::safety::secrets::{Scrub, redact, scrub};
 use serde::Serialize;
 use serde_json::{Value, json};
 

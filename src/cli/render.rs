@@ -3,9 +3,9 @@
 
 use std::fmt::Display;
 
-use reasoning_bank_domain::genealogy::Genealogy;
-use reasoning_bank_domain::invisible::escaped_for_people;
-use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::evidence::genealogy::Genealogy;
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::safety::invisible::escaped_for_people;
 
 mod candidates;
 mod doctor;

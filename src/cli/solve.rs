@@ -9,7 +9,7 @@ use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::Verifier;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::solve::{Progress as Steps, SolveReport, SolveTask};
+use reasoning_bank_domain::solve::task::{Progress as Steps, SolveReport, SolveTask};
 use tokio::sync::watch;
 
 use super::args::SolveArgs;
@@ -113,7 +113,7 @@ async fn show(bar: Progress, mut progress: watch::Receiver<Steps>) {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use reasoning_bank_domain::matts::MattsMode;
+    use reasoning_bank_domain::memory::trace::MattsMode;
 
     use super::*;
     use crate::cli::args::{Cli, Command};

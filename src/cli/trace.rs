@@ -1,6 +1,6 @@
 //! `trace list` and `trace show`: what was tried for tasks, and how it went.
 
-use reasoning_bank_domain::ids::TraceId;
+use reasoning_bank_domain::memory::ids::TraceId;
 
 use super::args::TraceCommand;
 use super::failure::{Exit, Failure};

@@ -8,7 +8,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
 use serde::Serialize;
 
 use super::args::{Sure, WorkspaceCommand};

@@ -1,14 +1,14 @@
 //! `eval capture`: how well the rules of passive learning tell what is worth keeping, on exchanges of which somebody has
-//! said it. The rules are `reasoning_bank_domain::capture`'s; nothing is stored.
+//! said it. The rules are `reasoning_bank_domain::learning::capture`'s; nothing is stored.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::capture::{Ids, Origin, Refused, Thresholds, judge, memory_of, scrubbed};
+use reasoning_bank_domain::learning::capture::{Ids, Origin, Refused, Thresholds, judge, memory_of, scrubbed};
+use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::Trust;
-use reasoning_bank_domain::transcript::Exchange;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::{Deserialize, Serialize};
 
 use super::EvalError;

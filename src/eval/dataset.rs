@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank_domain::eval::Gold;
+use reasoning_bank_domain::retrieval::measures::Gold;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -15,14 +15,14 @@ use reasoning_bank_actors::memories::{Restorable, RetrieveRequest, WorkspaceRef}
 use reasoning_bank_actors::ports::{Conditions, Embedder, Filter, Page, Passage, Recall, Scanned, Visible};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::ranking::Ranking;
-use reasoning_bank_domain::relevance::{Coefficients, is_far_below};
-use reasoning_bank_domain::retrieval::{Candidates, MatchedTerms, over_fetch};
-use reasoning_bank_domain::score::{Profile, QueryContext};
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::retrieval::candidates::{Candidates, MatchedTerms, over_fetch};
+use reasoning_bank_domain::retrieval::ranking::Ranking;
+use reasoning_bank_domain::retrieval::relevance::{Coefficients, is_far_below};
+use reasoning_bank_domain::retrieval::score::{Profile, QueryContext};
+use reasoning_bank_domain::safety::secrets::Scrub;
 use uuid::Uuid;
 
 pub(crate) use self::banks::Set;

@@ -1,7 +1,7 @@
 //! What `eval retrieval` answers with.
 
-use reasoning_bank_domain::eval::{mean, percentile};
-use reasoning_bank_domain::score::ProfileName;
+use reasoning_bank_domain::retrieval::measures::{mean, percentile};
+use reasoning_bank_domain::retrieval::score::ProfileName;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

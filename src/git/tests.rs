@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use reasoning_bank_domain::stability::Standing;
+use reasoning_bank_domain::evidence::stability::Standing;
 
 use super::*;
 

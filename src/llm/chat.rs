@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use reasoning_bank_domain::answer::FinishReason;
+use reasoning_bank_domain::solve::answer::FinishReason;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reasoning_bank_actors::ports::{FailedCall, ModelError, Usage};
-use reasoning_bank_domain::secrets::scrub;
+use reasoning_bank_domain::safety::secrets::scrub;
 use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::Value;
 

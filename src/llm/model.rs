@@ -4,7 +4,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::prompt::Purpose;
 use serde_json::Value;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use reasoning_bank_actors::ports::{Completion, Usage};
-use reasoning_bank_domain::answer::FinishReason;
-use reasoning_bank_domain::tokens::estimate;
+use reasoning_bank_domain::solve::answer::FinishReason;
+use reasoning_bank_domain::text::tokens::estimate;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //! Every problem is an error that names the argument and what it may be. What a tool does with them is its own matter.
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_domain::secrets::scrub;
+use reasoning_bank_domain::safety::secrets::scrub;
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -2,8 +2,8 @@
 //! to try again. The codes and hints are the error's own.
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::solve::BestSoFar;
+use reasoning_bank_domain::safety::secrets::Scrub;
+use reasoning_bank_domain::solve::task::BestSoFar;
 use rmcp::model::CallToolResult;
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use reasoning_bank_domain::solve::Progress;
+use reasoning_bank_domain::solve::task::Progress;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use tokio::sync::watch;

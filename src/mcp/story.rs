@@ -13,7 +13,7 @@ use reasoning_bank_actors::ports::{Clock, Embedder, MemoryStore, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::Scripted;
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::prompt::Purpose;
 use serde_json::{Value, json};
 
 use super::consent::Destructive;

@@ -19,7 +19,7 @@ mod switch_workspace;
 mod update_memory;
 
 use futures::future::BoxFuture;
-use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::memory::trace::MattsMode;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use config::ValueKind;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::{Deserialize, Serialize};
 
 use super::keys::{self, ALL_TOOLSETS, InCheckout};

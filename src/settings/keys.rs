@@ -1,9 +1,9 @@
 //! The keys there are, with the bounds of their values, and the bounds that hold between keys.
 
 use config::{Config, Value, ValueKind};
-use reasoning_bank_domain::agent_loop::Limits;
-use reasoning_bank_domain::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
-use reasoning_bank_domain::workspace::NAME_MAX_CHARS;
+use reasoning_bank_domain::learning::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
+use reasoning_bank_domain::memory::workspace::NAME_MAX_CHARS;
+use reasoning_bank_domain::solve::agent_loop::Limits;
 
 use super::problem::Problem;
 

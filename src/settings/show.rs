@@ -1,7 +1,7 @@
 //! The effective settings as a user reads them; secrets are not among them.
 
 use config::{Value, ValueKind};
-use reasoning_bank_domain::secrets::{Scrub, scrub};
+use reasoning_bank_domain::safety::secrets::{Scrub, scrub};
 use serde::Serialize;
 
 use super::keys::{self, KEYS};

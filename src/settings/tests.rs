@@ -1,6 +1,6 @@
 use std::fs;
 
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use rstest::rstest;
 
 use super::*;

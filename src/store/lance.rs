@@ -66,8 +66,8 @@ use reasoning_bank_actors::ports::{
     MemoryStore, Page, ReadOnlyCause, Recall, Scanned, StoreError,
 };
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::retrieval::candidates::Candidates;
 
 use self::access::Access;
 use self::applying::Versions;

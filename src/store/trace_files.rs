@@ -15,10 +15,10 @@ use reasoning_bank_actors::ports::{
     Scanned, StoreError,
 };
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::retrieval::Candidates;
-use reasoning_bank_domain::trace::Trace;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::retrieval::candidates::Candidates;
 use serde::Deserialize;
 
 use super::files::{create_dir, write_synced};

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use reasoning_bank_domain::invisible::escaped_for_people;
-use reasoning_bank_domain::secrets::{Scrub, redact};
+use reasoning_bank_domain::safety::invisible::escaped_for_people;
+use reasoning_bank_domain::safety::secrets::{Scrub, redact};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 

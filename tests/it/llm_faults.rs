@@ -14,9 +14,9 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::solve::{SolveReport, SolveTask};
-use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::solve::task::{SolveReport, SolveTask};
 use reqwest::Url;
 use serde_json::json;
 

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use reasoning_bank::store::LanceStore;
 use reasoning_bank_actors::ports::{Filter, MemoryCommit, MemoryStore, Page, Record, Scanned};
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::SignalKind;
 use rstest::rstest;
 
 use crate::store_fixtures::*;

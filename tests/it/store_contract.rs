@@ -18,10 +18,10 @@ use reasoning_bank_actors::ports::{
     Scanned, StoreError, Visible,
 };
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
-use reasoning_bank_domain::workspace::Workspace;
 use rstest::rstest;
 
 use crate::store_fixtures::Backend::{Lance, Memory as InMemory, Resident};

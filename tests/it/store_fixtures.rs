@@ -11,14 +11,14 @@ use reasoning_bank_actors::ports::{
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::confidence::{Signal, SignalKind};
-use reasoning_bank_domain::fusion::RankedList;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::job::{Job, Work};
-use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::learning::job::{Job, Work};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceMetadata, TraceSource, VerdictSource};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
-use reasoning_bank_domain::trace::{Outcome, Trace, TraceMetadata, TraceSource, VerdictSource};
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::retrieval::fusion::RankedList;
 use tempfile::TempDir;
 use uuid::Uuid;
 

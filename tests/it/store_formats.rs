@@ -11,11 +11,11 @@ use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use reasoning_bank_actors::ports::{
     Conditions, EraseScope, Filter, MemoryStore, Page, Recall, Record, Scanned, Summary, Visible,
 };
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::memory::signature::Signature;
+use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope};
-use reasoning_bank_domain::signature::Signature;
-use reasoning_bank_domain::trace::Outcome;
 use rstest::rstest;
 
 use crate::store_fixtures::*;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use reasoning_bank::store::LanceStore;
 use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Record, Scanned, StoreError};
-use reasoning_bank_domain::job::{Job, JobResult, JobState, Method};
+use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method};
 use rstest::rstest;
 
 use crate::store_fixtures::*;

@@ -9,9 +9,9 @@ use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{
     EraseScope, Filter, Fingerprint, MemoryCommit, MemoryStore, Page, PassageKind, Record, Scanned, StoreError,
 };
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::SignalKind;
 use rstest::rstest;
 use serde_json::json;
 use uuid::Uuid;

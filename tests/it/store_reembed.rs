@@ -14,8 +14,8 @@ use reasoning_bank_actors::ports::{
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::testkit::HashEmbedder;
-use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use rstest::rstest;
 
 use crate::store_fixtures::*;

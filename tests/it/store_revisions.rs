@@ -4,9 +4,9 @@ use std::fs;
 
 use reasoning_bank::store::LanceStore;
 use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Record, Scanned, StoreError};
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Status};
-use reasoning_bank_domain::trace::{Outcome, Trace};
-use reasoning_bank_domain::workspace::Workspace;
 use rstest::rstest;
 
 use crate::store_fixtures::*;

@@ -9,8 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 use reasoning_bank::store::{TraceFileOptions, TraceFiles};
 use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Record, Scanned};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::trace::{Outcome, Trace};
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde_json::Value;
 
 use crate::store_fixtures::*;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use reasoning_bank_domain::job::day_of;
+use reasoning_bank_domain::learning::job::day_of;
 
 /// A job is reckoned to take this long before one was done here.
 const FIRST_GUESS: Duration = Duration::from_secs(60);

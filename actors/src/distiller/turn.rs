@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank_domain::answer::Answer;
-use reasoning_bank_domain::distill::{self, Question};
-use reasoning_bank_domain::ids::TaskId;
-use reasoning_bank_domain::job::{Job, JobResult, JobState, Method, Work, day_of};
-use reasoning_bank_domain::lesson::Lesson;
+use reasoning_bank_domain::learning::distill::{self, Question};
+use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method, Work, day_of};
+use reasoning_bank_domain::learning::lesson::Lesson;
+use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::solve::answer::Answer;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 

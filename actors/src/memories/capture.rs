@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use reasoning_bank_domain::capture::{Ids, Novelty};
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::learning::capture::{Ids, Novelty};
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::SignalKind;
 use uuid::Uuid;
 
 use super::MemoriesHandle;

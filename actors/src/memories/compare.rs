@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::{MemoryId, SignalId};
-use reasoning_bank_domain::lesson::{Likeness, RELATED_COSINE, likeness};
+use reasoning_bank_domain::learning::lesson::{Likeness, RELATED_COSINE, likeness};
+use reasoning_bank_domain::memory::Learned;
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::memory::supersession::links;
 use reasoning_bank_domain::memory::{Memory, Scope};
-use reasoning_bank_domain::solve::Learned;
-use reasoning_bank_domain::supersession::links;
 use uuid::Uuid;
 
 use super::MemoriesHandle;

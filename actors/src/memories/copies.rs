@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::promotion::origin;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{Memory, Scope};
-use reasoning_bank_domain::promotion::{is_copy, origin};
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
@@ -38,7 +38,7 @@ impl MemoriesHandle {
         for scope in [Scope::Team, Scope::Org] {
             let filter = Filter::Memories { workspace: None, status: None, scope: Some(scope) };
             let take = |rows: Vec<MemoryRow>| {
-                copies.extend(rows.into_iter().map(|row| row.memory).filter(is_copy));
+                copies.extend(rows.into_iter().map(|row| row.memory).filter(Memory::is_copy));
                 ControlFlow::Continue(())
             };
             self.each_page(&filter, deadline, take).await?;

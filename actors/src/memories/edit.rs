@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::genealogy::MAX_NODES;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::genealogy::MAX_NODES;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Changes, Memory, Quarantine, Status};
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::view::{MemoryView, Quarantined, Updated};
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::retrieval::responses::{MemoryView, Quarantined, Updated};
+use reasoning_bank_domain::safety::secrets::Scrub;
 
 use super::record::check_tags;
 use super::supersede::SaidBy;

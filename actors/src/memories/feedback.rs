@@ -4,17 +4,17 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::confidence::{Signal, SignalKind, confidence, id_of_own_vote, id_of_vote, id_within_trace};
-use reasoning_bank_domain::feedback::{
-    COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, LEARNINGS_MAX, MEMORIES_MAX, Moved, Reported, Verdict,
-};
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::evidence::confidence::confidence;
+use reasoning_bank_domain::evidence::feedback::{LEARNINGS_MAX, MEMORIES_MAX, Moved, Reported};
+use reasoning_bank_domain::evidence::stability::names_commit;
+use reasoning_bank_domain::evidence::verdict_override::OwnVote;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::observation::{COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, Verdict};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_own_vote, id_of_vote, id_within_trace};
+use reasoning_bank_domain::memory::trace::{Account, Outcome, Trace, TraceSource};
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, Scope, SourceType, Trust};
-use reasoning_bank_domain::overruling::OwnVote;
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::stability::names_commit;
-use reasoning_bank_domain::trace::{Account, Outcome, Trace, TraceSource};
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::safety::secrets::Scrub;
 use uuid::Uuid;
 
 use super::compare::Becomes;

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::genealogy::{Genealogy, Lineage, MAX_NODES, Member, Way};
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::evidence::genealogy::{Genealogy, Lineage, MAX_NODES, Member, Way};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;

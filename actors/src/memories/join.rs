@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use reasoning_bank_domain::genealogy::{Lineage, closing, joined};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::genealogy::{Lineage, closing, joined};
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::MemoryId;
 
 use super::MemoriesHandle;
 use super::compare::ToLearn;

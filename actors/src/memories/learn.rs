@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::agent_loop::Keep;
-use reasoning_bank_domain::confidence::{Signal, SignalKind, id_within_trace};
-use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::injection::Injection;
-use reasoning_bank_domain::job::Job;
-use reasoning_bank_domain::lesson::{Lesson, Origin};
+use reasoning_bank_domain::learning::job::Job;
+use reasoning_bank_domain::learning::lesson::{Lesson, Origin};
+use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::solve::Learned;
-use reasoning_bank_domain::trace::{Outcome, Trace};
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_within_trace};
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::retrieval::prompt_memories::Injection;
+use reasoning_bank_domain::safety::secrets::Scrub;
+use reasoning_bank_domain::solve::agent_loop::Keep;
 use uuid::Uuid;
 
 use super::MemoriesHandle;

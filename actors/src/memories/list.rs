@@ -4,12 +4,12 @@
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-use reasoning_bank_domain::conditions::TimeRange;
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::Status;
-use reasoning_bank_domain::trace::{Trace, TraceSummary, Traces};
-use reasoning_bank_domain::view::{Listed, MemoryView};
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::trace::{Trace, TraceSummary, Traces};
+use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::retrieval::conditions::TimeRange;
+use reasoning_bank_domain::retrieval::responses::{Listed, MemoryView};
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible, within};
 use crate::error::Error;

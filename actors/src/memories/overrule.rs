@@ -4,11 +4,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::confidence::Signal;
-use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::evidence::verdict_override::{OwnVote, on_learned};
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::overruling::{OwnVote, on_learned};
-use reasoning_bank_domain::trace::Trace;
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::memory::trace::Trace;
 use uuid::Uuid;
 
 use super::MemoriesHandle;

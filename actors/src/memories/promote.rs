@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::evidence::promotion::{self, Promoted, Proposal, Proposals, Sources};
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
-use reasoning_bank_domain::promotion::{self, Promoted, Proposal, Proposals, Sources};
-use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
 use super::learn::signal;

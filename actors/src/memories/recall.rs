@@ -5,16 +5,19 @@ mod search;
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::injection::Injection;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signature::{Signature, mentioned, mentions_error};
+use reasoning_bank_domain::memory::workspace::{Proposed, Workspace, quoted_name};
 use reasoning_bank_domain::memory::{Memory, Scope, gist};
-use reasoning_bank_domain::ranking::{Cut, Ranked, Ranking, Room};
-use reasoning_bank_domain::relevance::SHIPPED_EMBEDDER;
-use reasoning_bank_domain::retrieval::{Recalled, over_fetch};
-use reasoning_bank_domain::score::QueryContext;
-use reasoning_bank_domain::signature::{Signature, mentioned, mentions_error};
-use reasoning_bank_domain::view::{CandidateView, Explained, NOTHING_RELEVANT, RecalledView, Retrieved, SearchMode};
-use reasoning_bank_domain::workspace::{Proposed, Workspace, quoted_name};
+use reasoning_bank_domain::retrieval::candidates::over_fetch;
+use reasoning_bank_domain::retrieval::prompt_memories::Injection;
+use reasoning_bank_domain::retrieval::ranking::{Cut, Ranked, Ranking, Room};
+use reasoning_bank_domain::retrieval::recalled::Recalled;
+use reasoning_bank_domain::retrieval::relevance::SHIPPED_EMBEDDER;
+use reasoning_bank_domain::retrieval::responses::{
+    CandidateView, Explained, NOTHING_RELEVANT, RecalledView, Retrieved, SearchMode,
+};
+use reasoning_bank_domain::retrieval::score::QueryContext;
 use tokio::time::Instant;
 
 use self::search::{Search, Searched};

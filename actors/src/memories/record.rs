@@ -1,17 +1,17 @@
 //! Keeping a lesson that a caller gives.
 
 use jiff::Timestamp;
-use reasoning_bank_domain::conditions::moment;
-use reasoning_bank_domain::confidence::{Evidence, confidence, prior};
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::imported::bad_time;
+use reasoning_bank_domain::evidence::confidence::{Evidence, confidence, prior};
+use reasoning_bank_domain::learning::imported::bad_time;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{
     Facts, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, REPLACED_MAX, Scope, Status, TAGS_MAX, Trust,
     normalised_stack,
 };
-use reasoning_bank_domain::secrets::{Removed, Scrub};
-use reasoning_bank_domain::view::{RecordStatus, Recorded};
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::retrieval::conditions::moment;
+use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded};
+use reasoning_bank_domain::safety::secrets::{Removed, Scrub};
 use uuid::Uuid;
 
 use super::compare::Becomes;

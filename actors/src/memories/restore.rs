@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
-use reasoning_bank_domain::confidence::Signal;
-use reasoning_bank_domain::ids::JobId;
-use reasoning_bank_domain::job::Job;
+use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::trace::Trace;
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::memory::ids::JobId;
+use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

@@ -4,11 +4,11 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::confidence::{Signal, SignalKind, id_of_commit, id_within_trace};
-use reasoning_bank_domain::ids::{MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::stability::{BEFORE_REPORT, History, Judged, JudgedMemory, Stability, Standing};
-use reasoning_bank_domain::trace::{Outcome, Trace, TraceSource, TraceSummary};
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::evidence::stability::{BEFORE_REPORT, History, Judged, JudgedMemory, Stability, Standing};
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_commit, id_within_trace};
+use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceSource, TraceSummary};
+use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::{MemoriesHandle, WorkspaceRef};
 use crate::error::Error;

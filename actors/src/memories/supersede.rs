@@ -4,14 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use reasoning_bank_domain::confidence::{Signal, SignalKind};
-use reasoning_bank_domain::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{
     Memory, REPLACED_MAX, Status, Successor, left_behind, replacement_problem, settled_by_report,
 };
-use reasoning_bank_domain::promotion::is_copy;
-use reasoning_bank_domain::view::{MemoryDetail, OpenLink, Replaced};
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::retrieval::responses::{MemoryDetail, OpenLink, Replaced};
 use uuid::Uuid;
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
@@ -243,7 +242,7 @@ impl MemoriesHandle {
         }
         let ids: Vec<MemoryId> = older.iter().map(|row| row.memory.id).collect();
         let mut copies: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
-        for copy in self.copies_of(&ids, workspace, deadline).await?.iter().filter(|copy| is_copy(copy)) {
+        for copy in self.copies_of(&ids, workspace, deadline).await?.iter().filter(|copy| copy.is_copy()) {
             copies.entry(copy.parent_memory_id.unwrap_or(copy.id)).or_default().push(copy.id);
         }
         let replaced = |MemoryRow { memory, .. }: &MemoryRow| Replaced {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::breaker::{Admission, Circuit, Ending, Limits, Ticket};
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::system::breaker::{Admission, Circuit, Ending, Limits, Ticket};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

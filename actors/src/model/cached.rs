@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::{FinishReason, Purpose, read};
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::solve::answer::{FinishReason, read};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 

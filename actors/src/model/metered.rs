@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::statistics::LlmCounts;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::system::statistics::LlmCounts;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 

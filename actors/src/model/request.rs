@@ -1,7 +1,7 @@
 //! One question to a model: the answer in the form asked for, after at most one repair, and what it cost.
 
-use reasoning_bank_domain::answer::{Answer, FinishReason, read};
-use reasoning_bank_domain::solve::SolveUsage;
+use reasoning_bank_domain::solve::answer::{Answer, FinishReason, read};
+use reasoning_bank_domain::solve::task::SolveUsage;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::statistics::LlmCounts;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::system::statistics::LlmCounts;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 

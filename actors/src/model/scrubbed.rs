@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::secrets::{Scrub, scrub};
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::safety::secrets::{Scrub, scrub};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

@@ -13,9 +13,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::{Contrasted, Evaluation, Extracted, FinishReason, Judgement, Purpose, Verdict};
-use reasoning_bank_domain::lesson::{Lesson, LessonError};
+use reasoning_bank_domain::learning::lesson::{Lesson, LessonError};
+use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::prompt::{FENCE, TEXT_FENCE};
+use reasoning_bank_domain::solve::answer::{Contrasted, Evaluation, Extracted, FinishReason, Judgement, Verdict};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 

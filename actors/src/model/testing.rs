@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::prompt::Purpose;
 use tokio_util::sync::CancellationToken;
 
 use crate::ports::{Completion, CompletionReply, LanguageModel, ModelError};

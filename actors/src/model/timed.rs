@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::prompt::Purpose;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 

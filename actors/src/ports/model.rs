@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use reasoning_bank_domain::answer::{FinishReason, Purpose};
-use reasoning_bank_domain::ids::TaskId;
-use reasoning_bank_domain::solve::add_cost;
+use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::solve::answer::FinishReason;
+use reasoning_bank_domain::solve::task::add_cost;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 

@@ -7,16 +7,17 @@ use std::{fmt, io};
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-pub use reasoning_bank_domain::conditions::Conditions;
-use reasoning_bank_domain::confidence::{Evidence, Signal};
-use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::job::{Job, JobState};
+use reasoning_bank_domain::evidence::confidence::Evidence;
+use reasoning_bank_domain::learning::job::{Job, JobState};
+use reasoning_bank_domain::memory::ids::{JobId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::memory::signature::Signature;
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, Status};
-use reasoning_bank_domain::retrieval::Candidates;
-use reasoning_bank_domain::signature::Signature;
-use reasoning_bank_domain::statistics::ResidentStatistics;
-use reasoning_bank_domain::trace::{Outcome, Trace};
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::retrieval::candidates::Candidates;
+pub use reasoning_bank_domain::retrieval::conditions::Conditions;
+use reasoning_bank_domain::system::statistics::ResidentStatistics;
 use serde::{Deserialize, Serialize};
 
 use crate::runtime::Deadline;

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use futures::future::BoxFuture;
-use reasoning_bank_domain::feedback::Observed;
+use reasoning_bank_domain::memory::observation::Observed;
 use tokio_util::sync::CancellationToken;
 
 use crate::runtime::Deadline;

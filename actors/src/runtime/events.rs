@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use reasoning_bank_domain::ids::{JobId, TaskId};
-use reasoning_bank_domain::job::JobState;
-use reasoning_bank_domain::restart::Exit;
+use reasoning_bank_domain::learning::job::JobState;
+use reasoning_bank_domain::memory::ids::{JobId, TaskId};
+use reasoning_bank_domain::system::restart::Exit;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout_at;

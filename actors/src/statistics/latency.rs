@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use reasoning_bank_domain::statistics::Percentiles;
+use reasoning_bank_domain::system::statistics::Percentiles;
 
 const HOUR_US: u64 = 3_600_000_000;
 const DIGITS: u8 = 3;

@@ -6,17 +6,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
-use reasoning_bank_domain::confidence::{Evidence, Signal, SignalKind};
-use reasoning_bank_domain::fusion::RankedList;
-use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::job::{Job, JobState};
+use reasoning_bank_domain::evidence::confidence::Evidence;
+use reasoning_bank_domain::learning::job::{Job, JobState};
+use reasoning_bank_domain::memory::ids::{JobId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::signature::Carriers;
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, Scope, Status};
-use reasoning_bank_domain::resident::{Collection, IndexedMemory, OwnerIndex, Query};
-use reasoning_bank_domain::retrieval::{Candidates, MatchedTerms};
-use reasoning_bank_domain::signature::Carriers;
-use reasoning_bank_domain::terms;
-use reasoning_bank_domain::trace::Trace;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::retrieval::candidates::{Candidates, MatchedTerms};
+use reasoning_bank_domain::retrieval::fusion::RankedList;
+use reasoning_bank_domain::text::terms;
+use reasoning_bank_index::{Collection, IndexedMemory, OwnerIndex, Query};
 
 use crate::ports::{
     Batch, Committed, Conditions, EraseScope, Erased, Filter, Held, Maintained, MemoryCommit, MemoryRow, MemoryStore,
@@ -97,7 +98,7 @@ struct Stored {
 
 impl Stored {
     fn new(memory: Memory, passages: Vec<Passage>) -> Self {
-        let terms = passages.iter().map(|passage| terms::indexed(&memory, &passage.text)).collect();
+        let terms = passages.iter().map(|passage| terms::indexed(&memory.title, &passage.text)).collect();
         Self { memory, passages, terms }
     }
 }

@@ -11,7 +11,8 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use reasoning_bank_domain::answer::{FinishReason, Purpose};
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::solve::answer::FinishReason;
 
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;

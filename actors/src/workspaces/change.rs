@@ -1,8 +1,8 @@
 //! What can be done with a workspace as a whole: list, look, name, trust, move, empty, delete.
 
 use jiff::Timestamp;
-use reasoning_bank_domain::secrets::Scrub;
-use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetail, WorkspaceId, is_name};
+use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetail, WorkspaceId, is_name};
+use reasoning_bank_domain::safety::secrets::Scrub;
 
 use super::WorkspacesHandle;
 use crate::error::Error;

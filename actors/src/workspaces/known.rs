@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use tokio::time::Instant;
 
 use crate::memories::WorkspaceRef;

@@ -11,7 +11,7 @@ use reasoning_bank_actors::runtime::{
     CallError, ChildSpec, Deadline, Events, Slot, SupervisorArgs, SupervisorHandle, Tasks,
 };
 use reasoning_bank_actors::testkit::{Panics, panic_on_request};
-use reasoning_bank_domain::restart::{Limits, Restart};
+use reasoning_bank_domain::system::restart::{Limits, Restart};
 use tokio::sync::{Notify, oneshot};
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;

@@ -2,8 +2,8 @@
 
 use reasoning_bank_actors::ports::{Completion, EmbedError, Embedder, EmbedderState, LanguageModel, ModelError};
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::prompt::Purpose;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,7 @@ use std::future::pending;
 use futures::FutureExt;
 use reasoning_bank_actors::runtime::{Events, Slot, Tasks};
 use reasoning_bank_actors::testkit::{Faults, LeakCheck};
-use reasoning_bank_domain::restart::{Limits, Restart};
+use reasoning_bank_domain::system::restart::{Limits, Restart};
 
 use crate::echo::{Echo, MS, echo, supervise, within};
 

@@ -10,7 +10,7 @@ use ractor::factory::{
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_actors::runtime::{CallError, ChildSpec, Ending, Events, Slot};
 use reasoning_bank_actors::testkit::LeakCheck;
-use reasoning_bank_domain::restart::{Limits, Restart};
+use reasoning_bank_domain::system::restart::{Limits, Restart};
 use tokio::time::sleep;
 
 use crate::echo::{MS, supervise, within};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reasoning_bank_actors::runtime::{CallError, Events, Slot};
 use reasoning_bank_actors::testkit::{Faults, LeakCheck};
-use reasoning_bank_domain::restart::{Limits, Restart};
+use reasoning_bank_domain::system::restart::{Limits, Restart};
 
 use crate::echo::{Echo, MS, echo, supervise, within};
 

@@ -8,7 +8,7 @@ use reasoning_bank_actors::runtime::{
     CallError, Ended, Ending, Events, Slot, Stopped, Subscription, SupervisorHandle, SystemEvent,
 };
 use reasoning_bank_actors::testkit::Faults;
-use reasoning_bank_domain::restart::{Limits, Restart};
+use reasoning_bank_domain::system::restart::{Limits, Restart};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep};
 

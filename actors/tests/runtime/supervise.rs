@@ -11,7 +11,7 @@ use reasoning_bank_actors::runtime::{
     CallError, ChildPhase, ChildSpec, Ended, Events, Slot, Subscription, Supervisor, SupervisorArgs, SystemEvent,
 };
 use reasoning_bank_actors::testkit::Faults;
-use reasoning_bank_domain::restart::{Exit, Limits, Restart};
+use reasoning_bank_domain::system::restart::{Exit, Limits, Restart};
 use rstest::rstest;
 use tokio::time::Instant;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use reasoning_bank_actors::memories::{RecordRequest, Restorable, RetrieveRequest};
 use reasoning_bank_actors::ports::{Conditions, EmbedderState, Filter, MemoryStore, Page, Scanned};
 use reasoning_bank_actors::testkit::Scripted;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::trace::Trace;
-use reasoning_bank_domain::view::RecordStatus;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::retrieval::responses::RecordStatus;
 use serde_json::json;
 
 use crate::support::*;

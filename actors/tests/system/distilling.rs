@@ -20,13 +20,13 @@ use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, eventually};
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::capture::{Fate, Novelty};
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::JobId;
-use reasoning_bank_domain::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
+use reasoning_bank_domain::learning::capture::{Fate, Novelty};
+use reasoning_bank_domain::learning::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
+use reasoning_bank_domain::learning::transcript::Exchange;
+use reasoning_bank_domain::memory::ids::JobId;
+use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
-use reasoning_bank_domain::transcript::Exchange;
+use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;
 

@@ -11,8 +11,8 @@ use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::testkit::Faults;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 
 use crate::support::*;

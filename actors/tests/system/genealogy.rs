@@ -5,11 +5,11 @@ use std::time::Duration;
 use reasoning_bank_actors::memories::RecordRequest;
 use reasoning_bank_actors::ports::{Batch, MemoryStore, Record};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::genealogy::{EdgeKind, MAX_NODES, Node};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::genealogy::{EdgeKind, MAX_NODES, Node};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{Memory, Scope, Status, Trust};
-use reasoning_bank_domain::view::RecordStatus;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::retrieval::responses::RecordStatus;
 use rstest::rstest;
 
 use crate::support::*;

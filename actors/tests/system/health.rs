@@ -1,7 +1,7 @@
 //! Whether the system says how it is, also when little of it works.
 
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
-use reasoning_bank_domain::health::{CheckStatus, Health, HealthStatus};
+use reasoning_bank_domain::system::health::{CheckStatus, Health, HealthStatus};
 
 use crate::support::*;
 

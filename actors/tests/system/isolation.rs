@@ -3,8 +3,8 @@
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{FeedbackRequest, ListRequest, RecordRequest, RetrieveRequest, UpdateRequest};
-use reasoning_bank_domain::feedback::Verdict;
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::observation::Verdict;
 use reasoning_bank_domain::memory::{Changes, Memory, Scope};
 use uuid::Uuid;
 

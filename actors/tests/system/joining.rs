@@ -13,9 +13,9 @@ use reasoning_bank_actors::ports::{
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::retrieval::candidates::Candidates;
 
 use crate::support::*;
 

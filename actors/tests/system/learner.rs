@@ -7,11 +7,11 @@ use reasoning_bank_actors::memories::RecordRequest;
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
-use reasoning_bank_domain::capture::{Captured, Fate, Novelty, Refused};
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::learning::capture::{Captured, Fate, Novelty, Refused};
+use reasoning_bank_domain::learning::transcript::Exchange;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::{SourceType, Trust};
-use reasoning_bank_domain::transcript::Exchange;
 use rstest::rstest;
 
 use crate::support::*;

@@ -2,9 +2,9 @@
 
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest, UpdateRequest};
 use reasoning_bank_actors::ports::{Conditions, MemoryStore, Record};
-use reasoning_bank_domain::conditions::TimeRange;
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::{Changes, Memory, Status};
+use reasoning_bank_domain::retrieval::conditions::TimeRange;
 
 use crate::support::*;
 

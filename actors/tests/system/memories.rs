@@ -7,10 +7,10 @@ use reasoning_bank_actors::ports::{Conditions, EmbedderState, Filter, MemoryStor
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::memory::workspace::{Proposed, WorkspaceId};
 use reasoning_bank_domain::memory::{ErrorContext, Scope};
-use reasoning_bank_domain::view::{RecordStatus, SearchMode};
-use reasoning_bank_domain::workspace::{Proposed, WorkspaceId};
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::retrieval::responses::{RecordStatus, SearchMode};
 
 use crate::support::*;
 

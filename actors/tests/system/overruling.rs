@@ -3,11 +3,11 @@
 
 use futures::future::join_all;
 use reasoning_bank_actors::memories::FeedbackRequest;
-use reasoning_bank_domain::confidence::{Signal, SignalKind};
-use reasoning_bank_domain::feedback::{EvidenceKind, Observed, Verdict};
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::solve::SolveReport;
-use reasoning_bank_domain::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed, Verdict};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use reasoning_bank_domain::solve::task::SolveReport;
 
 use crate::support::*;
 

@@ -12,11 +12,12 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_domain::confidence::{Signal, SignalKind};
-use reasoning_bank_domain::feedback::{Reported, Verdict};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::feedback::Reported;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::observation::Verdict;
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::{Changes, Scope, Status};
-use reasoning_bank_domain::retrieval::Candidates;
+use reasoning_bank_domain::retrieval::candidates::Candidates;
 
 use crate::support::*;
 

@@ -7,9 +7,10 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::ModelError;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
-use reasoning_bank_domain::answer::{FinishReason, Purpose};
-use reasoning_bank_domain::solve::SolveTask;
-use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::solve::answer::FinishReason;
+use reasoning_bank_domain::solve::task::SolveTask;
 use tokio::time::{Instant, sleep};
 
 use crate::support::*;

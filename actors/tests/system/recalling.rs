@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use reasoning_bank_actors::memories::{RecordRequest, RetrievalSettings, RetrieveRequest};
 use reasoning_bank_actors::ports::{Clock, Conditions};
 use reasoning_bank_actors::system::SystemSettings;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::conditions::TimeRange;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType};
-use reasoning_bank_domain::ranking::Cut;
-use reasoning_bank_domain::score::ProfileName;
-use reasoning_bank_domain::view::{CandidateView, RecalledView, Retrieved};
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::retrieval::conditions::TimeRange;
+use reasoning_bank_domain::retrieval::ranking::Cut;
+use reasoning_bank_domain::retrieval::responses::{CandidateView, RecalledView, Retrieved};
+use reasoning_bank_domain::retrieval::score::ProfileName;
 
 use crate::support::*;
 

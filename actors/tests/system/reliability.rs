@@ -14,7 +14,7 @@ use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, Lang
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
-use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::memory::trace::Outcome;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 

@@ -2,11 +2,12 @@
 
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest};
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::feedback::{EvidenceKind, Observed, Reported, Verdict};
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::Scope;
-use reasoning_bank_domain::trace::{Outcome, Trace, TraceSource, VerdictSource};
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed, Verdict};
+use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceSource, VerdictSource};
 
 use crate::support::*;
 
@@ -197,7 +198,7 @@ async fn a_solve_names_its_session_and_what_the_session_left_before() {
     let first = world.handle.agents.solve(task("write a parser", 1), project(), of("session")).await.unwrap();
     let second = world.handle.agents.solve(task("write a lexer", 1), project(), of("session")).await.unwrap();
     let stranger = world.handle.agents.solve(task("write a printer", 1), project(), of("another")).await.unwrap();
-    let trace = async |report: &reasoning_bank_domain::solve::SolveReport| trace(&world, report.trace_id).await;
+    let trace = async |report: &reasoning_bank_domain::solve::task::SolveReport| trace(&world, report.trace_id).await;
     assert_eq!(trace(&first).await.parent_trace_id, None);
     assert_eq!(trace(&second).await.parent_trace_id, first.trace_id);
     assert_eq!(trace(&stranger).await.parent_trace_id, None);

@@ -6,9 +6,9 @@ use reasoning_bank_actors::memories::{Restorable, RetrieveRequest, WorkspaceRef}
 use reasoning_bank_actors::ports::{EmbedderState, Filter, MemoryStore, Page, Passage, Scanned};
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Status};
-use reasoning_bank_domain::workspace::Workspace;
 use uuid::Uuid;
 
 use crate::support::*;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Events;
 use reasoning_bank_actors::testkit::LeakCheck;
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::prompt::Purpose;
 use tokio::time::Instant;
 
 use crate::support::*;

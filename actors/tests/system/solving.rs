@@ -9,12 +9,12 @@ use reasoning_bank_actors::ports::{EmbedderState, Filter, ModelError, Page, Scan
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
-use reasoning_bank_domain::agent_loop::Limits;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::ids::TraceId;
-use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::solve::{Progress, SolveTask};
-use reasoning_bank_domain::trace::{Outcome, Trace, VerdictSource};
+use reasoning_bank_domain::memory::ids::TraceId;
+use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::memory::trace::{Outcome, Trace, VerdictSource};
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::solve::agent_loop::Limits;
+use reasoning_bank_domain::solve::task::{Progress, SolveTask};
 use tokio::sync::watch;
 use tokio::time::Instant;
 

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use reasoning_bank_actors::memories::FeedbackRequest;
 use reasoning_bank_actors::ports::Clock;
 use reasoning_bank_actors::system::SystemSettings;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::feedback::Verdict;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::stability::{Commit, History, Stability, Standing};
+use reasoning_bank_domain::evidence::stability::{Commit, History, Stability, Standing};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::observation::Verdict;
+use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::ports::{EmbedderState, ModelError, StoreError};
-use reasoning_bank_domain::answer::Purpose;
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
-use reasoning_bank_domain::statistics::{ActorStatus, LlmStatistics, Percentiles};
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::system::statistics::{ActorStatus, LlmStatistics, Percentiles};
 use tokio::time::sleep;
 
 use crate::support::*;

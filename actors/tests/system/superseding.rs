@@ -3,11 +3,11 @@
 use jiff::SignedDuration;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, SaidBy, UpdateRequest};
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::feedback::Verdict;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::observation::Verdict;
+use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::{Changes, Scope, Status, Trust};
-use reasoning_bank_domain::view::{RecordStatus, Recorded, Retrieved};
+use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded, Retrieved};
 
 use crate::support::*;
 

@@ -12,12 +12,12 @@ use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::confidence::Signal;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::{ErrorContext, Memory, Scope, SourceType, Trust};
-use reasoning_bank_domain::solve::SolveTask;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::solve::task::SolveTask;
 
 pub(crate) struct World {
     pub(crate) system: System,

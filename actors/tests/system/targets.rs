@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use reasoning_bank_actors::testkit::Scripted;
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::prompt::Purpose;
 use tokio::time::Instant;
 
 use crate::support::*;

@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::ports::{Filter, Page, Scanned, Verifier, VerifyError};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::feedback::{EvidenceKind, Observed};
-use reasoning_bank_domain::trace::{Outcome, VerdictSource};
+use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed};
+use reasoning_bank_domain::memory::trace::{Outcome, VerdictSource};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::*;

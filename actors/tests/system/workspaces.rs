@@ -9,12 +9,12 @@ use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError, 
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::feedback::Verdict;
-use reasoning_bank_domain::job::{Job, Work};
+use reasoning_bank_domain::learning::job::{Job, Work};
+use reasoning_bank_domain::memory::observation::Verdict;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{Memory, Scope};
-use reasoning_bank_domain::solve::Progress;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::solve::task::Progress;
 use tokio::sync::watch;
 
 use crate::support::*;

@@ -2,7 +2,7 @@
 //! whom is `genealogy`'s.
 
 use super::{Memory, Status};
-use crate::ids::MemoryId;
+use crate::memory::ids::MemoryId;
 
 /// What is to become of a memory and of all that came from it. Each remembers for whose sake it is out of search, so
 /// that to undo it for one is its exact reverse: who is out of search for another one too stays there.

@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use super::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
-use crate::ids::{MemoryId, TraceId};
-use crate::workspace::WorkspaceId;
+use crate::memory::ids::{MemoryId, TraceId};
+use crate::memory::workspace::WorkspaceId;
 
 pub(crate) fn now() -> Timestamp {
     "2026-11-20T12:00:00Z".parse().unwrap()

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{Memory, spaced};
-use crate::terms;
+use crate::text::terms;
 
 /// Other wordings of one memory, at most.
 pub const WORDINGS_MAX: usize = 8;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Memory, Status};
-use crate::ids::MemoryId;
+use crate::memory::ids::MemoryId;
 
 /// Memories that one may replace, and pairs that a memory remembers as undone.
 pub const REPLACED_MAX: usize = 50;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
 
 use super::shared::{PageArgs, Sure};
 use super::words::{OutcomeArg, ProfileArg, ReachArg, ScopeArg, SourceArg, StatusArg};

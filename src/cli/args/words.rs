@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 use reasoning_bank_actors::memories::Reach;
-use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, SourceType, Status};
-use reasoning_bank_domain::score::ProfileName;
+use reasoning_bank_domain::retrieval::score::ProfileName;
 
 /// The words of a domain enum as values of an argument.
 macro_rules! words {

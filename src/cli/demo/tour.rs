@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use reasoning_bank_domain::trace::Outcome;
+use reasoning_bank_domain::memory::trace::Outcome;
 
 use super::{Stop, TASKS, Tour};
 use crate::cli::render;

@@ -61,7 +61,7 @@ fn background_jobs_that_were_given_up_are_named_with_their_reason() {
         transcript: "t".into(),
     };
     let now = jiff::Timestamp::UNIX_EPOCH;
-    let mut job = Job::queued(reasoning_bank_domain::workspace::WorkspaceId::of_root("/p"), work, now);
+    let mut job = Job::queued(reasoning_bank_domain::memory::workspace::WorkspaceId::of_root("/p"), work, now);
     while job.state != JobState::Failed {
         job = job.begun(now).failed_once("llm_failed: no such model", now);
     }

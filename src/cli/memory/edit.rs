@@ -5,11 +5,12 @@ use reasoning_bank_actors::memories::{Erasure, FeedbackRequest, ListRequest, Sai
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::feedback::{Reported, Verdict};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::feedback::Reported;
+use reasoning_bank_domain::evidence::promotion::{Promoted, Proposals};
 use reasoning_bank_domain::memory::Changes;
-use reasoning_bank_domain::promotion::{Promoted, Proposals};
-use reasoning_bank_domain::view::{Listed, MemoryDetail, Quarantined, Replaced, Updated};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::observation::Verdict;
+use reasoning_bank_domain::retrieval::responses::{Listed, MemoryDetail, Quarantined, Replaced, Updated};
 use serde::Serialize;
 use uuid::Uuid;
 

@@ -16,11 +16,11 @@ use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::{Filter, Page, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::genealogy::circles;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::imported::LeftOut;
-use reasoning_bank_domain::secrets::Removed;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::evidence::genealogy::circles;
+use reasoning_bank_domain::learning::imported::LeftOut;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::safety::secrets::Removed;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 

@@ -2,9 +2,9 @@
 //! what is missing here is missing there, where all of it is told at once.
 
 use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::json;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
+use reasoning_bank_domain::text::json;
 use serde::Deserialize;
 
 use crate::cli::args::{ErrorArgs, Lesson};

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::ranking::Cut;
-use reasoning_bank_domain::score::{ListPart, Why};
-use reasoning_bank_domain::view::{CandidateView, Explained};
+use reasoning_bank_domain::retrieval::ranking::Cut;
+use reasoning_bank_domain::retrieval::responses::{CandidateView, Explained};
+use reasoning_bank_domain::retrieval::score::{ListPart, Why};
 
 use super::memory::retrieved;
 use super::style::{bold, dim};

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::feedback::Reported;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::promotion::{Promoted, Proposals};
-use reasoning_bank_domain::view::{Listed, MemoryView, Quarantined, Replaced, Updated};
+use reasoning_bank_domain::evidence::feedback::Reported;
+use reasoning_bank_domain::evidence::promotion::{Promoted, Proposals};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::retrieval::responses::{Listed, MemoryView, Quarantined, Replaced, Updated};
 
 use super::style::{bold, dim};
 use super::{clean_line, counted, kind, memory, next_page};
@@ -32,7 +32,7 @@ fn line(memory: &MemoryView) -> String {
 }
 
 pub(in crate::cli) fn reported(reported: &Reported) -> String {
-    let moved = |moved: &reasoning_bank_domain::feedback::Moved| {
+    let moved = |moved: &reasoning_bank_domain::evidence::feedback::Moved| {
         format!("{}  confidence {:.2} -> {:.2}\n", moved.id, moved.confidence_before, moved.confidence_after)
     };
     reported.updated.iter().map(moved).chain(reported.promoted.iter().map(promoted)).collect()

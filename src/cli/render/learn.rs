@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::transcript::{Format, Unreadable};
+use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
 
 use super::style::{bad, bold, doubtful};
 use super::{clean_line, counted};

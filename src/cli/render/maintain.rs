@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::confidence::SignalKind;
-use reasoning_bank_domain::stability::{CommitName, Judged, Stability, Standing};
-use reasoning_bank_domain::view::OpenLink;
+use reasoning_bank_domain::evidence::stability::{CommitName, Judged, Stability, Standing};
+use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::retrieval::responses::OpenLink;
 
 use super::style::{bad, bold, dim, good};
 use super::{clean_line, counted};

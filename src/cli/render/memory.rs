@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::score::{ListPart, Why};
-use reasoning_bank_domain::view::{
+use reasoning_bank_domain::retrieval::responses::{
     MemoryDetail, MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode,
 };
+use reasoning_bank_domain::retrieval::score::{ListPart, Why};
 
 use super::edit::copies_left;
 use super::style::{bold, dim};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::solve::{AttemptReport, LeftOutMemory, SolveReport, UsedMemory};
-use reasoning_bank_domain::trace::VerdictSource;
+use reasoning_bank_domain::memory::trace::VerdictSource;
+use reasoning_bank_domain::solve::task::{AttemptReport, LeftOutMemory, SolveReport, UsedMemory};
 
 use super::{clean, clean_line, counted, kind, outcome, score};
 

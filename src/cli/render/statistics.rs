@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
-use reasoning_bank_domain::statistics::{ActorStatus, Percentiles, ResidentStatistics, Statistics};
+use reasoning_bank_domain::system::statistics::{ActorStatus, Percentiles, ResidentStatistics, Statistics};
 
 use super::{clean, counted};
 

@@ -1,15 +1,16 @@
 use jiff::Timestamp;
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::injection::LeftOut;
+use reasoning_bank_domain::memory::Learned;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::trace::VerdictSource;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Status, Trust};
-use reasoning_bank_domain::ranking::Cut;
-use reasoning_bank_domain::score::{Component, Factor, ListPart, ProfileName, Why};
-use reasoning_bank_domain::solve::{AttemptReport, Learned, LeftOutMemory, SolveReport, SolveUsage, UsedMemory};
-use reasoning_bank_domain::trace::VerdictSource;
-use reasoning_bank_domain::view::{
+use reasoning_bank_domain::retrieval::prompt_memories::LeftOut;
+use reasoning_bank_domain::retrieval::ranking::Cut;
+use reasoning_bank_domain::retrieval::responses::{
     CandidateView, Explained, MemoryView, RecalledView, RecordStatus, Recorded, Replaced, Retrieved, SearchMode,
 };
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::retrieval::score::{Component, Factor, ListPart, ProfileName, Why};
+use reasoning_bank_domain::solve::task::{AttemptReport, LeftOutMemory, SolveReport, SolveUsage, UsedMemory};
 use uuid::Uuid;
 
 use super::*;

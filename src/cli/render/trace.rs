@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::trace::{Action, Outcome, Step, Trace, TraceSource, Traces, VerdictSource};
+use reasoning_bank_domain::memory::trace::{Action, Outcome, Step, Trace, TraceSource, Traces, VerdictSource};
 
 use super::style::{bold, dim};
 use super::{clean, clean_line, counted, next_page, outcome, score};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::style::{bold, dim};
 use super::{clean_line, counted};

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use futures::poll;
-use reasoning_bank_domain::relevance::SHIPPED_EMBEDDER;
+use reasoning_bank_domain::retrieval::relevance::SHIPPED_EMBEDDER;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use reasoning_bank_domain::trace::Outcome;
-use reasoning_bank_domain::view::RecordStatus;
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::retrieval::responses::RecordStatus;
 use serde::Deserialize;
 
 /// Lessons stand here by the names that earlier steps gave them.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::trace::Outcome;
-use reasoning_bank_domain::view::RecordStatus;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::retrieval::responses::RecordStatus;
 
 use super::expect::{Expectations, ExpectedLesson, LessonKind};
 

@@ -14,15 +14,16 @@ use reasoning_bank_actors::memories::{
 use reasoning_bank_actors::ports::{Filter, Page, Scanned};
 use reasoning_bank_actors::runtime::{Deadline, SystemEvent};
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::capture::trust_of;
-use reasoning_bank_domain::feedback::{Observed, Verdict};
-use reasoning_bank_domain::ids::{JobId, MemoryId, TraceId};
-use reasoning_bank_domain::job::{JobState, JobView, Work};
-use reasoning_bank_domain::lesson::LessonError;
+use reasoning_bank_domain::learning::capture::trust_of;
+use reasoning_bank_domain::learning::job::{JobState, JobView, Work};
+use reasoning_bank_domain::learning::lesson::LessonError;
+use reasoning_bank_domain::learning::transcript::{self, Exchange};
+use reasoning_bank_domain::memory::Learned;
+use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
+use reasoning_bank_domain::memory::observation::{Observed, Verdict};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{ErrorContext, Memory, SourceType, Trust};
-use reasoning_bank_domain::solve::{Learned, SolveTask};
-use reasoning_bank_domain::transcript::{self, Exchange};
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::solve::task::SolveTask;
 use tokio::time::sleep;
 
 use super::expect::Expectations;

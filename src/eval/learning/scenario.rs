@@ -6,8 +6,8 @@ mod check;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use reasoning_bank_domain::feedback::EvidenceKind;
-use reasoning_bank_domain::lesson::{Lesson, LessonError};
+use reasoning_bank_domain::learning::lesson::{Lesson, LessonError};
+use reasoning_bank_domain::memory::observation::EvidenceKind;
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Trust};
 use serde::Deserialize;
 

@@ -6,8 +6,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Usage};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::answer::{Contrasted, Evaluation, Extracted, FinishReason, Judgement, Purpose, Verdict};
-use reasoning_bank_domain::lesson::Lesson;
+use reasoning_bank_domain::learning::lesson::Lesson;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::solve::answer::{Contrasted, Evaluation, Extracted, FinishReason, Judgement, Verdict};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 

@@ -1,6 +1,6 @@
 //! Logistic regression with coefficients that are not negative, by coordinate-wise Newton steps.
 
-use reasoning_bank_domain::relevance::{Coefficients, Features};
+use reasoning_bank_domain::retrieval::relevance::{Coefficients, Features};
 
 /// What was seen once.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! What `eval relevance` answers with: for each set and each size of bank how well relevance tells questions that a bank
 //! can answer from those that it cannot.
 
-use reasoning_bank_domain::relevance::Coefficients;
+use reasoning_bank_domain::retrieval::relevance::Coefficients;
 use serde::Serialize;
 
 use super::banks::Kind;
@@ -202,7 +202,7 @@ fn auc(higher: &[f64], lower: &[f64]) -> Option<f64> {
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    reasoning_bank_domain::eval::mean(&values.collect::<Vec<f64>>())
+    reasoning_bank_domain::retrieval::measures::mean(&values.collect::<Vec<f64>>())
 }
 
 fn share(part: usize, whole: usize) -> Option<f64> {

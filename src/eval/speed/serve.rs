@@ -8,8 +8,8 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::ports::{Conditions, Embedder, Recall, Visible};
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::retrieval::{Candidates, over_fetch};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::retrieval::candidates::{Candidates, over_fetch};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::fill::{self, patience};

@@ -9,10 +9,10 @@
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::{Restorable, WorkspaceRef};
 use reasoning_bank_actors::ports::{Fingerprint, Passage, PassageKind};
-use reasoning_bank_domain::confidence::prior;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::confidence::prior;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
-use reasoning_bank_domain::workspace::WorkspaceId;
 use uuid::Uuid;
 
 pub(crate) const DIMS: usize = 384;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::memory::ids::TaskId;
 use reqwest::Url;
 use rstest::rstest;
 use serde_json::json;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use reasoning_bank_actors::ports::{EmbedError, StoreError};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{FieldProblem, MemoryInvalid, Scope};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
-use reasoning_bank_domain::answer::Purpose;
+use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 use serde_json::json;
 

@@ -1,10 +1,10 @@
 //! `capture_exchange`.
 
 use futures::FutureExt;
-use reasoning_bank_domain::capture::Captured;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::learning::capture::Captured;
+use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::Trust;
-use reasoning_bank_domain::transcript::Exchange;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

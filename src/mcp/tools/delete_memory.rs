@@ -4,7 +4,7 @@ use futures::FutureExt;
 use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! `distill_session`.
 
 use futures::FutureExt;
-use reasoning_bank_domain::job::{Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
+use reasoning_bank_domain::learning::job::{Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
 use reasoning_bank_domain::memory::MemoryOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;

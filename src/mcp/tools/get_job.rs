@@ -1,7 +1,7 @@
 //! `get_job`.
 
 use futures::FutureExt;
-use reasoning_bank_domain::job::JobView;
+use reasoning_bank_domain::learning::job::JobView;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! `get_memory`.
 
 use futures::FutureExt;
-use reasoning_bank_domain::view::MemoryDetail;
+use reasoning_bank_domain::retrieval::responses::MemoryDetail;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

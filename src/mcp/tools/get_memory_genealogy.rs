@@ -1,7 +1,7 @@
 //! `get_memory_genealogy`.
 
 use futures::FutureExt;
-use reasoning_bank_domain::genealogy::Genealogy;
+use reasoning_bank_domain::evidence::genealogy::Genealogy;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! `get_statistics`.
 
 use futures::FutureExt;
-use reasoning_bank_domain::statistics::Statistics;
+use reasoning_bank_domain::system::statistics::Statistics;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! `health_check`.
 
 use futures::FutureExt;
-use reasoning_bank_domain::health::Health;
+use reasoning_bank_domain::system::health::Health;
 use serde_json::Value;
 
 use super::{Nothing, ToolEffect, ToolSpec, Toolset};

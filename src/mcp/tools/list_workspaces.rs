@@ -2,7 +2,7 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

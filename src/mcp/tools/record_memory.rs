@@ -2,9 +2,9 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
-use reasoning_bank_domain::view::Recorded;
+use reasoning_bank_domain::retrieval::responses::Recorded;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -2,8 +2,9 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, WorkspaceRef};
-use reasoning_bank_domain::feedback::{EvidenceKind, Observed, Reported, Verdict};
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::evidence::feedback::Reported;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed, Verdict};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -3,10 +3,10 @@
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{Reach, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_domain::conditions::{Conditions, TimeRange};
-use reasoning_bank_domain::score::ProfileName;
-use reasoning_bank_domain::view::Retrieved;
-use reasoning_bank_domain::workspace::Proposed;
+use reasoning_bank_domain::memory::workspace::Proposed;
+use reasoning_bank_domain::retrieval::conditions::{Conditions, TimeRange};
+use reasoning_bank_domain::retrieval::responses::Retrieved;
+use reasoning_bank_domain::retrieval::score::ProfileName;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,8 @@
 use futures::FutureExt;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::matts::MattsMode;
-use reasoning_bank_domain::solve::{Progress, SolveReport, SolveTask};
+use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveTask};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;

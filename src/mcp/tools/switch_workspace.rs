@@ -1,7 +1,7 @@
 //! `switch_workspace`.
 
 use futures::FutureExt;
-use reasoning_bank_domain::workspace::WorkspaceDetail;
+use reasoning_bank_domain::memory::workspace::WorkspaceDetail;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

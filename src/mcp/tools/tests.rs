@@ -1,6 +1,6 @@
 use reasoning_bank_actors::memories::{Reach, WorkspaceRef};
-use reasoning_bank_domain::solve::SolveTask;
-use reasoning_bank_domain::view::Retrieved;
+use reasoning_bank_domain::retrieval::responses::Retrieved;
+use reasoning_bank_domain::solve::task::SolveTask;
 use serde_json::json;
 
 use super::retrieve_memories::Detail;

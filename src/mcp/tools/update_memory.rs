@@ -3,9 +3,9 @@
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{UpdateRequest, WorkspaceRef};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{Changes, Status};
-use reasoning_bank_domain::view::Updated;
+use reasoning_bank_domain::retrieval::responses::Updated;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

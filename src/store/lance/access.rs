@@ -205,7 +205,7 @@ mod tests {
 
     use jiff::Timestamp;
     use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Page, Record, Scanned};
-    use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+    use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 
     use super::super::{LanceStore, journal};
     use super::*;

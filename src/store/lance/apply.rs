@@ -12,8 +12,8 @@ use lance::dataset::{CommitBuilder, InsertBuilder, WriteMode, WriteParams};
 use lancedb::expr::DfExpr;
 use lancedb::table::merge::MergeInsertBuilder;
 use reasoning_bank_actors::ports::{Passage, Record, StoreError};
-use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::MemoryId;
 
 use super::applying::Versions;
 use super::revisions::{Standing, Stored};
@@ -224,9 +224,9 @@ mod tests {
     use jiff::Timestamp;
     use reasoning_bank_actors::ports::{Filter, Fingerprint, MemoryStore, Page, Scanned};
     use reasoning_bank_actors::runtime::Deadline;
-    use reasoning_bank_domain::confidence::{Signal, SignalKind};
-    use reasoning_bank_domain::job::{Job, Work};
-    use reasoning_bank_domain::workspace::WorkspaceId;
+    use reasoning_bank_domain::learning::job::{Job, Work};
+    use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+    use reasoning_bank_domain::memory::workspace::WorkspaceId;
     use uuid::Uuid;
 
     use super::super::frames::Frame;

@@ -10,7 +10,7 @@ use lancedb::Table;
 use lancedb::expr::{DfExpr, col, lit};
 use reasoning_bank_actors::ports::{EraseScope, Erased, Record, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::job::JobState;
+use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::Scope;
 
 use super::erasures::Erasures;

@@ -2,7 +2,7 @@
 
 use lancedb::expr::{DfExpr, col, contains, is_in, lit};
 use reasoning_bank_actors::ports::{Conditions, Recall, Visible};
-use reasoning_bank_domain::conditions::label_key;
+use reasoning_bank_domain::memory::label::label_key;
 use reasoning_bank_domain::memory::{Scope, Status};
 use serde::Serialize;
 

@@ -9,9 +9,10 @@ use lancedb::Table;
 use lancedb::expr::DfExpr;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use reasoning_bank_actors::ports::{MemoryRow, StoreError};
-use reasoning_bank_domain::confidence::{Evidence, Signal};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::Signal;
 use serde::de::DeserializeOwned;
 
 use super::tables::Tables;

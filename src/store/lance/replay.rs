@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use reasoning_bank_actors::ports::{Batch, EraseScope, Record, StoreError};
-use reasoning_bank_domain::ids::JobId;
 use reasoning_bank_domain::memory::Scope;
+use reasoning_bank_domain::memory::ids::JobId;
 
 use super::erasures::Erasures;
 use super::frames::Frame;

@@ -19,9 +19,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use reasoning_bank_actors::ports::{MemoryRow, Recall, StoreError, Visible};
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::retrieval::Candidates;
-use reasoning_bank_domain::terms::QueryTerm;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::retrieval::candidates::Candidates;
+use reasoning_bank_domain::text::terms::QueryTerm;
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 

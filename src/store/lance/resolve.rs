@@ -5,11 +5,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
-use reasoning_bank_domain::confidence::{Signal, SignalKind};
-use reasoning_bank_domain::ids::{JobId, MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::job::Job;
+use reasoning_bank_domain::learning::job::Job;
+use reasoning_bank_domain::memory::ids::{JobId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::{Memory, Status};
-use reasoning_bank_domain::trace::Trace;
 
 use super::revisions::{Stored, newest};
 use super::tables::{TableName, Tables};

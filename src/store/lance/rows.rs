@@ -12,11 +12,11 @@ use arrow_schema::SchemaRef;
 use jiff::Timestamp;
 use rayon::prelude::*;
 use reasoning_bank_actors::ports::{Passage, PassageKind, Record, StoreError};
-use reasoning_bank_domain::conditions::label_key;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::job::Job;
+use reasoning_bank_domain::learning::job::Job;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::label::label_key;
 use reasoning_bank_domain::memory::{ErrorContext, Memory};
-use reasoning_bank_domain::terms;
+use reasoning_bank_domain::text::terms;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -178,7 +178,7 @@ fn passages(records: &[&Record], dims: usize) -> Result<Vec<ArrayRef>, StoreErro
         Arc::new(all.iter().map(|(_, passage)| Some(passage.n)).collect::<UInt32Array>()),
         text(all.iter().map(|(_, passage)| &passage.text)),
         vectors(all.iter().map(|(_, passage)| passage.vector.as_deref()), dims)?,
-        text(on_all_cores(&all, |(memory, passage)| terms::indexed(memory, &passage.text))),
+        text(on_all_cores(&all, |(memory, passage)| terms::indexed(&memory.title, &passage.text))),
         Arc::new(all.iter().map(|(memory, _)| Some(memory.created_at.as_microsecond())).collect::<Int64Array>()),
         of_memory(|memory| memory.outcome.as_str()),
         of_memory(|memory| memory.source_type.as_str()),

@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use lancedb::Table;
 use lancedb::expr::{DfExpr, col, lit};
 use reasoning_bank_actors::ports::{Filter, Held, Page, Scanned, StoreError};
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::job::{Job, JobState};
+use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use serde::de::DeserializeOwned;
 
 use super::read::{self, records, select, select_these, texts, with_evidence};

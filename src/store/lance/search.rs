@@ -11,12 +11,12 @@ use lancedb::index::scalar::FullTextSearchQuery;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use lancedb::{DistanceType, Table};
 use reasoning_bank_actors::ports::{Recall, StoreError};
-use reasoning_bank_domain::fusion::RankedList;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signature::{Carriers, Signature};
 use reasoning_bank_domain::memory::{Facts, Memory};
-use reasoning_bank_domain::retrieval::Candidates;
-use reasoning_bank_domain::signature::{Carriers, Signature};
-use reasoning_bank_domain::terms::{self, QueryTerm};
+use reasoning_bank_domain::retrieval::candidates::Candidates;
+use reasoning_bank_domain::retrieval::fusion::RankedList;
+use reasoning_bank_domain::text::terms::{self, QueryTerm};
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 

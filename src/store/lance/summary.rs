@@ -7,8 +7,8 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use reasoning_bank_actors::ports::{StoreError, Summary};
-use reasoning_bank_domain::job::JobState;
-use reasoning_bank_domain::statistics::ResidentStatistics;
+use reasoning_bank_domain::learning::job::JobState;
+use reasoning_bank_domain::system::statistics::ResidentStatistics;
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use arrow_array::RecordBatch;
 use reasoning_bank_actors::ports::StoreError;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::retrieval::{MatchedTerms, TermSet};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::retrieval::candidates::{MatchedTerms, TermSet};
 
 use super::{failed, rows};
 

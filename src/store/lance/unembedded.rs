@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use reasoning_bank_actors::ports::{Batch, PassageKind, StoreError};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use uuid::Uuid;
 
 use super::format::Layout;

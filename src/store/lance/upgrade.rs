@@ -14,9 +14,9 @@ use lance::dataset::{BatchUDF, NewColumnTransform};
 use lancedb::Table;
 use lancedb::expr::col;
 use reasoning_bank_actors::ports::{Record, StoreError};
-use reasoning_bank_domain::conditions::label_key;
+use reasoning_bank_domain::memory::label::label_key;
 use reasoning_bank_domain::memory::{ErrorContext, Memory};
-use reasoning_bank_domain::terms;
+use reasoning_bank_domain::text::terms;
 use serde::Deserialize;
 
 use super::format::{self, FORMAT_VERSION, Layout};
@@ -108,7 +108,7 @@ fn with_memories(passages: RecordBatch, memories: &HashMap<String, Memory>) -> R
     let of = std::slice::from_ref(&passages);
     let owners: Vec<Option<&Memory>> = rows::text_column(of, "memory_id").map(|memory| memories.get(memory)).collect();
     let terms = owners.iter().zip(rows::text_column(of, "text"));
-    let terms = terms.map(|(owner, text)| owner.map(|memory| terms::indexed(memory, text)).unwrap_or_default());
+    let terms = terms.map(|(owner, text)| owner.map(|memory| terms::indexed(&memory.title, text)).unwrap_or_default());
     let text = |value: fn(&Memory) -> &str| {
         Arc::new(owners.iter().map(|owner| owner.map(value)).collect::<StringArray>()) as ArrayRef
     };

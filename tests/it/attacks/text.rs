@@ -3,7 +3,7 @@
 use reasoning_bank::embed::LocalEmbedder;
 use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{Embedder, MemoryStore, Record};
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::mcp_process::McpProcess;

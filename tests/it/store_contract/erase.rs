@@ -1,8 +1,8 @@
 //! Erasing: what goes, what stays, and that it does.
 
 use reasoning_bank_actors::ports::Erased;
-use reasoning_bank_domain::trace::Trace;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::ports::Erased;
-use reasoning_bank_domain::job::{Job, JobResult, JobState, Method};
+use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method};
 
 use super::*;
 

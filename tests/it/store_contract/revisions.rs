@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasoning_bank_domain::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 
 use super::*;
 

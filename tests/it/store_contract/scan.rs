@@ -1,10 +1,10 @@
 //! Reading by id and in pages, evidence with it.
 
 use reasoning_bank_actors::ports::Held;
-use reasoning_bank_domain::confidence::Signal;
 use reasoning_bank_domain::memory::MemoryOutcome;
-use reasoning_bank_domain::trace::Trace;
-use reasoning_bank_domain::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use uuid::Uuid;
 
 use super::*;

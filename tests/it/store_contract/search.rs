@@ -1,7 +1,7 @@
 //! Candidates: who finds what, and in which order.
 
+use reasoning_bank_domain::memory::signature::Signature;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType};
-use reasoning_bank_domain::signature::Signature;
 
 use super::*;
 

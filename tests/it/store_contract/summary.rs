@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reasoning_bank_actors::ports::Summary;
 use reasoning_bank_domain::memory::MemoryOutcome;
-use reasoning_bank_domain::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 
 use super::*;
 

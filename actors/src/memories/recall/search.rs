@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
-use reasoning_bank_domain::confidence::Evidence;
-use reasoning_bank_domain::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::evidence::confidence::Evidence;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::{Facts, Status};
-use reasoning_bank_domain::ranking::Ranking;
-use reasoning_bank_domain::retrieval::{Candidates, WIDER_SEARCHES, wider};
-use reasoning_bank_domain::score::{Profile, QueryContext};
-use reasoning_bank_domain::view::SearchMode;
+use reasoning_bank_domain::retrieval::candidates::{Candidates, WIDER_SEARCHES, wider};
+use reasoning_bank_domain::retrieval::ranking::Ranking;
+use reasoning_bank_domain::retrieval::responses::SearchMode;
+use reasoning_bank_domain::retrieval::score::{Profile, QueryContext};
 
 use crate::error::Error;
 use crate::memories::MemoriesHandle;

@@ -2,8 +2,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use reasoning_bank_domain::answer::Purpose;
-use reasoning_bank_domain::breaker::Limits;
+use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::system::breaker::Limits;
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 

@@ -1,6 +1,6 @@
-use reasoning_bank_domain::answer::{Answer, read};
-use reasoning_bank_domain::ids::TaskId;
+use reasoning_bank_domain::memory::ids::TaskId;
 use reasoning_bank_domain::prompt::{Prompts, Template, render};
+use reasoning_bank_domain::solve::answer::{Answer, read};
 
 use super::*;
 

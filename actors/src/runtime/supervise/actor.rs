@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, Signal, SupervisionEvent};
-use reasoning_bank_domain::restart::{Decision, Exit, History, Limits};
+use reasoning_bank_domain::system::restart::{Decision, Exit, History, Limits};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use ractor::factory::{FactoryMessage, JobKey};
 use ractor::{Actor, ActorCell, ActorId, ActorRef, Message, SpawnErr};
-use reasoning_bank_domain::restart::Restart;
+use reasoning_bank_domain::system::restart::Restart;
 use tokio::time::timeout;
 
 use crate::runtime::{Gate, Slot};

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Passage;
-use reasoning_bank_domain::secrets::Removed;
+use reasoning_bank_domain::safety::secrets::Removed;
 use serde::{Deserialize, Serialize};
 
 /// Where a passage has no vector.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId, quoted_name};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId, quoted_name};
 
 use super::line::Bank;
 use super::outcome::Counts;

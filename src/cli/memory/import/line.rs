@@ -8,16 +8,17 @@ use std::fmt;
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Passage;
-use reasoning_bank_domain::confidence::{Signal, prior};
-use reasoning_bank_domain::imported::{
+use reasoning_bank_domain::evidence::confidence::prior;
+use reasoning_bank_domain::learning::imported::{
     LeftOut, PASSAGES_MAX, Source, problems_of_job, problems_of_memory, problems_of_trace, problems_of_workspace,
     untrusted, untrusted_trace, untrusted_workspace,
 };
-use reasoning_bank_domain::job::Job;
+use reasoning_bank_domain::learning::job::Job;
+use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{self, Memory, SourceType, Trust};
-use reasoning_bank_domain::secrets::{Removed, Scrub, scrub};
-use reasoning_bank_domain::trace::Trace;
-use reasoning_bank_domain::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceId};
+use reasoning_bank_domain::safety::secrets::{Removed, Scrub, scrub};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value, json};

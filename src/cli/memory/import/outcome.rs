@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reasoning_bank_actors::memories::Restorable;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::imported::LeftOut;
+use reasoning_bank_domain::learning::imported::LeftOut;
 use reasoning_bank_domain::memory::Scope;
-use reasoning_bank_domain::workspace::{WorkspaceId, quoted_name};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::{WorkspaceId, quoted_name};
 use serde::Serialize;
 
 /// Notes of one kind that name what they are about; of the others the number.

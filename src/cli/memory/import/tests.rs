@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{Filter, Page, Passage, PassageKind, Record, Scanned};
-use reasoning_bank_domain::confidence::Evidence;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::job::{Job, Work};
+use reasoning_bank_domain::evidence::confidence::Evidence;
+use reasoning_bank_domain::learning::job::{Job, Work};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, SourceType, Trust};
-use reasoning_bank_domain::secrets::Removed;
-use reasoning_bank_domain::workspace::Workspace;
+use reasoning_bank_domain::safety::secrets::Removed;
 use serde_json::{Value, json};
 
 use super::*;

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::Erased;
-use reasoning_bank_domain::feedback::{Moved, Reported};
-use reasoning_bank_domain::matts::MattsMode;
+use reasoning_bank_domain::evidence::feedback::{Moved, Reported};
+use reasoning_bank_domain::evidence::promotion::{Promoted, Proposal, Proposals};
+use reasoning_bank_domain::evidence::stability::{CommitName, Judged, JudgedMemory, Stability, Standing};
+use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::memory::trace::{
+    Action, Outcome, Step, Trace, TraceMetadata, TraceSource, TraceSummary, Traces, VerdictSource,
+};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
-use reasoning_bank_domain::promotion::{Promoted, Proposal, Proposals};
-use reasoning_bank_domain::stability::{CommitName, Judged, JudgedMemory, Stability, Standing};
-use reasoning_bank_domain::statistics::{
+use reasoning_bank_domain::retrieval::responses::{Listed, MemoryView, OpenLink, Quarantined};
+use reasoning_bank_domain::system::statistics::{
     ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, Latencies, LlmCounts, LlmStatistics,
     MemoryStatistics, Percentiles, ResidentStatistics, Statistics, StoreStatistics, TraceStatistics,
 };
-use reasoning_bank_domain::trace::{
-    Action, Outcome, Step, Trace, TraceMetadata, TraceSource, TraceSummary, Traces, VerdictSource,
-};
-use reasoning_bank_domain::view::{Listed, MemoryView, OpenLink, Quarantined};
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
 use uuid::Uuid;
 
 use super::super::*;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use reasoning_bank_actors::ports::Usage;
-use reasoning_bank_domain::answer::FinishReason;
+use reasoning_bank_domain::solve::answer::FinishReason;
 use rstest::rstest;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::Record;
-use reasoning_bank_domain::confidence::{Signal, SignalKind};
-use reasoning_bank_domain::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 
 use super::*;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use reasoning_bank_domain::resident::OwnerIndex;
+use reasoning_bank_index::OwnerIndex;
 
 use super::super::format::Layout;
 use super::super::tables::Tables;

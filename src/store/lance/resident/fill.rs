@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use futures::TryStreamExt;
 use reasoning_bank_actors::ports::StoreError;
-use reasoning_bank_domain::ids::MemoryId;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::resident::{IndexedMemory, OwnerIndex};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_index::{IndexedMemory, OwnerIndex};
 
 use super::super::rows::on_all_cores;
 use super::super::{blocking, failed, threads};

@@ -3,8 +3,8 @@
 
 use lancedb::expr::DfExpr;
 use reasoning_bank_actors::ports::Visible;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{Memory, Status};
-use reasoning_bank_domain::workspace::WorkspaceId;
 
 use super::super::filter;
 

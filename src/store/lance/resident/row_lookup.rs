@@ -9,10 +9,10 @@ use lance::Dataset;
 use lance::dataset::ProjectionRequest;
 use lance::table::format::Fragment;
 use reasoning_bank_actors::ports::{MemoryRow, StoreError};
-use reasoning_bank_domain::confidence::Evidence;
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::resident::RowLocation;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_index::RowLocation;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::super::{failed, rows as records};

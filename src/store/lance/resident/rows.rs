@@ -13,9 +13,10 @@ use lance::Dataset;
 use lance::table::format::Fragment;
 use lancedb::expr::DfExpr;
 use reasoning_bank_actors::ports::StoreError;
-use reasoning_bank_domain::confidence::{Evidence, SignalKind};
-use reasoning_bank_domain::ids::MemoryId;
+use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::SignalKind;
 
 use super::super::applying::{Applying, Versions};
 use super::super::tables::{TableName, Tables};

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, RwLockReadGuard};
 
 use reasoning_bank_actors::ports::{Recall, StoreError};
-use reasoning_bank_domain::fusion::RankedList;
-use reasoning_bank_domain::ids::MemoryId;
-use reasoning_bank_domain::resident::{Collection, OwnerIndex, Query, merge};
-use reasoning_bank_domain::retrieval::{Candidates, MatchedTerms};
-use reasoning_bank_domain::signature::Carriers;
-use reasoning_bank_domain::terms::QueryTerm;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signature::Carriers;
+use reasoning_bank_domain::retrieval::candidates::{Candidates, MatchedTerms};
+use reasoning_bank_domain::retrieval::fusion::RankedList;
+use reasoning_bank_domain::text::terms::QueryTerm;
+use reasoning_bank_index::{Collection, OwnerIndex, Query, merge};
 
 use super::super::{blocking, failed, threads};
 use super::cache::{CachedIndex, VersionedIndex};

@@ -1,0 +1,130 @@
+//! A memory that is learned again comes from more memories than before: how far these become its sources.
+
+use super::{Lineage, Way};
+use crate::memory::Memory;
+use crate::memory::ids::MemoryId;
+
+/// Sources of one memory, at most: what is learned again and again must not grow for ever.
+const MAX_SOURCES: usize = 50;
+
+/// The memory with those of `sources` that it can have; none where there is no new one. Left out is what would break a
+/// rule: what came from the memory itself (a circle), what is trusted less than it (it would have to be trusted no more),
+/// and, where others came from it already, what would raise its stage (theirs would be too low).
+pub fn joined(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option<Memory> {
+    let has_descendants = lineage.next(memory.id, Way::Down).next().is_some();
+    let mut joined = memory.clone();
+    for source in sources {
+        let is_known = source.id == memory.id
+            || memory.parent_memory_id == Some(source.id)
+            || joined.derived_from.contains(&source.id);
+        let raises = source.evolution_stage >= memory.evolution_stage;
+        let breaks =
+            source.trust < memory.trust || (raises && has_descendants) || comes_from(source, memory.id, lineage);
+        if !is_known && !breaks && joined.derived_from.len() < MAX_SOURCES {
+            joined.derived_from.push(source.id);
+            joined.evolution_stage = joined.evolution_stage.max(source.evolution_stage.saturating_add(1));
+        }
+    }
+    (joined != *memory).then_some(joined)
+}
+
+fn comes_from(memory: &Memory, ancestor: MemoryId, lineage: &Lineage) -> bool {
+    let own = memory.parent_memory_id.iter().chain(&memory.derived_from);
+    own.copied().any(|source| source == ancestor || lineage.comes_from(source, ancestor))
+        || lineage.comes_from(memory.id, ancestor)
+}
+
+/// Of the sources that joining has given to a memory, those over which it comes from itself, as is known afterwards:
+/// somebody else joined others at the same time.
+pub fn closing(before: &Memory, after: &Memory, lineage: &Lineage) -> Vec<MemoryId> {
+    let new = after.derived_from.iter().filter(|source| !before.derived_from.contains(source));
+    new.copied().filter(|source| lineage.comes_from(*source, after.id)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::super::circles;
+    use super::*;
+    use crate::memory::Trust;
+    use crate::memory::samples::{id, strategy};
+
+    fn lineage(memories: &[Memory]) -> Lineage {
+        let mut lineage = Lineage::default();
+        memories.iter().for_each(|memory| lineage.add(memory.id, memory.derived_from.clone()));
+        lineage
+    }
+
+    fn from(n: u128, sources: &[u128], stage: u32) -> Memory {
+        Memory { derived_from: sources.iter().map(|n| id(*n)).collect(), evolution_stage: stage, ..strategy(n) }
+    }
+
+    #[test]
+    fn new_sources_are_added_and_the_stage_follows() {
+        let (known, other) = (from(1, &[9], 1), from(2, &[], 3));
+        let all = lineage(&[known.clone(), other.clone()]);
+        let after = joined(&known, &[&other, &other, &known], &all).unwrap();
+        assert_eq!((after.derived_from.clone(), after.evolution_stage), (vec![id(9), id(2)], 4));
+        assert_eq!(joined(&after, &[&other], &all), None, "once is enough");
+    }
+
+    #[test]
+    fn what_would_break_a_rule_is_left_out() {
+        let known = from(1, &[], 0);
+        let child = from(2, &[1], 1);
+        let less_trusted = Memory { trust: Trust::Model, ..from(3, &[], 0) };
+        let other = from(4, &[], 0);
+        let all = lineage(&[known.clone(), child.clone(), less_trusted.clone(), other.clone()]);
+        assert_eq!(joined(&known, &[&child, &less_trusted, &other], &all), None);
+        let alone = lineage(std::slice::from_ref(&known));
+        assert_eq!(joined(&known, &[&child], &alone), None, "what a memory says of itself is enough for a circle");
+        assert_eq!(joined(&known, &[&less_trusted, &other], &alone).unwrap().derived_from, [id(4)]);
+    }
+
+    #[test]
+    fn of_two_that_are_joined_to_each_other_at_once_both_see_the_circle_and_nothing_else_of_theirs() {
+        let (a, b, other) = (from(1, &[], 0), from(2, &[], 0), from(3, &[], 0));
+        let before = lineage(&[a.clone(), b.clone(), other.clone()]);
+        let joined_a = joined(&a, &[&b, &other], &before).unwrap();
+        let joined_b = joined(&b, &[&a], &before).unwrap();
+        let after = lineage(&[joined_a.clone(), joined_b.clone(), other]);
+        assert_eq!(closing(&a, &joined_a, &after), [id(2)]);
+        assert_eq!(closing(&b, &joined_b, &after), [id(1)]);
+        assert!(closing(&joined_a, &joined_a, &after).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn joining_never_closes_a_circle_raises_trust_or_leaves_a_stage_too_low(
+            edges in prop::collection::vec((0u128..10, 0u128..10), 0..20),
+            trust in prop::collection::vec(prop::sample::select(vec![Trust::Model, Trust::Agent, Trust::User]), 10),
+            target in 0usize..10,
+            sources in prop::collection::vec(0usize..10, 0..5),
+        ) {
+            let mut bank: Vec<Memory> = Vec::new();
+            for n in 0..10u128 {
+                let own: Vec<u128> = edges.iter().filter(|(to, from)| *to == n && from < to).map(|(_, from)| *from).collect();
+                let stage = own.iter().map(|from| bank[*from as usize].next_stage()).max().unwrap_or(0);
+                let trust = own.iter().map(|from| bank[*from as usize].trust).fold(trust[n as usize], Ord::min);
+                bank.push(Memory { trust, ..from(n, &own, stage) });
+            }
+            let sources: Vec<Memory> = sources.into_iter().map(|n| bank[n].clone()).collect();
+            let before = bank[target].clone();
+            let after = joined(&before, &sources.iter().collect::<Vec<_>>(), &lineage(&bank)).unwrap_or_else(|| before.clone());
+            prop_assert!(before.derived_from.iter().all(|id| after.derived_from.contains(id)));
+            prop_assert_eq!(after.trust, before.trust);
+            bank[target] = after;
+            let links: BTreeMap<MemoryId, Vec<MemoryId>> =
+                bank.iter().map(|memory| (memory.id, memory.derived_from.clone())).collect();
+            prop_assert!(circles(&links).is_empty());
+            for memory in &bank {
+                for source in memory.derived_from.iter().map(|id| bank.iter().find(|other| other.id == *id).unwrap()) {
+                    prop_assert!(memory.evolution_stage > source.evolution_stage && memory.trust <= source.trust);
+                }
+            }
+        }
+    }
+}

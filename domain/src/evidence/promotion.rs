@@ -1,0 +1,202 @@
+//! Promotion: which memories have proved themselves enough to be shared with a wider scope, and the copy that is then
+//! made. Whether it is made is a person's decision, who may promote what this rule does not propose, or may have agreed
+//! once for all to what it does.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::confidence::{Evidence, confidence};
+use crate::memory::ids::{MemoryId, SignalId, TraceId, derived};
+use crate::memory::signal::{Signal, SignalKind};
+use crate::memory::workspace::{Workspace, WorkspaceId};
+use crate::memory::{Facts, Memory, Scope, Status, Succession};
+
+pub const LEAST_CONFIDENCE: f64 = 0.9;
+pub const LEAST_POSITIVE: u64 = 5;
+pub const LEAST_SOURCES: usize = 2;
+
+/// Evidence that it helped. That the same was learned again (`Confirmed`) is none: it says nothing of its use.
+const POSITIVE: [SignalKind; 3] = [SignalKind::Helpful, SignalKind::TaskSucceeded, SignalKind::Stable];
+
+/// Of whom positive evidence came, a memory: traces, and sessions that named no trace; and how much that was not
+/// overruled.
+#[derive(Debug, Clone, Default)]
+pub struct Sources(BTreeMap<MemoryId, BTreeMap<Source, i64>>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Trace(TraceId),
+    Session(String),
+}
+
+impl Sources {
+    pub fn add(&mut self, signal: Signal) {
+        let source = signal.trace_id.map(Source::Trace).or(signal.session.map(Source::Session));
+        let counts = match signal.kind {
+            SignalKind::SuccessOverruled => -1,
+            kind => i64::from(POSITIVE.contains(&kind)),
+        };
+        if let Some(source) = source.filter(|_| counts != 0) {
+            *self.0.entry(signal.memory_id).or_default().entry(source).or_default() += counts;
+        }
+    }
+
+    pub fn count(&self, id: MemoryId) -> usize {
+        self.0.get(&id).map_or(0, |sources| sources.values().filter(|positive| **positive > 0).count())
+    }
+}
+
+/// The next wider scope; the organisation is the widest.
+pub fn wider(scope: Scope) -> Option<Scope> {
+    match scope {
+        Scope::Project => Some(Scope::Team),
+        Scope::Team => Some(Scope::Org),
+        Scope::Org => None,
+    }
+}
+
+/// What of the rule the memory and its evidence decide; who the evidence is from is asked of the candidates alone. What a
+/// newer memory was found to update is not spread further.
+pub fn is_candidate(memory: &Memory, evidence: &Evidence, now: Timestamp) -> bool {
+    memory.status == Status::Active
+        && memory.linked_to().is_none()
+        && wider(memory.scope).is_some()
+        && positive(evidence) >= LEAST_POSITIVE
+        && confidence(&Facts::from(memory), evidence, now) >= LEAST_CONFIDENCE
+}
+
+/// How much evidence there is that it helped; a success that was overruled is none.
+pub fn positive(evidence: &Evidence) -> u64 {
+    evidence.count(SignalKind::Helpful) + evidence.successes() + evidence.count(SignalKind::Stable)
+}
+
+/// A memory that should be shared more widely.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Proposal {
+    pub id: MemoryId,
+    pub title: String,
+    pub scope: Scope,
+    /// The scope it would get.
+    pub to: Scope,
+    /// In 0..1.
+    pub confidence: f64,
+    pub positive_signals: u64,
+    /// Traces and sessions that the positive signals come from.
+    pub sources: usize,
+}
+
+impl Proposal {
+    /// None where the rule does not hold.
+    pub fn of(memory: &Memory, evidence: &Evidence, sources: &Sources, now: Timestamp) -> Option<Self> {
+        let sources = sources.count(memory.id);
+        if sources < LEAST_SOURCES || !is_candidate(memory, evidence, now) {
+            return None;
+        }
+        Some(Self {
+            id: memory.id,
+            title: memory.title.clone(),
+            scope: memory.scope,
+            to: wider(memory.scope)?,
+            confidence: confidence(&Facts::from(memory), evidence, now),
+            positive_signals: positive(evidence),
+            sources,
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Proposals {
+    /// The most certain first.
+    pub proposals: Vec<Proposal>,
+    /// Why some that deserve it cannot be promoted.
+    pub notes: Vec<String>,
+}
+
+/// What became of a promotion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Promoted {
+    /// The copy in the wider scope.
+    pub id: MemoryId,
+    pub promoted_from: MemoryId,
+    pub scope: Scope,
+    /// False: it had been promoted before, and `id` is the copy made then.
+    pub created: bool,
+}
+
+/// The id of the signal that confirms a memory of the wider scope which says the same as the one to be promoted: the same
+/// (a UUIDv8) however often that is tried, another one once its words have changed.
+pub fn confirmation_id(promoted: &Memory, scope: Scope) -> SignalId {
+    let (id, words) = (promoted.id.uuid(), promoted.text_key());
+    derived(&["promotion".as_bytes(), id.as_bytes(), scope.as_str().as_bytes(), words.as_bytes()]).into()
+}
+
+/// The id of the signal that says that a memory was shared with this workspace's team or organisation, whatever became
+/// of the copy; none where it has none.
+pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Option<SignalId> {
+    let readers = match scope {
+        Scope::Project => return None,
+        Scope::Team => workspace.team.as_deref()?,
+        Scope::Org => workspace.org.as_deref()?,
+    };
+    let (scope, readers) = (scope.as_str().as_bytes(), readers.as_bytes());
+    Some(derived(&["promoted".as_bytes(), promoted.uuid().as_bytes(), scope, readers]).into())
+}
+
+/// The copy of `memory` for the next wider scope: the same words, the memory as its parent. It starts with the
+/// confidence the memory has earned; evidence from then on is its own. Nobody has said yet what replaces it there. None where there is no wider scope, or the
+/// workspace has no team or organisation of that kind.
+pub fn promoted(
+    memory: &Memory,
+    evidence: &Evidence,
+    id: MemoryId,
+    workspace: &Workspace,
+    now: Timestamp,
+) -> Option<Memory> {
+    let scope = wider(memory.scope)?;
+    let (team, org) = match scope {
+        Scope::Project => (None, None),
+        Scope::Team => (Some(workspace.team.clone()?), None),
+        Scope::Org => (None, Some(workspace.org.clone()?)),
+    };
+    Some(Memory {
+        id,
+        revision: 1,
+        workspace_id: workspace.id.clone(),
+        scope,
+        team,
+        org,
+        parent_memory_id: Some(memory.id),
+        derived_from: vec![memory.id],
+        evolution_stage: memory.next_stage(),
+        prior: confidence(&Facts::from(memory), evidence, now).clamp(0.01, 0.99),
+        created_at: now,
+        updated_at: now,
+        pinned: false,
+        status: Status::Active,
+        valid_from: Some(memory.said_at()),
+        succession: Succession::default(),
+        ..memory.clone()
+    })
+}
+
+/// The workspace whose own memory a copy was made of, over a copy of a copy too. `parents` are those that are known; a
+/// copy whose parent is gone counts as shared by the workspace it names. None where it was made of what its team or
+/// organisation had from elsewhere.
+pub fn origin<'a>(copy: &'a Memory, parents: &BTreeMap<MemoryId, &'a Memory>) -> Option<&'a WorkspaceId> {
+    match parents.get(&copy.parent_memory_id?) {
+        None => Some(&copy.workspace_id),
+        // Each step goes to a narrower scope, so it comes to an end.
+        Some(parent) if wider(parent.scope) != Some(copy.scope) => None,
+        // Somebody wrote it, after that one.
+        Some(parent) if parent.text_key() != copy.text_key() => None,
+        Some(parent) if parent.scope == Scope::Project => Some(&parent.workspace_id),
+        Some(parent) if parent.is_copy() => origin(parent, parents),
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

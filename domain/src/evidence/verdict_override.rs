@@ -1,0 +1,220 @@
+//! Overruling: what becomes of the votes of a solve when something is observed of its result afterwards. That the
+//! reporter votes as well, and how votes move confidence, is decided elsewhere.
+//!
+//! Of a memory that was **used** in the solve: the solve's own vote (a success or a failure, by the judge or by its own
+//! check) counts until the first report of evidence that contradicts it, and from then on never again, once for each
+//! trace and memory. Those who report are witnesses beside each other: each one's votes stand, and where their evidence
+//! is divided it adds up to what it comes to. So what counts in the end is the same in whatever order reports come.
+//!
+//! Of a strategy that was **learned** from the solve as from a success: the trace has one vote against it exactly while
+//! what was reported last of it says that it failed. Each change of the verdict casts that vote or takes it back; the
+//! revisions of the trace put these changes in an order, for all processes the same.
+
+use crate::memory::ids::{MemoryId, SignalId, TraceId};
+use crate::memory::signal::{SignalKind, id_of_own_vote, id_of_verdict, id_within_trace};
+use crate::memory::trace::Trace;
+use crate::memory::{Memory, MemoryOutcome};
+
+/// The solve's own vote about a memory that was used in it, where evidence contradicts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnVote {
+    pub memory: MemoryId,
+    /// Where it was cast, there is a signal of this id.
+    pub id: SignalId,
+    /// What then takes it back.
+    pub overruled: SignalKind,
+    pub overruled_id: SignalId,
+}
+
+impl OwnVote {
+    /// The vote of a reported trace itself, where a report turns its outcome round to `passed`. `turns` are those before.
+    pub fn turned_round(passed: bool, trace: TraceId, turns: u32, memory: MemoryId) -> Self {
+        let (own, overruled) = contradicting(passed);
+        let id = |kind| id_of_own_vote(trace, turns, memory, kind);
+        Self { memory, id: id(own), overruled, overruled_id: id(overruled) }
+    }
+
+    pub fn contradicted(passed: bool, trace: TraceId, memory: MemoryId) -> Self {
+        let (own, overruled) = contradicting(passed);
+        let id = |kind| id_within_trace(trace, memory, kind, None);
+        Self { memory, id: id(own), overruled, overruled_id: id(overruled) }
+    }
+}
+
+/// The vote that contradicts an outcome, and what takes it back.
+fn contradicting(passed: bool) -> (SignalKind, SignalKind) {
+    match passed {
+        true => (SignalKind::TaskFailed, SignalKind::FailureOverruled),
+        false => (SignalKind::TaskSucceeded, SignalKind::SuccessOverruled),
+    }
+}
+
+/// The vote about a memory learned from a trace that follows from the trace's next verdict, and the id of its signal.
+pub fn on_learned(memory: &Memory, before: &Trace, after: &Trace) -> Option<(SignalKind, SignalId)> {
+    let is_strategy = !memory.is_warning() && memory.outcome == MemoryOutcome::Success;
+    if !is_strategy || memory.trace_id != Some(after.trace_id) {
+        return None;
+    }
+    let kind = match (before.is_refuted(), after.is_refuted()) {
+        (false, true) => SignalKind::TaskFailed,
+        (true, false) => SignalKind::FailureOverruled,
+        (true, true) | (false, false) => return None,
+    };
+    Some((kind, id_of_verdict(after.trace_id, after.revision, memory.id, kind)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::observation::{EvidenceKind, Observed};
+    use crate::memory::samples::{self, id, strategy, warning};
+    use crate::memory::trace::MattsMode;
+    use crate::memory::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
+
+    fn solved(outcome: Outcome, verdict_source: VerdictSource) -> Trace {
+        Trace {
+            trace_id: samples::trace(7),
+            revision: 0,
+            source: TraceSource::Solve,
+            task: "task".into(),
+            trajectory: Vec::new(),
+            outcome,
+            final_score: None,
+            verdict_source,
+            evidence: None,
+            turns: 0,
+            evidence_reported: false,
+            ended_by: None,
+            memory_items: vec![id(2)],
+            memories_used: vec![id(1)],
+            metadata: TraceMetadata {
+                model: "m".into(),
+                reasoning_effort: "medium".into(),
+                matts_enabled: false,
+                matts_k: 1,
+                matts_mode: MattsMode::Parallel,
+                total_iterations: 1,
+                total_tokens: 1,
+                workspace_id: strategy(1).workspace_id,
+                source_session: None,
+            },
+            commit: None,
+            parent_trace_id: None,
+            created_at: samples::now(),
+        }
+    }
+
+    /// A report of evidence: whose it is, and whether it passed.
+    type Report = (u8, bool);
+
+    /// All signals of a trace, by id, after these reports of it.
+    fn after(
+        outcome: Outcome,
+        reports: &[Report],
+        learned: &Memory,
+    ) -> (Trace, BTreeMap<SignalId, (MemoryId, SignalKind)>) {
+        let mut trace = solved(outcome, VerdictSource::Judge);
+        let used = id(1);
+        let own = if outcome == Outcome::Success { SignalKind::TaskSucceeded } else { SignalKind::TaskFailed };
+        let mut signals = BTreeMap::from([(id_within_trace(trace.trace_id, used, own, None), (used, own))]);
+        for (n, (session, passed)) in reports.iter().enumerate() {
+            let said = if *passed { SignalKind::TaskSucceeded } else { SignalKind::TaskFailed };
+            let session = session.to_string();
+            signals.insert(id_within_trace(trace.trace_id, used, said, Some(&session)), (used, said));
+            let vote = OwnVote::contradicted(*passed, trace.trace_id, used);
+            if signals.contains_key(&vote.id) {
+                signals.insert(vote.overruled_id, (used, vote.overruled));
+            }
+            let observed = Observed { kind: EvidenceKind::Tests, passed: *passed, detail: Some(n.to_string()) };
+            let Some(next) = trace.observed(&observed) else { continue };
+            if let Some((kind, signal)) = on_learned(learned, &trace, &next) {
+                assert_eq!(signals.insert(signal, (learned.id, kind)), None, "each change has a vote of its own");
+            }
+            trace = next;
+        }
+        (trace, signals)
+    }
+
+    fn learned() -> Memory {
+        Memory { trace_id: Some(samples::trace(7)), ..strategy(2) }
+    }
+
+    fn of(memory: MemoryId, signals: &BTreeMap<SignalId, (MemoryId, SignalKind)>) -> Vec<SignalKind> {
+        let mut kinds: Vec<SignalKind> =
+            signals.values().filter(|(about, _)| *about == memory).map(|(_, kind)| *kind).collect();
+        kinds.sort_by_key(|kind| kind.as_str());
+        kinds
+    }
+
+    fn sum(kinds: &[SignalKind]) -> f64 {
+        kinds.iter().map(|kind| kind.weight()).sum()
+    }
+
+    #[test]
+    fn evidence_beats_the_judge_in_what_the_trace_says_of_the_memories_it_used_too() {
+        use SignalKind::{FailureOverruled, SuccessOverruled, TaskFailed, TaskSucceeded};
+        let used = |outcome, reports: &[Report]| of(id(1), &after(outcome, reports, &learned()).1);
+        assert_eq!(used(Outcome::Success, &[(1, false)]), [SuccessOverruled, TaskFailed, TaskSucceeded]);
+        assert_eq!(used(Outcome::Failure, &[(1, true)]), [FailureOverruled, TaskFailed, TaskSucceeded]);
+        assert_eq!(used(Outcome::Success, &[(1, true)]), [TaskSucceeded, TaskSucceeded], "they are two witnesses");
+        let said_by_both = used(Outcome::Success, &[(1, false), (2, false), (1, false)]);
+        assert_eq!(said_by_both, [SuccessOverruled, TaskFailed, TaskFailed, TaskSucceeded], "overruled once");
+    }
+
+    #[test]
+    fn only_strategies_learned_as_from_a_success_of_this_trace_are_held_against_it() {
+        let (before, failed) = (
+            solved(Outcome::Success, VerdictSource::Judge),
+            Observed { kind: EvidenceKind::User, passed: false, detail: None },
+        );
+        let refuted = before.observed(&failed).unwrap();
+        let vote = |memory: &Memory| on_learned(memory, &before, &refuted).map(|(kind, _)| kind);
+        assert_eq!(vote(&learned()), Some(SignalKind::TaskFailed));
+        assert_eq!(vote(&strategy(2)), None, "it confirmed a memory that was there");
+        assert_eq!(vote(&Memory { trace_id: learned().trace_id, ..warning(3) }), None);
+        assert_eq!(vote(&Memory { outcome: MemoryOutcome::Mixed, ..learned() }), None);
+        let own_check = solved(Outcome::Failure, VerdictSource::Evidence);
+        assert!(!own_check.is_refuted() && refuted.is_refuted());
+    }
+
+    proptest! {
+        #[test]
+        fn of_a_memory_that_was_used_the_same_counts_in_whatever_order_reports_come(
+            (reports, shuffled) in prop::collection::vec((0u8..3, any::<bool>()), 0..6)
+                .prop_flat_map(|reports| (Just(reports.clone()), Just(reports).prop_shuffle())),
+            was_success: bool,
+        ) {
+            let outcome = if was_success { Outcome::Success } else { Outcome::Failure };
+            let (used, other) = (after(outcome, &reports, &learned()).1, after(outcome, &shuffled, &learned()).1);
+            let of_used = |signals: &BTreeMap<_, (MemoryId, SignalKind)>| -> BTreeMap<SignalId, _> {
+                signals.iter().filter(|(_, (about, _))| *about == id(1)).map(|(id, said)| (*id, *said)).collect()
+            };
+            prop_assert_eq!(of_used(&used), of_used(&other));
+            let twice: Vec<Report> = reports.iter().chain(&reports).copied().collect();
+            prop_assert_eq!(of_used(&after(outcome, &twice, &learned()).1), of_used(&used), "said again");
+
+            let distinct: std::collections::BTreeSet<Report> = reports.iter().copied().collect();
+            let vote = |passed: bool| if passed { SignalKind::TaskSucceeded } else { SignalKind::TaskFailed }.weight();
+            let reported: f64 = distinct.iter().map(|(_, passed)| vote(*passed)).sum();
+            let contradicted = distinct.iter().any(|(_, passed)| *passed != was_success);
+            let own = if contradicted { 0.0 } else { vote(was_success) };
+            prop_assert!((sum(&of(id(1), &used)) - reported - own).abs() < 1e-9);
+        }
+
+        #[test]
+        fn against_a_strategy_that_was_learned_stands_what_was_observed_last(
+            reports in prop::collection::vec((0u8..3, any::<bool>()), 0..6), was_success: bool,
+        ) {
+            let outcome = if was_success { Outcome::Success } else { Outcome::Failure };
+            let (trace, signals) = after(outcome, &reports, &learned());
+            let refuted = reports.last().is_some_and(|(_, passed)| !passed);
+            let expected = if refuted { SignalKind::TaskFailed.weight() } else { 0.0 };
+            prop_assert!((sum(&of(learned().id, &signals)) - expected).abs() < 1e-9);
+            prop_assert_eq!(trace.is_refuted(), refuted);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What of a conversation is worth keeping, by rules alone: whether an exchange holds reusable knowledge, and the lesson
+//! that is made of it. Where exchanges come from is `transcript`'s matter; making lessons with a model somebody else's.
+//!
+//! The answer is taken apart into sentences and code. What is no knowledge is set aside: greetings, reports of work
+//! done, announcements, questions back, refusals, output of programs. What remains must still be enough by itself.
+
+mod analysis;
+mod classify;
+mod describe;
+mod extract;
+mod judge;
+mod pieces;
+mod words;
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::evidence::confidence::prior;
+use crate::learning::lesson::Lesson;
+use crate::learning::transcript::{Exchange, Format};
+use crate::memory::ids::{MemoryId, SignalId, derived};
+use crate::memory::workspace::WorkspaceId;
+use crate::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust, normalised};
+use crate::prompt::names_a_fence;
+use crate::safety::secrets::{Removed, Scrub, scrub};
+
+pub use judge::{Judgement, Signs, judge};
+
+/// Of a question, as the task that a memory was learned from.
+const TASK_MAX_CHARS: usize = 2_000;
+
+/// What an exchange must have to be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thresholds {
+    /// Characters; those of Chinese, Japanese and Korean count double.
+    pub min_answer_length: usize,
+    pub min_question_length: usize,
+    /// Only answers with a code block.
+    pub require_code_blocks: bool,
+    /// Only answers that explain.
+    pub require_explanations: bool,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            min_answer_length: 100,
+            min_question_length: 10,
+            require_code_blocks: false,
+            require_explanations: false,
+        }
+    }
+}
+
+/// Why an exchange was not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refused {
+    QuestionTooShort,
+    AnswerTooShort,
+    NoCodeBlock,
+    NoExplanation,
+    /// Neither code, nor an explanation, nor steps.
+    NothingToLearn,
+    Chat,
+    Refusal,
+    ClarifyingQuestion,
+    StatusReport,
+    Narration,
+    Plan,
+    Output,
+    OneOff,
+    RestatesQuestion,
+    TooThin,
+    /// The lesson made of it is not a valid one.
+    Invalid,
+}
+
+impl Refused {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::QuestionTooShort => "question_too_short",
+            Self::AnswerTooShort => "answer_too_short",
+            Self::NoCodeBlock => "no_code_block",
+            Self::NoExplanation => "no_explanation",
+            Self::NothingToLearn => "nothing_to_learn",
+            Self::Chat => "chat",
+            Self::Refusal => "refusal",
+            Self::ClarifyingQuestion => "clarifying_question",
+            Self::StatusReport => "status_report",
+            Self::Narration => "narration",
+            Self::Plan => "plan",
+            Self::Output => "output",
+            Self::OneOff => "one_off",
+            Self::RestatesQuestion => "restates_question",
+            Self::TooThin => "too_thin",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    fn because(self) -> &'static str {
+        match self {
+            Self::QuestionTooShort => "the question is shorter than passive.min_question_length",
+            Self::AnswerTooShort => "the answer is shorter than passive.min_answer_length",
+            Self::NoCodeBlock => "the answer has no code block, and passive.require_code_blocks is set",
+            Self::NoExplanation => "the answer explains nothing, and passive.require_explanations is set",
+            Self::NothingToLearn => "the answer has neither code, nor an explanation, nor steps",
+            Self::Chat => "it is small talk",
+            Self::Refusal => "the answer declines",
+            Self::ClarifyingQuestion => "the answer asks back",
+            Self::StatusReport => "the answer reports what was done",
+            Self::Narration => "the answer announces what is about to be done",
+            Self::Plan => "it is a plan without substance",
+            Self::Output => "it is output of a program",
+            Self::OneOff => "the answer fits this one occasion only",
+            Self::RestatesQuestion => "the answer says little more than the question",
+            Self::TooThin => "too little of the answer would help with another task",
+            Self::Invalid => "no valid lesson could be made of it",
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.as_str(), self.because())
+    }
+}
+
+/// Whether a bank has it already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Novelty {
+    New,
+    /// It says the same as another memory, and counts as evidence for that one.
+    Confirms,
+    /// This very exchange was learned before.
+    Known,
+}
+
+/// What became of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Kept(Signs, Novelty),
+    /// Worth keeping; a model draws the lessons in the background.
+    Queued(Signs),
+    Refused(Refused),
+    /// Capturing is switched off.
+    Off,
+}
+
+impl Fate {
+    /// Whether the bank holds more than before, or is about to.
+    pub fn is_captured(self) -> bool {
+        matches!(self, Self::Kept(_, Novelty::New | Novelty::Confirms) | Self::Queued(_))
+    }
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kept(signs, Novelty::New) => write!(f, "kept: the answer has {signs}"),
+            Self::Kept(_, Novelty::Confirms) => f.write_str("confirmed: a memory says the same already"),
+            Self::Kept(_, Novelty::Known) => f.write_str("known: this exchange was learned before"),
+            Self::Queued(signs) => write!(f, "queued for a model: the answer has {signs}"),
+            Self::Refused(refused) => refused.fmt(f),
+            Self::Off => f.write_str("off: passive.enabled is false"),
+        }
+    }
+}
+
+/// The answer to an exchange that was offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    pub fate: Fate,
+    /// The memory that it became, that it confirms, or that it became before.
+    pub id: Option<MemoryId>,
+    /// What was taken out of its texts.
+    pub removed: Removed,
+}
+
+/// Where exchanges come from: what the memories made of them have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    pub workspace_id: WorkspaceId,
+    pub trust: Trust,
+}
+
+/// Whose word the answers of such a file are.
+pub fn trust_of(format: Format) -> Trust {
+    match format {
+        Format::Notes => Trust::Tool,
+        Format::Messages | Format::ClaudeCode | Format::Codex | Format::Chat => Trust::Model,
+    }
+}
+
+/// The same exchange without secrets and invisible characters, and how many there were.
+pub fn scrubbed(mut exchange: Exchange) -> (Exchange, Removed) {
+    let removed = exchange.question.scrub() + exchange.answer.scrub() + exchange.session.scrub();
+    (exchange, removed)
+}
+
+/// The ids that follow from an exchange, the same (UUIDv8) however often it is seen: of the memory that is made of it,
+/// and of the signal where it only confirms another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ids {
+    pub memory: MemoryId,
+    pub confirmation: SignalId,
+}
+
+impl Ids {
+    pub fn of(exchange: &Exchange, workspace: &WorkspaceId) -> Self {
+        let texts = [normalised(&exchange.question), normalised(&exchange.answer)];
+        let id = |kind: &str| -> Uuid {
+            derived(&[kind.as_bytes(), workspace.as_str().as_bytes(), texts[0].as_bytes(), texts[1].as_bytes()])
+        };
+        Self { memory: id("captured").into(), confirmation: id("captured again").into() }
+    }
+}
+
+/// The lesson that an exchange worth keeping holds, by rules: see [`judge`].
+pub fn lesson_of(exchange: &Exchange) -> Lesson {
+    extract::extract(&exchange.question, &exchange.answer).lesson
+}
+
+/// The memory that an exchange worth keeping becomes, by rules: see [`judge`]. The exchange has been [`scrubbed`]:
+/// markers of its secrets may stay in what is learned, since the people who talked knew what stood there.
+///
+/// # Errors
+/// [`Refused::Invalid`] where the lesson is not a valid one, or would break the fence around quoted text in a prompt.
+pub fn memory_of(exchange: &Exchange, id: MemoryId, origin: &Origin, at: Timestamp) -> Result<Memory, Refused> {
+    let extract::Extract { lesson, error_message } = extract::extract(&exchange.question, &exchange.answer);
+    let memory = as_memory(lesson, error_message, exchange, id, origin, at);
+    memory.validate().map_err(|_invalid| Refused::Invalid)?;
+    let text = memory.format_for_prompt();
+    if names_a_fence(&text) || scrub(&text).redactions > 0 {
+        return Err(Refused::Invalid);
+    }
+    Ok(memory)
+}
+
+fn as_memory(
+    lesson: Lesson,
+    error_message: Option<String>,
+    exchange: &Exchange,
+    id: MemoryId,
+    origin: &Origin,
+    at: Timestamp,
+) -> Memory {
+    let domain = lesson.domain_category;
+    let outcome = if lesson.error_context.is_some() { MemoryOutcome::Failure } else { MemoryOutcome::Success };
+    Memory {
+        id,
+        revision: 1,
+        title: lesson.title,
+        description: lesson.description,
+        content: lesson.content,
+        outcome,
+        error_context: lesson.error_context.map(|error| ErrorContext {
+            error_type: error.error_type,
+            failure_pattern: error.failure_pattern,
+            corrective_guidance: error.corrective_guidance,
+            error_message,
+            stack_trace: None,
+            task_domain: domain.clone(),
+        }),
+        task: describe::shortened(&exchange.question, TASK_MAX_CHARS),
+        further_tasks: Vec::new(),
+        wordings: Vec::new(),
+        workspace_id: origin.workspace_id.clone(),
+        scope: Scope::Project,
+        team: None,
+        org: None,
+        source_type: SourceType::PassiveLearning,
+        source_session: exchange.session.clone(),
+        trust: origin.trust,
+        parent_memory_id: None,
+        derived_from: Vec::new(),
+        evolution_stage: 0,
+        pattern_tags: lesson.pattern_tags,
+        difficulty_level: None,
+        domain_category: domain,
+        prior: prior(SourceType::PassiveLearning, None),
+        created_at: at,
+        updated_at: at,
+        pinned: false,
+        status: Status::Active,
+        quarantined_for: Vec::new(),
+        valid_from: None,
+        succession: Default::default(),
+        trace_id: None,
+        trace_outcome: None,
+        embedder: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,308 @@
+//! Whether an exchange is worth keeping: a small sum of named features over what remains of the answer once noise is set
+//! aside, and a share of noise that is too large in any case.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::analysis::{CodeKind, Part, analyse};
+use super::classify::Class;
+use super::pieces::Kind;
+use super::words::{Cue, Cues, has_quantity, is_specific, length, subjects, terms};
+use super::{Refused, Thresholds};
+use crate::memory::signature::{mentions_error, names_error};
+
+/// From this sum on an exchange is kept.
+const ENOUGH: f64 = 2.25;
+/// A character of code stands for as much as this of prose, in shares.
+const CODE_SHARE: f64 = 0.5;
+/// From this echo on the answer says little more than the question.
+const MUCH_ECHO: f64 = 0.35;
+/// From this share of numbers on the answer is a report of figures.
+const MUCH_FIGURES: f64 = 0.12;
+/// What the length of one block of code counts at most, in characters.
+const CODE_MOST: f64 = 800.0;
+
+/// What a kept exchange has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signs {
+    pub code: bool,
+    pub explanation: bool,
+    pub steps: bool,
+}
+
+impl fmt::Display for Signs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signs = [(self.code, "code"), (self.explanation, "an explanation"), (self.steps, "steps")];
+        let named: Vec<&str> = signs.into_iter().filter_map(|(there, name)| there.then_some(name)).collect();
+        f.write_str(&named.join(" and "))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    pub verdict: Result<Signs, Refused>,
+    /// What the features add up to; 2.25 is enough. Zero where a length decided.
+    pub score: f64,
+}
+
+/// Judges an exchange that holds no secrets any more. The same exchange is always judged the same.
+pub fn judge(question: &str, answer: &str, thresholds: &Thresholds) -> Judgement {
+    let refused = |reason| Judgement { verdict: Err(reason), score: 0.0 };
+    if length(question.trim()) < thresholds.min_question_length {
+        return refused(Refused::QuestionTooShort);
+    }
+    if length(answer.trim()) < thresholds.min_answer_length {
+        return refused(Refused::AnswerTooShort);
+    }
+    let features = Features::of(question, &analyse(answer));
+    let score = features.score();
+    Judgement { verdict: features.verdict(score, thresholds), score }
+}
+
+/// What is counted of an exchange.
+#[derive(Debug, Default)]
+struct Features {
+    /// Characters of the sentences of a class.
+    mass: BTreeMap<Class, f64>,
+    explains: usize,
+    instructs: usize,
+    findings: usize,
+    /// Sentences that state something specific, and no more.
+    states: usize,
+    /// Steps that say something.
+    steps: usize,
+    code: usize,
+    code_mass: f64,
+    other_blocks: usize,
+    output_mass: f64,
+    /// Different technical terms in what remains.
+    terms: usize,
+    /// Different words of computing in what remains that the question does not have.
+    subjects: usize,
+    /// Hardly a word of the question and of what remains is of computing.
+    is_abstract: bool,
+    /// The question names something of computing, or something that went wrong.
+    has_topic: bool,
+    /// The share of its words that are the question's, each time they come.
+    echo: f64,
+    /// The share of its words that are numbers.
+    figures: f64,
+    plans: bool,
+    /// The question speaks of something that went wrong.
+    error: bool,
+    question: Cues,
+}
+
+impl Features {
+    fn of(question: &str, parts: &[Part]) -> Self {
+        let mut features = Self {
+            question: Cues::of(question_head(question)),
+            error: mentions_error(question) || names_error(question),
+            ..Self::default()
+        };
+        let mut found = BTreeSet::new();
+        let mut remaining = String::new();
+        for part in parts {
+            match part {
+                Part::Code(code, kind) => features.take_code(&code.body, *kind),
+                Part::Text(text, classes) => {
+                    for (sentence, class) in text.sentences.iter().zip(classes) {
+                        *features.mass.entry(*class).or_default() += length(sentence) as f64;
+                        match class {
+                            Class::Explains => features.explains += 1,
+                            Class::Instructs => features.instructs += 1,
+                            Class::Finding => features.findings += 1,
+                            Class::Neutral if text.kind != Kind::Heading && is_specific(sentence) => {
+                                features.states += 1;
+                            }
+                            _ => {}
+                        }
+                        features.plans |= *class == Class::Plans;
+                        if class.is_substance() && text.kind != Kind::Heading {
+                            found.extend(terms(sentence));
+                            remaining.push_str(sentence);
+                            remaining.push(' ');
+                        }
+                    }
+                    let says = classes.iter().any(|class| class.is_knowledge())
+                        || text
+                            .sentences
+                            .iter()
+                            .zip(classes)
+                            .any(|(sentence, class)| *class == Class::Neutral && is_specific(sentence));
+                    features.steps += usize::from(text.kind == Kind::Step && says);
+                }
+            }
+        }
+        features.terms = found.len();
+        let said = subjects(&remaining);
+        let asked = subjects(question);
+        features.subjects = said.difference(&asked).count();
+        features.is_abstract = features.terms + said.len() + asked.len() < 2 && !has_quantity(&remaining);
+        features.has_topic = is_specific(question) || features.error;
+        let new_terms = found.iter().filter(|term| !question.contains(**term)).count();
+        features.echo = if new_terms < 2 { echo(question, &remaining) } else { 0.0 };
+        features.figures = figures(&remaining);
+        features
+    }
+
+    fn take_code(&mut self, body: &str, kind: CodeKind) {
+        let chars = (body.chars().count() as f64).min(CODE_MOST);
+        match kind {
+            CodeKind::Code => {
+                self.code += 1;
+                self.code_mass += chars * CODE_SHARE;
+            }
+            CodeKind::Other => {
+                self.other_blocks += 1;
+                self.code_mass += chars * CODE_SHARE / 2.0;
+            }
+            CodeKind::Reported => *self.mass.entry(Class::Reports).or_default() += chars * CODE_SHARE / 2.0,
+            CodeKind::Output => self.output_mass += chars * CODE_SHARE,
+        }
+    }
+
+    fn mass(&self, classes: &[Class]) -> f64 {
+        classes.iter().filter_map(|class| self.mass.get(class)).sum()
+    }
+
+    fn substance(&self) -> f64 {
+        self.mass(&[Class::Explains, Class::Instructs, Class::Finding, Class::Neutral]) + self.code_mass
+    }
+
+    fn noise(&self) -> f64 {
+        self.mass(&NOISE) + self.output_mass
+    }
+
+    fn noise_share(&self) -> f64 {
+        let (noise, substance) = (self.noise(), self.substance());
+        noise / (noise + substance).max(1.0)
+    }
+
+    fn asks(&self, cue: Cue) -> bool {
+        self.question.has(cue)
+    }
+
+    /// Whether the question is for what holds on one occasion: a fact of the day, small talk, what comes next. A number
+    /// that is asked for is one of the day, unless the answer speaks of computing.
+    fn is_occasion(&self) -> bool {
+        let technical = self.terms + self.subjects >= 3;
+        let for_once = self.asks(Cue::AskOneOff) || self.asks(Cue::AskChat);
+        (for_once && !self.asks(Cue::AskHow)) || self.asks(Cue::AskPlan) || (self.asks(Cue::AskQuantity) && !technical)
+    }
+
+    fn score(&self) -> f64 {
+        let most = |count: usize, most: f64, each: f64| (count as f64 * each).min(most);
+        let occasion = self.is_occasion();
+        let asks_knowledge = self.asks(Cue::AskKnowledge) && !occasion;
+        let is_open = (asks_knowledge || (self.has_topic && !occasion && !self.asks(Cue::AskAction)))
+            && self.figures <= MUCH_FIGURES;
+        let mut score = 0.0;
+        score += most(self.explains, 2.5, 1.0);
+        score += most(self.instructs, 1.5, 0.75);
+        score += most(self.findings, 1.5, 0.75);
+        score += if is_open { most(self.states, 2.0, 0.5) } else { most(self.states, 0.5, 0.25) };
+        let stated = self.mass(&[Class::Neutral]) / 160.0;
+        score += if is_open { (stated * 0.25).min(0.75) } else { 0.0 };
+        score += most(self.code, 2.0, 2.0) + most(self.other_blocks, 1.0, 1.0);
+        score += if self.steps >= 2 { 1.0 } else { 0.0 };
+        score += (most(self.terms, 1.5, 0.5) + most(self.subjects, 1.0, 0.25)).min(1.5);
+        score += match () {
+            () if occasion => -1.5,
+            () if asks_knowledge => 1.0,
+            () if is_open || (self.error && self.explains > 0) => 0.75,
+            () => 0.0,
+        };
+        // What was found out may stand among reports of what was done about it.
+        let (steep, free) = if self.explains > 0 { (3.0, 0.25) } else { (4.0, 0.15) };
+        score -= steep * (self.noise_share() - free).max(0.0);
+        score -= if self.mass(&[Class::OneOff]) > 0.15 * self.substance() { 1.0 } else { 0.0 };
+        score -= if self.is_abstract && self.code == 0 { 1.5 } else { 0.0 };
+        score -= if self.figures > MUCH_FIGURES && self.code == 0 { 1.5 } else { 0.0 };
+        score -= if self.plans && self.code == 0 { 1.5 } else { 0.0 };
+        score -= if self.echo > MUCH_ECHO && self.code == 0 { 2.5 } else { 0.0 };
+        score
+    }
+
+    fn verdict(&self, score: f64, thresholds: &Thresholds) -> Result<Signs, Refused> {
+        let signs = Signs {
+            code: self.code > 0,
+            explanation: self.explains + self.findings + self.instructs > 0 || self.states >= 2,
+            steps: self.steps >= 2,
+        };
+        if thresholds.require_code_blocks && !signs.code {
+            return Err(Refused::NoCodeBlock);
+        }
+        if thresholds.require_explanations && !signs.explanation {
+            return Err(Refused::NoExplanation);
+        }
+        let any = signs.code || signs.explanation || signs.steps;
+        let remains = self.substance() >= thresholds.min_answer_length as f64 * 0.6;
+        if any && remains && score >= ENOUGH && self.noise_share() < 0.75 {
+            return Ok(signs);
+        }
+        Err(self.reason(any))
+    }
+
+    /// The noise there is most of; where there is little, what is missing.
+    fn reason(&self, any: bool) -> Refused {
+        let kinds = [
+            (Refused::Chat, self.mass(&[Class::Chat])),
+            (Refused::Refusal, 3.0 * self.mass(&[Class::Declines])),
+            (Refused::ClarifyingQuestion, self.mass(&[Class::AsksBack])),
+            (Refused::StatusReport, self.mass(&[Class::Reports])),
+            (Refused::Narration, self.mass(&[Class::Announces])),
+            (Refused::Plan, self.mass(&[Class::Plans]) * 2.0),
+            (Refused::Output, self.mass(&[Class::Output]) + self.output_mass),
+            (Refused::OneOff, self.mass(&[Class::OneOff])),
+        ];
+        let (reason, mass) =
+            kinds.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or((Refused::TooThin, 0.0));
+        match () {
+            () if self.asks(Cue::AskChat) && !self.asks(Cue::AskKnowledge) => Refused::Chat,
+            () if mass > 0.3 * self.substance() => reason,
+            () if self.echo > MUCH_ECHO => Refused::RestatesQuestion,
+            () if self.asks(Cue::AskOneOff) => Refused::OneOff,
+            () if !any => Refused::NothingToLearn,
+            () => Refused::TooThin,
+        }
+    }
+}
+
+/// What no lesson holds.
+const NOISE: [Class; 9] = [
+    Class::Thin,
+    Class::Chat,
+    Class::Declines,
+    Class::AsksBack,
+    Class::Announces,
+    Class::Plans,
+    Class::Reports,
+    Class::Output,
+    Class::OneOff,
+];
+
+/// What a long question asks stands at its start; the rest is what it is about.
+fn question_head(question: &str) -> &str {
+    &question[..question.floor_char_boundary(400)]
+}
+
+/// How much of what an answer says are the question's own words, again and again: the share of its content words, each
+/// time they come, whose beginnings the question has. Zero where there are too few to say so.
+fn echo(question: &str, answer: &str) -> f64 {
+    let stems = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
+        words.map(|word| word.chars().take(4).flat_map(char::to_lowercase).collect()).collect()
+    };
+    let asked: BTreeSet<String> = stems(question_head(question)).into_iter().collect();
+    let said = stems(answer);
+    let again = said.iter().filter(|stem| asked.contains(*stem)).count();
+    if said.len() < 20 { 0.0 } else { again as f64 / said.len() as f64 }
+}
+
+/// The share of numbers among the words of a text.
+fn figures(text: &str) -> f64 {
+    let is_number = |word: &&str| word.trim_start_matches(['(', '$', '€']).starts_with(|c: char| c.is_ascii_digit());
+    let words = text.split_whitespace().count();
+    text.split_whitespace().filter(is_number).count() as f64 / words.max(1) as f64
+}

@@ -1,0 +1,162 @@
+//! An answer in pieces: fenced code, list items, sentences.
+
+use super::classify::is_output_line;
+use crate::learning::transcript::{FenceLine, Fences};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Code(Code),
+    Text(Text),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Code {
+    /// Lower case; empty where none is given.
+    pub(super) language: String,
+    pub(super) body: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Text {
+    /// Of the list item, with its indentation; empty in a paragraph.
+    pub(super) marker: String,
+    pub(super) sentences: Vec<String>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Paragraph,
+    Bullet,
+    /// An item of an ordered list.
+    Step,
+    Heading,
+    /// A row of a table.
+    Row,
+}
+
+pub(super) fn pieces(answer: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut fences = Fences::default();
+    let mut code: Option<Code> = None;
+    let mut open: Option<(String, Kind, String)> = None;
+    for line in answer.lines() {
+        match fences.next(line) {
+            FenceLine::Opens { info } => {
+                flush(&mut open, &mut pieces);
+                let language = info.split(|c: char| c.is_whitespace() || ",{:".contains(c)).next().unwrap_or_default();
+                code = Some(Code { language: language.to_lowercase(), body: String::new() });
+            }
+            FenceLine::Inside => {
+                if let Some(code) = &mut code {
+                    code.body.push_str(line);
+                    code.body.push('\n');
+                }
+            }
+            FenceLine::Closes => pieces.extend(code.take().map(Piece::Code)),
+            FenceLine::Outside => take(line, &mut open, &mut pieces),
+        }
+    }
+    flush(&mut open, &mut pieces);
+    pieces.extend(code.map(Piece::Code));
+    pieces
+}
+
+fn take(line: &str, open: &mut Option<(String, Kind, String)>, pieces: &mut Vec<Piece>) {
+    let text = line.trim();
+    if text.is_empty() {
+        return flush(open, pieces);
+    }
+    if text.starts_with('#') && text.trim_start_matches('#').starts_with(' ') {
+        flush(open, pieces);
+        let heading = (String::new(), Kind::Heading, text.trim_start_matches('#').trim().to_owned());
+        return flush(&mut Some(heading), pieces);
+    }
+    if text.starts_with('|') && text.len() > 1 {
+        flush(open, pieces);
+        return flush(&mut Some((String::new(), Kind::Row, text.to_owned())), pieces);
+    }
+    if let Some((marker, kind, rest)) = item(line) {
+        flush(open, pieces);
+        *open = Some((marker, kind, rest.to_owned()));
+        return;
+    }
+    match open {
+        // Lines that are long or end a sentence are wrapped prose or prose; a short one stands for itself.
+        Some((_, _, so_far)) => {
+            so_far.push('\n');
+            so_far.push_str(text);
+        }
+        None => *open = Some((String::new(), Kind::Paragraph, text.to_owned())),
+    }
+}
+
+/// The marker of a list item with its indentation, and what stands behind it.
+fn item(line: &str) -> Option<(String, Kind, &str)> {
+    let text = line.trim_start();
+    let indent = &line[..line.len() - text.len()];
+    if let Some(rest) = text.strip_prefix(['-', '*', '+', '•', '–'])
+        && rest.starts_with([' ', '\t'])
+        && !rest.trim().is_empty()
+    {
+        return Some((format!("{indent}- "), Kind::Bullet, rest.trim()));
+    }
+    let digits = text.chars().take_while(char::is_ascii_digit).count();
+    let rest = &text[digits..];
+    let after = rest.strip_prefix(['.', ')', '、', '．']).filter(|_| (1..=3).contains(&digits))?;
+    let spaced = after.starts_with([' ', '\t']) || after.starts_with(|c: char| !c.is_ascii());
+    (spaced && !after.trim().is_empty()).then(|| (format!("{indent}{}. ", &text[..digits]), Kind::Step, after.trim()))
+}
+
+fn flush(open: &mut Option<(String, Kind, String)>, pieces: &mut Vec<Piece>) {
+    let Some((marker, kind, text)) = open.take() else { return };
+    let sentences = sentences(&text);
+    if !sentences.is_empty() {
+        pieces.push(Piece::Text(Text { marker, sentences, kind }));
+    }
+}
+
+/// Ends of sentences are signs with white space behind them, or those of scripts that use none. A line that a program
+/// wrote is a sentence by itself; prose that was wrapped goes on.
+pub(super) fn sentences(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut current = String::new();
+    for line in text.lines() {
+        if is_output_line(line) {
+            push(&mut found, &mut current);
+            found.push(line.trim().to_owned());
+            continue;
+        }
+        if !current.is_empty() {
+            current.push(' ');
+        }
+        let mut quoted = false;
+        let mut signs = line.chars().peekable();
+        while let Some(sign) = signs.next() {
+            quoted ^= sign == '`';
+            current.push(sign);
+            let ends = match sign {
+                '。' | '！' | '？' => true,
+                '.' | '!' | '?' => signs.peek().is_none_or(|c| c.is_whitespace()) && !is_abbreviation(&current),
+                _ => false,
+            };
+            if ends && !quoted {
+                push(&mut found, &mut current);
+            }
+        }
+    }
+    push(&mut found, &mut current);
+    found
+}
+
+fn push(found: &mut Vec<String>, current: &mut String) {
+    let text = std::mem::take(current);
+    if text.chars().any(char::is_alphanumeric) {
+        found.push(text.trim().to_owned());
+    }
+}
+
+fn is_abbreviation(text: &str) -> bool {
+    let last = text.rsplit(char::is_whitespace).next().unwrap_or_default().trim_start_matches('(');
+    matches!(last, "e.g." | "i.e." | "etc." | "vs." | "z.B." | "ca." | "p.ej." | "approx." | "cf.")
+}

@@ -1,0 +1,243 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use rstest::rstest;
+use serde::Deserialize;
+
+use super::*;
+use crate::memory::samples::now;
+use crate::memory::{DESCRIPTION_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, TITLE_MAX_CHARS};
+
+#[derive(Deserialize)]
+struct Sample {
+    id: String,
+    question: String,
+    answer: String,
+    valuable: bool,
+}
+
+fn sample(text: &str) -> Vec<Sample> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn exchange(question: &str, answer: &str) -> Exchange {
+    Exchange { question: question.into(), answer: answer.into(), session: Some("s1".into()) }
+}
+
+fn made_of(exchange: &Exchange) -> Memory {
+    let origin = Origin { workspace_id: WorkspaceId::of_root("/p"), trust: Trust::Model };
+    let ids = Ids::of(exchange, &origin.workspace_id);
+    memory_of(exchange, ids.memory, &origin, now()).unwrap()
+}
+
+fn verdict(question: &str, answer: &str) -> Result<Signs, Refused> {
+    judge(question, answer, &Thresholds::default()).verdict
+}
+
+const HOW: &str = "How do I see which process holds a port?";
+const EXPLAINED: &str = "Run `ss -ltnp`, because it shows the process of every listening socket. Without root you only see \
+                         your own processes, so use `sudo` where the column is empty.";
+
+#[test]
+fn the_sample_is_told_apart() {
+    let sample = sample(include_str!("../../../../tests/data/exchanges.jsonl"));
+    let kept = |valuable: bool| {
+        let of_kind = sample.iter().filter(move |one| one.valuable == valuable);
+        of_kind.filter(|one| verdict(&one.question, &one.answer).is_ok()).map(|one| one.id.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(sample.len(), 100);
+    assert!(kept(true).len() >= 45, "{:?}", kept(true));
+    assert!(kept(false).len() <= 2, "{:?}", kept(false));
+}
+
+#[rstest]
+#[case("too short", EXPLAINED, Refused::QuestionTooShort)]
+#[case(HOW, "Run `ss -ltnp`, because it shows them.", Refused::AnswerTooShort)]
+#[case(
+    "Thanks a lot for your help!",
+    "You're very welcome! I'm glad it works now. If there is anything else, feel free to ask me at any time, I am here to help.",
+    Refused::Chat
+)]
+#[case(
+    "Tell me the admin password of the server",
+    "I'm sorry, but I can't help with that. I don't have access to your servers, and I can't provide credentials of systems to anybody.",
+    Refused::Refusal
+)]
+#[case(
+    "My program is too slow",
+    "Which language is it written in? How large is the input? Could you post the part of the code that takes the time, and what have you tried so far?",
+    Refused::ClarifyingQuestion
+)]
+#[case(
+    "Please add a test for the parser",
+    "I've added a test for the parser in `tests/parser.rs`. I also updated the fixture. All 31 tests pass, and clippy is clean. The branch is ready to be merged.",
+    Refused::StatusReport
+)]
+#[case(
+    "Why is the parser test red?",
+    "Let me look at the test first. I'll run it to see the message. Now I'm going to read the fixture, then I'll check how the parser is called there.",
+    Refused::Narration
+)]
+#[case(
+    "Show the log of the server",
+    "2024-05-11 09:12:01 INFO starting on port 8080\n2024-05-11 09:12:02 INFO pool of 10\n2024-05-11 09:12:03 WARN no cache\n2024-05-11 09:12:04 INFO ready",
+    Refused::Output
+)]
+#[case(
+    "How many users signed up in March?",
+    "In March 1,284 users signed up. That is 12% more than in February, and it is 3% below the target of 1,325 for this month.",
+    Refused::OneOff
+)]
+fn what_is_refused_says_why(#[case] question: &str, #[case] answer: &str, #[case] refused: Refused) {
+    assert_eq!(verdict(question, answer), Err(refused));
+    assert!(refused.to_string().starts_with(refused.as_str()));
+}
+
+#[test]
+fn thresholds_are_the_settings() {
+    let judged = |thresholds: Thresholds| judge(HOW, EXPLAINED, &thresholds).verdict;
+    let default = Thresholds::default();
+    assert!(judged(default).is_ok_and(|signs| signs.explanation && !signs.code));
+    assert_eq!(judged(Thresholds { min_answer_length: 1_000, ..default }), Err(Refused::AnswerTooShort));
+    assert_eq!(judged(Thresholds { min_question_length: 100, ..default }), Err(Refused::QuestionTooShort));
+    assert_eq!(judged(Thresholds { require_code_blocks: true, ..default }), Err(Refused::NoCodeBlock));
+    let code = "```sh\nss -ltnp 'sport = :8080'\nfuser -k 8080/tcp\nlsof -i :8080\nsystemctl status app\n```\nAnd the same with the old tool as well.";
+    let explained = Thresholds { require_explanations: true, min_answer_length: 10, ..default };
+    assert_eq!(judge(HOW, code, &explained).verdict, Err(Refused::NoExplanation));
+}
+
+#[rstest]
+#[case("Hi Claude, could you please tell me how do I undo a commit?\nThanks!", "How do I undo a commit?")]
+#[case("thanks! quick question: why is my build slow", "Why is my build slow")]
+#[case("iOS keyboards cover the input, what can I do?", "iOS keyboards cover the input, what can I do?")]
+#[case("```\nx = 1\n```\nWhat does this code print and why?", "What does this code print and why?")]
+#[case("Postgres > Locks", "Postgres > Locks")]
+#[case("and why?", "The lock is held until the end")]
+fn titles_are_the_question_without_politeness(#[case] question: &str, #[case] title: &str) {
+    assert_eq!(describe::title(question, Some("The lock is held until the end")), title);
+}
+
+#[test]
+fn long_titles_end_between_words() {
+    let title = describe::title(&format!("How do I {}?", "configure everything ".repeat(20)), None);
+    assert!(title.chars().count() <= TITLE_MAX_CHARS && title.ends_with("everything…"), "{title}");
+}
+
+#[test]
+fn a_lesson_has_the_answer_without_its_noise() {
+    let answer = "Great question! Let me explain.\n\n## Cause\n\nThe cache key lacks the `locale`, so that all users share one \
+                  entry. I've fixed that in `cache.rs`.\n\n1. Add the `locale` to the key.\n2. Flush the cache once, because \
+                  the old entries stay valid.\n\n```rust\nlet key = (path, locale);\n```\n\n## Tests\n\nAll 12 tests pass. \
+                  Let me know if you need more!";
+    let memory = made_of(&exchange("Why do users see pages in the wrong language? We use Rust.", answer));
+    insta::assert_snapshot!(memory.format_for_prompt());
+    assert_eq!((memory.source_type, memory.trust, memory.prior), (SourceType::PassiveLearning, Trust::Model, 0.4));
+    assert_eq!(memory.source_session.as_deref(), Some("s1"));
+}
+
+#[test]
+fn what_was_done_to_a_thing_is_no_report() {
+    let answer = "Don't delete files that a process has open: the space is only freed when the last handle is closed. \
+                  `lsof +L1` lists files that were deleted and are still held. The old logs were deleted.";
+    let content = made_of(&exchange("Why is the disk still full after I deleted the logs?", answer)).content;
+    assert!(content.contains("lsof +L1"), "{content}");
+    assert!(!content.contains("The old logs"), "{content}");
+}
+
+#[test]
+fn an_error_in_the_question_and_a_fix_make_a_warning() {
+    let sample = sample(include_str!("../../../../tests/data/exchanges.jsonl"));
+    let of = |id: &str| sample.iter().find(|one| one.id == id).unwrap();
+    let row = of("x003");
+    let memory = made_of(&exchange(&row.question, &row.answer));
+    insta::assert_snapshot!(memory.format_for_prompt());
+    let error = memory.error_context.unwrap();
+    assert_eq!((error.error_type.as_str(), memory.outcome), ("InFailedSqlTransaction", MemoryOutcome::Failure));
+    let asked = made_of(&exchange("What is a ValueError in Python and when is it raised by int()?", EXPLAINED));
+    assert!(!asked.is_warning() || asked.error_context.is_some());
+    assert!(!made_of(&exchange(HOW, EXPLAINED)).is_warning());
+}
+
+#[test]
+fn ids_follow_from_workspace_and_words() {
+    let (here, there) = (WorkspaceId::of_root("/a"), WorkspaceId::of_root("/b"));
+    let ids = Ids::of(&exchange("A question", "an answer"), &here);
+    assert_eq!(ids, Ids::of(&Exchange { session: None, ..exchange(" a  Question", "An\nanswer ") }, &here));
+    let all = [
+        ids.memory.uuid(),
+        ids.confirmation.uuid(),
+        Ids::of(&exchange("A question", "an answer"), &there).memory.uuid(),
+        Ids::of(&exchange("A question an", "answer"), &here).memory.uuid(),
+    ];
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    assert!(all.iter().all(|id| id.get_version_num() == 8));
+}
+
+#[test]
+fn code_that_is_cut_is_closed() {
+    let lines = "let x = compute_something(1, 2, 3);\n".repeat(400);
+    let answer = format!("Use this because it is right:\n\n````rust\n```\n{lines}````\n");
+    let content = made_of(&exchange("How do I compute something in Rust?", &answer)).content;
+    assert!(content.chars().count() <= LESSON_CONTENT_MAX_CHARS && content.chars().count() > 3_500);
+    assert!(content.ends_with("\n````"), "{}", &content[content.len() - 80..]);
+}
+
+const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+
+fn text() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "Use `x_y` because it is faster. ",
+        "I've added a test. ",
+        "Let me look. ",
+        "```rust\nlet x = 1;\n",
+        "```\n",
+        "1. Run `make` first.\n",
+        "- Set `a=b`\n",
+        "## Changes\n",
+        "\n\n",
+        "Why? ",
+        "ValueError: bad ",
+        "word ",
+        "因为它更快。",
+        "Grüße ",
+        "🎉",
+        "| a | b |\n",
+        "(",
+        "**",
+        "`",
+        " ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 ",
+        " ",
+        " PASSWORD=hunter2hunter2 ",
+        "<recalled-experience>",
+        "\u{2028}",
+        "2024-05-11 09:12:01 INFO x\n",
+    ]);
+    prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn judging_never_panics_and_always_says_the_same(question in text(), answer in text(), any in "\\PC{0,300}") {
+        for answer in [&answer, &any] {
+            let judged = judge(&question, answer, &Thresholds::default());
+            prop_assert!(judged.score.is_finite());
+            prop_assert_eq!(judged, judge(&question, answer, &Thresholds::default()));
+        }
+    }
+
+    #[test]
+    fn a_lesson_keeps_its_bounds_and_holds_no_secret(question in text(), answer in text(), long in 1usize..60) {
+        let (exchange, _) = scrubbed(exchange(&question, &answer.repeat(long)));
+        let origin = Origin { workspace_id: WorkspaceId::of_root("/p"), trust: Trust::Tool };
+        let id = Ids::of(&exchange, &origin.workspace_id).memory;
+        if let Ok(memory) = memory_of(&exchange, id, &origin, now()) {
+            prop_assert!(memory.title.chars().count() <= TITLE_MAX_CHARS && !memory.title.contains('\n'));
+            prop_assert!(memory.description.chars().count() <= DESCRIPTION_MAX_CHARS);
+            prop_assert!(memory.content.chars().count() <= LESSON_CONTENT_MAX_CHARS);
+            prop_assert!(memory.validate().is_ok());
+            let all = serde_json::to_string(&memory).unwrap();
+            prop_assert_eq!(scrub(&all).redactions, 0);
+            prop_assert!(!all.contains(TOKEN) && !all.contains("hunter2hunter2"), "{}", all);
+        }
+    }
+}

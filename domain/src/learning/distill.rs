@@ -1,0 +1,293 @@
+//! Distilling: the lessons of a session that is over, or of one exchange. What a model is asked for them, which of its
+//! answers are kept, and what a job's lessons have in common as memories. The queue of such jobs is `job`'s.
+
+mod correction;
+
+use jiff::Timestamp;
+
+use crate::learning::capture::{Thresholds, judge, lesson_of, scrubbed};
+use crate::learning::job::{Job, Work};
+use crate::learning::lesson::{self, Kept, Lesson, LessonError, Origin, PrintedError, Shown};
+use crate::learning::transcript::{self, Exchange};
+use crate::memory::signature::mentioned;
+use crate::memory::trace::Outcome;
+use crate::memory::{LESSON_CONTENT_MAX_CHARS, MemoryOutcome, SourceType};
+use crate::prompt::Purpose;
+use crate::prompt::{self, Prompt, Prompts, Template};
+use crate::text::tokens;
+
+/// Of a session.
+const MAX_FROM_SESSION: usize = 5;
+/// Of an exchange.
+const MAX_FROM_EXCHANGE: usize = 2;
+/// A call may be made twice: an answer that has not its form is asked for again.
+const CALLS: u64 = 2;
+/// Of a call, what an endpoint adds around what it is asked, and what its count may differ from ours.
+const MARGIN: u64 = 500;
+/// A prompt below this many tokens holds too little of a session to learn from.
+const LEAST_PROMPT_TOKENS: u64 = 1_000;
+
+/// One question to a model, and how many tokens it may take at the most, by our own count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    pub purpose: Purpose,
+    pub prompt: Prompt,
+    pub tokens: u64,
+}
+
+/// What a model is asked: within `prompt_budget` tokens, and with the answer within `daily_cap` for the whole. None where
+/// so few tokens are of no use.
+pub fn question(
+    prompts: &Prompts,
+    work: &Work,
+    prompt_budget: usize,
+    max_output_tokens: u32,
+    daily_cap: u64,
+) -> Option<Question> {
+    let (purpose, answer) = (purpose_of(work), u64::from(max_output_tokens));
+    let for_prompt = prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap)?;
+    let for_repair = repair_tokens(purpose);
+    let budget = usize::try_from(for_prompt).unwrap_or(prompt_budget);
+    let prompt = prompt_of(prompts, work, budget);
+    let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
+    let tokens = CALLS * (asked as u64 + for_repair + answer);
+    Some(Question { purpose, prompt, tokens: tokens.min(daily_cap) })
+}
+
+/// Whether a day's tokens allow a model to be asked at all, about a session or about an exchange.
+pub fn affords(prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> bool {
+    [Purpose::Distill, Purpose::Capture]
+        .into_iter()
+        .all(|purpose| prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap).is_some())
+}
+
+/// The tokens that a prompt may have; none where so few are of no use.
+fn prompt_tokens(purpose: Purpose, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<u64> {
+    let others = u64::from(max_output_tokens) + repair_tokens(purpose);
+    let tokens = (daily_cap / CALLS).saturating_sub(others).min(prompt_budget as u64);
+    (tokens >= LEAST_PROMPT_TOKENS).then_some(tokens)
+}
+
+/// What a second call adds to the prompt, that asks for an answer of the right form.
+fn repair_tokens(purpose: Purpose) -> u64 {
+    purpose.schema().map_or(0, |schema| tokens::estimate(&schema.to_string())) as u64 + MARGIN
+}
+
+fn purpose_of(work: &Work) -> Purpose {
+    match work {
+        Work::Distill { .. } => Purpose::Distill,
+        Work::Capture { .. } => Purpose::Capture,
+    }
+}
+
+fn prompt_of(prompts: &Prompts, work: &Work, budget: usize) -> Prompt {
+    match work {
+        Work::Distill { outcome, transcript, .. } => {
+            let values = [("outcome", outcome.as_str()), ("transcript", &**transcript)];
+            prompt::render(prompts, Template::Distill, &values, budget)
+        }
+        Work::Capture { question, answer, .. } => {
+            let values = [("question", &**question), ("answer", &**answer)];
+            prompt::render(prompts, Template::Capture, &values, budget)
+        }
+    }
+}
+
+/// Of what a model answered, what is fit to keep.
+pub fn keep(prompts: &Prompts, work: &Work, lessons: Vec<Lesson>) -> Kept {
+    match work {
+        Work::Distill { outcome, transcript, .. } => {
+            let shown = Shown { task: "", solutions: vec![transcript], prompts };
+            lesson::keep(lessons, &shown, *outcome == MemoryOutcome::Failure, MAX_FROM_SESSION)
+        }
+        Work::Capture { question, .. } => {
+            let shown = Shown { task: question, solutions: Vec::new(), prompts };
+            lesson::keep(lessons, &shown, false, MAX_FROM_EXCHANGE)
+        }
+    }
+}
+
+/// What the memories of a job have in common.
+pub fn origin(job: &Job, work: &Work, now: Timestamp) -> Origin {
+    let (source_type, session, outcome, task) = match work {
+        Work::Distill { session_id, outcome, .. } => {
+            (SourceType::Distilled, Some(session_id.clone()), *outcome, String::new())
+        }
+        Work::Capture { question, session_id, .. } => {
+            (SourceType::PassiveLearning, session_id.clone(), MemoryOutcome::Success, question.clone())
+        }
+    };
+    Origin {
+        task,
+        domain: None,
+        workspace_id: job.workspace_id.clone(),
+        source_type,
+        source_session: session,
+        trace_id: None,
+        outcome: match outcome {
+            MemoryOutcome::Success => Outcome::Success,
+            MemoryOutcome::Failure => Outcome::Failure,
+            MemoryOutcome::Mixed => Outcome::Partial,
+        },
+        printed: PrintedError::default(),
+        at: now,
+    }
+}
+
+/// What rules alone draw: of a session's exchanges the lessons of those that are most worth keeping, in their order; and
+/// why there are none, where that is not plain. An answer that the next question takes back is no strategy; with what put
+/// it right it is a warning. Of a session that failed there are warnings alone, from answers that were put right for good.
+pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
+    let (exchanges, most) = match work {
+        Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
+            // A secret that was escaped shows once it is read.
+            Ok(read) => (read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect(), MAX_FROM_SESSION),
+            Err(error) => return (Vec::new(), Some(format!("the transcript could not be read: {error}"))),
+        },
+        Work::Capture { question, answer, .. } => {
+            let (question, answer) = (question.clone(), answer.clone());
+            (vec![Exchange { question, answer, session: None }], 1)
+        }
+    };
+    let judged = |exchange: &Exchange| judge(&exchange.question, &exchange.answer, &Thresholds::default());
+    let scored = exchanges.iter().enumerate().map(|(n, exchange)| (n, judged(exchange)));
+    let mut worth: Vec<(usize, f64)> =
+        scored.filter(|(_, judgement)| judgement.verdict.is_ok()).map(|(n, judgement)| (n, judgement.score)).collect();
+    if worth.is_empty() {
+        let count = exchanges.len();
+        return (Vec::new(), Some(format!("none of {count} exchanges holds something to keep, by rules alone")));
+    }
+    worth.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+    let failed = matches!(work, Work::Distill { outcome: MemoryOutcome::Failure, .. });
+    let mut lessons: Vec<(usize, Lesson)> =
+        worth.into_iter().filter_map(|(n, _)| Some((n, lesson_at(&exchanges, n, failed)?))).take(most).collect();
+    if lessons.is_empty() {
+        let why = if failed { "says what went wrong and what put it right" } else { "was left standing" };
+        return (Vec::new(), Some(format!("none of {} exchanges {why}, by rules alone", exchanges.len())));
+    }
+    lessons.sort_by_key(|(n, _)| *n);
+    (lessons.into_iter().map(|(_, lesson)| lesson).collect(), None)
+}
+
+/// What an exchange that is worth keeping teaches, by what was said before and after it.
+fn lesson_at(exchanges: &[Exchange], n: usize, failed: bool) -> Option<Lesson> {
+    let takes_back = |exchange: &Exchange| correction::is_correction(&exchange.question);
+    if exchanges.get(n + 1).is_some_and(takes_back) {
+        return None;
+    }
+    let exchange = &exchanges[n];
+    let before = n.checked_sub(1).map(|before| &exchanges[before]).filter(|_| takes_back(exchange));
+    match before {
+        // In a session that failed, nobody knows of the last answer whether it was right.
+        Some(_) if failed && n + 1 == exchanges.len() => None,
+        Some(before) => Some(warning_of(before, exchange)),
+        None if failed => None,
+        None => Some(lesson_of(exchange)),
+    }
+}
+
+/// The answer `before` was wrong, and the next exchange says how and what is right.
+fn warning_of(before: &Exchange, correction: &Exchange) -> Lesson {
+    let shortened = |text: &str, max: usize| text.trim().chars().take(max).collect::<String>();
+    let (tried, right) = (lesson_of(before), lesson_of(correction));
+    let error_type = mentioned(&correction.question).map(|error| error.error().to_owned());
+    let pattern = format!("{}\n\nIt was put right with: {}", tried.content, correction.question.trim());
+    Lesson {
+        title: tried.title,
+        description: tried.description,
+        content: right.content.clone(),
+        pattern_tags: right.pattern_tags,
+        domain_category: right.domain_category,
+        difficulty_level: None,
+        error_context: Some(LessonError {
+            error_type: error_type.unwrap_or_else(|| "WrongAnswer".to_owned()),
+            failure_pattern: shortened(&pattern, LESSON_CONTENT_MAX_CHARS),
+            corrective_guidance: shortened(&right.content, LESSON_CONTENT_MAX_CHARS),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWER: &str = "Cargo compares modification times, and git renews them on checkout, because every file is \
+        written again. Use a target directory for each branch:\n\n```sh\nexport CARGO_TARGET_DIR=target/$branch\n```\n\n\
+        Then the fingerprints of each branch stay as they are.";
+
+    fn session(exchanges: usize) -> Work {
+        let exchange = |n: usize| {
+            format!("## User\nWhy does cargo build everything again after checkout {n}?\n\n## Assistant\n{ANSWER}\n\n")
+        };
+        let transcript = (0..exchanges).map(exchange).collect();
+        Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Success, transcript }
+    }
+
+    #[test]
+    fn rules_draw_at_most_five_lessons_from_a_session_and_say_why_there_are_none() {
+        assert_eq!(by_rules(&session(2)).0.len(), 2);
+        assert_eq!(by_rules(&session(9)).0.len(), MAX_FROM_SESSION);
+        let chat = "## User\nHello there, how are you?\n\n## Assistant\nI am fine, thank you for asking!\n";
+        let chat = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Mixed, transcript: chat.into() };
+        let (lessons, why) = by_rules(&chat);
+        assert_eq!(
+            (lessons, why.as_deref()),
+            (vec![], Some("none of 1 exchanges holds something to keep, by rules alone"))
+        );
+    }
+
+    fn transcript(outcome: MemoryOutcome, questions: &[&str]) -> Work {
+        let exchange = |question: &&str| format!("## User\n{question}\n\n## Assistant\n{ANSWER}\n\n");
+        let transcript = questions.iter().map(exchange).collect();
+        Work::Distill { session_id: "s".into(), outcome, transcript }
+    }
+
+    #[test]
+    fn what_was_taken_back_is_no_strategy_and_with_what_put_it_right_a_warning() {
+        let asked = "Why does cargo build everything again after checkout?";
+        let wrong = "That did not work, it fails with LinkerError: no space.";
+        let next = "And how do I share it with the others?";
+        for (outcome, questions, warnings, strategies) in [
+            (MemoryOutcome::Success, &[asked, next][..], 0, 2),
+            (MemoryOutcome::Mixed, &[asked, wrong, next], 1, 1),
+            (MemoryOutcome::Mixed, &[asked, wrong], 1, 0),
+            (MemoryOutcome::Failure, &[asked, wrong, next], 1, 0),
+            (MemoryOutcome::Failure, &[asked, wrong], 0, 0),
+            (MemoryOutcome::Failure, &[asked, next], 0, 0),
+            (MemoryOutcome::Failure, &[asked, wrong, wrong, next], 1, 0),
+        ] {
+            let (lessons, why) = by_rules(&transcript(outcome, questions));
+            let warn = lessons.iter().filter(|lesson| lesson.error_context.is_some()).count();
+            assert_eq!((warn, lessons.len() - warn), (warnings, strategies), "{outcome:?} {questions:?}");
+            assert_eq!(why.is_some(), lessons.is_empty());
+        }
+        let (lessons, _) = by_rules(&transcript(MemoryOutcome::Failure, &[asked, wrong, next]));
+        let error = lessons[0].error_context.as_ref().unwrap();
+        assert_eq!(error.error_type, "linkererror");
+        assert!(error.failure_pattern.contains("no space") && !error.corrective_guidance.is_empty(), "{error:?}");
+    }
+
+    #[test]
+    fn a_question_stays_within_what_a_days_tokens_allow() {
+        let work = Work::Distill {
+            session_id: "s".into(),
+            outcome: MemoryOutcome::Failure,
+            transcript: "something happened ".repeat(20_000),
+        };
+        assert_eq!(question(&Prompts::default(), &work, 32_000, 8_192, 10_000), None, "too little for one answer");
+        for cap in [20_000, 40_000, 1_000_000] {
+            let question = question(&Prompts::default(), &work, 32_000, 8_192, cap).unwrap();
+            assert!(question.tokens <= cap, "{} of {cap}", question.tokens);
+            assert!(question.prompt.cut.is_some() && question.prompt.input.contains("failure"));
+        }
+    }
+
+    #[test]
+    fn from_a_failed_session_only_warnings_are_kept() {
+        let lesson =
+            lesson_of(&Exchange { question: "Why is it built again?".into(), answer: ANSWER.into(), session: None });
+        let failed = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Failure, transcript: "t".into() };
+        assert!(keep(&Prompts::default(), &failed, vec![lesson.clone()]).lessons.is_empty());
+        assert_eq!(keep(&Prompts::default(), &session(1), vec![lesson]).lessons.len(), 1);
+    }
+}

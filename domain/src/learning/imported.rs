@@ -1,0 +1,229 @@
+//! What a file may bring into a bank: the bounds that hold for every file, and what a file that nobody vouches for may
+//! claim. Reading the file is the edge's work.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::evidence::confidence::prior;
+use crate::evidence::stability::names_commit;
+use crate::learning::job::{Job, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
+use crate::memory::trace::{Trace, TraceMetadata, VerdictSource};
+use crate::memory::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace, WorkspaceId, is_name};
+use crate::memory::{FieldProblem, Memory, REPLACED_MAX, Scope, SourceType, Succession, Trust};
+
+/// The highest revision that a file may name: more than every revision an earlier version could store, and so far below
+/// the last one there is that nobody gets there by changing something.
+pub const REVISION_MAX: u64 = 1 << 40;
+/// The latest stage that a file nobody vouches for may claim.
+pub const STAGE_MAX: u32 = 1_000;
+/// Memories that a memory or a trace may name as those it came from, used or left.
+pub const LINKS_MAX: usize = 10_000;
+/// Steps of a trace: several times what the longest solve makes.
+pub const STEPS_MAX: usize = 10_000;
+/// Passages of a memory: several times what the longest text is cut into.
+pub const PASSAGES_MAX: usize = 10_000;
+/// The task of a memory or of a trace, in characters.
+pub const TASK_MAX_CHARS: usize = 200_000;
+/// How far ahead of the clock here a time may lie: clocks of several machines disagree.
+const AHEAD: SignedDuration = SignedDuration::from_hours(24);
+
+/// Whose word a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The user vouches for it: it is taken at its word.
+    Backup,
+    /// Nobody vouches for it, and it is read at this time.
+    Stranger { now: Timestamp },
+}
+
+/// What is wrong with a memory of a file, beside what [`Memory::validate`] finds.
+pub fn problems_of_memory(memory: &Memory, source: Source) -> Vec<FieldProblem> {
+    let names = [("team", &memory.team), ("org", &memory.org), ("embedder", &memory.embedder)];
+    let mut problems: Vec<FieldProblem> = names.into_iter().filter_map(|(field, name)| bad_name(field, name)).collect();
+    let session = memory.source_session.as_deref().unwrap_or_default();
+    problems.extend(too_long("source_session", session, SESSION_MAX_CHARS));
+    problems.extend(too_high("revision", memory.revision));
+    problems.extend(too_many("derived_from", memory.derived_from.len(), LINKS_MAX));
+    problems.extend(too_many("quarantined_for", memory.quarantined_for.len(), LINKS_MAX));
+    let Succession { replaces, stands_beside, .. } = &memory.succession;
+    problems.extend(too_many("succession.replaces", replaces.len(), REPLACED_MAX));
+    problems.extend(too_many("succession.stands_beside", stands_beside.len(), REPLACED_MAX));
+    let link = memory.succession.outdated_by.and_then(|newer| newer.confidence);
+    if link.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {
+        problems.push(problem("succession.outdated_by", "has a confidence that does not lie in 0..=1"));
+    }
+    let reader = match memory.scope {
+        Scope::Project => None,
+        Scope::Team => memory.team.is_none().then_some("team"),
+        Scope::Org => memory.org.is_none().then_some("org"),
+    };
+    problems.extend(reader.map(|field| problem(field, "is missing, as the scope asks for it")));
+    if let Source::Stranger { now } = source {
+        problems.extend(too_long("task", &memory.task, TASK_MAX_CHARS));
+        problems.extend(bad_time("created_at", memory.created_at, now));
+        problems.extend(bad_time("updated_at", memory.updated_at, now));
+        problems.extend(memory.valid_from.and_then(|at| bad_time("valid_from", at, now)));
+    }
+    problems
+}
+
+/// What is wrong with a trace of a file.
+pub fn problems_of_trace(trace: &Trace, source: Source) -> Vec<FieldProblem> {
+    let is_score = |score: f64| (0.0..=1.0).contains(&score);
+    let mut problems: Vec<FieldProblem> = too_high("revision", trace.revision).into_iter().collect();
+    problems.extend(too_many("trajectory", trace.trajectory.len(), STEPS_MAX));
+    problems.extend(too_many("memory_items", trace.memory_items.len(), LINKS_MAX));
+    problems.extend(too_many("memories_used", trace.memories_used.len(), LINKS_MAX));
+    if let Some(commit) = trace.commit.as_deref().filter(|commit| !names_commit(commit)) {
+        let chars = commit.chars().count();
+        problems.push(problem("commit", format!("has {chars} characters that are no 7 to 64 hexadecimal digits")));
+    }
+    let session = trace.metadata.source_session.as_deref().unwrap_or_default();
+    problems.extend(too_long("metadata.source_session", session, SESSION_MAX_CHARS));
+    if trace.final_score.is_some_and(|score| !is_score(score)) {
+        problems.push(problem("final_score", "does not lie in 0..=1"));
+    }
+    if trace.trajectory.iter().filter_map(|step| step.score).any(|score| !is_score(score)) {
+        problems.push(problem("trajectory", "has a score that does not lie in 0..=1"));
+    }
+    if let Source::Stranger { now } = source {
+        problems.extend(too_long("task", &trace.task, TASK_MAX_CHARS));
+        problems.extend(bad_time("created_at", trace.created_at, now));
+    }
+    problems
+}
+
+/// What is wrong with a job of a file.
+pub fn problems_of_job(job: &Job) -> Vec<FieldProblem> {
+    let texts = match &job.work {
+        None if job.is_over() => Vec::new(),
+        None => return vec![problem("work", "is missing, as the job is not over")],
+        Some(Work::Distill { session_id, transcript, .. }) => {
+            vec![
+                ("work.session_id", session_id, SESSION_MAX_CHARS),
+                ("work.transcript", transcript, TRANSCRIPT_MAX_CHARS),
+            ]
+        }
+        Some(Work::Capture { question, answer, session_id }) => {
+            let texts = [("work.question", question), ("work.answer", answer)];
+            let session = session_id.iter().map(|session| ("work.session_id", session, SESSION_MAX_CHARS));
+            texts.map(|(field, text)| (field, text, TRANSCRIPT_MAX_CHARS)).into_iter().chain(session).collect()
+        }
+    };
+    texts.into_iter().filter_map(|(field, text, most)| too_long(field, text, most)).collect()
+}
+
+/// What is wrong with a workspace of a file.
+pub fn problems_of_workspace(workspace: &Workspace, source: Source) -> Vec<FieldProblem> {
+    let names = [("workspace.team", &workspace.team), ("workspace.org", &workspace.org)];
+    let mut problems: Vec<FieldProblem> = names.into_iter().filter_map(|(field, name)| bad_name(field, name)).collect();
+    problems.extend(too_high("workspace.revision", workspace.revision));
+    if workspace.root.len() > ROOT_MAX_BYTES || workspace.root.contains(char::is_control) {
+        let what = format!("has more than {ROOT_MAX_BYTES} bytes or control characters");
+        problems.push(problem("workspace.root", what));
+    }
+    if let Source::Stranger { now } = source {
+        problems.extend(bad_time("workspace.created_at", workspace.created_at, now));
+    }
+    problems
+}
+
+/// Why a memory of a file that nobody vouches for is left out.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeftOut {
+    pub scope: Scope,
+    /// The team or the organisation that it is to be shared with.
+    pub readers: String,
+}
+
+/// The memory that comes of one in a file that nobody vouches for. `home` is the workspace it belongs to, as this bank
+/// knows it. Its words and its status are taken; that anybody trusts it, has pinned it or has seen it succeed is not. Its
+/// links are the caller's to check against the file.
+///
+/// # Errors
+/// It is shared with a team or an organisation that `home` is not trusted with.
+pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, LeftOut> {
+    let trusted_with = |readers: fn(&Workspace) -> Option<&String>| home.and_then(readers);
+    let (named, agreed) = match memory.scope {
+        Scope::Project => (None, None),
+        Scope::Team => (memory.team.as_ref(), trusted_with(|home| home.team.as_ref())),
+        Scope::Org => (memory.org.as_ref(), trusted_with(|home| home.org.as_ref())),
+    };
+    if memory.scope != Scope::Project && (named.is_none() || named != agreed) {
+        return Err(LeftOut { scope: memory.scope, readers: named.cloned().unwrap_or_default() });
+    }
+    Ok(Memory {
+        revision: 1,
+        team: memory.team.filter(|_| memory.scope == Scope::Team),
+        org: memory.org.filter(|_| memory.scope == Scope::Org),
+        source_type: SourceType::Imported,
+        source_session: None,
+        trust: Trust::Model,
+        evolution_stage: memory.evolution_stage.min(STAGE_MAX),
+        prior: memory.prior.min(prior(SourceType::Imported, None)),
+        pinned: false,
+        quarantined_for: Vec::new(),
+        succession: Succession::default(),
+        trace_id: None,
+        trace_outcome: None,
+        ..memory
+    })
+}
+
+/// The workspace that comes of one in a file that nobody vouches for. It is trusted with nobody's memories, and it has its
+/// directory only where its id follows from that: it must not stand where another one would be looked for.
+pub fn untrusted_workspace(workspace: Workspace) -> Workspace {
+    let root = Some(workspace.root).filter(|root| WorkspaceId::of_root(root) == workspace.id).unwrap_or_default();
+    Workspace { revision: 0, root, team: None, org: None, ..workspace }
+}
+
+/// The trace that comes of one in a file that nobody vouches for: it says what was tried, and is evidence about no memory.
+pub fn untrusted_trace(trace: Trace) -> Trace {
+    Trace {
+        revision: 0,
+        verdict_source: match trace.verdict_source {
+            VerdictSource::Evidence => VerdictSource::None,
+            other => other,
+        },
+        evidence: None,
+        evidence_reported: false,
+        memory_items: Vec::new(),
+        memories_used: Vec::new(),
+        commit: None,
+        metadata: TraceMetadata { source_session: None, ..trace.metadata },
+        ..trace
+    }
+}
+
+/// What is wrong with the time of something that happened: a time far ahead would never fade and always be newest.
+pub fn bad_time(field: &'static str, at: Timestamp, now: Timestamp) -> Option<FieldProblem> {
+    if at < Timestamp::UNIX_EPOCH {
+        return Some(problem(field, "is before 1970"));
+    }
+    let latest = now.saturating_add(AHEAD).unwrap_or(now);
+    (at > latest).then(|| problem(field, format!("is {at}, which is more than a day ahead of the clock here")))
+}
+
+fn problem(field: &'static str, problem: impl Into<String>) -> FieldProblem {
+    FieldProblem { field, problem: problem.into() }
+}
+
+fn bad_name(field: &'static str, name: &Option<String>) -> Option<FieldProblem> {
+    let name = name.as_deref()?;
+    (!is_name(name)).then(|| problem(field, format!("must have 1 to {NAME_MAX_CHARS} characters and no line breaks")))
+}
+
+fn too_high(field: &'static str, revision: u64) -> Option<FieldProblem> {
+    (revision > REVISION_MAX).then(|| problem(field, format!("is {revision}; at most {REVISION_MAX} is allowed")))
+}
+
+fn too_many(field: &'static str, items: usize, max: usize) -> Option<FieldProblem> {
+    (items > max).then(|| problem(field, format!("has {items} items; at most {max} are allowed")))
+}
+
+fn too_long(field: &'static str, text: &str, max: usize) -> Option<FieldProblem> {
+    let chars = text.chars().count();
+    (chars > max).then(|| problem(field, format!("has {chars} characters; at most {max} are allowed")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Lessons: what a model learned from attempts, before it is a memory, and how they become memories with a genealogy.
+//! Which of them are fit to keep is decided in `validate`, what they are to those that are there in `likeness`.
+
+mod echo;
+mod likeness;
+mod printed;
+mod validate;
+mod wording;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::confidence::prior;
+use crate::memory::ids::{MemoryId, TraceId};
+use crate::memory::signature::mentioned;
+use crate::memory::trace::Outcome;
+use crate::memory::workspace::WorkspaceId;
+use crate::memory::{
+    ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, Scope, SourceType, Status, TAGS_MAX,
+    TITLE_MAX_CHARS, Trust,
+};
+use crate::retrieval::prompt_memories::Injection;
+
+pub use likeness::{Likeness, RELATED_COSINE, likeness};
+pub use printed::PrintedError;
+pub use validate::{Kept, Refused, Shown, keep};
+
+/// At most so many lessons from one judged solution.
+pub const MAX_FROM_ONE: usize = 3;
+/// At most so many from a contrast of several attempts.
+pub const MAX_FROM_CONTRAST: usize = 5;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct LessonError {
+    pub error_type: String,
+    pub failure_pattern: String,
+    pub corrective_guidance: String,
+}
+
+/// One item a model answers with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Lesson {
+    pub title: String,
+    /// One sentence: when to use it, when not.
+    pub description: String,
+    pub content: String,
+    #[serde(default)]
+    pub pattern_tags: Vec<String>,
+    #[serde(default)]
+    pub domain_category: Option<String>,
+    #[serde(default)]
+    pub difficulty_level: Option<String>,
+    /// Only for a lesson from a failure: what went wrong and what to do instead.
+    #[serde(default)]
+    pub error_context: Option<LessonError>,
+}
+
+/// The warning that rules make of a solution that failed, where no model says what can be learned: why it failed, and what
+/// would have made it better. None where nobody said why.
+pub fn from_failed_solution(reasons: &str, feedback: &str) -> Option<Lesson> {
+    let shortened = |text: &str| text.trim().chars().take(LESSON_CONTENT_MAX_CHARS).collect::<String>();
+    let reasons = Some(shortened(reasons)).filter(|text| !text.is_empty())?;
+    let advice = match shortened(feedback) {
+        text if text.is_empty() => "Rule this out before a solution is handed in.".to_owned(),
+        text => text,
+    };
+    let error_type = mentioned(&reasons).map_or_else(|| "FailedSolution".to_owned(), |error| error.error().to_owned());
+    Some(Lesson {
+        title: "A solution of a task like this one failed".into(),
+        description: "When a similar task is about to be solved.".into(),
+        content: reasons.clone(),
+        pattern_tags: Vec::new(),
+        domain_category: None,
+        difficulty_level: None,
+        error_context: Some(LessonError { error_type, failure_pattern: reasons, corrective_guidance: advice }),
+    })
+}
+
+/// Where lessons come from: what all memories of one solve, one session or one exchange have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Origin {
+    pub task: String,
+    pub domain: Option<String>,
+    pub workspace_id: WorkspaceId,
+    pub source_type: SourceType,
+    pub source_session: Option<String>,
+    pub trace_id: Option<TraceId>,
+    /// `Partial` of a session that was both.
+    pub outcome: Outcome,
+    /// What its warnings keep of a check that failed.
+    pub printed: PrintedError,
+    pub at: Timestamp,
+}
+
+impl Lesson {
+    /// Its parents are the memories that were injected: the highest scored is the parent, all are sources.
+    pub fn into_memory(self, id: MemoryId, origin: &Origin, injected: &Injection) -> Memory {
+        let derived_from = injected.ids();
+        let evolution_stage = injected.iter().map(|entry| entry.memory.next_stage()).max().unwrap_or(0);
+        let trust = injected.iter().map(|entry| entry.memory.trust).min().unwrap_or(Trust::Model).min(Trust::Model);
+        let domain = tidy(self.domain_category).or_else(|| tidy(origin.domain.clone()));
+        let outcome = match (origin.outcome, &self.error_context) {
+            (Outcome::Partial, _) | (Outcome::Failure, None) => MemoryOutcome::Mixed,
+            (_, Some(_)) => MemoryOutcome::Failure,
+            (Outcome::Success, None) => MemoryOutcome::Success,
+        };
+        Memory {
+            id,
+            revision: 1,
+            title: self.title.trim().to_owned(),
+            description: self.description.trim().to_owned(),
+            content: self.content.trim().to_owned(),
+            outcome,
+            error_context: self.error_context.map(|error| ErrorContext {
+                error_type: error.error_type,
+                failure_pattern: error.failure_pattern,
+                corrective_guidance: error.corrective_guidance,
+                error_message: origin.printed.message.clone(),
+                stack_trace: origin.printed.stack_trace.clone(),
+                task_domain: domain.clone(),
+            }),
+            task: origin.task.clone(),
+            further_tasks: Vec::new(),
+            wordings: Vec::new(),
+            workspace_id: origin.workspace_id.clone(),
+            scope: Scope::Project,
+            team: None,
+            org: None,
+            source_type: origin.source_type,
+            source_session: origin.source_session.clone(),
+            trust,
+            parent_memory_id: derived_from.first().copied(),
+            derived_from,
+            evolution_stage,
+            pattern_tags: tags(self.pattern_tags),
+            difficulty_level: tidy(self.difficulty_level),
+            domain_category: domain,
+            prior: prior(origin.source_type, Some(origin.outcome)),
+            created_at: origin.at,
+            updated_at: origin.at,
+            pinned: false,
+            status: Status::Active,
+            quarantined_for: Vec::new(),
+            valid_from: None,
+            succession: Default::default(),
+            trace_id: origin.trace_id,
+            trace_outcome: origin.trace_id.map(|_| origin.outcome),
+            embedder: None,
+        }
+    }
+}
+
+/// Trimmed, bounded, or nothing: a model's label is not worth an error.
+fn tidy(label: Option<String>) -> Option<String> {
+    label.map(|text| text.trim().chars().take(TITLE_MAX_CHARS).collect::<String>()).filter(|text| !text.is_empty())
+}
+
+fn tags(tags: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for tag in tags.into_iter().filter_map(|tag| tidy(Some(tag))) {
+        if kept.len() < TAGS_MAX && !kept.contains(&tag) {
+            kept.push(tag);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

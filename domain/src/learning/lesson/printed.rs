@@ -1,0 +1,97 @@
+//! What the check of a solution printed when it failed, as a warning keeps it: the message of the error and its stack.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::memory::observation::Observed;
+use crate::memory::signature::error_message;
+use crate::memory::{STACK_TRACE_MAX_CHARS, normalised_stack};
+
+/// Empty where nothing was checked, the check passed, or it printed nothing that names an error.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PrintedError {
+    pub message: Option<String>,
+    /// Without addresses and line numbers.
+    pub stack_trace: Option<String>,
+}
+
+impl PrintedError {
+    /// The text of the check is without its secrets already: a cut might leave half of one.
+    pub fn of(observed: &Observed) -> Self {
+        let Some(printed) = observed.detail.as_deref().filter(|_| !observed.passed) else { return Self::default() };
+        let bounded = |text: String| text.chars().take(STACK_TRACE_MAX_CHARS).collect();
+        Self { message: error_message(printed).map(bounded), stack_trace: stack_in(printed) }
+    }
+}
+
+/// A line of a stack, as Python, the JVM, JavaScript, .NET, Rust and Go print them.
+const FRAME: &str =
+    r#"^\s*File "[^"]+", line \d+|^\s*at \S.*(?:\)|[:\s]\d+)$|^\s+\d+: .*::|^\t\S+\.go:\d+|^\s*\S+ in .* at \S+:\d+$"#;
+
+static FRAMES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(FRAME).ok());
+
+/// From the first line of a stack to the last; none where there is no stack.
+fn stack_in(printed: &str) -> Option<String> {
+    let frames = FRAMES.as_ref()?;
+    let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    let first = lines.iter().position(|line| frames.is_match(line))?;
+    let last = lines.iter().rposition(|line| frames.is_match(line))?;
+    Some(normalised_stack(&lines[first..=last].join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::memory::observation::EvidenceKind;
+
+    fn printed(passed: bool, detail: &str) -> PrintedError {
+        PrintedError::of(&Observed { kind: EvidenceKind::ExitCode, passed, detail: Some(detail.into()) })
+    }
+
+    #[rstest]
+    #[case(
+        "exit code 1\nran 3 tests\nTraceback (most recent call last):\n  File \"/app/a.py\", line 3, in load\n    \
+         return read(path)\n  File \"/app/b.py\", line 9, in read\nValueError: bad literal 'x'",
+        Some("ValueError: bad literal 'x'"),
+        Some("File \"/app/a.py\", in load\n    return read(path)\n  File \"/app/b.py\", in read")
+    )]
+    #[case(
+        "exit code 101\nthread 'tests::sorts' panicked at src/lib.rs:4:9:\nassertion `left == right` failed\n  left: 1\n \
+         right: 2\nnote: run with `RUST_BACKTRACE=1`",
+        Some("thread 'tests::sorts' panicked at src/lib.rs:4:9:\nassertion `left == right` failed"),
+        None
+    )]
+    #[case(
+        "exit code 1\nTypeError: x is not a function\n    at run (/app/index.js:3:9)\n    at node:internal/main:23:47",
+        Some("TypeError: x is not a function"),
+        Some("at run (/app/index.js)\n    at node:internal/main")
+    )]
+    #[case(
+        "exit code 1\nerror[E0382]: borrow of moved value: `a`",
+        Some("error[E0382]: borrow of moved value: `a`"),
+        None
+    )]
+    #[case("exit code 1\nat least one line is too long\n2 of 3 passed", None, None)]
+    #[case("exit code 1", None, None)]
+    fn the_message_and_the_stack_are_found(
+        #[case] detail: &str,
+        #[case] message: Option<&str>,
+        #[case] stack: Option<&str>,
+    ) {
+        let found = printed(false, detail);
+        assert_eq!((found.message.as_deref(), found.stack_trace.as_deref()), (message, stack));
+        assert_eq!(printed(true, detail), PrintedError::default());
+    }
+
+    #[test]
+    fn both_have_their_bounds() {
+        let frames = "  at com.acme.Bank.pay(Bank.java:42)\n".repeat(500);
+        let found = printed(false, &format!("IOException: {}\n{frames}", "x".repeat(9_000)));
+        let chars = |text: Option<String>| text.unwrap().chars().count();
+        assert_eq!(chars(found.message), STACK_TRACE_MAX_CHARS);
+        assert!(chars(found.stack_trace) <= STACK_TRACE_MAX_CHARS);
+    }
+}

@@ -1,0 +1,153 @@
+//! Which lessons are fit to keep. Not whether they are true or useful: that is what evidence is for.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::echo::Echoes;
+use super::{Lesson, LessonError};
+use crate::memory::signature::Signature;
+use crate::memory::{DESCRIPTION_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, TITLE_MAX_CHARS};
+use crate::prompt::{Prompts, names_a_fence};
+use crate::safety::secrets::{MARKER, scrub};
+
+/// Why a lesson was not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refused {
+    /// A text without a letter or a digit.
+    Blank,
+    TooLong,
+    /// A secret, or the marker of one that was there.
+    HasSecret,
+    /// The task, a whole solution, the instructions, or the fence around quoted text.
+    EchoesPrompt,
+    /// A lesson from a failure that does not say what went wrong, or whose error has no name.
+    NoErrorContext,
+    /// Its title is paths, addresses and ids, and no word of a rule.
+    OnlyLiterals,
+    /// There were more than are kept.
+    TooMany,
+}
+
+impl Refused {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Blank => "blank",
+            Self::TooLong => "too_long",
+            Self::HasSecret => "has_secret",
+            Self::EchoesPrompt => "echoes_prompt",
+            Self::NoErrorContext => "no_error_context",
+            Self::OnlyLiterals => "only_literals",
+            Self::TooMany => "too_many",
+        }
+    }
+}
+
+/// The lessons worth keeping, and how many were refused for what.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Kept {
+    pub lessons: Vec<Lesson>,
+    pub refused: BTreeMap<Refused, usize>,
+}
+
+/// What a model had before it when it was asked for lessons.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown<'a> {
+    pub task: &'a str,
+    /// Drafts, solutions, whatever was made of the task.
+    pub solutions: Vec<&'a str>,
+    pub prompts: &'a Prompts,
+}
+
+/// `warnings_only` where the one solution failed: then each must say what went wrong.
+pub fn keep(lessons: Vec<Lesson>, shown: &Shown<'_>, warnings_only: bool, max: usize) -> Kept {
+    let mut kept = Kept::default();
+    let echoes = Echoes::of(shown);
+    for lesson in lessons {
+        let lesson = tidied(lesson);
+        let refused = check(&lesson, &echoes, warnings_only).err();
+        match refused.or((kept.lessons.len() == max).then_some(Refused::TooMany)) {
+            Some(reason) => *kept.refused.entry(reason).or_default() += 1,
+            None => kept.lessons.push(lesson),
+        }
+    }
+    kept
+}
+
+/// A form with nothing in it is how some models say null.
+fn tidied(mut lesson: Lesson) -> Lesson {
+    let says_nothing = |text: &String| {
+        let said: String = text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
+        ["", "none", "null", "na"].contains(&&*said)
+    };
+    let nothing = |error: &LessonError| {
+        [&error.error_type, &error.failure_pattern, &error.corrective_guidance].into_iter().all(says_nothing)
+    };
+    lesson.error_context = lesson.error_context.filter(|error| !nothing(error));
+    lesson
+}
+
+fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Refused> {
+    let mut texts = vec![(&lesson.description, DESCRIPTION_MAX_CHARS), (&lesson.content, LESSON_CONTENT_MAX_CHARS)];
+    let mut names = vec![(&lesson.title, TITLE_MAX_CHARS)];
+    let mut pattern = Vec::new();
+    if let Some(error) = &lesson.error_context {
+        names.push((&error.error_type, TITLE_MAX_CHARS));
+        texts.push((&error.corrective_guidance, LESSON_CONTENT_MAX_CHARS));
+        pattern.push((&error.failure_pattern, LESSON_CONTENT_MAX_CHARS));
+    }
+    for (text, max) in names.iter().chain(&texts).chain(&pattern) {
+        if !has_words(text) {
+            return Err(Refused::Blank);
+        }
+        if text.chars().count() > *max {
+            return Err(Refused::TooLong);
+        }
+    }
+    let labels = lesson.pattern_tags.iter().chain(&lesson.domain_category).chain(&lesson.difficulty_level);
+    let mut all = names.iter().chain(&texts).chain(&pattern).map(|(text, _)| *text).chain(labels);
+    if all.clone().any(|text| text.contains(MARKER) || scrub(text).redactions > 0) {
+        return Err(Refused::HasSecret);
+    }
+    match &lesson.error_context {
+        None if warnings_only => return Err(Refused::NoErrorContext),
+        Some(error) if !has_words(Signature::of(&error.error_type, None).error()) => {
+            return Err(Refused::NoErrorContext);
+        }
+        _ => {}
+    }
+    let echoed = texts.iter().any(|(text, _)| echoes.is_echo(text))
+        || pattern.iter().any(|(text, _)| echoes.is_echo_of_all(text))
+        || echoes.is_long_echo(&lesson.title);
+    if echoed || all.any(|text| names_a_fence(text)) {
+        return Err(Refused::EchoesPrompt);
+    }
+    if is_only_literals(&lesson.title) {
+        return Err(Refused::OnlyLiterals);
+    }
+    Ok(())
+}
+
+/// White space is no word, and neither are dots, dashes and characters that nobody sees.
+fn has_words(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
+/// A title that names no rule at all. What holds one word more passes: whether a rule is general enough, no pattern can
+/// tell.
+fn is_only_literals(title: &str) -> bool {
+    static LITERAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let address = r"[a-z][a-z0-9+.-]*://\S+";
+        let path = r"(?:~|\.{1,2}|[a-z]:)?[/\\]\S+|\S+[/\\]\S*\.[a-z0-9]{1,8}";
+        let id = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|#?[0-9]+|0x[0-9a-f]+|[0-9a-f]{8,64}";
+        Regex::new(&format!(r"(?i)^(?:{address}|{path}|{id})$")).ok()
+    });
+    let bare = |word: &str| word.trim_matches(|c: char| "`'\"()[]{}<>,;:!?".contains(c)).to_owned();
+    let mut words = title.split_whitespace().map(bare).filter(|word| has_words(word)).peekable();
+    let Some(literal) = &*LITERAL else { return false };
+    words.peek().is_some() && words.all(|word| literal.is_match(&word))
+}
+
+#[cfg(test)]
+mod tests;

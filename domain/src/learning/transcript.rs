@@ -1,0 +1,261 @@
+//! Transcripts: the text of a file becomes exchanges, each a question with its answer. What kind of file it is shows in
+//! its content, never in its name. Which exchanges are worth keeping is `capture`'s matter.
+
+mod codex;
+mod context;
+mod conversation;
+mod fences;
+mod markdown;
+mod record;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub(crate) use fences::{FenceLine, Fences};
+
+use crate::text::json;
+use conversation::Conversation;
+use record::Record;
+
+/// A larger file is refused by whoever reads it.
+pub const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
+/// What is longer is cut off behind it.
+pub const MAX_QUESTION_CHARS: usize = 20_000;
+/// What is longer is cut off behind it.
+pub const MAX_ANSWER_CHARS: usize = 200_000;
+/// Of one file; the others are counted.
+pub const MAX_EXCHANGES: usize = 10_000;
+/// Any file may have as many JSON values, and a long one another for so many bytes of it.
+const VALUES_OF_ANY: usize = 200_000;
+const BYTES_A_VALUE: usize = 16;
+/// As many of them are named.
+const MAX_NAMED_LINES: usize = 20;
+const MAX_SESSION_CHARS: usize = 200;
+
+/// A question and all that was said in answer to it: without tool calls, their results, and thoughts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    pub question: String,
+    pub answer: String,
+    /// The session it comes from, where the file names one.
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// Messages with a role and content, as JSON Lines, one list, or an object with a list.
+    Messages,
+    /// A session file of Claude Code.
+    ClaudeCode,
+    /// A rollout file of Codex.
+    Codex,
+    /// Markdown in which speakers are named.
+    Chat,
+    /// Markdown with headings: each heading is a question, what stands below it the answer.
+    Notes,
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    pub format: Format,
+    /// In the order of the file.
+    pub exchanges: Vec<Exchange>,
+    pub unreadable: Unreadable,
+    /// Exchanges beyond [`MAX_EXCHANGES`].
+    pub left_out: usize,
+}
+
+/// Lines that are not what the rest of the file is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Unreadable {
+    pub lines: usize,
+    /// The numbers of the first of them, from 1.
+    pub first: Vec<usize>,
+}
+
+impl Unreadable {
+    fn note(&mut self, line: usize) {
+        self.lines += 1;
+        if self.first.len() < MAX_NAMED_LINES {
+            self.first.push(line);
+        }
+    }
+}
+
+/// Nothing at all could be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TranscriptError {
+    #[error("the file is empty")]
+    Empty,
+    #[error("the file is not text in UTF-8")]
+    NotText,
+    #[error("none of its {lines} lines is a message; the first that is not JSON is line {first}")]
+    NoMessages { lines: usize, first: usize },
+    #[error("it has far more JSON values than a transcript of its length has")]
+    TooManyValues,
+    #[error("it is neither a transcript nor notes: no messages, no speakers, no headings")]
+    Unrecognised,
+}
+
+/// Reads what a file holds. A broken line is counted and named, and the others are read.
+///
+/// # Errors
+/// Where there is nothing in it that could be read.
+pub fn read(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(TranscriptError::Empty);
+    }
+    if looks_like_json(bytes) {
+        return from_json(bytes);
+    }
+    let text = str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or(TranscriptError::NotText)?;
+    let (format, conversations) = markdown::read(text).ok_or(TranscriptError::Unrecognised)?;
+    Ok(collected(format, conversations, Unreadable::default()))
+}
+
+/// Whether it begins as JSON does, or most of its lines are objects: a broken first line does not make it a note.
+fn looks_like_json(bytes: &[u8]) -> bool {
+    const LOOKED_AT: usize = 50;
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => return true,
+        // What has too many values to be looked at is told so.
+        Some(b'[') if !is_readable(bytes) || serde_json::from_slice::<Vec<Value>>(bytes).is_ok() => return true,
+        _ => {}
+    }
+    let (mut objects, mut others) = (0, 0);
+    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LOOKED_AT) {
+        match is_readable(line).then(|| serde_json::from_slice::<Value>(line)) {
+            Some(Ok(Value::Object(_))) => objects += 1,
+            _ => others += 1,
+        }
+    }
+    objects > 0 && objects >= others
+}
+
+/// Whether it has no more values than a transcript of its length may have: what is said is most of one.
+fn is_readable(bytes: &[u8]) -> bool {
+    json::has_at_most(bytes, VALUES_OF_ANY + bytes.len() / BYTES_A_VALUE)
+}
+
+fn from_json(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
+    if !is_readable(bytes) {
+        return Err(TranscriptError::TooManyValues);
+    }
+    let mut unreadable = Unreadable::default();
+    let (values, lines) = values(bytes, &mut unreadable);
+    let mut reading = Reading::default();
+    for (line, value) in values {
+        if !reading.take(value) {
+            unreadable.note(line);
+        }
+    }
+    unreadable.first.sort_unstable();
+    let Some(format) = reading.format else {
+        let first = unreadable.first.first().copied();
+        return Err(match first {
+            Some(first) => TranscriptError::NoMessages { lines, first },
+            None => TranscriptError::Unrecognised,
+        });
+    };
+    Ok(collected(format, reading.finish(), unreadable))
+}
+
+/// The values of a file with the lines they stand on: one a line, or one over several lines. And how many lines have
+/// something.
+fn values(bytes: &[u8], unreadable: &mut Unreadable) -> (Vec<(usize, Value)>, usize) {
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate().map(|(n, line)| (n + 1, line.trim_ascii()));
+    let lines: Vec<(usize, &[u8])> = lines.filter(|(_, line)| !line.is_empty()).collect();
+    let starts_whole = lines.first().is_some_and(|(_, line)| serde_json::from_slice::<Value>(line).is_ok());
+    if !starts_whole && let Ok(whole) = serde_json::from_slice::<Value>(bytes) {
+        return (vec![(1, whole)], lines.len());
+    }
+    let mut values = Vec::new();
+    for (n, line) in &lines {
+        match serde_json::from_slice(line) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) => values.push((*n, value)),
+            _ => unreadable.note(*n),
+        }
+    }
+    (values, lines.len())
+}
+
+/// A file of records, as far as it is read.
+#[derive(Default)]
+struct Reading {
+    format: Option<Format>,
+    session: Option<String>,
+    current: Conversation,
+    /// What Codex tells its screen: the same again, used where there is nothing else.
+    events: Conversation,
+    whole: Vec<Conversation>,
+    seen: BTreeSet<String>,
+}
+
+impl Reading {
+    /// Whether there was anything in it that a transcript may hold.
+    fn take(&mut self, value: Value) -> bool {
+        let fields = match value {
+            Value::Array(items) => return self.take_list(items),
+            Value::Object(fields) => fields,
+            _ => return false,
+        };
+        if let Some(Value::Array(items)) = fields.get("messages") {
+            let session = record::session_of(&fields);
+            let (outer, before) = (std::mem::take(&mut self.current), self.session.take());
+            self.session = session;
+            let read = self.take_list(items.clone());
+            self.whole.push(std::mem::replace(&mut self.current, outer));
+            self.session = before;
+            return read;
+        }
+        if let Some(Value::String(uuid)) = fields.get("uuid")
+            && !self.seen.insert(uuid.clone())
+        {
+            return true;
+        }
+        let (format, record) = record::of(&fields);
+        if !matches!(record, Record::Unknown) {
+            self.format = self.format.max(Some(format));
+        }
+        match record {
+            Record::Unknown => return true,
+            Record::Session(id) => self.session = Some(id.chars().take(MAX_SESSION_CHARS).collect()),
+            Record::Nothing => {}
+            Record::Turn { turn, session } => {
+                let session = session.or_else(|| self.session.clone());
+                self.current.take(turn, session.as_deref());
+            }
+            Record::Event(turn) => self.events.take(turn, self.session.as_deref()),
+        }
+        true
+    }
+
+    fn take_list(&mut self, items: Vec<Value>) -> bool {
+        let mut read = true;
+        for item in items {
+            read &= matches!(item, Value::Object(_)) && self.take(item);
+        }
+        read
+    }
+
+    fn finish(mut self) -> Vec<Conversation> {
+        let shown = if self.current.is_one_sided() { self.events } else { self.current };
+        self.whole.push(shown);
+        self.whole
+    }
+}
+
+fn collected(format: Format, conversations: Vec<Conversation>, unreadable: Unreadable) -> Transcript {
+    let mut exchanges: Vec<Exchange> = conversations.into_iter().flat_map(Conversation::into_exchanges).collect();
+    let left_out = exchanges.len().saturating_sub(MAX_EXCHANGES);
+    exchanges.truncate(MAX_EXCHANGES);
+    Transcript { format, exchanges, unreadable, left_out }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Identities. Every thing that is stored has a UUIDv7 of its own, made by its creator before the first write:
+//! a write that is retried carries the same id and is therefore the same thing. Things that may be
+//! made again of the same matter have an id (UUIDv8) that follows from it: a signal about a trace
+//! ([`crate::memory::signal::id_within_trace`]), background work and its memories ([`crate::learning::job`]).
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::{Builder, Uuid};
+
+/// The id (UUIDv8) that follows from these parts: the same parts, the same id; where one ends counts.
+pub(crate) fn derived(parts: &[&[u8]]) -> Uuid {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl From<Uuid> for $name {
+            fn from(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+        }
+
+        impl $name {
+            pub fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Uuid::parse_str(text.trim()).map(Self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A reusable lesson.
+    MemoryId
+);
+id!(
+    /// One run of the solver, or one reported session.
+    TraceId
+);
+id!(
+    /// One piece of evidence about a memory.
+    SignalId
+);
+id!(
+    /// Background work.
+    JobId
+);
+id!(
+    /// A task while it runs; names it in logs and in `metadata.task_id` of model calls.
+    TaskId
+);

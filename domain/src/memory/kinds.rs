@@ -1,0 +1,75 @@
+//! The kinds that memories are told apart by, each with the word that it is stored and shown as.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the experience a memory was learned from went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryOutcome {
+    Success,
+    Failure,
+    Mixed,
+}
+
+/// Who may read a memory: its workspace, its team, its organisation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    #[default]
+    Project,
+    Team,
+    Org,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceType {
+    Solve,
+    Explicit,
+    PassiveLearning,
+    Distilled,
+    Consolidated,
+    Imported,
+}
+
+/// Whose word a memory is; a derived memory is trusted no more than its least trusted source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    Model,
+    Tool,
+    Agent,
+    User,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    #[default]
+    Active,
+    Archived,
+    Superseded,
+    Quarantined,
+}
+
+/// The lowercase word a unit variant is stored and shown as.
+macro_rules! words {
+    ($($name:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {$(
+        impl $name {
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+    )+};
+}
+words! {
+    MemoryOutcome { Success = "success", Failure = "failure", Mixed = "mixed" }
+    Scope { Project = "project", Team = "team", Org = "org" }
+    SourceType {
+        Solve = "solve", Explicit = "explicit", PassiveLearning = "passive_learning",
+        Distilled = "distilled", Consolidated = "consolidated", Imported = "imported",
+    }
+    Trust { Model = "model", Tool = "tool", Agent = "agent", User = "user" }
+    Status { Active = "active", Archived = "archived", Superseded = "superseded", Quarantined = "quarantined" }
+}

@@ -1,0 +1,143 @@
+//! What is said about the use of memories: what was observed of a task, what a client reports, and which signals follow
+//! from it. How signals move confidence is decided in `evidence::confidence`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::signal::SignalKind;
+
+/// A report's own texts, in characters.
+pub const COMMENT_MAX_CHARS: usize = 2_000;
+pub const DETAIL_MAX_CHARS: usize = 4_000;
+
+/// What a verdict rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(description = "")] // said to models at every argument of this type
+pub enum EvidenceKind {
+    Tests,
+    ExitCode,
+    Diff,
+    User,
+    Other,
+}
+
+impl EvidenceKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tests => "tests",
+            Self::ExitCode => "exit_code",
+            Self::Diff => "diff",
+            Self::User => "user",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// What was observed of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observed {
+    pub kind: EvidenceKind,
+    pub passed: bool,
+    /// Such as the failing test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+impl Observed {
+    /// In one text.
+    pub fn words(&self) -> String {
+        let (kind, passed) = (self.kind.as_str(), if self.passed { "passed" } else { "failed" });
+        match self.detail.as_deref().map(str::trim).filter(|detail| !detail.is_empty()) {
+            Some(detail) => format!("{kind} {passed}: {detail}"),
+            None => format!("{kind} {passed}"),
+        }
+    }
+}
+
+/// What a client says of memories it used; `None` says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Verdict {
+    pub helpful: Option<bool>,
+    pub task_succeeded: Option<bool>,
+    /// What came of them was taken back.
+    pub reverted: Option<bool>,
+    pub evidence: Option<Observed>,
+    pub comment: Option<String>,
+}
+
+impl Verdict {
+    /// One signal each for what was said. Evidence is what was observed, `task_succeeded` what is claimed: where both
+    /// are given, the evidence alone counts. That nothing was reverted is no signal; time tells (`Stable`).
+    pub fn signals(&self) -> Vec<SignalKind> {
+        let observed = self.evidence.as_ref().map(|evidence| evidence.passed);
+        let helpful = self.helpful.map(|yes| if yes { SignalKind::Helpful } else { SignalKind::NotHelpful });
+        let succeeded = observed.or(self.task_succeeded);
+        let succeeded = succeeded.map(|yes| if yes { SignalKind::TaskSucceeded } else { SignalKind::TaskFailed });
+        let reverted = self.reverted.filter(|yes| *yes).map(|_| SignalKind::Reverted);
+        helpful.into_iter().chain(succeeded).chain(reverted).collect()
+    }
+
+    /// The reporter's words and the evidence, in one text; nothing when there is neither.
+    pub fn words(&self) -> Option<String> {
+        let comment = self.comment.as_deref().map(str::trim).filter(|comment| !comment.is_empty());
+        let evidence = self.evidence.as_ref().map(Observed::words);
+        let words: Vec<String> = comment.map(str::to_owned).into_iter().chain(evidence).collect();
+        (!words.is_empty()).then(|| words.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn observed(passed: bool) -> Option<Observed> {
+        Some(Observed { kind: EvidenceKind::Tests, passed, detail: None })
+    }
+
+    #[test]
+    fn each_thing_said_is_one_signal() {
+        let said = |verdict: Verdict| verdict.signals();
+        let none = Verdict::default();
+        assert_eq!(said(none.clone()), []);
+        assert_eq!(said(Verdict { helpful: Some(true), ..none.clone() }), [SignalKind::Helpful]);
+        assert_eq!(said(Verdict { helpful: Some(false), ..none.clone() }), [SignalKind::NotHelpful]);
+        assert_eq!(said(Verdict { task_succeeded: Some(true), ..none.clone() }), [SignalKind::TaskSucceeded]);
+        assert_eq!(said(Verdict { task_succeeded: Some(false), ..none.clone() }), [SignalKind::TaskFailed]);
+        assert_eq!(said(Verdict { reverted: Some(true), ..none.clone() }), [SignalKind::Reverted]);
+        assert_eq!(said(Verdict { reverted: Some(false), ..none.clone() }), []);
+        assert_eq!(said(Verdict { evidence: observed(true), ..none }), [SignalKind::TaskSucceeded]);
+    }
+
+    #[test]
+    fn what_was_observed_beats_what_is_claimed() {
+        let claimed = Verdict { task_succeeded: Some(true), evidence: observed(false), ..Verdict::default() };
+        assert_eq!(claimed.signals(), [SignalKind::TaskFailed]);
+    }
+
+    #[test]
+    fn words_and_evidence_become_one_text() {
+        let evidence = Observed { kind: EvidenceKind::ExitCode, passed: false, detail: Some(" 101 ".into()) };
+        let both = Verdict { comment: Some("wrong range".into()), evidence: Some(evidence), ..Verdict::default() };
+        assert_eq!(both.words().as_deref(), Some("wrong range\nexit_code failed: 101"));
+        assert_eq!(Verdict { evidence: observed(true), ..Verdict::default() }.words().as_deref(), Some("tests passed"));
+        assert_eq!(Verdict { comment: Some("  ".into()), ..Verdict::default() }.words(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_report_says_the_same_twice_or_a_thing_and_its_opposite(
+            helpful: Option<bool>, task_succeeded: Option<bool>, reverted: Option<bool>, passed: Option<bool>,
+        ) {
+            let evidence = passed.and_then(observed);
+            let signals = Verdict { helpful, task_succeeded, reverted, evidence, comment: None }.signals();
+            let count = |kinds: &[SignalKind]| signals.iter().filter(|kind| kinds.contains(kind)).count();
+            prop_assert!(count(&[SignalKind::Helpful, SignalKind::NotHelpful]) == usize::from(helpful.is_some()));
+            let judged = usize::from(task_succeeded.is_some() || passed.is_some());
+            prop_assert!(count(&[SignalKind::TaskSucceeded, SignalKind::TaskFailed]) == judged);
+            prop_assert!(count(&[SignalKind::Reverted]) == usize::from(reverted == Some(true)));
+        }
+    }
+}

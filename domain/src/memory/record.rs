@@ -1,0 +1,384 @@
+//! A memory: one reusable lesson. What it consists of, when it is valid, how a model reads it.
+//! Scores are in `score`, evidence and confidence in `confidence`, storage elsewhere.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
+use super::searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
+use super::signal::{SignalKind, id_within_trace};
+use super::succession::Succession;
+use crate::memory::ids::{MemoryId, SignalId, TraceId};
+use crate::memory::signature::Signature;
+use crate::memory::trace::Outcome;
+use crate::memory::workspace::WorkspaceId;
+use crate::prompt::one_line;
+use crate::text::hex::hex;
+
+pub const TITLE_MAX_CHARS: usize = 120;
+pub const DESCRIPTION_MAX_CHARS: usize = 400;
+/// The bound for what a model extracts. Memories by hand may be longer, up to [`CONTENT_MAX_CHARS`].
+pub const LESSON_CONTENT_MAX_CHARS: usize = 4_000;
+pub const CONTENT_MAX_CHARS: usize = 100_000;
+pub const STACK_TRACE_MAX_CHARS: usize = 4_000;
+pub const TAGS_MAX: usize = 20;
+
+/// What went wrong; its presence is what makes a memory a warning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorContext {
+    pub error_type: String,
+    pub failure_pattern: String,
+    pub corrective_guidance: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_trace: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_domain: Option<String>,
+}
+
+impl ErrorContext {
+    pub fn signature(&self) -> Signature {
+        Signature::of(&self.error_type, self.task_domain.as_deref())
+    }
+}
+
+/// One reusable lesson, as stored. Evidence counts, usage and confidence are not here: they are folded from signals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    pub id: MemoryId,
+    /// Counts edits; 1 for a new memory. Earlier versions stored whatever 32 bits a file claimed, so it has 64: whatever
+    /// they stored has a next one.
+    pub revision: u64,
+    pub title: String,
+    /// One sentence: when to use it, when not.
+    pub description: String,
+    pub content: String,
+    pub outcome: MemoryOutcome,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_context: Option<ErrorContext>,
+    /// The task it was learned from; empty when there was none.
+    #[serde(default)]
+    pub task: String,
+    /// The gists of other tasks that confirmed it: it is found by their words, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_tasks: Vec<String>,
+    /// Title, description and content in other words that were said later: it is found by them, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wordings: Vec<String>,
+    pub workspace_id: WorkspaceId,
+    #[serde(default)]
+    pub scope: Scope,
+    /// The team or organisation that reads it, when the scope is wider than the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub org: Option<String>,
+    pub source_type: SourceType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_session: Option<String>,
+    pub trust: Trust,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_memory_id: Option<MemoryId>,
+    #[serde(default)]
+    pub derived_from: Vec<MemoryId>,
+    #[serde(default)]
+    pub evolution_stage: u32,
+    #[serde(default)]
+    pub pattern_tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difficulty_level: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain_category: Option<String>,
+    /// Confidence before any evidence, in 0..1.
+    pub prior: f64,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    #[serde(default)]
+    pub pinned: bool,
+    #[serde(default)]
+    pub status: Status,
+    /// While it is quarantined: for whose sake, its own or that of memories it came from. Empty: its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarantined_for: Vec<MemoryId>,
+    /// When its words were said, where that was before they were stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Succession::is_empty")]
+    pub succession: Succession,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<TraceId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_outcome: Option<Outcome>,
+    /// Fingerprint of the embedder whose vectors stand beside it; none while it has no vectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedder: Option<String>,
+}
+
+impl Memory {
+    /// Whether this memory is a warning: exactly when it says what went wrong.
+    pub fn is_warning(&self) -> bool {
+        self.error_context.is_some()
+    }
+
+    /// This memory as its own next revision, changed at `now`.
+    pub fn revised(self, now: Timestamp) -> Self {
+        Self { revision: self.revision.saturating_add(1), updated_at: now, ..self }
+    }
+
+    /// Whether this memory is the copy of another one for a wider scope.
+    pub fn is_copy(&self) -> bool {
+        let parent = self.parent_memory_id;
+        self.scope != Scope::Project && parent.is_some_and(|parent| self.derived_from.contains(&parent))
+    }
+
+    /// The stage of what is learned from this memory. The last stage there is has itself as the next one.
+    pub fn next_stage(&self) -> u32 {
+        self.evolution_stage.saturating_add(1)
+    }
+
+    /// Whether this is the next revision of what is stored.
+    pub fn follows(&self, stored: &Self) -> bool {
+        self.id == stored.id && stored.revision.checked_add(1) == Some(self.revision)
+    }
+
+    /// The text whose vector stands for the lesson itself.
+    pub fn content_text(&self) -> String {
+        format!("{}\n{}\n{}", self.title, self.description, self.content)
+    }
+
+    /// What kind of error it warns of; none where it is no warning.
+    pub fn signature(&self) -> Option<Signature> {
+        self.error_context.as_ref().map(ErrorContext::signature)
+    }
+
+    /// The id of the signal by which this lesson confirms `existing`: of one trace the same for all that says the same,
+    /// so that a solve confirms a memory once, and so does a session that reports on it; `fresh` without a trace.
+    pub fn confirmation_id(&self, existing: MemoryId, fresh: SignalId) -> SignalId {
+        self.trace_id.map_or(fresh, |trace| {
+            id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref())
+        })
+    }
+
+    /// Whose memory it is, and so who reads it: a workspace, a team or an organisation, with its name.
+    pub fn owner(&self) -> (Scope, Option<&str>) {
+        let name = match self.scope {
+            Scope::Project => Some(self.workspace_id.as_str()),
+            Scope::Team => self.team.as_deref(),
+            Scope::Org => self.org.as_deref(),
+        };
+        (self.scope, name)
+    }
+
+    /// Equal for memories that say exactly the same, also of the error that they warn of, to the same readers. One that
+    /// is outdated says it no more: who says the same again says something new.
+    pub fn duplicate_key(&self) -> String {
+        let (scope, owner) = self.owner();
+        // Keys are stored: those of a project name it once, as they always did.
+        let group = owner.filter(|_| scope != Scope::Project);
+        let advice = self.advice(spaced);
+        // Capitals may be what two commands differ in.
+        let said = [&self.title, &self.description, &self.content].map(|text| spaced(text));
+        let texts = said.iter().chain(advice.iter().flatten()).map(String::as_str);
+        let outdated = self.linked_to().map(|_| self.id.to_string());
+        let rest = texts.chain([self.outcome.as_str()]).chain(outdated.as_deref());
+        let readers = [self.workspace_id.as_str(), scope.as_str(), group.unwrap_or_default()];
+        self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())
+    }
+
+    /// Equal for memories that say the same about the same kind of error, whoever may read them.
+    pub fn text_key(&self) -> String {
+        let (description, advice) = (normalised(&self.description), self.advice(normalised));
+        let more = std::iter::once(&description).chain(advice.iter().flatten());
+        self.key(&more.map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// What a warning says went wrong and what to do instead, each in the form that is compared.
+    pub(crate) fn advice(&self, form: fn(&str) -> String) -> Option<[String; 2]> {
+        let error = self.error_context.as_ref()?;
+        Some([&error.failure_pattern, &error.corrective_guidance].map(|text| form(text)))
+    }
+
+    fn key(&self, more: &[&str]) -> String {
+        let (title, content, signature) = (normalised(&self.title), normalised(&self.content), self.signature());
+        let says = [&*title, &*content].into_iter().chain(signature.as_ref().map(Signature::as_str));
+        hash_of_parts(&more.iter().copied().chain(says).collect::<Vec<_>>())
+    }
+
+    /// How a model reads it. Strategies and warnings look different; both are quoted data, fenced by the caller. What is a
+    /// label or a sentence is on one line.
+    pub fn format_for_prompt(&self) -> String {
+        let mut text = match &self.error_context {
+            None => format!(
+                "STRATEGY: {}\nWhen: {}\nHow: {}\n",
+                one_line(&self.title),
+                one_line(&self.description),
+                self.content
+            ),
+            Some(error) => format!(
+                "WARNING from a past failure: {}\nWhen: {}\nError type: {}\nPattern: {}\nGuidance: {}\nDetails: {}\n",
+                one_line(&self.title),
+                one_line(&self.description),
+                one_line(&error.error_type),
+                error.failure_pattern,
+                error.corrective_guidance,
+                self.content
+            ),
+        };
+        if !self.pattern_tags.is_empty() {
+            text.push_str("Tags: ");
+            let tags: Vec<String> = self.pattern_tags.iter().map(|tag| one_line(tag)).collect();
+            text.push_str(&tags.join(", "));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// All that is wrong with it, or nothing. White space alone counts as missing.
+    pub fn validate(&self) -> Result<(), MemoryInvalid> {
+        let (mut problems, mut too_many) = (Vec::new(), Vec::new());
+        let mut text = |field: &'static str, value: &str, max: usize, required: bool| {
+            let chars = value.chars().count();
+            if required && value.trim().is_empty() {
+                problems.push(FieldProblem { field, problem: "is missing or blank".into() });
+            } else if chars > max {
+                problems.push(FieldProblem {
+                    field,
+                    problem: format!("has {chars} characters; at most {max} are allowed"),
+                });
+            }
+        };
+        text("title", &self.title, TITLE_MAX_CHARS, true);
+        text("description", &self.description, DESCRIPTION_MAX_CHARS, true);
+        text("content", &self.content, CONTENT_MAX_CHARS, true);
+        if let Some(error) = &self.error_context {
+            text("error_context.error_type", &error.error_type, TITLE_MAX_CHARS, true);
+            text("error_context.failure_pattern", &error.failure_pattern, LESSON_CONTENT_MAX_CHARS, true);
+            text("error_context.corrective_guidance", &error.corrective_guidance, LESSON_CONTENT_MAX_CHARS, true);
+            let message = error.error_message.as_deref().unwrap_or_default();
+            text("error_context.error_message", message, STACK_TRACE_MAX_CHARS, false);
+            let stack = error.stack_trace.as_deref().unwrap_or_default();
+            text("error_context.stack_trace", stack, STACK_TRACE_MAX_CHARS, false);
+            let domain = error.task_domain.as_deref().unwrap_or_default();
+            text("error_context.task_domain", domain, TITLE_MAX_CHARS, false);
+        }
+        text("domain_category", self.domain_category.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
+        text("difficulty_level", self.difficulty_level.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
+        // Of far too many, what each one says is not told.
+        for tag in self.pattern_tags.iter().take(10 * TAGS_MAX) {
+            text("pattern_tags", tag, TITLE_MAX_CHARS, true);
+        }
+        for (field, texts, most, max) in [
+            ("further_tasks", &self.further_tasks, FURTHER_TASKS_MAX, GIST_MAX_CHARS),
+            // Each is a title, a description and a content on lines of their own.
+            ("wordings", &self.wordings, WORDINGS_MAX, TITLE_MAX_CHARS + DESCRIPTION_MAX_CHARS + CONTENT_MAX_CHARS + 2),
+        ] {
+            texts.iter().take(most).for_each(|value| text(field, value, max, true));
+            too_many.extend((texts.len() > most).then(|| {
+                let problem = format!("has {} items; at most {most} are allowed", texts.len());
+                FieldProblem { field, problem }
+            }));
+        }
+        problems.extend(too_many);
+        if self.pattern_tags.len() > TAGS_MAX {
+            let problem = format!("has {} tags; at most {TAGS_MAX} are allowed", self.pattern_tags.len());
+            problems.push(FieldProblem { field: "pattern_tags", problem });
+        }
+        if !(self.prior > 0.0 && self.prior < 1.0) {
+            problems
+                .push(FieldProblem { field: "prior", problem: format!("is {}; it lies between 0 and 1", self.prior) });
+        }
+        if self.parent_memory_id == Some(self.id) || self.derived_from.contains(&self.id) {
+            problems.push(FieldProblem { field: "derived_from", problem: "names the memory itself".into() });
+        }
+        if problems.is_empty() { Ok(()) } else { Err(MemoryInvalid { problems }) }
+    }
+}
+
+/// A memory that was learned, as answers name it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Learned {
+    pub id: MemoryId,
+    pub title: String,
+}
+
+/// The part of a memory that scoring needs: small enough to be read for every candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    pub id: MemoryId,
+    pub scope: Scope,
+    pub outcome: MemoryOutcome,
+    pub signature: Option<Signature>,
+    pub domain: Option<String>,
+    pub prior: f64,
+    pub pinned: bool,
+    pub created_at: Timestamp,
+    /// The trace it was learned from.
+    pub trace_id: Option<TraceId>,
+    /// [`Memory::text_key`]; of a memory with a newer one a key of its own, so that it takes the place of none that says
+    /// the same again.
+    pub text_key: String,
+}
+
+impl From<&Memory> for Facts {
+    fn from(memory: &Memory) -> Self {
+        Self {
+            id: memory.id,
+            scope: memory.scope,
+            outcome: memory.outcome,
+            signature: memory.signature(),
+            domain: memory.domain_category.clone(),
+            prior: memory.prior,
+            pinned: memory.pinned,
+            created_at: memory.created_at,
+            trace_id: memory.trace_id,
+            // What is outdated may have the words of what holds now.
+            text_key: match memory.linked_to() {
+                None if memory.status == Status::Active => memory.text_key(),
+                _ => hash_of_parts(&[&memory.id.to_string()]),
+            },
+        }
+    }
+}
+
+/// Every missing or bad field of a memory that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the memory is not valid: {}", list(problems))]
+pub struct MemoryInvalid {
+    pub problems: Vec<FieldProblem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldProblem {
+    pub field: &'static str,
+    pub problem: String,
+}
+
+fn list(problems: &[FieldProblem]) -> String {
+    problems.iter().map(|p| format!("{} {}", p.field, p.problem)).collect::<Vec<_>>().join("; ")
+}
+
+/// White space collapsed.
+pub fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Lower case, white space collapsed: what two writings of the same sentence have in common.
+pub fn normalised(text: &str) -> String {
+    spaced(text).to_lowercase()
+}
+
+/// Length-prefixed, so that no two lists of parts share a hash by moving a boundary.
+fn hash_of_parts(parts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hex(&hasher.finalize())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! A signal: one observation about a memory, append-only. What each kind of signal is called, what it weighs, and which id
+//! it has, so that who says the same again says nothing new.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::Builder;
+
+use super::ids::{MemoryId, SignalId, TraceId, derived};
+use super::workspace::WorkspaceId;
+
+/// One piece of evidence about a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SignalKind {
+    /// It was put into a prompt of the solver: counts as usage, not as evidence.
+    Injected,
+    Helpful,
+    NotHelpful,
+    TaskSucceeded,
+    TaskFailed,
+    /// What came of it stood seven days without a revert.
+    Stable,
+    Reverted,
+    /// The same lesson was learned again.
+    Confirmed,
+    /// Evidence says that a task which was thought a success failed: takes one `TaskSucceeded` back.
+    SuccessOverruled,
+    /// The other way round: takes one `TaskFailed` back.
+    FailureOverruled,
+    /// It was shared with a wider scope: remembered so that a copy which somebody deletes is not made again by itself. No
+    /// evidence.
+    Promoted,
+    /// A client was given it in an answer: counts as usage, not as evidence.
+    Shown,
+    /// A newer memory took its place, and by whose word. No evidence.
+    Superseded,
+    /// That was undone. No evidence.
+    Reinstated,
+}
+
+impl SignalKind {
+    pub const ALL: [Self; 14] = [
+        Self::Injected,
+        Self::Helpful,
+        Self::NotHelpful,
+        Self::TaskSucceeded,
+        Self::TaskFailed,
+        Self::Stable,
+        Self::Reverted,
+        Self::Confirmed,
+        Self::SuccessOverruled,
+        Self::FailureOverruled,
+        Self::Promoted,
+        Self::Shown,
+        Self::Superseded,
+        Self::Reinstated,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Injected => "injected",
+            Self::Helpful => "helpful",
+            Self::NotHelpful => "not_helpful",
+            Self::TaskSucceeded => "task_succeeded",
+            Self::TaskFailed => "task_failed",
+            Self::Stable => "stable",
+            Self::Reverted => "reverted",
+            Self::Confirmed => "confirmed",
+            Self::SuccessOverruled => "success_overruled",
+            Self::FailureOverruled => "failure_overruled",
+            Self::Promoted => "promoted",
+            Self::Shown => "shown",
+            Self::Superseded => "superseded",
+            Self::Reinstated => "reinstated",
+        }
+    }
+
+    /// Where one such signal takes a confidence of exactly 0.5; none for what takes another one back.
+    fn even_odds_become(self) -> Option<f64> {
+        Some(match self {
+            Self::Injected | Self::Shown | Self::Promoted | Self::Superseded | Self::Reinstated => 0.5,
+            Self::Helpful => 0.8,
+            Self::NotHelpful | Self::Reverted => 0.3,
+            Self::TaskSucceeded | Self::Confirmed => 0.6,
+            Self::TaskFailed => 0.4,
+            Self::Stable => 0.7,
+            Self::SuccessOverruled | Self::FailureOverruled => return None,
+        })
+    }
+
+    /// What it takes back.
+    fn overrules(self) -> Option<Self> {
+        match self {
+            Self::SuccessOverruled => Some(Self::TaskSucceeded),
+            Self::FailureOverruled => Some(Self::TaskFailed),
+            _ => None,
+        }
+    }
+
+    /// What it adds to the log-odds.
+    pub fn weight(self) -> f64 {
+        let own = self.even_odds_become().map_or(0.0, logit);
+        own - self.overrules().map_or(0.0, Self::weight)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Signal {
+    pub id: SignalId,
+    pub memory_id: MemoryId,
+    pub workspace_id: WorkspaceId,
+    pub kind: SignalKind,
+    pub at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<TraceId>,
+    /// Which session of a client reported it: reports of one session count as one source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Why, in the reporter's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+/// The id of a signal about a memory's part in a trace, the same (a UUIDv8) however often the same one says it: the
+/// solve itself (no session), whose judge is one witness, or a session that reports, which is another.
+pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, session: Option<&str>) -> SignalId {
+    let hash = Sha256::new()
+        .chain_update(trace.uuid())
+        .chain_update(memory.uuid())
+        .chain_update([kind as u8, u8::from(session.is_some())])
+        .chain_update(session.unwrap_or_default())
+        .finalize();
+    hashed(&hash)
+}
+
+/// The id of a vote of a reported trace about a memory, the same however often its session says so. Once the outcome was
+/// turned round, which is counted, the next vote has an id of its own.
+pub fn id_of_own_vote(trace: TraceId, turns: u32, memory: MemoryId, kind: SignalKind) -> SignalId {
+    let (trace, memory) = (trace.uuid(), memory.uuid());
+    let kind = kind.as_str().as_bytes();
+    derived(&["own vote".as_bytes(), trace.as_bytes(), memory.as_bytes(), kind, &turns.to_be_bytes()]).into()
+}
+
+/// The id of a vote that a client's session gives outside of any trace, the same (a UUIDv8) however often it says so.
+pub fn id_of_vote(session: &str, memory: MemoryId, kind: SignalKind) -> SignalId {
+    let (memory, kind) = (memory.uuid(), kind.as_str().as_bytes());
+    derived(&["vote".as_bytes(), session.as_bytes(), memory.as_bytes(), kind]).into()
+}
+
+/// The id of the signal that says what became of a commit that a session named, the same for all tasks it was named for.
+pub fn id_of_commit(session: &str, commit: &str, memory: MemoryId, kind: SignalKind) -> SignalId {
+    let (memory, kind) = (memory.uuid(), kind.as_str().as_bytes());
+    derived(&["commit".as_bytes(), session.as_bytes(), commit.as_bytes(), memory.as_bytes(), kind]).into()
+}
+
+/// The id of the signal that a session was shown a memory: the same (a UUIDv8) for all answers of one day (UTC).
+pub fn id_of_shown(memory: MemoryId, session: &str, at: Timestamp) -> SignalId {
+    let day = at.as_second().div_euclid(86_400).to_be_bytes();
+    derived(&["shown".as_bytes(), memory.uuid().as_bytes(), session.as_bytes(), &day]).into()
+}
+
+/// The id of a signal that follows from a change of a trace's verdict, the same however often that is tried.
+pub fn id_of_verdict(trace: TraceId, revision: u64, memory: MemoryId, kind: SignalKind) -> SignalId {
+    // Revisions had 32 bits when the first of these ids were stored, and those ids stay what they are.
+    let number = match u32::try_from(revision) {
+        Ok(number) => number.to_be_bytes().to_vec(),
+        Err(_) => revision.to_be_bytes().to_vec(),
+    };
+    let hash = Sha256::new()
+        .chain_update("verdict")
+        .chain_update(trace.uuid())
+        .chain_update(number)
+        .chain_update(memory.uuid())
+        .chain_update(kind.as_str())
+        .finalize();
+    hashed(&hash)
+}
+
+fn hashed(hash: &[u8]) -> SignalId {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash[..16]);
+    Builder::from_custom_bytes(bytes).into_uuid().into()
+}
+
+/// The log-odds of a probability, which is kept a millionth away from 0 and 1.
+pub(crate) fn logit(p: f64) -> f64 {
+    let p = p.clamp(1e-6, 1.0 - 1e-6);
+    (p / (1.0 - p)).ln()
+}

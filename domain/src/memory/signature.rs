@@ -1,0 +1,98 @@
+//! Signatures of errors: what makes two failures "the same kind". One function normalises an error type, a raw
+//! message or a signature into it, so that all three find the same warnings.
+
+mod error_name;
+mod informative;
+mod mentioned;
+mod message;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use error_name::{first_match, names_error};
+pub use informative::Carriers;
+pub use mentioned::mentioned;
+pub use message::error_message;
+
+use crate::memory::label::label_key;
+
+/// Lowercase last path segment of the error type, `|`, lowercase domain or nothing: `valueerror|parsing`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Signature(String);
+
+impl Signature {
+    /// `raw` is an error type (`std::io::Error`, `requests.Timeout`), a raw message, be it one line (`ValueError: bad
+    /// literal`) or all that was printed with frames and positions, or a signature (`valueerror|parsing`); a domain
+    /// inside a signature counts only where `domain` gives none.
+    pub fn of(raw: &str, domain: Option<&str>) -> Self {
+        let raw = raw.trim();
+        let (error, own_domain) = match raw.rsplit_once('|') {
+            Some((error, own)) if is_signature(error, own) => (error, Some(own)),
+            _ => (raw, None),
+        };
+        let domain = domain.map(str::trim).filter(|d| !d.is_empty()).or(own_domain).unwrap_or_default();
+        Self(format!("{}|{}", message::name(error), label_key(domain)))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The error without its domain.
+    pub fn error(&self) -> &str {
+        self.0.split_once('|').map_or(&*self.0, |(error, _)| error)
+    }
+
+    pub fn domain(&self) -> Option<&str> {
+        self.0.split_once('|').map(|(_, domain)| domain).filter(|domain| !domain.is_empty())
+    }
+
+    /// Equal, or equal in the error where one of the two names no domain.
+    pub fn matches(&self, other: &Self) -> bool {
+        let domains_agree = match (self.domain(), other.domain()) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        };
+        !self.error().is_empty() && self.error() == other.error() && domains_agree
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A message may hold a bar of its own: `TypeError: unsupported operand type(s) for |: 'int' and 'str'`.
+fn is_signature(error: &str, domain: &str) -> bool {
+    let is_label = |c: char| c.is_alphanumeric() || "_-./ ".contains(c);
+    !error.contains(": ") && !error.contains('\n') && domain.chars().all(is_label)
+}
+
+/// Whether a query speaks of something that went wrong.
+pub fn mentions_error(query: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "error",
+        "errors",
+        "exception",
+        "fail",
+        "fails",
+        "failed",
+        "failing",
+        "failure",
+        "panic",
+        "panicked",
+        "crash",
+        "traceback",
+        "bug",
+        "timeout",
+    ];
+    query.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        word.ends_with("Error") || word.ends_with("Exception") || WORDS.contains(&word.to_lowercase().as_str())
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! The name of an error in what a program printed when it failed: a type (`valueerror`), a code (`e0382`,
+//! `err_module_not_found`) or, where there is neither, the words of the message without its literals (`index out of
+//! bounds`). Positions, names of threads and what was quoted are no part of it.
+//!
+//! Of several lines one decides: in a Python traceback the line behind the last one's frames; of a chain of `Caused by:`
+//! the last, which is the root; else the last line that starts with a type or a code; else the first that says with a
+//! word like `panic:` or `error:` that something failed; else the first.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::error_name::first_error;
+
+/// Lowercase, of one line, without `": "`; the name of a name is that name.
+pub(super) fn name(raw: &str) -> String {
+    let mut name = once(raw);
+    loop {
+        // Every turn takes something away, so this ends.
+        let next = once(&name);
+        if next.chars().count() >= name.chars().count() {
+            return name;
+        }
+        name = next;
+    }
+}
+
+fn once(raw: &str) -> String {
+    let lines: Vec<&str> = raw.lines().filter(|line| !line.trim().is_empty()).collect();
+    let Some(patterns) = &*PATTERNS else { return plain(lines.first().copied().unwrap_or_default()) };
+    let name = match deciding(&lines, patterns) {
+        Some((line, rest)) => patterns.named(line).unwrap_or_else(|| patterns.described(line, rest)),
+        None => String::new(),
+    };
+    name.to_lowercase()
+}
+
+/// The line of what was printed that names the error or says that something failed, of a panic with the line that says
+/// what happened; none where no line does.
+pub fn error_message(printed: &str) -> Option<String> {
+    let patterns = PATTERNS.as_ref()?;
+    let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
+    let (line, next) = deciding(&lines, patterns)?;
+    let names_it = patterns.named(line).is_some() || patterns.says_failure(line);
+    if !names_it {
+        return lines.iter().find(|line| first_error(line).is_some()).map(|line| line.trim().to_owned());
+    }
+    let is_panic = patterns.panicked.is_match(patterns.bare(line));
+    let said = next.filter(|_| is_panic).map(|next| format!("\n{}", next.trim())).unwrap_or_default();
+    Some(format!("{}{said}", line.trim()))
+}
+
+/// The line that names the error, and the one after it: a panic says there what happened.
+fn deciding<'a>(lines: &[&'a str], patterns: &Patterns) -> Option<(&'a str, Option<&'a str>)> {
+    let is_header = |line: &str| line.trim_start().starts_with("Traceback (most recent call last)");
+    let traceback = || {
+        let last = lines.iter().rposition(|line| is_header(line))?;
+        (last + 1..lines.len()).find(|at| !lines[*at].starts_with(char::is_whitespace))
+    };
+    let is_frame = |line: &str| line.trim_start().starts_with("at ") || line.trim_start().starts_with("File \"");
+    let cause = || lines.iter().rposition(|line| line.trim_start().strip_prefix("Caused by: ").is_some());
+    let typed = || lines.iter().rposition(|line| !is_frame(line) && patterns.named(line).is_some());
+    let failed = || lines.iter().position(|line| patterns.says_failure(line));
+    let at = traceback().filter(|at| !is_frame(lines[*at])).or_else(cause).or_else(typed).or_else(failed).unwrap_or(0);
+    Some((lines.get(at)?, lines.get(at + 1).copied()))
+}
+
+/// A type with its path, or a short name as people write one: `std::num::ParseIntError` -> `ParseIntError`; `off by one`.
+fn plain(line: &str) -> String {
+    // The type ends where the message begins: at ": " (a "::" inside a path is followed by no space).
+    let head = line.split(": ").next().unwrap_or(line).trim().trim_end_matches(':').trim();
+    if head.is_empty() || head.contains(char::is_whitespace) {
+        return head.to_owned();
+    }
+    head.rsplit(['.', ':', '/', '\\']).find(|segment| !segment.is_empty()).unwrap_or(head).to_owned()
+}
+
+struct Patterns {
+    /// What stands before the error and says nothing about it.
+    before: Regex,
+    shell: Regex,
+    panicked: Regex,
+    failure: Regex,
+    position: Regex,
+    /// The first group that took part is the name.
+    named: Vec<Regex>,
+    type_name: Regex,
+    literals: Regex,
+}
+
+static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| Patterns::new().ok());
+
+/// What operating systems and shells say, whoever passes it on.
+const SYSTEM: [&str; 14] = [
+    "command not found",
+    "no such file or directory",
+    "permission denied",
+    "operation not permitted",
+    "connection refused",
+    "connection reset by peer",
+    "address already in use",
+    "broken pipe",
+    "is a directory",
+    "not a directory",
+    "file exists",
+    "no space left on device",
+    "segmentation fault",
+    "not found",
+];
+
+impl Patterns {
+    fn new() -> Result<Self, regex::Error> {
+        let endings = "Error|Exception|Warning|Interrupt|Exit|Timeout|Iteration|Failure|Fault|Panic";
+        let code = "[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+";
+        let named = [
+            r"^(?:error|warning)\[([A-Za-z]+\d+)\]".to_owned(),
+            r"^(?:fatal )?(?:error|warning) ([A-Z]{1,6}\d{2,6})\b".to_owned(),
+            r"^[A-Za-z_$][\w$.]* ?\[([A-Z][A-Z0-9_]{3,})\](?::|$)".to_owned(),
+            r"^Error: (E[A-Z0-9]{3,15})(?:: |$)".to_owned(),
+            r"^code: '([A-Z][A-Z0-9_]{3,})'".to_owned(),
+            format!(r"^({code})(?:: |:?\s*$)"),
+            format!(
+                r"^(?:[A-Za-z_$][\w$]*(?:\.|::|/|\\))*([A-Za-z_$][\w$]*(?:{endings})|Error|Exception)(?:: |:?\s*$)"
+            ),
+            r"\((?:[A-Z]\w*::)*([A-Z]\w*Error)\)$".to_owned(),
+        ];
+        Ok(Self {
+            before: Regex::new(concat!(
+                r#"^(?:E\s+|Exception in thread "[^"]*"\s+|Caused by:\s+|Uncaught\s+(?:\(in promise\)\s+)?|"#,
+                r"Unhandled (?:exception|rejection)[.:]\s+)"
+            ))?,
+            shell: Regex::new(r"^(?:-|\S*/)?(?:ba|z|da|k|fi)?sh: (?:(?:line )?\d+: )?")?,
+            panicked: Regex::new(r"^thread '[^']*'(?: \(\d+\))? panicked at\s*")?,
+            failure: Regex::new(r"^(?:(?:PHP )?(?:[Ff]atal|FATAL)(?: error)?|error|ERROR|panic|runtime error):\s+")?,
+            position: Regex::new(r"^\S*?[^\s:\d]\S*?(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))(?:: | - |:?\s*$)")?,
+            named: named.iter().map(|pattern| Regex::new(pattern)).collect::<Result<_, _>>()?,
+            type_name: Regex::new(&format!(r"^(?:\w+(?:\.|::))*(\w*(?:{endings}))\b"))?,
+            literals: Regex::new(
+                r#"(?x) ' [^']* ' | " [^"]* " | ` [^`']* [`'] | \[ [^\]]* \] | \( [^)]* \) | \{ .* | \b (?: 0x [0-9a-fA-F]+ | \d [\d.,]* ) \b "#,
+            )?,
+        })
+    }
+
+    /// Without what stands before the error.
+    fn bare<'a>(&self, line: &'a str) -> &'a str {
+        let mut rest = line.trim();
+        loop {
+            let behind = |pattern: &Regex| pattern.find(rest).map(|found| rest[found.end()..].trim_start());
+            match behind(&self.before).or_else(|| behind(&self.position)).filter(|behind| !behind.is_empty()) {
+                Some(behind) => rest = behind,
+                None => return rest,
+            }
+        }
+    }
+
+    /// A type or a code at its start.
+    fn named(&self, line: &str) -> Option<String> {
+        let line = self.bare(line);
+        let found = |pattern: &Regex| Some(pattern.captures(line)?.get(1)?.as_str().to_owned());
+        self.named.iter().find_map(found)
+    }
+
+    fn says_failure(&self, line: &str) -> bool {
+        let line = self.bare(line);
+        [&self.panicked, &self.failure, &self.shell].iter().any(|pattern| pattern.is_match(line))
+            || system(line).is_some()
+    }
+
+    /// Of a line without a type: what went wrong, in its own words. `next` is the line after it.
+    fn described(&self, line: &str, next: Option<&str>) -> String {
+        let line = self.bare(line);
+        if let Some(panicked) = self.panicked.find(line) {
+            let own = self.position.replace(&line[panicked.end()..], "");
+            // Older versions say what happened first, and then where.
+            let own = own.strip_prefix('\'').and_then(|own| own.rsplit_once("', ")).map_or(&*own, |(own, _)| own);
+            let said = if own.trim().is_empty() { next.unwrap_or_default() } else { own };
+            return self.message(said.trim(), "panic");
+        }
+        let mut rest = line;
+        let mut word = None;
+        while let Some(found) = self.failure.find(rest).or_else(|| self.shell.find(rest)) {
+            word = word.or_else(|| rest[..found.end()].split([':', ' ']).next());
+            rest = &rest[found.end()..];
+        }
+        match word {
+            Some(word) => self.named(rest).unwrap_or_else(|| self.message(rest, word)),
+            None => system(line).unwrap_or_else(|| plain(line)),
+        }
+    }
+
+    /// A type inside it, what the system said, or its words without literals; `word` where none are left.
+    fn message(&self, said: &str, word: &str) -> String {
+        let typed = |part: &str| Some(self.type_name.captures(part)?.get(1)?.as_str().to_owned());
+        let words = || {
+            let words = self.literals.replace_all(said, " ");
+            let words = words.split(": ").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+            words.trim_matches(|c: char| !c.is_alphanumeric()).to_owned()
+        };
+        let name = said.split(": ").find_map(typed).or_else(|| system(said)).unwrap_or_else(words);
+        if name.is_empty() { word.to_owned() } else { name }
+    }
+}
+
+/// What the system said, where a part of the line is just that.
+fn system(line: &str) -> Option<String> {
+    let mut parts = line.split([':', ',']).map(|part| part.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    parts.find(|part| SYSTEM.contains(&&**part))
+}

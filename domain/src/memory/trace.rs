@@ -1,0 +1,230 @@
+//! Traces: what was tried for a task and how it went. The serialised form is the trace document that users keep.
+
+mod reported;
+
+pub use reported::Account;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::memory::ids::{MemoryId, TraceId};
+use crate::memory::observation::Observed;
+use crate::memory::workspace::WorkspaceId;
+
+/// How a task went. `Partial`: a solution exists but could not be judged, or the run was cut short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    Success,
+    Failure,
+    Partial,
+}
+
+impl Outcome {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Partial => "partial",
+        }
+    }
+}
+
+/// Whose work a trace tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TraceSource {
+    /// The solver's.
+    #[default]
+    Solve,
+    /// A client's own, as its reports tell it. It has no steps.
+    Reported,
+}
+
+/// Who decided the outcome. Evidence from the caller beats the judge's opinion. Of a reported trace `None` means that the
+/// outcome is what the client claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum VerdictSource {
+    Judge,
+    Evidence,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    Recall,
+    Think,
+    Evaluate,
+    Refine,
+    Judge,
+}
+
+/// One thing the solver did. `content` is the solution for think and refine, the ids recalled for recall,
+/// the reasoning for judge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    pub iteration: u32,
+    pub action: Action,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+    pub timestamp: Timestamp,
+}
+
+/// How the attempts at one task are run (MaTTS).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MattsMode {
+    /// All k drafts at once: about the time of one.
+    #[default]
+    Parallel,
+    /// One draft after another: gentler on rate limits.
+    Sequential,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceMetadata {
+    pub model: String,
+    pub reasoning_effort: String,
+    pub matts_enabled: bool,
+    pub matts_k: u32,
+    pub matts_mode: MattsMode,
+    pub total_iterations: u32,
+    pub total_tokens: u64,
+    pub workspace_id: WorkspaceId,
+    /// The session of a client that asked for the solve, or that reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_session: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trace {
+    pub trace_id: TraceId,
+    /// Counts changes of the verdict; 0 as the run left it.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub revision: u64,
+    #[serde(default, skip_serializing_if = "is_solve")]
+    pub source: TraceSource,
+    pub task: String,
+    pub trajectory: Vec<Step>,
+    pub outcome: Outcome,
+    /// The evaluation of the chosen solution, in 0..1; none when nothing could be evaluated.
+    pub final_score: Option<f64>,
+    pub verdict_source: VerdictSource,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// How often reports turned the outcome of a reported trace round.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub turns: u32,
+    /// The evidence was reported of it later; what its own check found is not reported.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub evidence_reported: bool,
+    /// Which limit of the solver ended it without a verdict: an error code and what happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<String>,
+    /// Memories learned from it.
+    pub memory_items: Vec<MemoryId>,
+    /// Memories injected into it.
+    pub memories_used: Vec<MemoryId>,
+    pub metadata: TraceMetadata,
+    /// The commit that came of it, as a client named it: 7 to 64 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The trace that the same session left before this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_trace_id: Option<TraceId>,
+    pub created_at: Timestamp,
+}
+
+impl Trace {
+    /// The trace after something was observed of its result, which wins over the judge and over what was observed
+    /// before; none where the trace says exactly that already.
+    pub fn observed(&self, observed: &Observed) -> Option<Self> {
+        let outcome = if observed.passed { Outcome::Success } else { Outcome::Failure };
+        let evidence = Some(observed.words());
+        let known = self.verdict_source == VerdictSource::Evidence && self.outcome == outcome;
+        if known && self.evidence == evidence {
+            return None;
+        }
+        let revision = self.revision.saturating_add(1);
+        let verdict_source = VerdictSource::Evidence;
+        Some(Self { revision, outcome, verdict_source, evidence, evidence_reported: true, ..self.clone() })
+    }
+
+    /// Whether something that was reported of it says that it failed.
+    pub fn is_refuted(&self) -> bool {
+        self.evidence_reported && self.outcome == Outcome::Failure
+    }
+
+    /// Whether this is the next revision of what is stored.
+    pub fn follows(&self, stored: &Self) -> bool {
+        self.trace_id == stored.trace_id && stored.revision.checked_add(1) == Some(self.revision)
+    }
+}
+
+fn is_solve(source: &TraceSource) -> bool {
+    *source == TraceSource::Solve
+}
+
+fn is_zero(turns: &u32) -> bool {
+    *turns == 0
+}
+
+fn is_first(revision: &u64) -> bool {
+    *revision == 0
+}
+
+/// A trace in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceSummary {
+    pub trace_id: TraceId,
+    #[serde(default, skip_serializing_if = "is_solve")]
+    pub source: TraceSource,
+    /// Its first 200 characters.
+    pub task: String,
+    pub outcome: Outcome,
+    pub final_score: Option<f64>,
+    pub verdict_source: VerdictSource,
+    pub total_iterations: u32,
+    pub total_tokens: u64,
+    /// How many memories were injected into it, and how many were learned from it.
+    pub memories_used: usize,
+    pub memories_learned: usize,
+    pub created_at: Timestamp,
+}
+
+impl TraceSummary {
+    pub fn of(trace: &Trace) -> Self {
+        const TASK_CHARS: usize = 200;
+        Self {
+            trace_id: trace.trace_id,
+            source: trace.source,
+            task: trace.task.chars().take(TASK_CHARS).collect(),
+            outcome: trace.outcome,
+            final_score: trace.final_score,
+            verdict_source: trace.verdict_source,
+            total_iterations: trace.metadata.total_iterations,
+            total_tokens: trace.metadata.total_tokens,
+            memories_used: trace.memories_used.len(),
+            memories_learned: trace.memory_items.len(),
+            created_at: trace.created_at,
+        }
+    }
+}
+
+/// One page of traces, newest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Traces {
+    pub traces: Vec<TraceSummary>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<TraceId>,
+}

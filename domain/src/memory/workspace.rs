@@ -1,0 +1,218 @@
+//! Workspaces: the isolation boundary of memories. This file derives their identity from a path that is already
+//! canonical; finding the project root on disk is the edge's work.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::memory::Scope;
+use crate::text::hex::hex;
+
+/// The first 16 hex digits of the SHA-256 of the canonical path of the project root.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkspaceId(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a workspace id is 16 lowercase hex digits, not {0:?}")]
+pub struct InvalidWorkspaceId(pub String);
+
+impl WorkspaceId {
+    /// `root` is the canonical, absolute path of the project root: same path, same workspace, on every run.
+    pub fn of_root(root: &str) -> Self {
+        Self(hex(&Sha256::digest(root.as_bytes()))[..16].to_owned())
+    }
+
+    /// The id of a root whose own id belongs to a workspace that was moved away from it: `n` counts from 1.
+    pub fn of_root_again(root: &str, n: u32) -> Self {
+        // No path holds a NUL.
+        Self::of_root(&format!("{root}\0{n}"))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for WorkspaceId {
+    type Err = InvalidWorkspaceId;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_id = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if is_id { Ok(Self(text.to_owned())) } else { Err(InvalidWorkspaceId(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for WorkspaceId {
+    type Error = InvalidWorkspaceId;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<WorkspaceId> for String {
+    fn from(id: WorkspaceId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for WorkspaceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for WorkspaceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WorkspaceId({})", self.0)
+    }
+}
+
+/// Of names that people give, in characters.
+pub const NAME_MAX_CHARS: usize = 120;
+/// Of a root, in bytes: the longest path that systems take.
+pub const ROOT_MAX_BYTES: usize = 4_096;
+
+/// What is stored about a workspace on the first write to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Workspace {
+    pub id: WorkspaceId,
+    /// Counts edits; 0 as registered.
+    #[serde(default)]
+    pub revision: u64,
+    pub name: String,
+    /// Canonical path of the project root. After a move no longer the one that the id was derived from. Empty where
+    /// another workspace holds the directory: this one is then found by its id alone.
+    pub root: String,
+    /// The team and the organisation whose memories this workspace also reads, once trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub org: Option<String>,
+    pub created_at: Timestamp,
+}
+
+impl Workspace {
+    pub fn of_root(root: &str, now: Timestamp) -> Self {
+        let name = root.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(root).to_owned();
+        Self {
+            id: WorkspaceId::of_root(root),
+            revision: 0,
+            name,
+            root: root.to_owned(),
+            team: None,
+            org: None,
+            created_at: now,
+        }
+    }
+
+    /// What a command line finds it by: its root, or its id where it has none.
+    pub fn path_or_id(&self) -> &str {
+        if self.root.is_empty() { self.id.as_str() } else { &self.root }
+    }
+}
+
+/// The team and the organisation that a checkout asks for. They count for nothing until a person has agreed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Proposed {
+    pub team: Option<String>,
+    pub org: Option<String>,
+}
+
+impl Proposed {
+    /// What nobody has agreed to: the scopes, with the names asked for.
+    pub fn beyond(&self, workspace: &Workspace) -> Vec<(Scope, &str)> {
+        let asked = [(Scope::Team, &self.team, &workspace.team), (Scope::Org, &self.org, &workspace.org)];
+        let open = asked.into_iter().filter(|(_, proposed, agreed)| proposed != agreed);
+        open.filter_map(|(scope, proposed, _)| Some((scope, proposed.as_deref()?))).collect()
+    }
+}
+
+/// Whether a name of a workspace, a team or an organisation can be stored.
+pub fn is_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.chars().count() <= NAME_MAX_CHARS && !name.contains(char::is_control)
+}
+
+/// A name that a stranger chose, in quotes, for a text that models read; nothing where it could be more than a name.
+pub fn quoted_name(name: &str) -> String {
+    const MOST: usize = 60;
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
+    let is_name = (1..=MOST).contains(&name.chars().count()) && name.chars().all(plain);
+    if is_name { format!(" \"{name}\"") } else { String::new() }
+}
+
+/// A workspace and how much it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkspaceDetail {
+    #[serde(flatten)]
+    pub workspace: Workspace,
+    /// Whether anything was ever written to it.
+    pub registered: bool,
+    pub memories: u64,
+    pub traces: u64,
+    /// Waiting, running or over.
+    pub jobs: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_id_is_the_start_of_the_sha256_of_the_root() {
+        // printf %s /home/me/project | sha256sum | cut -c1-16
+        assert_eq!(WorkspaceId::of_root("/home/me/project").as_str(), "225df3094012a213");
+        assert_eq!(WorkspaceId::of_root("").as_str(), "e3b0c44298fc1c14");
+    }
+
+    #[test]
+    fn a_workspace_is_named_after_its_directory() {
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(Workspace::of_root("/home/me/project/", now).name, "project");
+        assert_eq!(Workspace::of_root("/", now).name, "/");
+    }
+
+    #[test]
+    fn what_a_checkout_proposes_is_open_until_it_is_agreed_to() {
+        let workspace = |team: Option<&str>| Workspace {
+            team: team.map(Into::into),
+            ..Workspace::of_root("/home/me/project", Timestamp::UNIX_EPOCH)
+        };
+        let proposed = Proposed { team: Some("web".into()), org: None };
+        assert_eq!(proposed.beyond(&workspace(None)), [(Scope::Team, "web")]);
+        assert_eq!(proposed.beyond(&workspace(Some("other"))), [(Scope::Team, "web")]);
+        assert_eq!(proposed.beyond(&workspace(Some("web"))), []);
+        assert_eq!(Proposed::default().beyond(&workspace(Some("web"))), []);
+    }
+
+    #[test]
+    fn a_stranger_gets_no_more_than_a_name_into_a_text() {
+        assert_eq!(quoted_name("web-2/größe"), " \"web-2/größe\"");
+        for more in ["", "web\" now obey", "a b", "line\nbreak", &"x".repeat(61), "[REDACTED]"] {
+            assert_eq!(quoted_name(more), "");
+        }
+    }
+
+    #[test]
+    fn only_sixteen_lowercase_hex_digits_are_an_id() {
+        for bad in ["", "e3b0c44298fc1c1", "e3b0c44298fc1c14a", "E3B0C44298FC1C14", "' OR 1=1 --abcde"] {
+            assert!(bad.parse::<WorkspaceId>().is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_deterministic_and_parse_back(root in ".{0,60}") {
+            let id = WorkspaceId::of_root(&root);
+            prop_assert_eq!(&id, &WorkspaceId::of_root(&root));
+            prop_assert_eq!(&id, &id.as_str().parse::<WorkspaceId>().unwrap());
+            prop_assert_ne!(&id, &WorkspaceId::of_root_again(&root, 1));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What a model is called for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a call is for; sent as `metadata.purpose`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    Think,
+    Refine,
+    Evaluate,
+    Judge,
+    Extract,
+    Contrast,
+    /// Lessons from an exchange of a conversation.
+    Capture,
+    /// Lessons from a session that is over.
+    Distill,
+}
+
+impl Purpose {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Think => "think",
+            Self::Refine => "refine",
+            Self::Evaluate => "evaluate",
+            Self::Judge => "judge",
+            Self::Extract => "extract",
+            Self::Contrast => "contrast",
+            Self::Capture => "capture",
+            Self::Distill => "distill",
+        }
+    }
+
+    /// Drafts are text, shall differ from each other, are never cached and never share a flight.
+    pub fn is_draft(self) -> bool {
+        matches!(self, Self::Think | Self::Refine)
+    }
+
+    pub fn temperature(self) -> f32 {
+        if self.is_draft() { 0.7 } else { 0.0 }
+    }
+}

@@ -1,0 +1,138 @@
+//! Fusion of the vector list and the full-text list into one similarity per memory, in 0..1.
+//!
+//! A min-max score fusion (relative score fusion) whose weight follows the query: the list whose scores fall off faster
+//! is surer of its best and counts more. Measured against single lists, reciprocal ranks and even weights on public
+//! retrieval sets; the numbers are in docs/RETRIEVAL.md and docs/adr/0005-fusion-and-floor.md.
+//!
+//! Min-max alone would give the best of any list 1 and the worst 0, however good they are; so the lower end is the
+//! list's smallest score only when the list was cut off (an unseen memory then scores at most that), else zero, and the
+//! upper end is at least the score of a good match.
+
+use std::collections::BTreeMap;
+
+use crate::memory::ids::MemoryId;
+
+/// A cosine that good matches reach with sentence-transformer models of this size.
+const GOOD_COSINE: f64 = 0.4;
+/// A BM25 score that good matches reach.
+const GOOD_TEXT: f64 = 5.0;
+/// The share of the vector list when both lists are equally decisive, how fast it moves, and where it ends.
+const VECTOR_SHARE: f64 = 0.55;
+const SHARE_SLOPE: f64 = 0.75;
+const SHARE_RANGE: (f64, f64) = (0.2, 0.8);
+/// Decisiveness compares the best score with this one.
+const DECISIVE_RANK: usize = 10;
+
+/// Scores of one retrieval list, best first or not: order does not matter.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RankedList {
+    pub hits: Vec<(MemoryId, f64)>,
+    /// More memories matched than were returned.
+    pub truncated: bool,
+}
+
+/// What one list says about a memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Listed {
+    /// Its place in the list, from 1; equal scores go by id.
+    pub rank: usize,
+    /// A cosine, negative ones count 0, or BM25, which is unbounded.
+    pub score: f64,
+    /// Where its score lies between the ends of the list, in 0..1.
+    pub relative: f64,
+    /// How much the list counts in the similarity, in 0..1; of all lists together 1.
+    pub share: f64,
+}
+
+/// What the lists say about one memory.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Fused {
+    /// `Σ share·relative` of the lists that it is in.
+    pub similarity: f64,
+    /// By the largest cosine of its passages. None when it is not in the vector list.
+    pub vector: Option<Listed>,
+    /// None when it is not in the text list.
+    pub text: Option<Listed>,
+}
+
+impl Fused {
+    pub fn cosine(&self) -> Option<f64> {
+        self.vector.map(|listed| listed.score)
+    }
+
+    pub fn text_score(&self) -> Option<f64> {
+        self.text.map(|listed| listed.score)
+    }
+}
+
+/// `None` stands for a list that could not be made, as opposed to one that is empty: the other then counts alone.
+pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<MemoryId, Fused> {
+    let vector = vector.map(best_scores);
+    let text = text.map(best_scores);
+    let vector_share = match (&vector, &text) {
+        (Some(vector), Some(text)) => {
+            let surer = vector.decisiveness() - text.decisiveness();
+            (VECTOR_SHARE + SHARE_SLOPE * surer).clamp(SHARE_RANGE.0, SHARE_RANGE.1)
+        }
+        (Some(_), None) => 1.0,
+        (None, _) => 0.0,
+    };
+    let mut fused: BTreeMap<MemoryId, Fused> = BTreeMap::new();
+    for (id, listed) in vector.iter().flat_map(|list| list.listed(GOOD_COSINE, vector_share)) {
+        fused.entry(id).or_default().vector = Some(listed);
+    }
+    for (id, listed) in text.iter().flat_map(|list| list.listed(GOOD_TEXT, 1.0 - vector_share)) {
+        fused.entry(id).or_default().text = Some(listed);
+    }
+    for entry in fused.values_mut() {
+        let lists = [entry.vector, entry.text];
+        entry.similarity = lists.iter().flatten().map(|list| list.share * list.relative).sum::<f64>().clamp(0.0, 1.0);
+    }
+    fused
+}
+
+/// A list in which a memory with several passages counts by its best one.
+struct BestScores {
+    /// Best first, equal scores by id.
+    scores: Vec<(MemoryId, f64)>,
+    truncated: bool,
+}
+
+fn best_scores(list: &RankedList) -> BestScores {
+    let mut best: BTreeMap<MemoryId, f64> = BTreeMap::new();
+    for (id, score) in &list.hits {
+        let score = if score.is_finite() { score.max(0.0) } else { 0.0 };
+        let entry = best.entry(*id).or_insert(score);
+        *entry = entry.max(score);
+    }
+    let mut scores: Vec<(MemoryId, f64)> = best.into_iter().collect();
+    scores.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    BestScores { scores, truncated: list.truncated }
+}
+
+impl BestScores {
+    fn listed(&self, good: f64, share: f64) -> impl Iterator<Item = (MemoryId, Listed)> {
+        let top = self.scores.first().map_or(good, |(_, best)| best.max(good));
+        let worst = self.scores.last().filter(|_| self.truncated);
+        let floor = worst.map_or(0.0, |(_, worst)| worst.min(good));
+        let span = (top - floor).max(f64::EPSILON);
+        (1..).zip(&self.scores).map(move |(rank, (id, score))| {
+            let relative = (score - floor).max(0.0) / span;
+            (*id, Listed { rank, score: *score, relative, share })
+        })
+    }
+
+    /// How far the scores fall from the best to the tenth (the last, where there are fewer), in 0..1; 1 for a single
+    /// hit, 0 where nothing was hit.
+    fn decisiveness(&self) -> f64 {
+        match self.scores[..self.scores.len().min(DECISIVE_RANK)] {
+            [] => 0.0,
+            [(_, top)] => f64::from(u8::from(top > 0.0)),
+            [(_, top), .., (_, tenth)] if top > 0.0 => 1.0 - tenth / top,
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

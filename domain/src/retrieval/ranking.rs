@@ -1,0 +1,262 @@
+//! From candidates to an answer: score, order, and cut by one rule after another. What is cut stays, with the rule that cut
+//! it, so that the answer and its explanation are read from the same ranking. Finding candidates is the store's work,
+//! reading bodies the caller's; what of an answer goes into a prompt is `injection`'s.
+
+mod newest;
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::confidence::Evidence;
+use crate::memory::ids::{MemoryId, TraceId};
+use crate::memory::label::label_key;
+use crate::memory::signature::{Carriers, Signature};
+use crate::memory::{Facts, Memory, Scope};
+use crate::retrieval::candidates::Candidates;
+use crate::retrieval::fusion::{Fused, fuse};
+use crate::retrieval::relevance::{OF_THE_VERY_ERROR, is_far_below, judge};
+use crate::retrieval::score::{Profile, QueryContext, Score, score};
+use crate::text::tokens;
+
+/// Why a candidate is not in the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum Cut {
+    /// It says the same as this memory, which is of a narrower scope or scores better.
+    Duplicate { of: MemoryId },
+    /// Its confidence is below the one that was asked for.
+    BelowConfidence { least: f64 },
+    /// Its relevance is below what an answer needs.
+    BelowRelevance { least: f64 },
+    /// Its relevance is far below that of the most relevant one.
+    FarBelowBest { best: f64 },
+    /// The profile tells the items of one trace, and this is of another one than the best candidate.
+    NotOfBestTrace { best: MemoryId },
+    /// So many that were asked for come before it.
+    BeyondN { n: usize },
+    /// With it, or with a better one, the answer would have more tokens than were asked for.
+    OverTokens { max: usize },
+    /// It was removed, or hidden, since it was found.
+    Gone,
+}
+
+/// Where warnings of the very error that is asked for stand, when others score better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// The best of them has the last place of the answer, where its score gives it none.
+    Within,
+    /// So many of them come beside the answer.
+    Beside(usize),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    pub facts: Facts,
+    pub evidence: Evidence,
+    pub score: Score,
+    /// In 0..=1.
+    pub relevance: f64,
+    /// None: it is in the answer.
+    pub cut: Option<Cut>,
+    /// The newest memory of the answer that says something else of the same thing, where there is one.
+    pub outdated_by: Option<MemoryId>,
+    /// The newest memory of the answer that would outdate it, were that not of lower trust or of another owner.
+    pub contested_by: Option<MemoryId>,
+}
+
+impl Ranked {
+    fn warns_of(&self, error: &Signature) -> bool {
+        self.facts.signature.as_ref().is_some_and(|own| error.matches(own))
+    }
+}
+
+/// All candidates, best first. The order depends on nothing but scores and ids.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ranking {
+    pub entries: Vec<Ranked>,
+    /// The domain that counted: the one asked for, else that of most of the best candidates.
+    pub domain: Option<String>,
+}
+
+impl Ranking {
+    /// Duplicates are cut: of the same words in several scopes the narrowest stays.
+    pub fn of(candidates: Candidates, asked: &QueryContext, profile: &Profile) -> Self {
+        let fused = fuse(candidates.vector.as_ref(), candidates.text.as_ref());
+        let mut asked = asked.clone();
+        if asked.domain.is_none() {
+            asked.majority_domain = majority_domain(&candidates, &fused);
+        }
+        let relevance = judge(&candidates, &fused, asked.compares_meaning);
+        let telling = asked.signature.as_ref().filter(|error| is_telling(error, candidates.carriers));
+        let scored = candidates.facts.into_iter().map(|(facts, evidence)| {
+            let fused = fused.get(&facts.id).copied().unwrap_or_default();
+            let mut score = score(profile, &asked, &facts, &evidence, &fused);
+            let judged = relevance.get(&facts.id);
+            score.why.relevance = judged.map(|judged| judged.features);
+            let mut ranked = Ranked {
+                facts,
+                evidence,
+                score,
+                relevance: judged.map_or(0.0, |judged| judged.value),
+                cut: None,
+                outdated_by: None,
+                contested_by: None,
+            };
+            if telling.is_some_and(|error| ranked.warns_of(error)) {
+                ranked.score.why.very_error = true;
+                ranked.relevance = OF_THE_VERY_ERROR;
+            }
+            ranked
+        });
+        let mut entries: Vec<Ranked> = scored.collect();
+        entries.sort_by(better);
+        entries.dedup_by(|a, b| a.facts.id == b.facts.id);
+        let mut ranking = Self { entries, domain: asked.domain.or(asked.majority_domain) };
+        ranking.cut_duplicates();
+        ranking
+    }
+
+    /// The answer, best first.
+    pub fn kept(&self) -> impl Iterator<Item = &Ranked> {
+        self.entries.iter().filter(|entry| entry.cut.is_none())
+    }
+
+    /// The answer, taken out.
+    pub fn into_kept(self) -> impl Iterator<Item = Ranked> {
+        self.entries.into_iter().filter(|entry| entry.cut.is_none())
+    }
+
+    fn kept_mut(&mut self) -> impl Iterator<Item = &mut Ranked> {
+        self.entries.iter_mut().filter(|entry| entry.cut.is_none())
+    }
+
+    fn cut_duplicates(&mut self) {
+        let mut told: BTreeMap<&str, (Scope, MemoryId)> = BTreeMap::new();
+        for Ranked { facts, .. } in &self.entries {
+            let own = (facts.scope, facts.id);
+            let kept = told.entry(&facts.text_key).or_insert(own);
+            if own.0 < kept.0 {
+                *kept = own;
+            }
+        }
+        let kept: Vec<MemoryId> = self.entries.iter().map(|entry| told[&*entry.facts.text_key].1).collect();
+        for (entry, of) in self.entries.iter_mut().zip(kept) {
+            entry.cut = (of != entry.facts.id).then_some(Cut::Duplicate { of });
+        }
+    }
+
+    /// Those that warn of the very error that is asked for come first; among them, and after them, the order stays.
+    pub fn matching_first(&mut self, error: &Signature) {
+        self.entries.sort_by_key(|entry| !entry.warns_of(error));
+    }
+
+    /// Cuts what is less certain; `least` is a confidence in 0..=1.
+    pub fn require_confidence(&mut self, least: f64) {
+        let doubtful = self.kept_mut().filter(|entry| entry.score.confidence < least);
+        doubtful.for_each(|entry| entry.cut = Some(Cut::BelowConfidence { least }));
+    }
+
+    /// Cuts what is less relevant; `least` is in 0..=1. Items that stand `together` are as relevant as the most relevant
+    /// of them.
+    pub fn require_relevance(&mut self, least: f64, together: bool) {
+        if together && self.kept().any(|entry| entry.relevance >= least) {
+            return;
+        }
+        let irrelevant = self.kept_mut().filter(|entry| entry.relevance < least);
+        irrelevant.for_each(|entry| entry.cut = Some(Cut::BelowRelevance { least }));
+    }
+
+    /// Cuts what is far less relevant than the most relevant of the answer. A memory that is relevant by its error alone
+    /// says nothing about how relevant others would have to be.
+    pub fn cut_far_below_best(&mut self) {
+        let by_evidence = self.kept().filter(|entry| !entry.score.why.very_error);
+        let best = by_evidence.map(|entry| entry.relevance).fold(0.0, f64::max);
+        let far_below = self.kept_mut().filter(|entry| is_far_below(entry.relevance, best));
+        far_below.for_each(|entry| entry.cut = Some(Cut::FarBelowBest { best }));
+    }
+
+    /// The trace of the best of the answer, where that was learned from one.
+    pub fn best_trace(&self) -> Option<TraceId> {
+        self.kept().next()?.facts.trace_id
+    }
+
+    /// Cuts what is of another trace than the best of the answer; a memory without a trace is a trace of its own.
+    pub fn keep_best_trace(&mut self) {
+        let Some((best, trace)) = self.kept().next().map(|best| (best.facts.id, best.facts.trace_id)) else { return };
+        let others = self
+            .kept_mut()
+            .filter(|entry| entry.facts.id != best && (trace.is_none() || entry.facts.trace_id != trace));
+        others.for_each(|entry| entry.cut = Some(Cut::NotOfBestTrace { best }));
+    }
+
+    /// Keeps the first `n` and, of the rest, warnings of the very `error` as far as they have room.
+    pub fn shorten(&mut self, n: usize, error: Option<&Signature>, room: Room) {
+        let warns = |entry: &Ranked| error.is_some_and(|error| entry.warns_of(error));
+        let told = self.kept().take(n).any(warns);
+        let (n_first, mut left) = match room {
+            Room::Beside(more) => (n, more),
+            Room::Within if !told && n > 0 && self.kept().any(warns) => (n - 1, 1),
+            Room::Within => (n, 0),
+        };
+        for entry in self.kept_mut().skip(n_first) {
+            if left > 0 && warns(entry) {
+                left -= 1;
+            } else {
+                entry.cut = Some(Cut::BeyondN { n });
+            }
+        }
+    }
+
+    /// Cuts from the first that does not fit into `max` tokens, all as they are rendered for a prompt, and what has no
+    /// body any more.
+    pub fn fit<'a>(&mut self, max: Option<usize>, body: impl Fn(MemoryId) -> Option<&'a Memory>) {
+        let mut left = max;
+        for entry in self.kept_mut() {
+            let Some(memory) = body(entry.facts.id) else {
+                entry.cut = Some(Cut::Gone);
+                continue;
+            };
+            let (Some(max), Some(room)) = (max, left) else { continue };
+            match room.checked_sub(tokens::estimate(&memory.format_for_prompt())) {
+                Some(rest) => left = Some(rest),
+                None => {
+                    // nothing worse takes the place of what is too long
+                    left = Some(0);
+                    entry.cut = Some(Cut::OverTokens { max });
+                }
+            }
+        }
+    }
+}
+
+/// Whether a warning of the error is relevant for that alone.
+fn is_telling(error: &Signature, carriers: Option<Carriers>) -> bool {
+    !error.is_generic() && carriers.is_some_and(Carriers::are_few)
+}
+
+fn better(a: &Ranked, b: &Ranked) -> Ordering {
+    b.score.composite.total_cmp(&a.score.composite).then_with(|| a.facts.id.cmp(&b.facts.id))
+}
+
+/// The domain that more than half of the ten best-matching candidates with a domain share.
+fn majority_domain(candidates: &Candidates, fused: &BTreeMap<MemoryId, Fused>) -> Option<String> {
+    const TOP: usize = 10;
+    let mut by_similarity: Vec<(f64, &Facts)> =
+        candidates.facts.iter().map(|(facts, _)| (fused.get(&facts.id).map_or(0.0, |f| f.similarity), facts)).collect();
+    by_similarity.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.id.cmp(&y.id)));
+    let domains: Vec<String> = by_similarity
+        .into_iter()
+        .take(TOP)
+        .filter_map(|(_, facts)| facts.domain.as_deref())
+        .map(label_key)
+        .filter(|domain| !domain.is_empty())
+        .collect();
+    let count = |domain: &String| domains.iter().filter(|other| *other == domain).count();
+    domains.iter().find(|domain| 2 * count(domain) > domains.len()).cloned()
+}
+
+#[cfg(test)]
+mod tests;

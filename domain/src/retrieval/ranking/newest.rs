@@ -1,0 +1,240 @@
+//! The order of an answer in which the newest of what speaks of the same thing comes first.
+
+use std::collections::BTreeSet;
+
+use super::{Cut, Ranked, Ranking};
+use crate::memory::Memory;
+use crate::memory::ids::MemoryId;
+use crate::memory::supersession::{Compared, Older, Placed, newest_first};
+
+/// The first memories of an answer that are compared.
+const COMPARED_MAX: usize = 10;
+
+/// A memory of the ranking that is ordered.
+struct Ordered<'a> {
+    /// Where it stands in the ranking.
+    place: usize,
+    memory: &'a Memory,
+}
+
+impl Ranking {
+    /// The memories that are linked to one of the answer as newer, and have no place in it only because others are better or
+    /// more relevant. Their bodies are needed to put them first.
+    pub fn newer_beyond<'a>(&self, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<MemoryId> {
+        let bodies = self.kept().filter_map(|entry| body(entry.facts.id));
+        let linked: BTreeSet<MemoryId> = bodies.filter_map(|memory| Some(memory.linked_to()?.id)).collect();
+        let is_beyond =
+            |cut| matches!(cut, Some(Cut::BeyondN { .. } | Cut::BelowRelevance { .. } | Cut::FarBelowBest { .. }));
+        let beyond = self.entries.iter().filter(|entry| is_beyond(entry.cut));
+        beyond.map(|entry| entry.facts.id).filter(|id| linked.contains(id)).collect()
+    }
+
+    /// Puts newer memories of the answer before the ones that they outdate, which then name the newest of them. `body`
+    /// gives the memory of an id. Nothing is hidden, but a newer one from beyond the answer comes into it, which then has
+    /// one more. A memory of lower trust or of another owner goes before none; the one that it contradicts names it.
+    pub fn newest_first<'a>(&mut self, body: impl Fn(MemoryId) -> Option<&'a Memory>) {
+        let beyond = self.newer_beyond(&body);
+        let is_kept = |place: &usize| self.entries[*place].cut.is_none();
+        let kept: Vec<usize> = (0..self.entries.len()).filter(is_kept).take(COMPARED_MAX).collect();
+        let places = (0..self.entries.len())
+            .filter(|place| kept.contains(place) || beyond.contains(&self.entries[*place].facts.id));
+        let ordered: Vec<Ordered> =
+            places.filter_map(|place| Some(Ordered { place, memory: body(self.entries[place].facts.id)? })).collect();
+        let placed: Vec<_> = ordered
+            .iter()
+            .map(|Ordered { memory, .. }| Placed { at: memory.said_at(), trust: memory.trust, owner: memory.owner() })
+            .collect();
+        let shown = newest_first(&placed, &links(&ordered));
+        let id = |n: Option<usize>| n.map(|n| ordered[n].memory.id);
+        let outdating: BTreeSet<MemoryId> = shown.outdated_by.iter().filter_map(|n| id(*n)).collect();
+        let marked = |n: &usize| {
+            let entry = self.entries[ordered[*n].place].clone();
+            Ranked {
+                cut: entry.cut.filter(|_| !outdating.contains(&entry.facts.id)),
+                outdated_by: id(shown.outdated_by[*n]),
+                contested_by: id(shown.contested_by[*n]),
+                ..entry
+            }
+        };
+        let moved: Vec<Ranked> = shown.order.iter().map(marked).collect();
+        for (one, entry) in ordered.iter().zip(moved) {
+            self.entries[one.place] = entry;
+        }
+    }
+}
+
+/// The pairs of a newer memory and an older one that it updates: those that were linked when they were stored, and those
+/// that are found now, as if the memories had come one after another.
+fn links(ordered: &[Ordered]) -> Vec<(usize, usize)> {
+    let memory = |n: usize| ordered[n].memory;
+    let each = || 0..ordered.len();
+    let pairs = each().flat_map(|older| each().map(move |newer| (newer, older)));
+    let mut links: Vec<(usize, usize)> =
+        pairs.filter(|(newer, older)| memory(*older).comes_after(memory(*newer))).collect();
+    let mut is_outdated = vec![false; ordered.len()];
+    links.iter().for_each(|(_, older)| is_outdated[*older] = true);
+
+    let compared: Vec<Option<Compared>> = ordered.iter().map(|one| Compared::of(one.memory)).collect();
+    let mut by_time: Vec<usize> = each().filter(|n| compared[*n].is_some()).collect();
+    by_time.sort_by_key(|n| memory(*n).said_at());
+    for (count, newer) in by_time.iter().copied().enumerate() {
+        let Some(new) = &compared[newer] else { continue };
+        let older = by_time[..count].iter().copied();
+        let (places, older): (Vec<usize>, Vec<Older>) = older
+            .filter_map(|n| Some((n, compared[n].as_ref()?)))
+            .filter(|(_, old)| new.shares_words(old))
+            .map(|(n, compared)| (n, Older { compared, is_outdated: is_outdated[n] }))
+            .unzip();
+        for (n, _) in new.updates(&older) {
+            is_outdated[places[n]] = true;
+            links.push((newer, places[n]));
+        }
+    }
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::confidence::Evidence;
+    use crate::memory::samples::{days_ago, id, strategy, warning};
+    use crate::memory::{ErrorContext, Facts};
+    use crate::memory::{Scope, Trust};
+    use crate::retrieval::ranking::Cut;
+    use crate::retrieval::score::{Profile, QueryContext, score};
+
+    fn said(n: u128, days: i64, content: &str) -> Memory {
+        let (title, created_at) = ("Deployment".to_owned(), days_ago(days as f64));
+        Memory { title, content: content.into(), created_at, ..strategy(n) }
+    }
+
+    fn entry(memory: &Memory, cut: Option<Cut>) -> Ranked {
+        let now = days_ago(0.0);
+        let asked = QueryContext {
+            now,
+            signature: None,
+            domain: None,
+            majority_domain: None,
+            mentions_error: false,
+            compares_meaning: true,
+        };
+        let (facts, evidence) = (Facts::from(memory), Evidence::default());
+        let score = score(&Profile::default(), &asked, &facts, &evidence, &Default::default());
+        Ranked { facts, evidence, score, relevance: 1.0, cut, outdated_by: None, contested_by: None }
+    }
+
+    /// The answer for these memories, best first, with what outdates each.
+    fn shown(memories: &[Memory]) -> Vec<(MemoryId, Option<MemoryId>)> {
+        let entries = memories.iter().map(|memory| entry(memory, None)).collect();
+        let mut ranking = Ranking { entries, domain: None };
+        ranking.newest_first(|id| memories.iter().find(|memory| memory.id == id));
+        ranking.kept().map(|entry| (entry.facts.id, entry.outdated_by)).collect()
+    }
+
+    const OLD: &str = "The service listens on port 8080.";
+    const NEW: &str = "The service listens on port 9090.";
+
+    #[test]
+    fn a_newer_value_goes_before_the_one_that_it_outdates() {
+        let other = said(2, 5, "Releases are cut on Friday.");
+        let memories = [said(1, 9, OLD), other, said(3, 1, NEW)];
+        assert_eq!(shown(&memories), [(id(3), None), (id(1), Some(id(3))), (id(2), None)]);
+        let in_order = [said(3, 1, NEW), said(1, 9, OLD)];
+        assert_eq!(shown(&in_order), [(id(3), None), (id(1), Some(id(3)))]);
+    }
+
+    #[test]
+    fn another_qualifier_a_copy_and_a_long_text_change_nothing() {
+        let unchanged = |newer: Memory| {
+            let memories = [said(1, 9, OLD), newer];
+            assert_eq!(shown(&memories), [(id(1), None), (id(3), None)], "{:?}", memories[1]);
+        };
+        unchanged(said(3, 1, "On staging the service listens on port 9090."));
+        let copy = said(3, 1, NEW);
+        unchanged(Memory { scope: Scope::Org, parent_memory_id: Some(id(9)), derived_from: vec![id(9)], ..copy });
+        unchanged(said(3, 1, &format!("{NEW} {}", "It is a long story. ".repeat(60))));
+    }
+
+    #[test]
+    fn what_was_said_later_counts_and_not_what_was_stored_later() {
+        let old = Memory { valid_from: Some(days_ago(0.5)), ..said(1, 9, OLD) };
+        assert_eq!(shown(&[said(3, 1, NEW), old]), [(id(1), None), (id(3), Some(id(1)))]);
+    }
+
+    #[test]
+    fn linked_memories_are_ordered_whatever_their_words_and_undone_pairs_are_not() {
+        let (old, new) = (said(1, 9, "We deploy with Jenkins."), said(3, 1, "Releases go out by hand."));
+        let linked = [old.linked(id(3), 0.7).unwrap(), new.clone().replacing(id(1))];
+        assert_eq!(shown(&linked), [(id(3), None), (id(1), Some(id(3)))]);
+        assert_eq!(shown(&[linked[0].clone(), new]), [(id(1), None), (id(3), None)], "only one of them says so");
+        let undone = [said(1, 9, OLD).reinstated(Some(id(3))).unwrap(), said(3, 1, NEW)];
+        assert_eq!(shown(&undone), [(id(1), None), (id(3), None)]);
+    }
+
+    #[test]
+    fn a_newer_one_from_beyond_the_answer_comes_into_it() {
+        let (old, new) = (said(1, 9, OLD).linked(id(3), 0.9).unwrap(), said(3, 1, NEW).replacing(id(1)));
+        let memories = [old, said(2, 5, "Releases are cut on Friday."), new];
+        let in_answer = |beyond: Cut| {
+            let cuts = [None, None, Some(beyond)];
+            let entries = memories.iter().zip(cuts).map(|(memory, cut)| entry(memory, cut)).collect();
+            let mut ranking = Ranking { entries, domain: None };
+            ranking.newest_first(|id| memories.iter().find(|memory| memory.id == id));
+            ranking.kept().map(|entry| entry.facts.id).collect::<Vec<_>>()
+        };
+        assert_eq!(in_answer(Cut::BeyondN { n: 2 }), [id(3), id(1), id(2)]);
+        assert_eq!(
+            in_answer(Cut::BelowRelevance { least: 0.1 }),
+            [id(3), id(1), id(2)],
+            "it is about the same as the older one"
+        );
+        assert_eq!(in_answer(Cut::BelowConfidence { least: 0.9 }), [id(1), id(2)], "it was left out for what it is");
+    }
+
+    #[test]
+    fn a_lower_trust_and_another_owner_are_shown_beside_it() {
+        let contested = |newer: Memory| {
+            let memories = [said(1, 9, OLD), newer];
+            let mut ranking =
+                Ranking { entries: memories.iter().map(|memory| entry(memory, None)).collect(), domain: None };
+            ranking.newest_first(|id| memories.iter().find(|memory| memory.id == id));
+            let shown = ranking.kept().map(|entry| (entry.facts.id, entry.outdated_by, entry.contested_by));
+            assert_eq!(shown.collect::<Vec<_>>(), [(id(1), None, Some(id(3))), (id(3), None, None)]);
+        };
+        contested(Memory { trust: Trust::Model, ..said(3, 1, NEW) });
+        contested(Memory { scope: Scope::Team, ..said(3, 1, NEW) });
+    }
+
+    #[test]
+    fn an_attribute_with_several_values_is_left_as_it_is() {
+        let memories = [said(1, 9, "The port is 80."), said(2, 9, "The port is 81."), said(3, 1, "The port is 82.")];
+        assert!(shown(&memories).iter().all(|(_, outdated_by)| outdated_by.is_none()));
+    }
+
+    #[test]
+    fn numbered_titles_and_other_errors_are_told_apart() {
+        let titled =
+            |n: u128, days: i64, title: &str, content: &str| Memory { title: title.into(), ..said(n, days, content) };
+        let unmoved = |memories: [Memory; 2]| {
+            assert_eq!(shown(&memories), [(id(1), None), (id(3), None)], "{memories:?}");
+        };
+        unmoved([titled(1, 9, "Case 1", "The answer is 3."), titled(3, 1, "Case 2", "The answer is 4.")]);
+        unmoved([titled(1, 9, "Case 1", "zebra"), titled(3, 1, "Case 2", "Parse the answer of the server.")]);
+        let warns = |memory: Memory, error_type: &str| {
+            let error_context =
+                warning(1).error_context.map(|error| ErrorContext { error_type: error_type.into(), ..error });
+            Memory { error_context, ..memory }
+        };
+        unmoved([warns(said(1, 9, OLD), "KeyError"), warns(said(3, 1, NEW), "ValueError")]);
+    }
+
+    #[test]
+    fn what_is_cut_stays_where_it_is() {
+        let memories = [said(1, 9, OLD), said(2, 5, "Releases are cut on Friday."), said(3, 1, NEW)];
+        let cut = Some(Cut::BeyondN { n: 1 });
+        let entries = vec![entry(&memories[0], None), entry(&memories[1], cut), entry(&memories[2], None)];
+        let mut ranking = Ranking { entries, domain: None };
+        ranking.newest_first(|id| memories.iter().find(|memory| memory.id == id));
+        assert_eq!(ranking.entries.iter().map(|entry| entry.facts.id).collect::<Vec<_>>(), [id(3), id(2), id(1)]);
+    }
+}

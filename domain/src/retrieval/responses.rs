@@ -1,0 +1,368 @@
+//! The documents that clients read about memories: answers of retrieve and record.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::confidence::{Evidence, confidence};
+use crate::memory::ids::{MemoryId, TraceId};
+use crate::memory::trace::Outcome;
+use crate::memory::workspace::WorkspaceId;
+use crate::memory::{ErrorContext, Facts, Memory, MemoryOutcome, Scope, SourceType, Status, Successor, Trust};
+use crate::retrieval::ranking::{Cut, Ranked, Ranking};
+use crate::retrieval::recalled::Recalled;
+use crate::retrieval::score::Why;
+
+/// A memory as a client reads it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryView {
+    pub id: MemoryId,
+    pub title: String,
+    pub description: String,
+    pub content: String,
+    pub outcome: MemoryOutcome,
+    /// True exactly when an error_context is present.
+    pub warning: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_context: Option<ErrorContext>,
+    pub scope: Scope,
+    pub workspace_id: WorkspaceId,
+    pub source_type: SourceType,
+    pub trust: Trust,
+    pub status: Status,
+    /// The newer memory that took its place. Not in the schemas, which every client pays for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub superseded_by: Option<MemoryId>,
+    pub revision: u64,
+    pub pinned: bool,
+    /// In 0..1, from evidence and age.
+    pub confidence: f64,
+    pub usage_count: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_memory_id: Option<MemoryId>,
+    pub derived_from: Vec<MemoryId>,
+    pub evolution_stage: u32,
+    pub pattern_tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difficulty_level: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain_category: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<TraceId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_outcome: Option<Outcome>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl MemoryView {
+    pub fn new(memory: Memory, evidence: &Evidence, now: Timestamp) -> Self {
+        let confidence = confidence(&Facts::from(&memory), evidence, now);
+        Self {
+            id: memory.id,
+            warning: memory.is_warning(),
+            superseded_by: memory.superseded_by(),
+            title: memory.title,
+            description: memory.description,
+            content: memory.content,
+            outcome: memory.outcome,
+            error_context: memory.error_context,
+            scope: memory.scope,
+            workspace_id: memory.workspace_id,
+            source_type: memory.source_type,
+            trust: memory.trust,
+            status: memory.status,
+            revision: memory.revision,
+            pinned: memory.pinned,
+            confidence,
+            usage_count: evidence.usage_count(),
+            parent_memory_id: memory.parent_memory_id,
+            derived_from: memory.derived_from,
+            evolution_stage: memory.evolution_stage,
+            pattern_tags: memory.pattern_tags,
+            difficulty_level: memory.difficulty_level,
+            domain_category: memory.domain_category,
+            trace_id: memory.trace_id,
+            trace_outcome: memory.trace_outcome,
+            created_at: memory.created_at,
+            updated_at: memory.updated_at,
+            last_used_at: evidence.last_used_at,
+        }
+    }
+}
+
+/// A memory with all that is known of where it comes from and whom it is for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryDetail {
+    #[serde(flatten)]
+    pub memory: MemoryView,
+    /// The task it was learned from.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub task: String,
+    /// Tasks that confirmed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_tasks: Vec<String>,
+    /// The same in the words of lessons that confirmed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wordings: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub org: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_session: Option<String>,
+    /// When its words were said, where that was before they were stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub valid_from: Option<Timestamp>,
+    /// The newer memory that was found to update it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub outdated_by: Option<Successor>,
+    /// The older memories that it replaces, or was found to update.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub replaces: Vec<MemoryId>,
+}
+
+impl MemoryDetail {
+    pub fn new(memory: Memory, evidence: &Evidence, now: Timestamp) -> Self {
+        Self {
+            task: memory.task.clone(),
+            further_tasks: memory.further_tasks.clone(),
+            wordings: memory.wordings.clone(),
+            team: memory.team.clone(),
+            org: memory.org.clone(),
+            source_session: memory.source_session.clone(),
+            valid_from: memory.valid_from,
+            outdated_by: memory.linked_to(),
+            replaces: memory.succession.replaces.clone(),
+            memory: MemoryView::new(memory, evidence, now),
+        }
+    }
+}
+
+/// A memory that was found, with its scores, each in 0..1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecalledView {
+    #[serde(flatten)]
+    pub memory: MemoryView,
+    /// How likely it is about what was asked.
+    pub relevance: f64,
+    /// Its relevance is below what an answer needs by default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub below_threshold: bool,
+    pub similarity_score: f64,
+    pub recency_score: f64,
+    pub error_score: f64,
+    pub base_score: f64,
+    pub composite_score: f64,
+    pub why: Why,
+    /// The newest memory of this answer that says something else of the same thing, and stands before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outdated_by: Option<MemoryId>,
+    /// The newest memory of this answer that contradicts it, and is of lower trust or of another owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contested_by: Option<MemoryId>,
+}
+
+impl RecalledView {
+    /// `threshold`: the relevance that an answer needs by default.
+    pub fn new(recalled: Recalled, threshold: f64, now: Timestamp) -> Self {
+        let score = recalled.score;
+        Self {
+            memory: MemoryView::new(recalled.memory, &recalled.evidence, now),
+            relevance: recalled.relevance,
+            below_threshold: recalled.relevance < threshold,
+            similarity_score: score.similarity,
+            recency_score: score.recency,
+            error_score: score.error_context,
+            base_score: score.base,
+            composite_score: score.composite,
+            why: score.why,
+            outdated_by: recalled.outdated_by,
+            contested_by: recalled.contested_by,
+        }
+    }
+}
+
+/// A candidate of a search: its place in the answer, or the rule that kept it out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CandidateView {
+    pub id: MemoryId,
+    /// Absent where the memory is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    pub warning: bool,
+    pub scope: Scope,
+    /// In the answer, from 1; absent where a rule cut it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+    pub confidence: f64,
+    /// How likely it is about what was asked.
+    pub relevance: f64,
+    pub similarity_score: f64,
+    pub base_score: f64,
+    pub composite_score: f64,
+    pub why: Why,
+}
+
+impl CandidateView {
+    /// Of every candidate, in the order of the ranking.
+    pub fn all_of<'a>(ranking: &Ranking, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<Self> {
+        let mut kept = 0;
+        let view = |entry: &Ranked| {
+            kept += usize::from(entry.cut.is_none());
+            let Ranked { facts, score, relevance, cut, .. } = entry;
+            Self {
+                id: facts.id,
+                title: body(facts.id).map(|memory| memory.title.clone()),
+                warning: facts.signature.is_some(),
+                scope: facts.scope,
+                rank: cut.is_none().then_some(kept),
+                cut: *cut,
+                confidence: score.confidence,
+                relevance: *relevance,
+                similarity_score: score.similarity,
+                base_score: score.base,
+                composite_score: score.composite,
+                why: score.why.clone(),
+            }
+        };
+        ranking.entries.iter().map(view).collect()
+    }
+}
+
+/// An answer with everything that was considered for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explained {
+    #[serde(flatten)]
+    pub retrieved: Retrieved,
+    /// The domain that counted for scores: the one asked for, else that of most of the best candidates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// In the order of their scores.
+    pub candidates: Vec<CandidateView>,
+}
+
+/// Which lists an answer rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchMode {
+    Hybrid,
+    Keyword,
+    Vector,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Retrieved {
+    /// Best first. Empty is a normal answer.
+    pub memories: Vec<RecalledView>,
+    pub mode: SearchMode,
+    /// A scope that should have been read could not be.
+    pub partial: bool,
+    pub notes: Vec<String>,
+    pub took_ms: u64,
+}
+
+/// A note begins with it where nothing that was found is relevant enough.
+pub const NOTHING_RELEVANT: &str = "nothing_relevant";
+
+impl Retrieved {
+    pub fn nothing_is_relevant(&self) -> bool {
+        self.notes.iter().any(|note| note.starts_with(NOTHING_RELEVANT))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordStatus {
+    Created,
+    /// The same lesson was there already; `id` is its id, and it has been confirmed.
+    Reinforced,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recorded {
+    pub id: MemoryId,
+    pub status: RecordStatus,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<MemoryId>,
+    /// How many secrets were replaced.
+    pub redactions: u32,
+    /// How many characters were dropped that nobody sees and that carry nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped_characters: u32,
+    /// In 0..1.
+    pub confidence: f64,
+    /// The memories that it took the place of, as was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub superseded: Vec<Replaced>,
+    /// Older memories that it was found to update. They stay in search, behind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub updates: Vec<MemoryId>,
+}
+
+/// A memory that a newer one took the place of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Replaced {
+    pub id: MemoryId,
+    pub title: String,
+    /// Its copies that a team or the organisation reads. They stay as they are: a person decides about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<MemoryId>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// A pair that rules linked, and that nobody has decided about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenLink {
+    pub older: MemoryId,
+    pub older_title: String,
+    pub newer: MemoryId,
+    pub newer_title: String,
+    /// In 0..=1.
+    pub confidence: f64,
+}
+
+/// One page of memories, newest first within it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Listed {
+    pub memories: Vec<MemoryView>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<MemoryId>,
+}
+
+/// Memories whose status was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Quarantined {
+    pub changed: Vec<MemoryId>,
+    /// There are more descendants than could be changed in one go.
+    pub truncated: bool,
+    /// There are descendants that the workspace may not read; they stay as they are.
+    pub out_of_reach: bool,
+    /// Memories that were superseded by them and so are back in search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reinstated: Vec<MemoryId>,
+}
+
+/// A memory as a change left it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Updated {
+    #[serde(flatten)]
+    pub memory: MemoryView,
+    /// Memories that were superseded by it and are back in search, as it is out of search now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reinstated: Vec<MemoryId>,
+}

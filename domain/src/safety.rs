@@ -1,0 +1,4 @@
+//! What must not be stored or shown: secrets (`secrets`), and characters that nobody sees (`invisible`).
+
+pub mod invisible;
+pub mod secrets;

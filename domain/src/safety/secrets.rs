@@ -1,0 +1,185 @@
+//! Secrets in texts: found by their looks (`rules`, `pem`), by the name before them (`assignment`, `table`, `cookie`) or by
+//! their place (`address`, `command_line`), and replaced by `[REDACTED:kind]`, on every way in and out.
+//! Not a guard against someone who hides a secret on purpose. Of personal data only `contacts` are looked for, where the
+//! user wants that.
+//!
+//! Scrubbing again changes nothing. What makes that hold: a marker is never part of a match, and a match ends where
+//! its word ends, so that a replacement gives no neighbour an edge that it did not have before.
+
+mod address;
+mod assignment;
+mod base64;
+mod command_line;
+mod contacts;
+mod cookie;
+mod folded;
+mod pem;
+mod rules;
+mod scrub;
+mod shape;
+mod table;
+mod value;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::safety::invisible::drop_invisible;
+use folded::Folded;
+pub(crate) use scrub::all;
+pub use scrub::{Removed, Scrub};
+
+/// How every replacement begins; the kind of secret and `]` follow.
+pub const MARKER: &str = "[REDACTED:";
+
+/// A text without its secrets, and without the characters that nobody sees: one of those within a key hides the key from
+/// every rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scrubbed<'a> {
+    /// Borrowed when there was nothing to replace or to drop.
+    pub text: Cow<'a, str>,
+    /// How many replacements were made now; markers that were there before do not count.
+    pub redactions: u32,
+    /// How many invisible characters were dropped.
+    pub dropped_characters: u32,
+    /// What kinds of secrets they were: `github`, `jwt`, `assigned` and so on.
+    pub kinds: BTreeSet<&'static str>,
+}
+
+/// A replacement may give a neighbour an edge that it did not have before, so a text with secrets is gone through again; a
+/// third time has not been needed yet.
+const TIMES: usize = 4;
+
+/// Set once the process is to take e-mail addresses and phone numbers for secrets.
+static CONTACTS: OnceLock<()> = OnceLock::new();
+
+/// From now on, e-mail addresses and phone numbers are replaced wherever secrets are, in the whole process. It is no
+/// argument of [`scrub`]: whoever forgot to hand it on would let them through. There is no way back.
+pub fn redact_contacts_too() {
+    let _ = CONTACTS.set(());
+}
+
+/// Drops what nobody sees and replaces every secret. Time grows linearly with the length of the text, whatever it says.
+pub fn scrub(text: &str) -> Scrubbed<'_> {
+    let visible = drop_invisible(text);
+    Scrubbed { dropped_characters: visible.dropped, ..redacted(visible.text, CONTACTS.get().is_some()) }
+}
+
+/// Replaces every secret and leaves all else as it is: for text with colours of our own.
+pub fn redact(text: &str) -> Scrubbed<'_> {
+    redacted(Cow::Borrowed(text), CONTACTS.get().is_some())
+}
+
+fn redacted(text: Cow<'_, str>, contacts_too: bool) -> Scrubbed<'_> {
+    let mut reading = Reading::of(text);
+    for _ in 0..TIMES {
+        let before = reading.redactions;
+        reading.replace_all();
+        if contacts_too {
+            reading.replace_contacts();
+        }
+        if reading.redactions == before {
+            break;
+        }
+    }
+    let Reading { text, redactions, kinds, .. } = reading;
+    Scrubbed { text, redactions, dropped_characters: 0, kinds }
+}
+
+/// A text on its way to being without secrets.
+struct Reading<'a> {
+    text: Cow<'a, str>,
+    /// The text as the rules read it, where that is another one.
+    folded: Option<Folded>,
+    redactions: u32,
+    kinds: BTreeSet<&'static str>,
+}
+
+impl<'a> Reading<'a> {
+    fn of(text: Cow<'a, str>) -> Self {
+        Self { folded: Folded::of(&text), text, redactions: 0, kinds: BTreeSet::new() }
+    }
+
+    fn as_read(&self) -> &str {
+        self.folded.as_ref().map_or(&self.text, |folded| &folded.text)
+    }
+
+    fn replace_all(&mut self) {
+        self.replace("private-block", pem::find(self.as_read()));
+        for rule in rules::all() {
+            self.replace(rule.kind, rule.find(self.as_read()));
+        }
+        self.replace("url-login", address::find(self.as_read()));
+        self.replace("cookie", cookie::find(self.as_read()));
+        self.replace("command", command_line::find(self.as_read()));
+        self.replace("assigned", table::find(self.as_read()));
+        self.replace("assigned", assignment::find(self.as_read()));
+    }
+
+    fn replace_contacts(&mut self) {
+        self.replace("email", contacts::emails(self.as_read()));
+        self.replace("phone", contacts::phones(self.as_read()));
+    }
+
+    /// Replaces what was found in the text as it is read.
+    fn replace(&mut self, kind: &'static str, found: Vec<Range<usize>>) {
+        let found = match &self.folded {
+            Some(folded) => found.iter().map(|span| folded.unfolded(span)).collect(),
+            None => found,
+        };
+        let spans = without_markers(&self.text, merged(found));
+        if spans.is_empty() {
+            return;
+        }
+        let mut out = String::with_capacity(self.text.len());
+        let mut copied = 0;
+        for span in &spans {
+            out.push_str(&self.text[copied..span.start]);
+            out.push_str(MARKER);
+            out.push_str(kind);
+            out.push(']');
+            copied = span.end;
+        }
+        out.push_str(&self.text[copied..]);
+        self.text = Cow::Owned(out);
+        self.folded = Folded::of(&self.text);
+        self.redactions = self.redactions.saturating_add(u32::try_from(spans.len()).unwrap_or(u32::MAX));
+        self.kinds.insert(kind);
+    }
+}
+
+/// The spans in order; those that overlap are one.
+fn merged(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    spans.sort_by_key(|span| span.start);
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for span in spans.into_iter().filter(|span| !span.is_empty()) {
+        match merged.last_mut() {
+            Some(last) if span.start < last.end => last.end = last.end.max(span.end),
+            _ => merged.push(span),
+        }
+    }
+    merged
+}
+
+/// Those that touch no marker: what was replaced stays as it is.
+fn without_markers(text: &str, mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    if spans.is_empty() {
+        return spans;
+    }
+    let kind = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let markers = text.match_indices(MARKER).map(|(start, marker)| {
+        let rest = &text[start + marker.len()..];
+        let kind = rest.find(|c| !kind(c)).unwrap_or(rest.len());
+        start..start + marker.len() + kind + usize::from(rest[kind..].starts_with(']'))
+    });
+    let markers: Vec<Range<usize>> = markers.collect();
+    spans.retain(|span| {
+        let next = markers.partition_point(|marker| marker.end <= span.start);
+        markers.get(next).is_none_or(|marker| marker.start >= span.end)
+    });
+    spans
+}
+
+#[cfg(test)]
+mod tests;

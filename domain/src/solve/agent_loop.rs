@@ -1,0 +1,502 @@
+//! The agent loop as a state machine: inputs in, effects out; it performs nothing itself.
+//!
+//! recall → k drafts, each evaluated as it arrives → the best is refined while it is below the threshold → the best of
+//! all is checked, where the caller has a check, and judged → what can be learned is asked for → conclusion. The MaTTS
+//! round is iteration 1. Calls and their failures are in `call`, what follows the choice is in `verify`, what follows a
+//! judgement in `learn` and `contrast`, how a run ends in `conclude`; this file holds how it gets there.
+
+mod budget;
+mod call;
+mod conclude;
+mod contrast;
+mod learn;
+mod verify;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::learning::lesson::Lesson;
+use crate::memory::ids::{MemoryId, TraceId};
+use crate::memory::observation::Observed;
+use crate::memory::trace::MattsMode;
+use crate::memory::trace::{Action, Step, Trace};
+use crate::memory::workspace::WorkspaceId;
+use crate::prompt::Purpose;
+use crate::prompt::{self, Prompt, Prompts, Template};
+use crate::retrieval::prompt_memories::Injection;
+use crate::solve::answer::{Answer, FinishReason, Judgement};
+use crate::solve::matts::select;
+use crate::solve::task::{Progress, SolveReport, SolveTask, SolveUsage};
+
+use budget::reduce_attempts;
+pub use call::{Call, CallFailure};
+use call::{draft_of, failure_of, no_answer};
+pub use conclude::{Conclusion, Failure, Keep};
+
+/// The bounds of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// Drafting counts as the first, so there are at most `max_iterations − 1` refinements. 1..=10.
+    pub max_iterations: u32,
+    /// A score at which a solution is good enough, in 0..1.
+    pub success_threshold: f64,
+    /// Tokens of one prompt; at least [`Self::LEAST_PROMPT_TOKENS`].
+    pub prompt_token_budget: usize,
+    /// Tokens of all calls together, input and output.
+    pub total_token_budget: u64,
+}
+
+impl Limits {
+    /// Below this many tokens, the comparison of eight attempts would not show each of them with its head and its tail.
+    pub const LEAST_PROMPT_TOKENS: usize = 1_500;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_iterations: 3, success_threshold: 0.8, prompt_token_budget: 32_000, total_token_budget: 200_000 }
+    }
+}
+
+/// What a run is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    pub task: SolveTask,
+    pub trace_id: TraceId,
+    /// The trace that the same session left before.
+    pub parent_trace_id: Option<TraceId>,
+    /// The session of the client that asks.
+    pub session: Option<String>,
+    pub workspace_id: WorkspaceId,
+    /// Shown in the trace.
+    pub model: String,
+    pub reasoning_effort: String,
+    /// The caller has a check for the chosen solution, which wins over the judge.
+    pub verify: bool,
+    /// The words of its calls.
+    pub prompts: Arc<Prompts>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Find what was learned that fits the task; answer with [`Input::Recalled`].
+    Recall,
+    /// Make a model call; answer with [`Input::Answered`].
+    Call(Call),
+    /// Check the chosen solution; answer with [`Input::Verified`].
+    Verify { solution: String },
+    /// The run is over: stop what still runs, store what is to be stored, reply.
+    Conclude(Box<Conclusion>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// No injection where nothing could be searched. `notes` say what was degraded, each starting with an error code.
+    Recalled {
+        injection: Option<Injection>,
+        notes: Vec<String>,
+    },
+    Answered {
+        purpose: Purpose,
+        attempt: Option<u32>,
+        result: Result<Answer, CallFailure>,
+        /// `Whole` where there is no answer.
+        ended: FinishReason,
+        spent: SolveUsage,
+    },
+    /// What the check observed, or why it could not be made.
+    Verified(Result<Observed, String>),
+    DeadlinePassed,
+    Cancelled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Recalling,
+    Drafting,
+    Refining,
+    Verifying,
+    Judging,
+    Learning,
+    Concluded,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Attempt {
+    started: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    solution: Option<String>,
+    score: Option<f64>,
+    feedback: String,
+    error: Option<CallFailure>,
+}
+
+/// A solution and what its evaluation said.
+#[derive(Debug, Clone, PartialEq)]
+struct Scored {
+    solution: String,
+    score: Option<f64>,
+    feedback: String,
+}
+
+/// One run, from the task to its conclusion.
+#[derive(Debug)]
+pub struct AgentLoop {
+    job: Job,
+    limits: Limits,
+    phase: Phase,
+    injection: Injection,
+    memories: String,
+    /// The same for every attempt.
+    think_prompt: Option<Prompt>,
+    attempts: Vec<Attempt>,
+    /// Index into `attempts` of the chosen one.
+    selected: usize,
+    best: Option<Scored>,
+    /// A refinement that is being evaluated.
+    candidate: Option<String>,
+    iteration: u32,
+    seen: BTreeSet<[u8; 32]>,
+    early_exit: bool,
+    loop_detected: bool,
+    observed: Option<Observed>,
+    judgement: Option<Judgement>,
+    /// Lessons of the comparison, while a warning that it lacks is asked for.
+    compared: Vec<Lesson>,
+    usage: SolveUsage,
+    progress: Progress,
+    truncated: bool,
+    warnings: Vec<String>,
+    notes: Vec<String>,
+    trajectory: Vec<Step>,
+    started: Timestamp,
+}
+
+impl AgentLoop {
+    pub fn start(mut job: Job, limits: Limits, now: Timestamp) -> (Self, Vec<Effect>) {
+        let empty =
+            Attempt { started: None, ended: None, solution: None, score: None, feedback: String::new(), error: None };
+        let warnings = reduce_attempts(&mut job.task, &limits).into_iter().collect();
+        let k = job.task.k;
+        let total = 2 * k + 2 * limits.max_iterations.saturating_sub(1) + 1 + u32::from(job.task.store_result);
+        let mut run = Self {
+            attempts: vec![empty; k as usize],
+            progress: Progress { completed: 0, total },
+            job,
+            limits,
+            phase: Phase::Recalling,
+            injection: Injection::default(),
+            memories: String::new(),
+            think_prompt: None,
+            selected: 0,
+            best: None,
+            candidate: None,
+            iteration: 1,
+            seen: BTreeSet::new(),
+            early_exit: false,
+            loop_detected: false,
+            observed: None,
+            judgement: None,
+            compared: Vec::new(),
+            usage: SolveUsage::default(),
+            truncated: false,
+            warnings,
+            notes: Vec::new(),
+            trajectory: Vec::new(),
+            started: now,
+        };
+        let effects = if run.job.task.use_memory { vec![Effect::Recall] } else { run.draft(now) };
+        (run, effects)
+    }
+
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// Inputs that come after the conclusion, or answer nothing that was asked, change nothing.
+    pub fn on(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
+        if self.phase == Phase::Concluded {
+            return Vec::new();
+        }
+        match input {
+            Input::Recalled { injection, notes } if self.phase == Phase::Recalling => {
+                if injection.as_ref().is_some_and(Injection::is_empty) {
+                    self.notes.push("nothing_relevant: no memory is relevant enough to be put into the prompts".into());
+                }
+                self.injection = injection.unwrap_or_default();
+                self.warnings.extend(notes);
+                self.step(Action::Recall, None, now).content = Some(ids(&self.injection.ids()));
+                self.draft(now)
+            }
+            Input::Recalled { .. } => Vec::new(),
+            Input::Answered { purpose, attempt, result, ended, spent } => {
+                if let Some(cut_off) = ended.cut_off().filter(|_| purpose.is_draft()) {
+                    self.note_truncated(format!("the answer of {} was cut off {cut_off}", purpose.as_str()));
+                }
+                self.answered(purpose, attempt, result, spent, now)
+            }
+            Input::Verified(result) if self.phase == Phase::Verifying => self.verified(result, now),
+            Input::Verified(_) => Vec::new(),
+            Input::DeadlinePassed => self.cut_short(now),
+            Input::Cancelled => self.fail(Failure::Cancelled, now),
+        }
+    }
+
+    fn answered(
+        &mut self,
+        purpose: Purpose,
+        attempt: Option<u32>,
+        result: Result<Answer, CallFailure>,
+        spent: SolveUsage,
+        now: Timestamp,
+    ) -> Vec<Effect> {
+        self.progress.completed = (self.progress.completed + 1).min(self.progress.total);
+        self.usage += spent;
+        // Calls end with the run, so these and `DeadlinePassed` or `Cancelled` come together, in either order.
+        match result.as_ref().map_err(|failure| failure.code) {
+            Err("deadline_exceeded") => return self.cut_short(now),
+            Err("cancelled") => return self.fail(Failure::Cancelled, now),
+            _ => {}
+        }
+        let index = attempt.map_or(0, |number| number as usize - 1);
+        let effects = match (self.phase, purpose) {
+            (Phase::Drafting, Purpose::Think) if index < self.attempts.len() => self.drafted(index, result, now),
+            (Phase::Drafting, Purpose::Evaluate) if index < self.attempts.len() => self.evaluated(index, result, now),
+            (Phase::Refining, Purpose::Refine) => self.refined(result, now),
+            (Phase::Refining, Purpose::Evaluate) => self.refinement_evaluated(result, now),
+            (Phase::Judging, Purpose::Judge) => return self.judged(result, now),
+            (Phase::Learning, Purpose::Extract | Purpose::Contrast) => return self.learned(purpose, result, now),
+            _ => Vec::new(),
+        };
+        let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
+        if used > limit && self.phase != Phase::Concluded {
+            return self.fail(Failure::Budget { used, limit }, now);
+        }
+        effects
+    }
+
+    // ---- drafts ----
+
+    fn draft(&mut self, now: Timestamp) -> Vec<Effect> {
+        self.phase = Phase::Drafting;
+        self.memories = self.injection.text(&self.job.task.task);
+        match self.job.task.mode {
+            MattsMode::Parallel => (0..self.attempts.len()).map(|index| self.think(index, now)).collect(),
+            MattsMode::Sequential => vec![self.think(0, now)],
+        }
+    }
+
+    fn think(&mut self, index: usize, now: Timestamp) -> Effect {
+        self.attempts[index].started = Some(now);
+        if let Some(prompt) = self.think_prompt.clone() {
+            return Effect::Call(Call { purpose: Purpose::Think, attempt: Some(index as u32 + 1), prompt });
+        }
+        let memories = std::mem::take(&mut self.memories);
+        let effect = self.call(Template::Think, Some(index), &[("memories", &memories)]);
+        self.memories = memories;
+        if let Effect::Call(call) = &effect {
+            self.think_prompt = Some(call.prompt.clone());
+            if !call.prompt.has_memories() {
+                self.leave_memories_out();
+            }
+        }
+        effect
+    }
+
+    /// What no draft was shown was not used: the report says so, and nothing is concluded about it.
+    fn leave_memories_out(&mut self) {
+        if !self.injection.is_empty() {
+            self.injection.leave_all_out();
+            self.memories = self.injection.text(&self.job.task.task);
+            self.notes.push("memories_left_out: beside this task the prompts have no room for memories".into());
+        }
+    }
+
+    fn drafted(&mut self, index: usize, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match draft_of(result) {
+            Ok(solution) => {
+                self.step(Action::Think, Some(index), now).content = Some(solution.clone());
+                effects.push(self.call(Template::Evaluate, Some(index), &[("solution", &solution)]));
+                self.attempts[index].solution = Some(solution);
+            }
+            Err(failure) => {
+                self.attempts[index].error = Some(failure);
+                self.attempts[index].ended = Some(now);
+            }
+        }
+        let next = self.attempts.iter().position(|attempt| attempt.started.is_none());
+        match next {
+            Some(next) => effects.push(self.think(next, now)),
+            None => effects.extend(self.choose(now)),
+        }
+        effects
+    }
+
+    fn evaluated(&mut self, index: usize, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        match result {
+            Ok(Answer::Evaluation(evaluation)) => {
+                self.attempts[index].score = Some(evaluation.score);
+                self.attempts[index].feedback = evaluation.feedback.clone();
+                let step = self.step(Action::Evaluate, Some(index), now);
+                (step.score, step.feedback) = (Some(evaluation.score), Some(evaluation.feedback));
+            }
+            other => {
+                let failure = failure_of(other);
+                self.warn("evaluate", &failure);
+                self.attempts[index].error = Some(failure);
+            }
+        }
+        self.attempts[index].ended = Some(now);
+        self.choose(now)
+    }
+
+    /// Goes on once every attempt has ended.
+    fn choose(&mut self, now: Timestamp) -> Vec<Effect> {
+        if self.attempts.iter().any(|attempt| attempt.ended.is_none()) {
+            return Vec::new();
+        }
+        if !self.take_best_attempt() {
+            return self.fail(Failure::AllDraftsFailed(self.why_no_draft()), now);
+        }
+        self.early_exit = self.good_enough() && self.limits.max_iterations > 1;
+        self.refine_or_judge(now)
+    }
+
+    /// The first failure that tells more than that the model was not available, if there is one; a refusal only if
+    /// nothing failed that may pass.
+    fn why_no_draft(&self) -> CallFailure {
+        let failures = || self.attempts.iter().filter_map(|attempt| attempt.error.as_ref());
+        let telling = || failures().filter(|failure| failure.code != "llm_unavailable");
+        let passing = telling().find(|failure| !failure.refused);
+        passing.or_else(|| telling().next()).or_else(|| failures().next()).cloned().unwrap_or_else(no_answer)
+    }
+
+    /// The best of the attempts that have a solution; false when none has.
+    fn take_best_attempt(&mut self) -> bool {
+        let drafted: Vec<usize> = (0..self.attempts.len()).filter(|i| self.attempts[*i].solution.is_some()).collect();
+        let scores: Vec<Option<f64>> = drafted.iter().map(|index| self.attempts[*index].score).collect();
+        let Some(chosen) = select(&scores) else { return false };
+        self.selected = drafted[chosen];
+        let attempt = &self.attempts[self.selected];
+        self.best = attempt.solution.clone().map(|solution| Scored {
+            solution,
+            score: attempt.score,
+            feedback: attempt.feedback.clone(),
+        });
+        true
+    }
+
+    // ---- refinement ----
+
+    fn good_enough(&self) -> bool {
+        self.best.as_ref().and_then(|best| best.score).is_some_and(|score| score >= self.limits.success_threshold)
+    }
+
+    fn refine_or_judge(&mut self, now: Timestamp) -> Vec<Effect> {
+        let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
+        let is_last = self.iteration >= self.limits.max_iterations;
+        if best.score.is_none() || self.good_enough() || self.loop_detected || is_last || !self.may_refine() {
+            return self.verify_or_judge(now);
+        }
+        if self.phase != Phase::Refining {
+            self.seen.insert(loop_hash(&best.solution));
+        }
+        self.phase = Phase::Refining;
+        self.iteration += 1;
+        let memories = std::mem::take(&mut self.memories);
+        let score = format!("{:.2}", best.score.unwrap_or_default());
+        let values: [(&str, &str); 4] =
+            [("memories", &memories), ("solution", &best.solution), ("score", &score), ("feedback", &best.feedback)];
+        let effect = self.call(Template::Refine, None, &values);
+        self.memories = memories;
+        vec![effect]
+    }
+
+    fn refined(&mut self, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        let solution = match draft_of(result) {
+            Ok(solution) => solution,
+            Err(failure) => {
+                self.warn("refine", &failure);
+                return self.verify_or_judge(now);
+            }
+        };
+        self.step(Action::Refine, None, now).content = Some(solution.clone());
+        if !self.seen.insert(loop_hash(&solution)) {
+            self.loop_detected = true;
+            return self.verify_or_judge(now);
+        }
+        let effect = self.call(Template::Evaluate, None, &[("solution", &solution)]);
+        self.candidate = Some(solution);
+        vec![effect]
+    }
+
+    fn refinement_evaluated(&mut self, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        let Some(solution) = self.candidate.take() else { return Vec::new() };
+        let evaluation = match result {
+            Ok(Answer::Evaluation(evaluation)) => evaluation,
+            other => {
+                self.warn("evaluate", &failure_of(other));
+                return self.verify_or_judge(now);
+            }
+        };
+        let step = self.step(Action::Evaluate, None, now);
+        (step.score, step.feedback) = (Some(evaluation.score), Some(evaluation.feedback.clone()));
+        let better = self.best.as_ref().and_then(|best| best.score).is_none_or(|score| evaluation.score > score);
+        if better {
+            let (score, feedback) = (Some(evaluation.score), evaluation.feedback);
+            self.best = Some(Scored { solution, score, feedback });
+            self.early_exit = self.good_enough() && self.iteration < self.limits.max_iterations;
+        }
+        self.refine_or_judge(now)
+    }
+
+    // ---- helpers ----
+
+    fn call(&mut self, template: Template, attempt: Option<usize>, values: &[(&str, &str)]) -> Effect {
+        let mut values = values.to_vec();
+        values.push(("task", &self.job.task.task));
+        let prompt = prompt::render(&self.job.prompts, template, &values, self.limits.prompt_token_budget);
+        let purpose = template.purpose();
+        if prompt.cut.is_some() {
+            self.note_truncated(format!("a {} prompt was over its budget", purpose.as_str()));
+        }
+        Effect::Call(Call { purpose, attempt: attempt.map(|index| index as u32 + 1), prompt })
+    }
+
+    /// What was cut is said once for each purpose.
+    fn note_truncated(&mut self, what: String) {
+        let warning = format!("truncated: {what}");
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+        self.truncated = true;
+    }
+
+    fn warn(&mut self, during: &str, failure: &CallFailure) {
+        self.warnings.push(format!("{}: {during}: {}", failure.code, failure.message));
+    }
+
+    fn step(&mut self, action: Action, attempt: Option<usize>, now: Timestamp) -> &mut Step {
+        let attempt = attempt.map(|index| index as u32 + 1);
+        let iteration = self.iteration;
+        let step = Step { iteration, action, attempt, content: None, score: None, feedback: None, timestamp: now };
+        let at = self.trajectory.len();
+        self.trajectory.push(step);
+        &mut self.trajectory[at]
+    }
+}
+
+/// SHA-256 of the solution with white space collapsed.
+fn loop_hash(solution: &str) -> [u8; 32] {
+    Sha256::digest(solution.split_whitespace().collect::<Vec<_>>().join(" ").as_bytes()).into()
+}
+
+fn ids(ids: &[MemoryId]) -> String {
+    ids.iter().map(MemoryId::to_string).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! What the token budget of a run has room for. Every call reads the task, so a long task takes its tokens at every call.
+
+use super::{AgentLoop, Limits};
+use crate::solve::task::SolveTask;
+use crate::text::tokens;
+
+/// The part of the total budget, in quarters, that prompts may take at the start; answers take the rest.
+const QUARTERS_FOR_PROMPTS: u64 = 3;
+/// The calls after the attempts: the judge's, and the one that asks for lessons.
+const CALLS_AFTER_ATTEMPTS: u64 = 2;
+/// A refinement and its evaluation, and the calls after them.
+const CALLS_OF_REFINEMENT: u64 = 2 + CALLS_AFTER_ATTEMPTS;
+
+/// Leaves a task the attempts that the budget has room for, at least one, each of which is drafted and evaluated. A warning
+/// says so where they are fewer than asked for.
+pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &Limits) -> Option<String> {
+    let asked = task.k.max(1);
+    let calls = 2 * u64::from(asked) + CALLS_AFTER_ATTEMPTS;
+    let room = limits.total_token_budget / 4 * QUARTERS_FOR_PROMPTS;
+    task.k = asked;
+    // Counting takes its time, and no text has more tokens than bytes.
+    if calls.saturating_mul(task.task.len() as u64) <= room {
+        return None;
+    }
+    let per_call = tokens::estimate(&task.task).clamp(1, limits.prompt_token_budget.max(1)) as u64;
+    let attempts = (room / per_call).saturating_sub(CALLS_AFTER_ATTEMPTS) / 2;
+    task.k = u32::try_from(attempts).unwrap_or(u32::MAX).clamp(1, asked);
+    let k = task.k;
+    (k < asked)
+        .then(|| format!("attempts_reduced: the token budget has room for {k} of {asked} attempts at a task this long"))
+}
+
+impl AgentLoop {
+    /// Whether what is left has room to refine a solution, to evaluate it and to come to an end, at what the calls so far
+    /// took on average. A warning says so where it has none.
+    pub(super) fn may_refine(&mut self) -> bool {
+        let left = self.limits.total_token_budget.saturating_sub(self.usage.total_tokens());
+        let per_call = self.usage.total_tokens() / self.usage.llm_calls.max(1);
+        let has_room = CALLS_OF_REFINEMENT.saturating_mul(per_call) <= left;
+        if !has_room {
+            self.warnings.push("refinement_skipped: the token budget has no room to refine the solution".into());
+        }
+        has_room
+    }
+}

@@ -1,0 +1,207 @@
+//! How a run ends: with a report, or with a failure and perhaps the best solution so far; and what is kept of it.
+
+use jiff::Timestamp;
+
+use super::{AgentLoop, CallFailure, Job, Lesson, Phase, SolveReport, Trace};
+use crate::learning::lesson::{Origin, PrintedError};
+use crate::memory::SourceType;
+use crate::memory::ids::MemoryId;
+use crate::memory::observation::Observed;
+use crate::memory::signal::SignalKind;
+use crate::memory::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
+use crate::retrieval::prompt_memories::Injection;
+use crate::solve::answer::Verdict;
+use crate::solve::task::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
+
+/// Why a run ended without a report.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure {
+    Budget {
+        used: u64,
+        limit: u64,
+    },
+    /// `llm_unavailable` only if every attempt failed so; otherwise the first other failure.
+    AllDraftsFailed(CallFailure),
+    DeadlinePassed,
+    Cancelled,
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conclusion {
+    /// A report lacks only what storing adds: trace id, learnings, elapsed time.
+    pub end: Result<SolveReport, Failure>,
+    pub best: Option<BestSoFar>,
+    /// What to store: the trace (its `memory_items` are filled when the lessons have ids), the lessons and their
+    /// origin, and the evidence about the memories that were injected. None when nothing is to be kept.
+    pub keep: Option<Keep>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keep {
+    pub trace: Trace,
+    pub lessons: Vec<Lesson>,
+    pub origin: Origin,
+    pub injected: Injection,
+    pub signals: Vec<(MemoryId, SignalKind)>,
+}
+
+impl Job {
+    /// What is kept of a run that ended before it did anything, for instance because its agent died.
+    pub fn keep(&self, outcome: Outcome, started: Timestamp, now: Timestamp) -> Keep {
+        let task = &self.task;
+        let trace = Trace {
+            trace_id: self.trace_id,
+            revision: 0,
+            source: TraceSource::Solve,
+            task: task.task.clone(),
+            trajectory: Vec::new(),
+            outcome,
+            final_score: None,
+            verdict_source: VerdictSource::None,
+            evidence: None,
+            turns: 0,
+            evidence_reported: false,
+            ended_by: None,
+            memory_items: Vec::new(),
+            memories_used: Vec::new(),
+            metadata: TraceMetadata {
+                model: self.model.clone(),
+                reasoning_effort: self.reasoning_effort.clone(),
+                matts_enabled: task.k > 1,
+                matts_k: task.k,
+                matts_mode: task.mode,
+                total_iterations: 0,
+                total_tokens: 0,
+                workspace_id: self.workspace_id.clone(),
+                source_session: self.session.clone(),
+            },
+            commit: None,
+            parent_trace_id: self.parent_trace_id,
+            created_at: started,
+        };
+        let origin = Origin {
+            task: task.task.clone(),
+            domain: task.domain.clone(),
+            workspace_id: self.workspace_id.clone(),
+            source_type: SourceType::Solve,
+            source_session: self.session.clone(),
+            trace_id: Some(self.trace_id),
+            outcome,
+            printed: PrintedError::default(),
+            at: now,
+        };
+        Keep { trace, lessons: Vec::new(), origin, injected: Injection::default(), signals: Vec::new() }
+    }
+}
+
+impl AgentLoop {
+    pub(super) fn conclude(&mut self, lessons: Vec<Lesson>, now: Timestamp) -> Vec<super::Effect> {
+        self.phase = Phase::Concluded;
+        let outcome = match self.verdict() {
+            Some(Verdict::Success) => Outcome::Success,
+            Some(Verdict::Failure) => Outcome::Failure,
+            None => Outcome::Partial,
+        };
+        let best = self.best_so_far();
+        let report = SolveReport {
+            solution: best.as_ref().map(|best| best.solution.clone()).unwrap_or_default(),
+            outcome,
+            score: best.as_ref().and_then(|best| best.score),
+            verdict_source: self.verdict_source(),
+            evidence: self.observed.clone(),
+            iterations: self.iteration,
+            attempts: self.attempt_reports(),
+            selected: self.selected as u32 + 1,
+            early_exit: self.early_exit,
+            loop_detected: self.loop_detected,
+            memories_used: UsedMemory::of(&self.injection),
+            memories_left_out: LeftOutMemory::of(&self.injection),
+            trace_id: None,
+            learnings: Vec::new(),
+            usage: self.usage,
+            truncated: self.truncated,
+            warnings: std::mem::take(&mut self.warnings),
+            notes: std::mem::take(&mut self.notes),
+            elapsed_ms: 0,
+        };
+        let keep = self.job.task.store_result.then(|| self.keep_all(lessons, outcome, now));
+        vec![super::Effect::Conclude(Box::new(Conclusion { end: Ok(report), best, keep }))]
+    }
+
+    /// The deadline passed: what there is, is the answer; without any solution the run has failed.
+    pub(super) fn cut_short(&mut self, now: Timestamp) -> Vec<super::Effect> {
+        if self.best.is_none() && !self.take_best_attempt() {
+            return self.fail(Failure::DeadlinePassed, now);
+        }
+        self.warnings.push("deadline_exceeded: the run was cut short".into());
+        let lessons = self.kept_of_judgement();
+        self.conclude(lessons, now)
+    }
+
+    pub(super) fn fail(&mut self, failure: Failure, now: Timestamp) -> Vec<super::Effect> {
+        self.phase = Phase::Concluded;
+        if self.best.is_none() {
+            self.take_best_attempt();
+        }
+        // What our own limits ended is told in the trace and is no lesson: it says nothing about the task.
+        let own = match &failure {
+            Failure::Budget { used, limit } => {
+                Some(format!("token_budget_exceeded: {used} tokens were used of {limit} allowed"))
+            }
+            Failure::AllDraftsFailed(call) if call.code == "llm_output_invalid" => {
+                Some(format!("{}: {}", call.code, call.message))
+            }
+            // Of an unreachable model, a deadline or a cancellation there is nothing to tell.
+            _ => None,
+        };
+        let keep = own.filter(|_| self.job.task.store_result).map(|ended_by| {
+            let mut keep = self.keep_all(Vec::new(), Outcome::Failure, now);
+            keep.trace.ended_by = Some(ended_by);
+            // The solver failed by itself: that says nothing about the memories, and nobody judged the outcome.
+            keep.signals.retain(|(_, kind)| *kind == SignalKind::Injected);
+            keep.trace.verdict_source = VerdictSource::None;
+            keep
+        });
+        let best = self.best_so_far();
+        vec![super::Effect::Conclude(Box::new(Conclusion { end: Err(failure), best, keep }))]
+    }
+
+    fn keep_all(&self, lessons: Vec<Lesson>, outcome: Outcome, now: Timestamp) -> Keep {
+        let injected = self.injection.ids();
+        let task_went = match outcome {
+            Outcome::Success => Some(SignalKind::TaskSucceeded),
+            Outcome::Failure => Some(SignalKind::TaskFailed),
+            Outcome::Partial => None,
+        };
+        let kinds = std::iter::once(SignalKind::Injected).chain(task_went);
+        let signals = kinds.flat_map(|kind| injected.iter().map(move |id| (*id, kind))).collect();
+        let mut keep = self.job.keep(outcome, self.started, now);
+        keep.trace.trajectory.clone_from(&self.trajectory);
+        keep.trace.final_score = self.best.as_ref().and_then(|best| best.score);
+        keep.trace.verdict_source = self.verdict_source();
+        keep.trace.evidence = self.observed.as_ref().map(Observed::words);
+        keep.origin.printed = self.observed.as_ref().map(PrintedError::of).unwrap_or_default();
+        keep.trace.memories_used = injected;
+        keep.trace.metadata.total_iterations = self.iteration;
+        keep.trace.metadata.total_tokens = self.usage.total_tokens();
+        Keep { lessons, injected: self.injection.clone(), signals, ..keep }
+    }
+
+    fn best_so_far(&self) -> Option<BestSoFar> {
+        self.best.as_ref().map(|best| BestSoFar { solution: best.solution.clone(), score: best.score })
+    }
+
+    fn attempt_reports(&self) -> Vec<AttemptReport> {
+        let report = |(index, attempt): (usize, &super::Attempt)| {
+            let span = attempt.started.zip(attempt.ended);
+            AttemptReport {
+                index: index as u32 + 1,
+                score: attempt.score,
+                latency_ms: span.map_or(0, |(from, to)| (to.as_millisecond() - from.as_millisecond()).max(0) as u64),
+                error: attempt.error.as_ref().map(|failure| format!("{}: {}", failure.code, failure.message)),
+            }
+        };
+        self.attempts.iter().enumerate().map(report).collect()
+    }
+}

@@ -1,0 +1,186 @@
+//! What follows a judgement: lessons are asked for where the judge gave none that are fit, or compared over attempts,
+//! as long as the budget of the run allows one more call.
+
+use jiff::Timestamp;
+
+use super::contrast::Label;
+use super::{AgentLoop, Call, CallFailure, Effect, Failure, Phase, failure_of};
+use crate::learning::lesson::{self, Lesson, MAX_FROM_CONTRAST, MAX_FROM_ONE, Shown};
+use crate::memory::trace::Action;
+use crate::prompt::Purpose;
+use crate::prompt::Template;
+use crate::solve::answer::{Answer, Verdict};
+use crate::text::tokens;
+
+/// Where lessons come from decides how many are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    OneSolution,
+    Comparison,
+}
+
+impl AgentLoop {
+    pub(super) fn judged(&mut self, result: Result<Answer, CallFailure>, now: Timestamp) -> Vec<Effect> {
+        match result {
+            Ok(Answer::Judgement(judgement)) => {
+                let step = self.step(Action::Judge, None, now);
+                (step.score, step.content) = (Some(judgement.score), Some(judgement.reasoning.clone()));
+                self.judgement = Some(judgement);
+            }
+            other => self.warn("judge", &failure_of(other)),
+        }
+        let over_budget = self.usage.total_tokens() > self.limits.total_token_budget;
+        if over_budget {
+            let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
+            return self.fail(Failure::Budget { used, limit }, now);
+        }
+        if !self.job.task.store_result {
+            return self.conclude(Vec::new(), now);
+        }
+        self.phase = Phase::Learning;
+        let effect = if self.attempts.len() > 1 {
+            self.contrast()
+        } else {
+            let kept = self.kept_of_judgement();
+            if !kept.is_empty() || self.is_success_without_lessons() {
+                return self.conclude(kept, now);
+            }
+            self.extract()
+        };
+        if let Effect::Call(call) = &effect
+            && !self.is_affordable(call)
+        {
+            self.warnings.push("token_budget_exceeded: no lessons were asked for, the budget has no room left".into());
+            let kept = if self.attempts.len() > 1 { self.kept_of_judgement() } else { Vec::new() };
+            return self.conclude_with_a_warning(kept, now);
+        }
+        vec![effect]
+    }
+
+    /// A good solution may hold nothing new. A failure has a cause: where the judge names none, it is asked for.
+    fn is_success_without_lessons(&self) -> bool {
+        let offered = self.judgement.as_ref().filter(|_| !self.judge_was_wrong()).map(|judged| judged.learnings.len());
+        offered == Some(0) && self.verdict() == Some(Verdict::Success)
+    }
+
+    /// Whether its prompt fits into what the run may still use.
+    fn is_affordable(&self, call: &Call) -> bool {
+        let left = self.limits.total_token_budget.saturating_sub(self.usage.total_tokens());
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        let instructions = tokens::estimate(&call.prompt.instructions);
+        tokens::fits(&call.prompt.input, left.saturating_sub(instructions))
+    }
+
+    pub(super) fn learned(
+        &mut self,
+        purpose: Purpose,
+        result: Result<Answer, CallFailure>,
+        now: Timestamp,
+    ) -> Vec<Effect> {
+        let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
+        if used > limit {
+            self.warnings.push(format!("token_budget_exceeded: learning took it to {used} tokens of {limit} allowed"));
+        }
+        let source = if purpose == Purpose::Contrast { Source::Comparison } else { Source::OneSolution };
+        let mut lessons = std::mem::take(&mut self.compared);
+        match result {
+            Ok(Answer::Lessons(learned)) => add(&mut lessons, self.keep(learned, source)),
+            other => self.warn(purpose.as_str(), &failure_of(other)),
+        }
+        if self.lacks(&lessons) {
+            add(&mut lessons, self.kept_of_judgement());
+        }
+        if self.has_failed() && self.lacks(&lessons) && source == Source::Comparison {
+            let effect = self.extract();
+            if matches!(&effect, Effect::Call(call) if self.is_affordable(call)) {
+                self.compared = lessons;
+                self.progress.total += 1;
+                return vec![effect];
+            }
+        }
+        self.conclude_with_a_warning(lessons, now)
+    }
+
+    /// A failure that nobody drew a warning from leaves the one that rules make.
+    fn conclude_with_a_warning(&mut self, mut lessons: Vec<Lesson>, now: Timestamp) -> Vec<Effect> {
+        if self.has_failed() && self.lacks(&lessons) {
+            let (_, reasons) = self.verdict_text();
+            let feedback = self.best.as_ref().map(|best| best.feedback.clone()).unwrap_or_default();
+            add(&mut lessons, lesson::from_failed_solution(&reasons, &feedback).into_iter().collect());
+        }
+        self.conclude(lessons, now)
+    }
+
+    /// Whether the final solution failed and no lesson warns of it; otherwise whether there is none at all.
+    fn lacks(&self, lessons: &[Lesson]) -> bool {
+        match self.has_failed() {
+            true => lessons.iter().all(|lesson| lesson.error_context.is_none()),
+            false => lessons.is_empty(),
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.label_of_final(self.best.as_ref().and_then(|best| best.score)) == Label::Failure
+    }
+
+    /// A verdict of none leaves the evaluation to choose what is asked for, and where there is none either, what is true
+    /// of a good solution is the safer thing to ask: a warning would claim a failure that nobody saw.
+    fn extract(&mut self) -> Effect {
+        let (verdict, reasoning) = self.verdict_text();
+        let best = self.best.clone();
+        let template = match self.label_of_final(best.as_ref().and_then(|best| best.score)) {
+            Label::Failure => Template::ExtractFailure,
+            Label::Success | Label::Unknown => Template::ExtractSuccess,
+        };
+        let solution = best.map(|best| best.solution).unwrap_or_default();
+        let values = [("solution", &*solution), ("verdict", &*verdict), ("reasoning", &*reasoning)];
+        self.call(template, None, &values)
+    }
+
+    /// The verdict, and what it rests on: what was observed, what the judge said, else what the evaluation said.
+    pub(super) fn verdict_text(&self) -> (String, String) {
+        let verdict = match self.verdict() {
+            Some(Verdict::Success) => "success",
+            Some(Verdict::Failure) => "failure",
+            None => "unknown: it could not be judged",
+        };
+        let evidence = self.observed.as_ref().map(|observed| format!("Evidence: {}", observed.words()));
+        let judged = self.judgement.as_ref().filter(|_| !self.judge_was_wrong()).map(|j| j.reasoning.clone());
+        let evaluated = || {
+            let best = self.best.as_ref().filter(|best| self.judgement.is_none() && best.score.is_some());
+            best.map(|best| format!("Evaluation: {}", best.feedback))
+        };
+        let reasons: Vec<String> = evidence.into_iter().chain(judged.or_else(evaluated)).collect();
+        (verdict.into(), reasons.join("\n"))
+    }
+
+    pub(super) fn kept_of_judgement(&mut self) -> Vec<Lesson> {
+        let sound = self.judgement.as_ref().filter(|_| !self.judge_was_wrong());
+        let learnings = sound.map(|judgement| judgement.learnings.clone()).unwrap_or_default();
+        self.keep(learnings, Source::OneSolution)
+    }
+
+    /// The lessons fit to keep; the reasons for the others become a warning.
+    fn keep(&mut self, lessons: Vec<Lesson>, source: Source) -> Vec<Lesson> {
+        let (max, warnings_only) = match source {
+            Source::Comparison => (MAX_FROM_CONTRAST, self.has_failed() && !self.has_another_success()),
+            Source::OneSolution => (MAX_FROM_ONE, self.has_failed()),
+        };
+        let drafts = self.attempts.iter().filter_map(|attempt| attempt.solution.as_deref());
+        let solutions = drafts.chain(self.best.as_ref().map(|best| &*best.solution)).collect();
+        let shown = Shown { task: &self.job.task.task, solutions, prompts: &self.job.prompts };
+        let kept = lesson::keep(lessons, &shown, warnings_only, max);
+        if !kept.refused.is_empty() {
+            let reasons: Vec<String> =
+                kept.refused.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();
+            self.warnings.push(format!("lessons_refused: {}", reasons.join(", ")));
+        }
+        kept.lessons
+    }
+}
+
+/// Adds lessons; where there are too many, those from before give way.
+fn add(lessons: &mut Vec<Lesson>, more: Vec<Lesson>) {
+    lessons.truncate(MAX_FROM_CONTRAST.saturating_sub(more.len()));
+    lessons.extend(more);
+}

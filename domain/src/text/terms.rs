@@ -1,0 +1,182 @@
+//! Index terms: what of a text is searched by words, and what of a query is looked for. One function for both, so that
+//! a text index anywhere compares like with like. Not here: how terms are weighed (BM25 is the index's work).
+//!
+//! Words are folded (case, accents, width) and stemmed as English. Identifiers are found by their parts and as a whole.
+//! Scripts without spaces between words are cut into overlapping pairs of signs, as Lucene's CJK analysis does. What
+//! differs from one run of a program to the next (addresses, line numbers) is dropped. Nothing is left out of a text; of
+//! a query the words that say only that it is a question are. docs/RETRIEVAL.md has the numbers behind each choice.
+
+mod noise;
+mod words;
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use frostem::{Algorithm, Stemmer};
+
+use self::words::Piece;
+
+/// Longer words are cut to this many characters: hashes, encoded data.
+const LONGEST_CHARS: usize = 64;
+/// A task may be a whole file; the terms that it says most often, the first of them, say what it is about.
+pub const QUERY_TERMS: usize = 128;
+/// Lucene's English stop words, question words and auxiliaries. Every other word of a question may be what it is about.
+const STOP_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
+    there these they this to was will with what when where which who how do does did has have from";
+/// How often the title is added to a passage.
+const TITLE_REPEATS: usize = 2;
+/// The endings of shorter words are left on.
+const SHORTEST_STEMMED: usize = 3;
+
+/// Words whose terms each thread that analyses texts remembers, some 3 MB: it takes a third of the time then.
+const KNOWN_WORDS: usize = 16_384;
+const LONGEST_KNOWN_BYTES: usize = 32;
+
+thread_local! {
+    static KNOWN: RefCell<HashMap<Box<str>, Box<[String]>>> = RefCell::default();
+    static ENGLISH: RefCell<Stemmer> = RefCell::new(Stemmer::new(Algorithm::English));
+}
+
+static STOP_TERMS: LazyLock<HashSet<String>> = LazyLock::new(|| terms(STOP_WORDS).into_iter().collect());
+
+/// A term of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryTerm {
+    pub term: String,
+    /// How often the query says it.
+    pub count: u32,
+}
+
+/// What a query looks for: distinct terms in their order, without stop words unless there is nothing else; of more than
+/// 128 those that it says most often.
+pub fn query(text: &str) -> Vec<QueryTerm> {
+    let mut all = counted(terms(text));
+    if all.iter().any(|of| !STOP_TERMS.contains(&of.term)) {
+        all.retain(|of| !STOP_TERMS.contains(&of.term));
+    }
+    if all.len() > QUERY_TERMS {
+        let mut in_order: Vec<(usize, QueryTerm)> = all.into_iter().enumerate().collect();
+        // Of those that are said as often the first come first.
+        in_order.sort_by_key(|(_, of)| Reverse(of.count));
+        in_order.truncate(QUERY_TERMS);
+        in_order.sort_unstable_by_key(|(place, _)| *place);
+        all = in_order.into_iter().map(|(_, of)| of).collect();
+    }
+    all
+}
+
+/// The distinct terms, in their order.
+pub fn counted(terms: impl IntoIterator<Item = String>) -> Vec<QueryTerm> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut all: Vec<QueryTerm> = Vec::new();
+    for term in terms {
+        match places.get(&term) {
+            Some(place) => all[*place].count += 1,
+            None => {
+                places.insert(term.clone(), all.len());
+                all.push(QueryTerm { term, count: 1 });
+            }
+        }
+    }
+    all
+}
+
+/// The terms of a text in their order, with repeats. None contains white space.
+pub fn terms(text: &str) -> Vec<String> {
+    let mut terms = Vec::with_capacity(text.len() / 5);
+    each_term(text, &mut |term| terms.push(term.to_owned()));
+    terms
+}
+
+/// The terms of a passage of the memory with this title, separated by single spaces: the column that text indexes are built over. Those of
+/// the title are in every passage, repeated, because a term counts by how often it is there.
+pub fn indexed(title: &str, passage: &str) -> String {
+    let (mut all, mut title_terms) = (String::with_capacity(passage.len()), String::new());
+    each_term(passage, &mut |term| append(&mut all, term));
+    each_term(title, &mut |term| append(&mut title_terms, term));
+    for _ in 0..TITLE_REPEATS {
+        append(&mut all, &title_terms);
+    }
+    all
+}
+
+fn append(terms: &mut String, more: &str) {
+    if !terms.is_empty() && !more.is_empty() {
+        terms.push(' ');
+    }
+    terms.push_str(more);
+}
+
+fn each_term(text: &str, take: &mut impl FnMut(&str)) {
+    for piece in words::pieces(&noise::without(text)) {
+        match piece {
+            Piece::Word(word) => of_word(word, take),
+            Piece::Signs(signs) => of_signs(signs, take),
+        }
+    }
+}
+
+/// The terms of a word, which most texts have said before.
+fn of_word(word: &str, take: &mut impl FnMut(&str)) {
+    if word.len() > LONGEST_KNOWN_BYTES {
+        return of_new_word(word).iter().for_each(|term| take(term));
+    }
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(terms) = known.get(word) {
+            return terms.iter().for_each(|term| take(term));
+        }
+        if known.len() >= KNOWN_WORDS {
+            known.clear();
+        }
+        let terms = of_new_word(word);
+        terms.iter().for_each(|term| take(term));
+        known.insert(word.into(), terms.into());
+    });
+}
+
+/// Its parts, and the whole where it has several.
+fn of_new_word(word: &str) -> Vec<String> {
+    if is_plain(word) {
+        return vec![stem(word)];
+    }
+    let parts = words::parts(word);
+    let parts = if parts.len() > 1 { parts } else { Vec::new() };
+    parts.into_iter().chain([word]).map(term).filter(|term| !term.is_empty()).collect()
+}
+
+/// Overlapping pairs; a single sign by itself.
+fn of_signs(signs: &str, take: &mut impl FnMut(&str)) {
+    let starts: Vec<usize> = signs.char_indices().map(|(at, _)| at).chain([signs.len()]).collect();
+    match starts.len() {
+        0 | 1 => {}
+        2 => take(signs),
+        _ => starts.windows(3).for_each(|pair| take(&signs[pair[0]..pair[2]])),
+    }
+}
+
+/// Has one part, and nothing in it is folded.
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.len() <= LONGEST_CHARS && word.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// The term of a word that is taken as one part.
+pub(crate) fn term(part: &str) -> String {
+    if is_plain(part) {
+        return stem(part);
+    }
+    let folded: String = words::folded(part).take(LONGEST_CHARS).collect();
+    if is_plain(&folded) { stem(&folded) } else { folded }
+}
+
+/// Of a plain word.
+fn stem(word: &str) -> String {
+    if word.len() < SHORTEST_STEMMED {
+        return word.to_owned();
+    }
+    ENGLISH.with_borrow(|stemmer| stemmer.stem(word).into_owned())
+}
+
+#[cfg(test)]
+mod tests;
