@@ -9,7 +9,7 @@ problem() {
     failed=1
 }
 
-# Directly or not: the domain has no runtime and no IO, the actors have no database, no protocol, no command line.
+# Directly or not: the domain and the index have no runtime and no IO, the actors no database, no protocol, no command line.
 must_not_reach() {
     local package=$1 reached
     shift
@@ -22,6 +22,7 @@ must_not_reach() {
 }
 edges=('lancedb|lance(-.*)?' 'arrow(-.*)?' 'datafusion(-.*)?' 'rmcp(-.*)?' reqwest hyper fastembed 'ort(-.*)?' 'tract(-.*)?' axum 'clap(_.*)?' config)
 must_not_reach reasoning-bank-domain "${edges[@]}" tokio ractor reasoning-bank-actors
+must_not_reach reasoning-bank-index "${edges[@]}" tokio ractor reasoning-bank-actors
 must_not_reach reasoning-bank-actors "${edges[@]}"
 
 # Another feature set of ractor changes every actor.
@@ -29,16 +30,8 @@ if cargo tree --locked --workspace -e features -i ractor 2>/dev/null | grep -Eq 
     problem "ractor is built with cluster or async-trait"
 fi
 
-while read -r file; do
-    lines=$(wc -l <"$file")
-    case $file in
-    tests/* | */tests/* | */tests.rs | benches/*) ;;
-    *)
-        [ "$lines" -le 500 ] || problem "$file has $lines lines; split it by concept, 500 at most"
-        [[ $(head -n 1 "$file") == '//!'* ]] || problem "$file does not open with what it is for (//!)"
-        ;;
-    esac
-    [ "$(basename "$file")" != mod.rs ] || problem "$file: modules are named by their own file"
-done < <(git ls-files --cached --others --exclude-standard '*.rs')
+scripts/structure.py || failed=1
+# A rule that cannot fail checks nothing.
+(cd scripts && python3 -B -m unittest --quiet test_structure.py) || failed=1
 
 exit "$failed"

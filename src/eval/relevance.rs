@@ -277,7 +277,7 @@ fn examples(seen: &[&Seen], mode: usize) -> Vec<Example> {
     seen.iter().flat_map(of).collect()
 }
 
-/// As `domain/src/relevance/coefficients.rs` holds them.
+/// As `domain/src/retrieval/relevance/coefficients.rs` holds them.
 fn in_source(name: &str, coefficients: &Coefficients) -> String {
     let Coefficients { intercept, cosine, terms, saturation, lead, margin, agreement, crowd } = coefficients;
     format!(

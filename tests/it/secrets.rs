@@ -1,5 +1,5 @@
 //! Secrets of every kind, planted in everything the process takes in, are in nothing that it writes, sends or says. The
-//! rules for what a secret is are tested in `domain/src/secrets/`; here is every way in and out.
+//! rules for what a secret is are tested in `domain/src/safety/secrets/`; here is every way in and out.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) struct Planted {
 
 /// Every line, with its secret between « and ».
 fn lines() -> impl Iterator<Item = String> {
-    let corpus = include_str!("../../domain/src/secrets/corpus.txt");
+    let corpus = include_str!("../../domain/src/safety/secrets/corpus.txt");
     let lines = corpus.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" | "));
     lines.map(|(_, line)| {
         let text = line.replace('·', "").replace("\\\\", "\0").replace("\\n", "\n").replace("\\r", "\r");

@@ -238,7 +238,7 @@ mod tests {
 
     /// The secrets of the corpus, each with the text it stands in.
     fn corpus() -> Vec<(String, String)> {
-        let corpus = include_str!("../../../domain/src/secrets/corpus.txt");
+        let corpus = include_str!("../../../domain/src/safety/secrets/corpus.txt");
         let lines = corpus.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" | "));
         let planted = lines.filter_map(|(_, line)| {
             let text = line.replace('·', "").replace("\\\\", "\0").replace("\\n", "\n").replace("\\r", "\r");

@@ -356,7 +356,7 @@ pub(super) async fn lag(name: TableName, table: &Table) -> Result<u64, StoreErro
 
 /// Builds it anew where there is one. A search by text without the index is an error, so it is there from the start.
 pub(super) async fn build_text_index(passages: &Table) -> Result<(), StoreError> {
-    // the terms are analysed already (`domain/src/terms.rs`), as those of a query are
+    // the terms are analysed already (`domain/src/text/terms.rs`), as those of a query are
     let analyzer = FtsIndexBuilder::default()
         .base_tokenizer("whitespace".to_owned())
         .max_token_length(None)

@@ -1,4 +1,4 @@
-//! Searches answered from memory: owner indexes (`domain/src/resident.rs`) for the owners of memories that searches ask
+//! Searches answered from memory: owner indexes (`index/src/lib.rs`) for the owners of memories that searches ask
 //! for, up to a budget of bytes over all of them. An owner index answers only when it stands for the newest version of
 //! every table it was filled from, so that what any process acknowledged is always seen: where few rows came since, the
 //! search adds them first. Where there is no such owner index, a small one is made first; otherwise the tables are

@@ -36,7 +36,7 @@ fn logged(log: impl Fn()) -> [Vec<String>; 2] {
 
 /// The secrets of the corpus with the text around them.
 fn secrets() -> Vec<(String, String)> {
-    let corpus = include_str!("../../../domain/src/secrets/corpus.txt");
+    let corpus = include_str!("../../../domain/src/safety/secrets/corpus.txt");
     let lines = corpus.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" | "));
     let texts = lines.map(|(_, text)| {
         let text = text.replace('·', "").replace("\\\\", "\0").replace("\\n", "\n").replace("\\r", "\r");
