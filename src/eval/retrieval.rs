@@ -18,7 +18,7 @@ use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::memory::{DESCRIPTION_MAX_CHARS, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use reasoning_bank_domain::memory::{DESCRIPTION_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, Trust};
 use reasoning_bank_domain::retrieval::candidates::over_fetch;
 use reasoning_bank_domain::retrieval::fusion::RankedList;
 use reasoning_bank_domain::retrieval::responses::SearchMode;
@@ -194,42 +194,18 @@ fn read(corpus: &Corpus, places: Places, send: &mpsc::Sender<Batch>) -> Result<H
 /// The text is the content, its first sentence the description. Nothing is validated: titles may be empty, texts long.
 pub(super) fn memory(document: Document, now: Timestamp) -> Memory {
     let at = document.at.unwrap_or(now);
-    Memory {
+    Memory::new(NewMemory {
         id: Uuid::nil().into(),
-        revision: 1,
         description: first_sentence(&document.text),
         title: document.title,
         content: document.text,
         outcome: MemoryOutcome::Success,
-        error_context: None,
-        task: String::new(),
-        further_tasks: Vec::new(),
-        wordings: Vec::new(),
         workspace_id: WorkspaceId::of_root(""),
-        scope: Scope::Project,
-        team: None,
-        org: None,
         source_type: SourceType::Imported,
-        source_session: None,
         trust: Trust::Tool,
-        parent_memory_id: None,
-        derived_from: Vec::new(),
-        evolution_stage: 0,
-        pattern_tags: Vec::new(),
-        difficulty_level: None,
-        domain_category: None,
         prior: prior(SourceType::Imported, None),
-        created_at: at,
-        updated_at: at,
-        pinned: false,
-        status: Status::Active,
-        quarantined_for: Vec::new(),
-        valid_from: None,
-        succession: Default::default(),
-        trace_id: None,
-        trace_outcome: None,
-        embedder: None,
-    }
+        at,
+    })
 }
 
 /// To the first sign that ends a sentence, or to the end of the line, and no longer than a description may be.

@@ -17,7 +17,7 @@ use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceMetadata, TraceSource, VerdictSource};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
-use reasoning_bank_domain::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use reasoning_bank_domain::memory::{ErrorContext, Memory, MemoryOutcome, NewMemory, SourceType, Trust};
 use reasoning_bank_domain::retrieval::fusion::RankedList;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -80,42 +80,18 @@ pub(crate) fn now() -> Timestamp {
 
 /// An active memory of project scope.
 pub(crate) fn memory(workspace: &WorkspaceId, title: &str, content: &str) -> Memory {
-    Memory {
+    Memory::new(NewMemory {
         id: Uuid::now_v7().into(),
-        revision: 1,
         title: title.into(),
         description: format!("When it is about {title}"),
         content: content.into(),
         outcome: MemoryOutcome::Success,
-        error_context: None,
-        task: String::new(),
-        further_tasks: Vec::new(),
-        wordings: Vec::new(),
         workspace_id: workspace.clone(),
-        scope: Scope::Project,
-        team: None,
-        org: None,
         source_type: SourceType::Explicit,
-        source_session: None,
         trust: Trust::Agent,
-        parent_memory_id: None,
-        derived_from: Vec::new(),
-        evolution_stage: 0,
-        pattern_tags: Vec::new(),
-        difficulty_level: None,
-        domain_category: None,
         prior: 0.8,
-        created_at: now(),
-        updated_at: now(),
-        pinned: false,
-        status: Status::Active,
-        quarantined_for: Vec::new(),
-        valid_from: None,
-        succession: Default::default(),
-        trace_id: None,
-        trace_outcome: None,
-        embedder: None,
-    }
+        at: now(),
+    })
 }
 
 pub(crate) fn warning(mut memory: Memory) -> Memory {

@@ -289,9 +289,7 @@ impl MemoriesHandle {
                     return ToLearn::Same { existing: near.id, memory: Box::new(memory) };
                 }
                 Likeness::Same | Likeness::Related if !linked.derived_from.contains(&near.id) => {
-                    linked.derived_from.push(near.id);
-                    linked.evolution_stage = linked.evolution_stage.max(near.next_stage());
-                    linked.trust = linked.trust.min(near.trust);
+                    linked.derive_from(&near);
                 }
                 Likeness::Same | Likeness::Related | Likeness::Apart => {}
             }

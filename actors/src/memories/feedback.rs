@@ -21,7 +21,7 @@ use super::compare::Becomes;
 use super::join::Brought;
 use super::learn::{Becoming, ids};
 use super::overrule::Overruled;
-use super::record::{descend, memory_of};
+use super::record::memory_of;
 use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
 use crate::agents::MAX_TASK_CHARS;
 use crate::error::Error;
@@ -377,7 +377,7 @@ fn lessons(
             valid_from: None,
         };
         let mut memory = memory_of(record, &about.workspace, now)?;
-        descend(&mut memory, &about.rows);
+        about.rows.iter().for_each(|row| memory.derive_from(&row.memory));
         memory.trace_id = trace.map(|trace| trace.trace_id);
         memory.trace_outcome = trace.map(|trace| trace.outcome);
         memory.scrub();

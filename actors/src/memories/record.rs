@@ -6,7 +6,7 @@ use reasoning_bank_domain::learning::imported::bad_time;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{
-    Facts, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, REPLACED_MAX, Scope, Status, TAGS_MAX, Trust,
+    Facts, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, NewMemory, REPLACED_MAX, Scope, TAGS_MAX, Trust,
     normalised_stack,
 };
 use reasoning_bank_domain::retrieval::conditions::moment;
@@ -20,7 +20,7 @@ use super::learn::TRIES;
 use super::supersede::SaidBy;
 use super::{MemoriesHandle, RecordRequest};
 use crate::error::Error;
-use crate::ports::{MemoryCommit, MemoryRow, Record, StoreError};
+use crate::ports::{MemoryCommit, Record, StoreError};
 use crate::runtime::Deadline;
 
 impl MemoriesHandle {
@@ -127,7 +127,7 @@ impl MemoriesHandle {
             return Err(Error::invalid(argument, format!("there is no memory {missing} here")));
         }
         memory.derived_from = sources;
-        descend(memory, &rows);
+        rows.iter().for_each(|row| memory.derive_from(&row.memory));
         Ok(())
     }
 }
@@ -178,12 +178,6 @@ pub(super) fn check_tags(tags: &[String]) -> Result<(), Error> {
     Err(MemoryInvalid { problems: vec![FieldProblem { field: "pattern_tags", problem }] }.into())
 }
 
-/// Its stage is one more than the latest of its sources, its trust at most their lowest.
-pub(super) fn descend(memory: &mut Memory, sources: &[MemoryRow]) {
-    memory.evolution_stage = sources.iter().map(|row| row.memory.next_stage()).max().unwrap_or(0);
-    memory.trust = sources.iter().map(|row| row.memory.trust).fold(memory.trust, Ord::min);
-}
-
 /// The request's texts are without secrets.
 pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Timestamp) -> Result<Memory, Error> {
     let denied = |scope: Scope| Error::ScopeDenied(scope);
@@ -199,40 +193,30 @@ pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Time
         error.stack_trace = error.stack_trace.as_deref().map(normalised_stack);
     }
     Ok(Memory {
-        id: MemoryId::from(Uuid::now_v7()),
-        revision: 1,
-        title: request.title,
-        description: request.description,
-        content: request.content,
-        outcome: request.outcome.unwrap_or(default_outcome),
         error_context,
         task: request.task.unwrap_or_default(),
-        further_tasks: Vec::new(),
-        wordings: Vec::new(),
-        workspace_id: workspace.id.clone(),
         scope: request.scope,
         team,
         org,
-        source_type: request.source_type,
         source_session: request.session,
-        trust: request.trust,
         parent_memory_id: request.parent_memory_id,
         derived_from: request.derived_from,
-        evolution_stage: 0,
         pattern_tags: request.pattern_tags,
         difficulty_level: request.difficulty_level,
         domain_category: request.domain_category,
-        prior: prior(request.source_type, None),
-        created_at: now,
-        updated_at: now,
-        pinned: false,
-        status: Status::Active,
-        quarantined_for: Vec::new(),
         valid_from: request.valid_from.map(|text| valid_from(&text, now)).transpose()?,
-        succession: Default::default(),
-        trace_id: None,
-        trace_outcome: None,
-        embedder: None,
+        ..Memory::new(NewMemory {
+            id: MemoryId::from(Uuid::now_v7()),
+            title: request.title,
+            description: request.description,
+            content: request.content,
+            outcome: request.outcome.unwrap_or(default_outcome),
+            workspace_id: workspace.id.clone(),
+            source_type: request.source_type,
+            trust: request.trust,
+            prior: prior(request.source_type, None),
+            at: now,
+        })
     })
 }
 

@@ -161,7 +161,7 @@ pub fn promoted(
         Scope::Team => (Some(workspace.team.clone()?), None),
         Scope::Org => (None, Some(workspace.org.clone()?)),
     };
-    Some(Memory {
+    let mut copy = Memory {
         id,
         revision: 1,
         workspace_id: workspace.id.clone(),
@@ -169,8 +169,7 @@ pub fn promoted(
         team,
         org,
         parent_memory_id: Some(memory.id),
-        derived_from: vec![memory.id],
-        evolution_stage: memory.next_stage(),
+        derived_from: Vec::new(),
         prior: confidence(&Facts::from(memory), evidence, now).clamp(0.01, 0.99),
         created_at: now,
         updated_at: now,
@@ -179,7 +178,9 @@ pub fn promoted(
         valid_from: Some(memory.said_at()),
         succession: Succession::default(),
         ..memory.clone()
-    })
+    };
+    copy.derive_from(memory);
+    Some(copy)
 }
 
 /// The workspace whose own memory a copy was made of, over a copy of a copy too. `parents` are those that are known; a

@@ -23,7 +23,7 @@ use crate::learning::lesson::Lesson;
 use crate::learning::transcript::{Exchange, Format};
 use crate::memory::ids::{MemoryId, SignalId, derived};
 use crate::memory::workspace::WorkspaceId;
-use crate::memory::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust, normalised};
+use crate::memory::{ErrorContext, Memory, MemoryOutcome, NewMemory, SourceType, Trust, normalised};
 use crate::prompt::names_a_fence;
 use crate::safety::secrets::{Removed, Scrub, scrub};
 
@@ -251,12 +251,6 @@ fn as_memory(
     let domain = lesson.domain_category;
     let outcome = if lesson.error_context.is_some() { MemoryOutcome::Failure } else { MemoryOutcome::Success };
     Memory {
-        id,
-        revision: 1,
-        title: lesson.title,
-        description: lesson.description,
-        content: lesson.content,
-        outcome,
         error_context: lesson.error_context.map(|error| ErrorContext {
             error_type: error.error_type,
             failure_pattern: error.failure_pattern,
@@ -266,32 +260,21 @@ fn as_memory(
             task_domain: domain.clone(),
         }),
         task: describe::shortened(&exchange.question, TASK_MAX_CHARS),
-        further_tasks: Vec::new(),
-        wordings: Vec::new(),
-        workspace_id: origin.workspace_id.clone(),
-        scope: Scope::Project,
-        team: None,
-        org: None,
-        source_type: SourceType::PassiveLearning,
         source_session: exchange.session.clone(),
-        trust: origin.trust,
-        parent_memory_id: None,
-        derived_from: Vec::new(),
-        evolution_stage: 0,
         pattern_tags: lesson.pattern_tags,
-        difficulty_level: None,
         domain_category: domain,
-        prior: prior(SourceType::PassiveLearning, None),
-        created_at: at,
-        updated_at: at,
-        pinned: false,
-        status: Status::Active,
-        quarantined_for: Vec::new(),
-        valid_from: None,
-        succession: Default::default(),
-        trace_id: None,
-        trace_outcome: None,
-        embedder: None,
+        ..Memory::new(NewMemory {
+            id,
+            title: lesson.title,
+            description: lesson.description,
+            content: lesson.content,
+            outcome,
+            workspace_id: origin.workspace_id.clone(),
+            source_type: SourceType::PassiveLearning,
+            trust: origin.trust,
+            prior: prior(SourceType::PassiveLearning, None),
+            at,
+        })
     }
 }
 

@@ -17,8 +17,8 @@ use crate::memory::signature::mentioned;
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
 use crate::memory::{
-    ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, Scope, SourceType, Status, TAGS_MAX,
-    TITLE_MAX_CHARS, Trust,
+    ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, TAGS_MAX, TITLE_MAX_CHARS,
+    Trust,
 };
 use crate::retrieval::prompt_memories::Injection;
 
@@ -98,22 +98,14 @@ pub struct Origin {
 impl Lesson {
     /// Its parents are the memories that were injected: the highest scored is the parent, all are sources.
     pub fn into_memory(self, id: MemoryId, origin: &Origin, injected: &Injection) -> Memory {
-        let derived_from = injected.ids();
-        let evolution_stage = injected.iter().map(|entry| entry.memory.next_stage()).max().unwrap_or(0);
-        let trust = injected.iter().map(|entry| entry.memory.trust).min().unwrap_or(Trust::Model).min(Trust::Model);
+        let sources = injected.ids();
         let domain = tidy(self.domain_category).or_else(|| tidy(origin.domain.clone()));
         let outcome = match (origin.outcome, &self.error_context) {
             (Outcome::Partial, _) | (Outcome::Failure, None) => MemoryOutcome::Mixed,
             (_, Some(_)) => MemoryOutcome::Failure,
             (Outcome::Success, None) => MemoryOutcome::Success,
         };
-        Memory {
-            id,
-            revision: 1,
-            title: self.title.trim().to_owned(),
-            description: self.description.trim().to_owned(),
-            content: self.content.trim().to_owned(),
-            outcome,
+        let mut memory = Memory {
             error_context: self.error_context.map(|error| ErrorContext {
                 error_type: error.error_type,
                 failure_pattern: error.failure_pattern,
@@ -123,33 +115,29 @@ impl Lesson {
                 task_domain: domain.clone(),
             }),
             task: origin.task.clone(),
-            further_tasks: Vec::new(),
-            wordings: Vec::new(),
-            workspace_id: origin.workspace_id.clone(),
-            scope: Scope::Project,
-            team: None,
-            org: None,
-            source_type: origin.source_type,
             source_session: origin.source_session.clone(),
-            trust,
-            parent_memory_id: derived_from.first().copied(),
-            derived_from,
-            evolution_stage,
+            parent_memory_id: sources.first().copied(),
+            derived_from: sources,
             pattern_tags: tags(self.pattern_tags),
             difficulty_level: tidy(self.difficulty_level),
             domain_category: domain,
-            prior: prior(origin.source_type, Some(origin.outcome)),
-            created_at: origin.at,
-            updated_at: origin.at,
-            pinned: false,
-            status: Status::Active,
-            quarantined_for: Vec::new(),
-            valid_from: None,
-            succession: Default::default(),
             trace_id: origin.trace_id,
             trace_outcome: origin.trace_id.map(|_| origin.outcome),
-            embedder: None,
-        }
+            ..Memory::new(NewMemory {
+                id,
+                title: self.title.trim().to_owned(),
+                description: self.description.trim().to_owned(),
+                content: self.content.trim().to_owned(),
+                outcome,
+                workspace_id: origin.workspace_id.clone(),
+                source_type: origin.source_type,
+                trust: Trust::Model,
+                prior: prior(origin.source_type, Some(origin.outcome)),
+                at: origin.at,
+            })
+        };
+        injected.iter().for_each(|entry| memory.derive_from(&entry.memory));
+        memory
     }
 }
 

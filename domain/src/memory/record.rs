@@ -117,7 +117,73 @@ pub struct Memory {
     pub embedder: Option<String>,
 }
 
+/// What every new memory has. The rest is set by who makes it: `Memory { task, ..Memory::new(…) }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewMemory {
+    pub id: MemoryId,
+    pub title: String,
+    pub description: String,
+    pub content: String,
+    pub outcome: MemoryOutcome,
+    pub workspace_id: WorkspaceId,
+    pub source_type: SourceType,
+    pub trust: Trust,
+    pub prior: f64,
+    /// When it is made.
+    pub at: Timestamp,
+}
+
 impl Memory {
+    /// An active memory of its workspace alone, at its first revision, that comes from no other memory.
+    pub fn new(new: NewMemory) -> Self {
+        let NewMemory { id, title, description, content, outcome, workspace_id, source_type, trust, prior, at } = new;
+        Self {
+            id,
+            revision: 1,
+            title,
+            description,
+            content,
+            outcome,
+            error_context: None,
+            task: String::new(),
+            further_tasks: Vec::new(),
+            wordings: Vec::new(),
+            workspace_id,
+            scope: Scope::Project,
+            team: None,
+            org: None,
+            source_type,
+            source_session: None,
+            trust,
+            parent_memory_id: None,
+            derived_from: Vec::new(),
+            evolution_stage: 0,
+            pattern_tags: Vec::new(),
+            difficulty_level: None,
+            domain_category: None,
+            prior,
+            created_at: at,
+            updated_at: at,
+            pinned: false,
+            status: Status::Active,
+            quarantined_for: Vec::new(),
+            valid_from: None,
+            succession: Succession::default(),
+            trace_id: None,
+            trace_outcome: None,
+            embedder: None,
+        }
+    }
+
+    /// Makes `source` a source of this memory, which is then at least one stage later than it and trusted no more.
+    pub fn derive_from(&mut self, source: &Self) {
+        if !self.derived_from.contains(&source.id) {
+            self.derived_from.push(source.id);
+        }
+        self.evolution_stage = self.evolution_stage.max(source.next_stage());
+        self.trust = self.trust.min(source.trust);
+    }
+
     /// Whether this memory is a warning: exactly when it says what went wrong.
     pub fn is_warning(&self) -> bool {
         self.error_context.is_some()

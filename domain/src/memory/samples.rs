@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::{ErrorContext, Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use super::{ErrorContext, Memory, MemoryOutcome, NewMemory, SourceType, Trust};
 use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::workspace::WorkspaceId;
 
@@ -25,42 +25,18 @@ pub(crate) fn trace(n: u128) -> TraceId {
 
 /// A strategy made just now, with texts of its own.
 pub(crate) fn strategy(n: u128) -> Memory {
-    Memory {
+    Memory::new(NewMemory {
         id: id(n),
-        revision: 1,
         title: format!("Strategy {n}"),
         description: "Use it when a range is searched.".into(),
         content: format!("Prefer an exclusive upper bound, variant {n}."),
         outcome: MemoryOutcome::Success,
-        error_context: None,
-        task: String::new(),
-        further_tasks: Vec::new(),
-        wordings: Vec::new(),
         workspace_id: WorkspaceId::of_root("/home/ann/project"),
-        scope: Scope::Project,
-        team: None,
-        org: None,
         source_type: SourceType::Explicit,
-        source_session: None,
         trust: Trust::Agent,
-        parent_memory_id: None,
-        derived_from: Vec::new(),
-        evolution_stage: 0,
-        pattern_tags: Vec::new(),
-        difficulty_level: None,
-        domain_category: None,
         prior: 0.8,
-        created_at: now(),
-        updated_at: now(),
-        pinned: false,
-        status: Status::Active,
-        quarantined_for: Vec::new(),
-        valid_from: None,
-        succession: Default::default(),
-        trace_id: None,
-        trace_outcome: None,
-        embedder: None,
-    }
+        at: now(),
+    })
 }
 
 pub(crate) fn warning(n: u128) -> Memory {

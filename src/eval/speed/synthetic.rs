@@ -12,7 +12,7 @@ use reasoning_bank_actors::ports::{Fingerprint, Passage, PassageKind};
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, SourceType, Status, Trust};
+use reasoning_bank_domain::memory::{Memory, MemoryOutcome, NewMemory, SourceType, Trust};
 use uuid::Uuid;
 
 pub(crate) const DIMS: usize = 384;
@@ -116,40 +116,19 @@ impl Synthetic {
         let at = Timestamp::from_second(FIRST_SECOND + SECONDS_BETWEEN * i64::from(number)).unwrap_or_default();
         let content_words = 20 + words.below(41) as usize;
         let memory = Memory {
-            id: Self::id(number),
-            revision: 1,
-            content: self.words(content_words, &mut words),
-            title: self.words(5, &mut words),
-            description: self.words(10, &mut words),
-            outcome: MemoryOutcome::Success,
-            error_context: None,
-            task: String::new(),
-            further_tasks: Vec::new(),
-            wordings: Vec::new(),
-            workspace_id: WorkspaceId::of_root(&root),
-            scope: Scope::Project,
-            team: None,
-            org: None,
-            source_type: SourceType::Imported,
-            source_session: None,
-            trust: Trust::Tool,
-            parent_memory_id: None,
-            derived_from: Vec::new(),
-            evolution_stage: 0,
-            pattern_tags: Vec::new(),
-            difficulty_level: None,
-            domain_category: None,
-            prior: prior(SourceType::Imported, None),
-            created_at: at,
-            updated_at: at,
-            pinned: false,
-            status: Status::Active,
-            quarantined_for: Vec::new(),
-            valid_from: None,
-            succession: Default::default(),
-            trace_id: None,
-            trace_outcome: None,
             embedder: Some(embedder.to_owned()),
+            ..Memory::new(NewMemory {
+                id: Self::id(number),
+                content: self.words(content_words, &mut words),
+                title: self.words(5, &mut words),
+                description: self.words(10, &mut words),
+                outcome: MemoryOutcome::Success,
+                workspace_id: WorkspaceId::of_root(&root),
+                source_type: SourceType::Imported,
+                trust: Trust::Tool,
+                prior: prior(SourceType::Imported, None),
+                at,
+            })
         };
         let passage = Passage {
             kind: PassageKind::Content,

@@ -21,8 +21,7 @@ pub fn joined(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option
         let breaks =
             source.trust < memory.trust || (raises && has_descendants) || comes_from(source, memory.id, lineage);
         if !is_known && !breaks && joined.derived_from.len() < MAX_SOURCES {
-            joined.derived_from.push(source.id);
-            joined.evolution_stage = joined.evolution_stage.max(source.evolution_stage.saturating_add(1));
+            joined.derive_from(source);
         }
     }
     (joined != *memory).then_some(joined)
