@@ -10,7 +10,7 @@ use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::safety::secrets::redact_contacts_too;
 use tokio_util::sync::CancellationToken;
 
-use crate::heap;
+use crate::allocator;
 use crate::llm;
 use crate::settings::{self, Loaded, LogLevel, Provider, SettingsError, Sources};
 use crate::telemetry;
@@ -51,7 +51,7 @@ use session::{with_serving_bank, with_solving_bank};
 /// Runs the command that the process was started with and returns its exit code: 0 ok, 1 the work failed, 2 wrong use
 /// or configuration.
 pub fn run() -> i32 {
-    heap::limit();
+    allocator::limit_arenas();
     llm::use_ring();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

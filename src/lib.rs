@@ -4,12 +4,12 @@
 
 #![recursion_limit = "256"]
 
+mod allocator;
 pub mod bootstrap;
 pub mod cli;
 pub mod embed;
 mod eval;
 mod git;
-mod heap;
 mod jsonl;
 pub mod llm;
 pub mod mcp;

@@ -22,7 +22,7 @@ use super::prompts::Prompted;
 use super::runtime::{Runtime, runtime};
 use super::tract::{TractEncoder, TractModel};
 use super::worker;
-use crate::heap;
+use crate::allocator;
 
 /// Which model, and how many threads run it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,7 +63,7 @@ impl LocalEmbedder {
     fn builtin_with(threads: usize, work: Work) -> Self {
         Self::with_encoders(builtin_fingerprint(), threads, move || {
             let encoders = encoders(&builtin::model(), threads, work);
-            heap::forget(builtin::ONNX);
+            allocator::drop_pages(builtin::ONNX);
             encoders
         })
     }

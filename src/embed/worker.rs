@@ -9,7 +9,7 @@ use std::thread;
 use super::encoder::Encoder;
 use super::job::Job;
 use super::lanes::Lanes;
-use crate::heap;
+use crate::allocator;
 
 /// Loads encoders in the background; each gets a thread.
 pub(crate) fn start<E: Encoder>(lanes: &Arc<Lanes>, load: impl FnOnce() -> Result<Vec<E>, String> + Send + 'static) {
@@ -20,7 +20,7 @@ pub(crate) fn start<E: Encoder>(lanes: &Arc<Lanes>, load: impl FnOnce() -> Resul
             Ok(Err(reason)) | Err(reason) => return give_up(&of_thread, &reason),
         };
         of_thread.ready();
-        heap::give_back();
+        allocator::return_freed();
         for encoder in encoders {
             let lanes = Arc::clone(&of_thread);
             spawn(&of_thread, move || run(&lanes, encoder));
@@ -56,7 +56,7 @@ fn serve(lanes: &Lanes, encoder: &mut impl Encoder, job: Job) -> Result<(), Stri
             Ok(Ok(true)) => {
                 documents.finish();
                 if lanes.idle() {
-                    heap::give_back();
+                    allocator::return_freed();
                 }
             }
             Ok(Ok(false)) => lanes.resume(documents),

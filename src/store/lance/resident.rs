@@ -34,7 +34,7 @@ use self::owner::Owner;
 use self::rows::Snapshot;
 use self::versions::Versions;
 use super::{blocking, failed, threads};
-use crate::heap;
+use crate::allocator;
 
 /// An owner index of so many passages is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;
@@ -169,7 +169,7 @@ async fn make(resident: Arc<Resident>, owner: Owner, guard: BuildGuard, at_once:
         let room = |bytes| guard.make_room(bytes, at_once);
         let index = fill::load(&snapshot, &owner, resident.dims, room).await?;
         if !at_once {
-            blocking(heap::give_back).await?;
+            blocking(allocator::return_freed).await?;
         }
         Ok::<_, StoreError>(
             index.map(|index| CachedIndex::new(owner.clone(), index, (&snapshot).into(), resident.now())),

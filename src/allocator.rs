@@ -1,21 +1,22 @@
-//! Keeps the process small where glibc's allocator would not: a server lives for days beside the tools of its user.
-//! Not an allocator.
+//! Keeps the process small where glibc's allocator would not: a server lives for days beside the tools of its user. It
+//! limits the arenas, returns freed memory, and drops pages that were read for the last time.
 
-/// Two arenas instead of eight a core: what each keeps of freed memory adds up. To be called before threads are started.
-pub(crate) fn limit() {
-    // SAFETY: takes no pointer; the only thread there is calls it.
+/// Allows two arenas instead of eight a core, because what each keeps of freed memory adds up. The caller has not
+/// started a thread yet.
+pub(crate) fn limit_arenas() {
+    // SAFETY: the call takes no pointer, and only one thread exists.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 2);
     }
 }
 
-/// Lets go of the memory that holds a part of the binary, once it was read for the last time: should it be looked at again,
-/// the system reads it from the file again.
+/// Frees the memory that holds a part of the binary, after its last use. When the part is read again all the same, the
+/// system loads it from the file.
 #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "the call is Linux's"))]
-pub(crate) fn forget(part: &'static [u8]) {
-    // SAFETY: the first takes no pointer. The second is given whole pages of constant data, which are mapped from the file
-    // of the binary and never written to, so they come back as they were.
+pub(crate) fn drop_pages(part: &'static [u8]) {
+    // SAFETY: the first takes no pointer. The second is given whole pages of constant data, which are mapped from the
+    // file of the binary and never written to, so they come back as they were.
     #[cfg(target_os = "linux")]
     unsafe {
         let Ok(page) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) else { return };
@@ -29,8 +30,8 @@ pub(crate) fn forget(part: &'static [u8]) {
 
 /// Returns freed memory to the system after a large, passing need: loading, and embedding many documents. glibc keeps
 /// freed blocks for later, and raises the size from which it does not with every large block it frees.
-pub(crate) fn give_back() {
-    // SAFETY: takes no pointer and may be called at any time, from any thread.
+pub(crate) fn return_freed() {
+    // SAFETY: the call takes no pointer, and any thread may make it at any time.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     unsafe {
         libc::malloc_trim(0);
@@ -42,10 +43,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_forgotten_is_there_when_it_is_looked_at() {
+    fn dropped_pages_are_there_when_they_are_read_again() {
         static PART: &[u8] = include_bytes!("../assets/all-MiniLM-L6-v2-int8/tokenizer.json");
         let before = PART.to_vec();
-        forget(PART);
+        drop_pages(PART);
         assert!(PART == before);
         forget(&PART[..10]);
         assert!(PART == before);
