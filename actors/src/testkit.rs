@@ -4,11 +4,15 @@ mod embedder;
 mod eventually;
 mod faults;
 mod leak;
+mod manual_clock;
 pub mod memory_store;
+mod parts;
 mod scripted;
 
 pub use embedder::HashEmbedder;
 pub use eventually::eventually;
 pub use faults::{Faults, Panics, panic_on_request};
 pub use leak::LeakCheck;
+pub use manual_clock::ManualClock;
+pub use parts::{opener_of, parts};
 pub use scripted::{Held, Scripted};

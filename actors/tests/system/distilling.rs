@@ -1,12 +1,12 @@
 //! The distiller: a durable queue, one result a job, and never more tokens than a day's cap.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
-use jiff::Timestamp;
+use jiff::SignedDuration;
 use jiff::civil::Date;
 use reasoning_bank_actors::distiller::DistillerSettings;
 use reasoning_bank_actors::error::Error;
@@ -14,12 +14,12 @@ use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest};
 use reasoning_bank_actors::model::NoModel;
 use reasoning_bank_actors::ports::{
-    Clock, Exclusive, Filter, LanguageModel, MemoryStore, ModelError, Page, Right, Scanned, StoreError,
+    Exclusive, Filter, LanguageModel, MemoryStore, ModelError, Page, Right, Scanned, StoreError,
 };
 use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, eventually};
+use reasoning_bank_actors::testkit::{ManualClock, Scripted, eventually, parts};
 use reasoning_bank_domain::learning::capture::{Fate, Novelty};
 use reasoning_bank_domain::learning::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
 use reasoning_bank_domain::learning::transcript::Exchange;
@@ -73,7 +73,7 @@ impl Right for Taken {
 struct Bank {
     store: Arc<MemStore>,
     right: OneRight,
-    seconds: Arc<AtomicI64>,
+    clock: ManualClock,
 }
 
 impl Bank {
@@ -83,22 +83,16 @@ impl Bank {
     }
 
     async fn start(&self, model: impl LanguageModel, provider: String, daily_token_cap: u64, works: bool) -> System {
-        let (store, seconds) = (Arc::clone(&self.store) as Arc<dyn MemoryStore>, Arc::clone(&self.seconds));
         let parts = Parts {
-            store: Arc::new(move || {
-                let store = Arc::clone(&store);
-                async move { Ok::<_, StoreError>(store) }.boxed()
-            }),
-            embedder: Arc::new(HashEmbedder::new()),
-            model: Arc::new(model),
             provider,
             settings: SystemSettings {
                 distiller: DistillerSettings { daily_token_cap },
                 learner: LearnerSettings { llm: true, ..LearnerSettings::default() },
                 ..SystemSettings::default()
             },
-            clock: Clock::new(move || Timestamp::from_second(1_790_000_000 + seconds.load(Ordering::SeqCst)).unwrap()),
+            clock: self.clock.clock(),
             background: works.then(|| Arc::new(self.right.clone()) as Arc<_>),
+            ..parts(Arc::clone(&self.store) as Arc<_>, model)
         };
         System::start(parts).await.unwrap()
     }
@@ -110,10 +104,6 @@ impl Bank {
             Scanned::Jobs(jobs) => jobs.iter().map(|job| job.revision).sum(),
             other => panic!("{other:?}"),
         }
-    }
-
-    fn let_pass(&self, seconds: i64) {
-        self.seconds.fetch_add(seconds, Ordering::SeqCst);
     }
 }
 
@@ -209,7 +199,7 @@ async fn a_job_that_keeps_failing_is_given_up_with_its_reason_and_can_be_handed_
     for attempt in 1..MAX_ATTEMPTS {
         let waiting = in_state(&handle, id, JobState::Queued).await;
         assert_eq!((waiting.attempts, model.calls(Purpose::Distill)), (attempt, attempt as usize));
-        bank.let_pass(1_000);
+        bank.clock.advance(SignedDuration::from_secs(1_000));
         let begun = |event: &SystemEvent| *event == SystemEvent::JobStored { job: id, state: JobState::Running };
         assert!(handle.events.subscribe().wait_for(begun, soon()).await.is_some());
     }
@@ -284,7 +274,7 @@ async fn a_days_tokens_are_never_exceeded_and_the_rest_waits_for_the_next_day_in
     let mut ids = Vec::new();
     for name in ["one", "two", "three", "four", "five", "six", "seven"] {
         ids.push(queued(&handle, session(name)).await);
-        bank.let_pass(1);
+        bank.clock.advance(SignedDuration::from_secs(1));
     }
     let mut waits = Vec::new();
     let mut events = handle.events.subscribe();
@@ -309,7 +299,7 @@ async fn a_days_tokens_are_never_exceeded_and_the_rest_waits_for_the_next_day_in
     assert!(eventually(&mut events, soon(), begun).await, "the next one is looked at");
     assert_eq!(model.calls(Purpose::Distill), asked, "what was spent outlives the process");
 
-    bank.let_pass(24 * 3600);
+    bank.clock.advance(DAY);
     model.answer(Purpose::Distill, |_| Ok(LESSONS.into()));
     for id in ids {
         in_state(&again.handle(), id, JobState::Done).await;
@@ -428,7 +418,7 @@ async fn jobs_are_done_in_the_order_in_which_they_were_handed_in() {
     let mut ids = Vec::new();
     for name in &names {
         ids.push(queued(&visitor.handle(), session(name)).await);
-        bank.let_pass(1);
+        bank.clock.advance(SignedDuration::from_secs(1));
     }
     visitor.stop(Duration::from_secs(1)).await;
     let model = distilling(|| Ok(LESSONS.into()));

@@ -1,13 +1,11 @@
 //! Ways to search: profiles, conditions, ranges of time, errors; and why a candidate is in the answer or not.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
-use jiff::Timestamp;
 use reasoning_bank_actors::memories::{RecordRequest, RetrievalSettings, RetrieveRequest};
-use reasoning_bank_actors::ports::{Clock, Conditions};
+use reasoning_bank_actors::ports::Conditions;
 use reasoning_bank_actors::system::SystemSettings;
+use reasoning_bank_actors::testkit::ManualClock;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType};
 use reasoning_bank_domain::prompt::Purpose;
@@ -117,7 +115,7 @@ async fn the_paper_tells_the_items_of_the_best_trace_and_nothing_else_however_fa
 
 #[tokio::test(start_paused = true)]
 async fn an_explanation_has_the_answer_and_for_every_other_candidate_the_rule_that_cut_it() {
-    let world = world_at(Calendar::default().clock(), good_model(), SystemSettings::default()).await;
+    let world = world_at(ManualClock::default().clock(), good_model(), SystemSettings::default()).await;
     let doubtful = |lesson| RecordRequest { source_type: SourceType::PassiveLearning, ..lesson };
     let best = world.recorded(lesson("Retry", "double the delay after a failure")).await;
     let second = world.recorded(lesson("Retry later", "delay after failure")).await;
@@ -149,33 +147,18 @@ async fn an_explanation_has_the_answer_and_for_every_other_candidate_the_rule_th
     world.stop().await;
 }
 
-/// A clock that is set by hand, in days.
-#[derive(Clone, Default)]
-struct Calendar(Arc<AtomicI64>);
-
-impl Calendar {
-    fn clock(&self) -> Clock {
-        let day = Arc::clone(&self.0);
-        Clock::new(move || Timestamp::from_second(1_800_000_000 + 86_400 * day.load(Ordering::Relaxed)).unwrap())
-    }
-
-    fn set(&self, day: i64) {
-        self.0.store(day, Ordering::Relaxed);
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn what_was_learned_within_a_time_is_found_however_much_is_more_alike() {
-    let calendar = Calendar::default();
-    let world = world_at(calendar.clock(), good_model(), SystemSettings::default()).await;
+    let clock = ManualClock::default();
+    let world = world_at(clock.clock(), good_model(), SystemSettings::default()).await;
     for n in 0..80 {
         world.recorded(lesson(&format!("Retry {n}"), "double the delay after a failure")).await;
     }
-    calendar.set(10);
+    clock.advance(10 * DAY);
     let middle = world.recorded(lesson("Middle", "a delay of something else")).await;
-    calendar.set(20);
+    clock.advance(10 * DAY);
     let late = world.recorded(lesson("Late", "another thing with a delay")).await;
-    calendar.set(21);
+    clock.advance(DAY);
     let within = |since: Option<&str>, until: Option<&str>| RetrieveRequest {
         made: TimeRange { since: since.map(Into::into), until: until.map(Into::into) },
         ..query("double the delay after a failure")

@@ -1,12 +1,9 @@
 //! What the commits after a solve say of the memories that were used in it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::memories::FeedbackRequest;
-use reasoning_bank_actors::ports::Clock;
 use reasoning_bank_actors::system::SystemSettings;
+use reasoning_bank_actors::testkit::ManualClock;
 use reasoning_bank_domain::evidence::stability::{Commit, History, Stability, Standing};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::observation::Verdict;
@@ -15,29 +12,12 @@ use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;
 
-const SOLVED: i64 = 1_800_000_000;
-const DAY: i64 = 24 * 60 * 60;
-
-/// Days after the solves.
-#[derive(Clone, Default)]
-struct Today(Arc<AtomicI64>);
-
-impl Today {
-    fn set(&self, day: i64) {
-        self.0.store(day, Ordering::Relaxed);
-    }
-
-    fn clock(&self) -> Clock {
-        let day = Arc::clone(&self.0);
-        Clock::new(move || on(day.load(Ordering::Relaxed)))
-    }
+/// The day of the solves, or so many days after it.
+fn on(day: i32) -> Timestamp {
+    ManualClock::default().now() + day * DAY
 }
 
-fn on(day: i64) -> Timestamp {
-    Timestamp::from_second(SOLVED + day * DAY).unwrap()
-}
-
-fn commit(id: &str, day: i64, reverts: &[&str]) -> Commit {
+fn commit(id: &str, day: i32, reverts: &[&str]) -> Commit {
     let full = |id: &str| id.repeat(40);
     Commit { id: full(id), at: on(day), subject: id.into(), reverts: reverts.iter().map(|id| full(id)).collect() }
 }
@@ -67,18 +47,18 @@ async fn solved(world: &World, text: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn what_stands_for_seven_days_confirms_what_was_used_once_and_a_revert_takes_it_back() {
-    let today = Today::default();
-    let world = world_at(today.clock(), good_model(), SystemSettings::default()).await;
+    let clock = ManualClock::default();
+    let world = world_at(clock.clock(), good_model(), SystemSettings::default()).await;
     let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
     solved(&world, "bisect the sorted range of numbers").await;
     let mut commits = vec![commit("a", 1, &[])];
 
-    today.set(7);
+    clock.set(on(7));
     let early = judged(&world, &commits, true).await;
     assert_eq!((early.new_signals, &early.solves[0].standing), (0, &Standing::Waiting { until: on(8) }));
     assert_eq!((early.solves[0].memories[0].id, early.solves[0].memories[0].signal), (used, None));
 
-    today.set(9);
+    clock.set(on(9));
     let shown = judged(&world, &commits, false).await;
     assert_eq!((shown.new_signals, shown.solves[0].memories[0].signal), (1, Some(SignalKind::Stable)));
     assert!(kinds_of(&world, used).await.is_empty(), "it was shown, not done");
@@ -104,23 +84,23 @@ async fn what_stands_for_seven_days_confirms_what_was_used_once_and_a_revert_tak
 
 #[tokio::test(start_paused = true)]
 async fn only_solves_that_used_memories_and_did_not_fail_are_judged() {
-    let today = Today::default();
+    let clock = ManualClock::default();
     let model = good_model();
-    let world = world_at(today.clock(), model.clone(), SystemSettings::default()).await;
+    let world = world_at(clock.clock(), model.clone(), SystemSettings::default()).await;
     solved(&world, "write a parser for dates").await;
     let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
     model.answer(Purpose::Judge, |_| {
         Ok(r#"{"verdict": "failure", "score": 0.1, "reasoning": "no", "learnings": []}"#.into())
     });
     solved(&world, "bisect the sorted range of numbers").await;
-    today.set(10);
+    clock.set(on(10));
     let commits = [commit("a", 1, &[])];
     assert!(judged(&world, &commits, true).await.solves.is_empty());
 
-    today.set(0);
+    clock.set(on(0));
     model.answer(Purpose::Judge, |_| Ok(JUDGED.into()));
     solved(&world, "bisect the sorted range of numbers again").await;
-    today.set(10);
+    clock.set(on(10));
     let elsewhere = world.handle.memories.stability(&history(&commits), &elsewhere(), true, soon()).await.unwrap();
     assert!(elsewhere.solves.is_empty(), "it is judged where it was solved");
     world.handle.memories.delete(used, &project(), soon()).await.unwrap();
@@ -135,11 +115,11 @@ async fn only_solves_that_used_memories_and_did_not_fail_are_judged() {
 
 #[tokio::test(start_paused = true)]
 async fn where_nothing_was_committed_or_it_cannot_be_known_nothing_is_said() {
-    let today = Today::default();
-    let world = world_at(today.clock(), good_model(), SystemSettings::default()).await;
+    let clock = ManualClock::default();
+    let world = world_at(clock.clock(), good_model(), SystemSettings::default()).await;
     world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
     solved(&world, "bisect the sorted range of numbers").await;
-    today.set(30);
+    clock.set(on(30));
     let nothing = judged(&world, &[commit("a", 20, &[])], true).await;
     assert_eq!((nothing.new_signals, &nothing.solves[0].standing), (0, &Standing::Nothing));
     let shallow = History::new(vec![commit("a", 1, &[])], Some(on(1)));
@@ -165,13 +145,13 @@ fn reported(used: MemoryId, task: &str, commit: Option<&str>) -> FeedbackRequest
 
 #[tokio::test(start_paused = true)]
 async fn of_reported_work_the_commit_that_was_named_decides_and_counts_once_for_its_session() {
-    let today = Today::default();
-    let world = world_at(today.clock(), good_model(), SystemSettings::default()).await;
+    let clock = ManualClock::default();
+    let world = world_at(clock.clock(), good_model(), SystemSettings::default()).await;
     let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
     for task in ["find a number", "find a name"] {
         world.handle.memories.feedback(reported(used, task, Some("aaaaaaaa")), soon()).await.unwrap();
     }
-    today.set(20);
+    clock.set(on(20));
     // It was made before the report, and others were made and reverted after it.
     let commits = [commit("a", -1, &[]), commit("b", 1, &[]), commit("c", 2, &["b"])];
     let judged = judged(&world, &commits, true).await;
@@ -184,13 +164,13 @@ async fn of_reported_work_the_commit_that_was_named_decides_and_counts_once_for_
 
 #[tokio::test(start_paused = true)]
 async fn reported_work_was_committed_before_its_report() {
-    let today = Today::default();
-    let world = world_at(today.clock(), good_model(), SystemSettings::default()).await;
+    let clock = ManualClock::default();
+    let world = world_at(clock.clock(), good_model(), SystemSettings::default()).await;
     let used = world.recorded(lesson("Bisect sorted data", "bisect the sorted range of numbers")).await;
     world.handle.memories.feedback(reported(used, "find a number", None), soon()).await.unwrap();
-    today.set(20);
+    clock.set(on(20));
     let minutes = |id: &str, after: i64, reverts: &[&str]| Commit {
-        at: Timestamp::from_second(SOLVED + after * 60).unwrap(),
+        at: on(0) + SignedDuration::from_mins(after),
         ..commit(id, 0, reverts)
     };
     let judged = judged(&world, &[minutes("a", -5, &[]), minutes("b", 55, &["a"])], true).await;

@@ -3,21 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
+use jiff::SignedDuration;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{Clock, Filter, LanguageModel, MemoryStore, Page, Passage, Scanned, StoreError};
+use reasoning_bank_actors::ports::{Clock, Filter, LanguageModel, MemoryStore, Page, Passage, Scanned};
 use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
+use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, opener_of};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::{ErrorContext, Memory, Scope, SourceType, Trust};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::task::SolveTask;
+
+pub(crate) const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 pub(crate) struct World {
     pub(crate) system: System,
@@ -32,21 +34,13 @@ pub(crate) async fn world(model: impl LanguageModel) -> World {
 
 pub(crate) async fn world_with(model: impl LanguageModel, settings: SystemSettings) -> World {
     let store = Arc::new(MemStore::new());
-    start(opener_of(&store), model, settings, store, Clock::system()).await
+    start(opener_of(Arc::clone(&store) as Arc<_>), model, settings, store, Clock::system()).await
 }
 
 /// In which it is the time that the clock says.
 pub(crate) async fn world_at(clock: Clock, model: impl LanguageModel, settings: SystemSettings) -> World {
     let store = Arc::new(MemStore::new());
-    start(opener_of(&store), model, settings, store, clock).await
-}
-
-fn opener_of(store: &Arc<MemStore>) -> StoreOpener {
-    let opened: Arc<dyn MemoryStore> = Arc::clone(store) as Arc<dyn MemoryStore>;
-    Arc::new(move || {
-        let opened = Arc::clone(&opened);
-        async move { Ok::<_, StoreError>(opened) }.boxed()
-    })
+    start(opener_of(Arc::clone(&store) as Arc<_>), model, settings, store, clock).await
 }
 
 /// Over a store of which the opener decides.
