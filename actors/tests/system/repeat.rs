@@ -1,6 +1,6 @@
 //! The cache pays on the repeat workload that `benches/repeat.rs` states and prints.
 
-#[path = "../../../benches/repeat/workload.rs"]
+#[path = "../../benches/repeat/workload.rs"]
 mod workload;
 
 use rstest::rstest;

@@ -12,15 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode};
-use futures::FutureExt;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::model::{Latency, Simulated, SimulatedSettings};
-use reasoning_bank_actors::ports::{Clock, MemoryStore, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
-use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::solve::task::SolveTask;
 use tokio::runtime::Runtime;
@@ -80,24 +78,12 @@ fn print_ratios(totals: &Totals) {
 }
 
 async fn system(latency: Duration) -> System {
-    let store: Arc<dyn MemoryStore> = Arc::new(MemStore::new());
     let mut settings = SystemSettings::default();
     settings.solve.limits.max_iterations = 1;
     settings.cache.max_entries = 0;
     let simulated = SimulatedSettings { latency: Latency { base: latency, jitter: 0.0 }, ..Default::default() };
-    let parts = Parts {
-        store: Arc::new(move || {
-            let store = Arc::clone(&store);
-            async move { Ok::<_, StoreError>(store) }.boxed()
-        }),
-        embedder: Arc::new(HashEmbedder::new()),
-        model: Arc::new(Simulated::new(simulated)),
-        provider: "simulated".into(),
-        settings,
-        clock: Clock::system(),
-        background: None,
-    };
-    System::start(parts).await.expect("a system")
+    let parts = parts(Arc::new(MemStore::new()), Simulated::new(simulated));
+    System::start(Parts { settings, ..parts }).await.expect("a system")
 }
 
 async fn solve(system: &System, k: u32, mode: MattsMode, number: u64) {

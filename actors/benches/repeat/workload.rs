@@ -11,13 +11,11 @@ use futures::future::{BoxFuture, ready};
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_actors::ports::{
-    Clock, Completion, CompletionReply, FailedCall, LanguageModel, MemoryStore, StoreError, Usage,
-};
+use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Usage};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
-use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::answer::FinishReason;
@@ -78,20 +76,8 @@ pub(crate) async fn run(same_drafts: f64, with_cache: bool) -> Result<Spent, Err
     if !with_cache {
         settings.cache.max_entries = 0;
     }
-    let store: Arc<dyn MemoryStore> = Arc::new(MemStore::new());
-    let parts = Parts {
-        store: Arc::new(move || {
-            let store = Arc::clone(&store);
-            async move { Ok::<_, StoreError>(store) }.boxed()
-        }),
-        embedder: Arc::new(HashEmbedder::new()),
-        model: Arc::new(Priced { same_drafts, drafts: AtomicU64::new(0) }),
-        provider: "priced".into(),
-        settings,
-        clock: Clock::system(),
-        background: None,
-    };
-    let system = System::start(parts).await?;
+    let parts = parts(Arc::new(MemStore::new()), Priced { same_drafts, drafts: AtomicU64::new(0) });
+    let system = System::start(Parts { settings, ..parts }).await?;
     let handle = system.handle();
     pass(&handle).await?;
     let warm_up = Phase::of(&handle.statistics(Deadline::after(LIMIT)).await?);
