@@ -13,9 +13,9 @@ mod schema;
 mod server;
 mod session;
 #[cfg(test)]
-mod story;
-#[cfg(test)]
 mod test_client;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod transport;
 

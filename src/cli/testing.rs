@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{Simulated, SimulatedSettings};
-use reasoning_bank_actors::ports::{Clock, MemoryStore};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
-use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::parts;
 
 use crate::settings::{self, Loaded, Sources};
 
@@ -19,22 +17,14 @@ pub(super) async fn system() -> System {
 }
 
 pub(super) async fn system_over(store: Arc<MemStore>) -> System {
-    let store: Arc<dyn MemoryStore> = store;
     let parts = Parts {
-        store: Arc::new(move || {
-            let store = Arc::clone(&store);
-            async move { Ok(store) }.boxed()
-        }),
-        embedder: Arc::new(HashEmbedder::new()),
-        model: Arc::new(Simulated::new(SimulatedSettings::default())),
         provider: "simulated".into(),
         settings: SystemSettings {
             // Hashed words are less alike than meanings.
             retrieval: RetrievalSettings { relevance_floor: 0.1, ..RetrievalSettings::default() },
             ..SystemSettings::default()
         },
-        clock: Clock::system(),
-        background: None,
+        ..parts(store, Simulated::new(SimulatedSettings::default()))
     };
     System::start(parts).await.unwrap()
 }

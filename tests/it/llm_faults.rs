@@ -4,16 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use futures::{FutureExt, StreamExt, stream};
+use futures::{StreamExt, stream};
 use reasoning_bank::llm::{Api, Client, Connection, HttpModel, Models};
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::model::RetrySettings;
-use reasoning_bank_actors::ports::{Clock, MemoryStore};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
-use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::solve::task::{SolveReport, SolveTask};
@@ -52,24 +51,13 @@ fn failing(failures: Arc<AtomicU64>) -> LlmServer {
 async fn system(server: &LlmServer) -> System {
     let base_url = Url::parse(&server.base_url()).unwrap();
     let client = Client::new(Connection { base_url, key: None, attributed: false }).unwrap();
-    let store: Arc<dyn MemoryStore> = Arc::new(MemStore::new());
     let settings = SystemSettings {
         retry: RetrySettings { max_retries: 3, base_delay: Duration::from_millis(10) },
         ..SystemSettings::default()
     };
-    let parts = Parts {
-        store: Arc::new(move || {
-            let store = Arc::clone(&store);
-            async move { Ok(store) }.boxed()
-        }),
-        embedder: Arc::new(HashEmbedder::new()),
-        model: Arc::new(HttpModel::new(client, Api::Responses, Models::all("a/model"), "none")),
-        provider: "responses".into(),
-        settings,
-        clock: Clock::system(),
-        background: None,
-    };
-    System::start(parts).await.unwrap()
+    let model = HttpModel::new(client, Api::Responses, Models::all("a/model"), "none");
+    let parts = parts(Arc::new(MemStore::new()), model);
+    System::start(Parts { settings, ..parts }).await.unwrap()
 }
 
 fn task(number: usize) -> SolveTask {

@@ -1,9 +1,8 @@
-use reasoning_bank_actors::ports::{Clock, EmbedderState, MemoryStore, StoreError};
+use reasoning_bank_actors::ports::{EmbedderState, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::store::StoreOpener;
-use reasoning_bank_actors::system::{Parts, System, SystemSettings};
+use reasoning_bank_actors::system::{Parts, System};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
+use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, parts};
 use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 use serde_json::json;
@@ -36,22 +35,9 @@ async fn world() -> World {
 
 async fn world_with(can_solve: bool) -> World {
     let store = Arc::new(MemStore::new());
-    let opened: Arc<dyn MemoryStore> = Arc::clone(&store) as Arc<_>;
-    let opener: StoreOpener = Arc::new(move || {
-        let opened = Arc::clone(&opened);
-        async move { Ok::<_, StoreError>(opened) }.boxed()
-    });
     let (model, embedder) = (model(), Arc::new(HashEmbedder::new()));
-    let parts = Parts {
-        store: opener,
-        embedder: Arc::clone(&embedder) as Arc<_>,
-        model: Arc::new(model.clone()),
-        provider: "test".into(),
-        settings: SystemSettings::default(),
-        clock: Clock::system(),
-        background: None,
-    };
-    let system = System::start(parts).await.unwrap();
+    let parts = parts(Arc::clone(&store) as Arc<_>, model.clone());
+    let system = System::start(Parts { embedder: Arc::clone(&embedder) as Arc<_>, ..parts }).await.unwrap();
     let workspace = Some(WorkspaceRef::Root("/home/me/project".into()));
     let options = McpOptions { workspace, can_solve, captures: true, ..options() };
     let client = TestClient::connect(Server::new(system.handle(), options));
