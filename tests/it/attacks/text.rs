@@ -7,7 +7,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::mcp_process::McpProcess;
-use crate::secrets::{Planted, corpus};
+use crate::secrets::corpus::{Planted, corpus};
 use crate::store_fixtures::{memory, now, record, soon};
 use crate::support::{Place, Ran};
 
