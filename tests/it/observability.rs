@@ -69,10 +69,18 @@ fn a_solve_leaves_its_spans_and_no_text_of_the_user_or_the_model() {
         assert!(!text.contains(body), "{body:?} in {text}");
     }
     let lines = lines(&text);
+    let (began, ended) = the_task_begins_and_ends_once(&lines);
+    model_calls_name_their_task_and_attempt(&lines, &began["spans"][1]["task_id"], &ended["fields"]);
+    the_task_asks_the_store_and_commits_once(&lines);
+    let tools: BTreeSet<&str> = lines.iter().filter_map(|line| line["spans"][0]["tool"].as_str()).collect();
+    assert_eq!(tools, BTreeSet::from(["record_memory", "retrieve_memories", "solve_coding_task"]));
+}
 
-    let (began, ended) = (messages(&lines, "a task began"), messages(&lines, "a task ended"));
-    let ([began], [ended]) = (&began[..], &ended[..]) else {
-        panic!("a line when the task begins and one when it ends: {text}");
+/// Returns the line of its begin and that of its end.
+fn the_task_begins_and_ends_once(lines: &[Value]) -> (&Value, &Value) {
+    let (began, ended) = (messages(lines, "a task began"), messages(lines, "a task ended"));
+    let (&[began], &[ended]) = (&began[..], &ended[..]) else {
+        panic!("a line when the task begins and one when it ends: {lines:#?}");
     };
     assert_eq!(around(began), ["tool_call", "task"]);
     let task = &began["spans"][1];
@@ -82,16 +90,17 @@ fn a_solve_leaves_its_spans_and_no_text_of_the_user_or_the_model() {
     for field in ["score", "elapsed_ms", "llm_calls", "cache_hits", "iterations"] {
         assert!(ended["fields"][field].is_number(), "{field} in {ended}");
     }
+    (began, ended)
+}
 
-    let calls = messages(&lines, "a model call ended");
-    assert_eq!(
-        calls.len() as u64,
-        ended["fields"]["llm_calls"].as_u64().unwrap() + ended["fields"]["cache_hits"].as_u64().unwrap()
-    );
+/// There are as many of them as the task counts.
+fn model_calls_name_their_task_and_attempt(lines: &[Value], task_id: &Value, counted: &Value) {
+    let calls = messages(lines, "a model call ended");
+    assert_eq!(calls.len() as u64, counted["llm_calls"].as_u64().unwrap() + counted["cache_hits"].as_u64().unwrap());
     let mut purposes = BTreeSet::new();
     for call in calls {
         let spans = call["spans"].as_array().unwrap();
-        assert_eq!((&call["level"], &spans[1]["task_id"]), (&json!("DEBUG"), &task["task_id"]), "{call}");
+        assert_eq!((&call["level"], &spans[1]["task_id"]), (&json!("DEBUG"), task_id), "{call}");
         let span = spans.last().unwrap();
         assert_eq!((&span["name"], &span["model"]), (&json!("model_call"), &json!("simulated")));
         match span.get("attempt") {
@@ -108,20 +117,20 @@ fn a_solve_leaves_its_spans_and_no_text_of_the_user_or_the_model() {
         assert_eq!(call["fields"]["outcome"], "ok");
     }
     assert!(purposes.is_superset(&BTreeSet::from(["think", "evaluate", "judge", "contrast"])), "{purposes:?}");
+}
 
-    let stored = messages(&lines, "a store operation ended");
+fn the_task_asks_the_store_and_commits_once(lines: &[Value]) {
+    let stored = messages(lines, "a store operation ended");
     let of_task = |op: &str| {
         let within = |line: &&&Value| around(line) == ["tool_call", "task", "store"] && line["spans"][2]["op"] == op;
         stored.iter().filter(within).count()
     };
     assert_eq!(of_task("commit"), 1, "the trace and the lessons are one batch");
-    assert!(of_task("candidates") >= 1 && of_task("get") >= 1, "{text}");
+    assert!(of_task("candidates") >= 1 && of_task("get") >= 1, "{stored:#?}");
     for line in &stored {
         assert_eq!((&line["level"], &line["fields"]["outcome"]), (&json!("DEBUG"), &json!("ok")), "{line}");
         assert!(line["fields"]["rows"].is_u64() && line["fields"]["elapsed_ms"].is_u64(), "{line}");
     }
-    let tools: BTreeSet<&str> = lines.iter().filter_map(|line| line["spans"][0]["tool"].as_str()).collect();
-    assert_eq!(tools, BTreeSet::from(["record_memory", "retrieve_memories", "solve_coding_task"]));
 }
 
 #[test]
