@@ -1,6 +1,7 @@
 //! Candidates: who finds what, and in which order.
 
 use reasoning_bank_domain::memory::signature::Signature;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType};
 
 use super::*;
@@ -313,73 +314,121 @@ async fn only_active_memories_are_candidates(#[values(InMemory, Lance, Resident)
 async fn warnings_of_an_error_are_candidates_whatever_they_say(#[values(InMemory, Lance, Resident)] backend: Backend) {
     let opened = backend.open().await;
     let store = &opened.store;
-    let [here, there] = [workspace("/here"), workspace("/there")];
-    let of = |workspace, error_type: &str, domain: Option<&str>| {
-        let mut memory = warning(memory(workspace, &format!("{error_type} {domain:?}"), "nothing alike"));
-        let error = memory.error_context.as_mut().unwrap();
-        (error.error_type, error.task_domain) = (error_type.into(), domain.map(Into::into));
-        memory
-    };
-    let bare = of(&here, "builtins.ValueError", None);
-    let parsing = of(&here, "ValueError", Some("Parsing"));
-    let network = of(&here, "ValueError: bad % _ literal", Some("network"));
-    let other = of(&here, "XValueError", None);
-    let odd = of(&here, "it's 100%_odd", Some("a|b"));
-    let foreign = of(&there, "ValueError", None);
-    let mut red = of(&there, "ValueError", Some("red"));
-    (red.scope, red.team, red.pattern_tags) = (Scope::Team, Some("red".into()), vec!["io".into()]);
-    let mut blue = of(&there, "ValueError", Some("blue"));
-    (blue.scope, blue.team) = (Scope::Team, Some("blue".into()));
-    let retired = Memory { status: Status::Archived, ..of(&here, "ValueError", Some("retired")) };
-    let strategy = memory(&here, "ValueError", "ValueError|parsing");
-    let all = [&bare, &parsing, &network, &other, &odd, &foreign, &red, &blue, &retired, &strategy];
-    add(store, &all.map(Memory::clone)).await;
-    commit(store, vec![Record::Signal(signal(&bare, SignalKind::Helpful, now()))]).await;
+    let warnings = Warnings::store(store).await;
+    an_error_finds_its_warnings_however_it_is_written(store, &warnings).await;
+    conditions_and_visibility_hold_for_warnings(store, &warnings).await;
+    the_newest_are_found_where_not_all_have_room(store, &warnings).await;
+    warnings_come_beside_the_lists_and_in_them_once(store, &warnings).await;
+    a_changed_error_is_found_by_its_new_name_alone(store, &warnings).await;
+}
 
-    let asked = |raw: &str, domain: Option<&str>| Recall {
-        signature: Some(Signature::of(raw, domain)),
-        visible: Visible { team: Some("red".into()), ..visible(&here) },
-        ..recall(&here)
-    };
-    let found = async |recall: Recall| {
-        let candidates = store.candidates(recall, soon()).await.unwrap();
-        sorted(candidates.facts.into_iter().map(|(facts, _)| facts.id).collect())
-    };
-    let expected = |memories: &[&Memory]| sorted(memories.iter().map(|memory| memory.id).collect());
-    assert_eq!(found(asked("ValueError", None)).await, expected(&[&bare, &parsing, &network, &red]));
-    assert_eq!(found(asked("valueerror|parsing", None)).await, expected(&[&bare, &parsing]));
-    assert_eq!(found(asked("x.ValueError: y", Some("NETWORK"))).await, expected(&[&bare, &network]));
-    assert_eq!(found(asked("XValueError", Some("any"))).await, expected(&[&other]));
-    assert_eq!(found(asked("it's 100%_odd", Some("a|b"))).await, expected(&[&odd]));
-    for nobody in ["", "Error", "%", "' OR '1'='1", "value_rror"] {
-        assert_eq!(found(asked(nobody, None)).await, [], "{nobody:?}");
+/// Warnings of several errors, here and elsewhere, and a strategy that only reads like one.
+struct Warnings {
+    here: WorkspaceId,
+    bare: Memory,
+    parsing: Memory,
+    network: Memory,
+    other: Memory,
+    odd: Memory,
+    /// A tagged one of a team elsewhere, whose memories are visible.
+    red: Memory,
+    /// One of a team elsewhere, whose memories are not.
+    blue: Memory,
+    strategy: Memory,
+}
+
+impl Warnings {
+    async fn store(store: &Arc<dyn MemoryStore>) -> Self {
+        let [here, there] = [workspace("/here"), workspace("/there")];
+        let of = |workspace, error_type: &str, domain: Option<&str>| {
+            let mut memory = warning(memory(workspace, &format!("{error_type} {domain:?}"), "nothing alike"));
+            let error = memory.error_context.as_mut().unwrap();
+            (error.error_type, error.task_domain) = (error_type.into(), domain.map(Into::into));
+            memory
+        };
+        let bare = of(&here, "builtins.ValueError", None);
+        let parsing = of(&here, "ValueError", Some("Parsing"));
+        let network = of(&here, "ValueError: bad % _ literal", Some("network"));
+        let other = of(&here, "XValueError", None);
+        let odd = of(&here, "it's 100%_odd", Some("a|b"));
+        let foreign = of(&there, "ValueError", None);
+        let mut red = of(&there, "ValueError", Some("red"));
+        (red.scope, red.team, red.pattern_tags) = (Scope::Team, Some("red".into()), vec!["io".into()]);
+        let mut blue = of(&there, "ValueError", Some("blue"));
+        (blue.scope, blue.team) = (Scope::Team, Some("blue".into()));
+        let retired = Memory { status: Status::Archived, ..of(&here, "ValueError", Some("retired")) };
+        let strategy = memory(&here, "ValueError", "ValueError|parsing");
+        let all = [&bare, &parsing, &network, &other, &odd, &foreign, &red, &blue, &retired, &strategy];
+        add(store, &all.map(Memory::clone)).await;
+        commit(store, vec![Record::Signal(signal(&bare, SignalKind::Helpful, now()))]).await;
+        Self { here, bare, parsing, network, other, odd, red, blue, strategy }
     }
-    let only = |conditions| Recall { conditions, ..asked("ValueError", None) };
+
+    /// Asks for the warnings of an error, as a member of the red team.
+    fn of(&self, raw: &str, domain: Option<&str>) -> Recall {
+        Recall {
+            signature: Some(Signature::of(raw, domain)),
+            visible: Visible { team: Some("red".into()), ..visible(&self.here) },
+            ..recall(&self.here)
+        }
+    }
+}
+
+async fn assert_found(store: &Arc<dyn MemoryStore>, recall: Recall, expected: &[&Memory]) {
+    let asked = format!("{recall:?}");
+    let found = store.candidates(recall, soon()).await.unwrap().facts;
+    let expected = sorted(expected.iter().map(|memory| memory.id).collect());
+    assert_eq!(sorted(found.into_iter().map(|(facts, _)| facts.id).collect()), expected, "{asked}");
+}
+
+async fn an_error_finds_its_warnings_however_it_is_written(store: &Arc<dyn MemoryStore>, warnings: &Warnings) {
+    let Warnings { bare, parsing, network, other, odd, red, .. } = warnings;
+    assert_found(store, warnings.of("ValueError", None), &[bare, parsing, network, red]).await;
+    assert_found(store, warnings.of("valueerror|parsing", None), &[bare, parsing]).await;
+    assert_found(store, warnings.of("x.ValueError: y", Some("NETWORK")), &[bare, network]).await;
+    assert_found(store, warnings.of("XValueError", Some("any")), &[other]).await;
+    assert_found(store, warnings.of("it's 100%_odd", Some("a|b")), &[odd]).await;
+    for nobody in ["", "Error", "%", "' OR '1'='1", "value_rror"] {
+        assert_found(store, warnings.of(nobody, None), &[]).await;
+    }
+}
+
+async fn conditions_and_visibility_hold_for_warnings(store: &Arc<dyn MemoryStore>, warnings: &Warnings) {
+    let only = |conditions| Recall { conditions, ..warnings.of("ValueError", None) };
     let tagged = Conditions { tags: vec!["io".into()], ..Conditions::default() };
-    assert_eq!(found(only(tagged)).await, expected(&[&red]));
-    assert_eq!(found(only(Conditions { without_warnings: true, ..Conditions::default() })).await, []);
-    assert_eq!(found(Recall { visible: Visible::default(), ..asked("ValueError", None) }).await, []);
-    // the newest, and so many of them that their conditions are looked at after the first few
-    assert_eq!(found(Recall { limit: 2, ..asked("ValueError", None) }).await, expected(&[&network, &red]));
-    let own = Recall { limit: 1, visible: visible(&here), ..asked("ValueError", Some("parsing")) };
-    assert_eq!(found(own).await, expected(&[&parsing]));
+    assert_found(store, only(tagged), &[&warnings.red]).await;
+    assert_found(store, only(Conditions { without_warnings: true, ..Conditions::default() }), &[]).await;
+    assert_found(store, Recall { visible: Visible::default(), ..warnings.of("ValueError", None) }, &[]).await;
+}
+
+/// Also where so many of them are newer that their conditions are looked at after the first few.
+async fn the_newest_are_found_where_not_all_have_room(store: &Arc<dyn MemoryStore>, warnings: &Warnings) {
+    let Warnings { here, parsing, network, red, blue, .. } = warnings;
+    assert_found(store, Recall { limit: 2, ..warnings.of("ValueError", None) }, &[network, red]).await;
+    let own = Recall { limit: 1, visible: visible(here), ..warnings.of("ValueError", Some("parsing")) };
+    assert_found(store, own, &[parsing]).await;
     let of_others =
         (0..20).map(|n| Memory { content: format!("{n}"), id: uuid::Uuid::now_v7().into(), ..blue.clone() });
     add(store, &of_others.collect::<Vec<_>>()).await;
-    let crowded_out = Recall { limit: 1, ..asked("ValueError", Some("red")) };
-    assert_eq!(found(crowded_out).await, expected(&[&red]), "those of another team take no place");
+    // Those of another team take no place.
+    assert_found(store, Recall { limit: 1, ..warnings.of("ValueError", Some("red")) }, &[red]).await;
+}
 
-    // beside the lists, and in them once
-    let both = Recall { text: Some("strategy literal parsing".into()), ..asked("ValueError", Some("parsing")) };
+async fn warnings_come_beside_the_lists_and_in_them_once(store: &Arc<dyn MemoryStore>, warnings: &Warnings) {
+    let Warnings { bare, parsing, strategy, .. } = warnings;
+    let text = Some("strategy literal parsing".into());
+    let both = Recall { text, ..warnings.of("ValueError", Some("parsing")) };
     let candidates = store.candidates(both, soon()).await.unwrap();
     let bare_one = candidates.facts.iter().find(|(facts, _)| facts.id == bare.id).unwrap();
     assert_eq!(bare_one.1.count(SignalKind::Helpful), 1);
     assert!(!ids(&candidates.text).contains(&bare.id) && ids(&candidates.text).contains(&strategy.id));
     assert_eq!(candidates.facts.iter().filter(|(facts, _)| facts.id == parsing.id).count(), 1);
+}
 
-    // a change of the error is a change of what it is found by
-    let renamed = next(&bare, |memory| memory.error_context.as_mut().unwrap().error_type = "KeyError".into());
+async fn a_changed_error_is_found_by_its_new_name_alone(store: &Arc<dyn MemoryStore>, warnings: &Warnings) {
+    let Warnings { bare, parsing, .. } = warnings;
+    let renamed = next(bare, |memory| memory.error_context.as_mut().unwrap().error_type = "KeyError".into());
     commit(store, vec![change(&renamed, None)]).await;
-    assert_eq!(found(asked("KeyError", None)).await, expected(&[&bare]));
-    assert_eq!(found(asked("ValueError", Some("parsing"))).await, expected(&[&parsing]));
+    assert_found(store, warnings.of("KeyError", None), &[bare]).await;
+    assert_found(store, warnings.of("ValueError", Some("parsing")), &[parsing]).await;
 }
