@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use reasoning_bank_actors::memories::{RecordRequest, Restorable, RetrieveRequest};
-use reasoning_bank_actors::ports::{Conditions, EmbedderState, Filter, MemoryStore, Page, Scanned};
+use reasoning_bank_actors::ports::{Conditions, EmbedderState, MemoryStore};
 use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
-use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::retrieval::responses::RecordStatus;
 use serde_json::json;
@@ -17,13 +16,6 @@ use crate::support::*;
 
 const TITLE: &str = "Name the edge cases first";
 const CONTENT: &str = "Attempts that listed edge cases before code scored higher.";
-
-async fn trace(world: &World, id: TraceId) -> Trace {
-    match world.store.scan(Filter::Trace(id), Page::first(1), soon()).await.unwrap() {
-        Scanned::Traces(mut traces) => traces.remove(0),
-        other => panic!("{other:?}"),
-    }
-}
 
 async fn confirmed(world: &World, id: MemoryId) -> usize {
     let signals = world.signals().await;
@@ -102,7 +94,7 @@ async fn a_trace_names_the_memory_that_a_lesson_became_not_one_that_never_was() 
     let known = world.recorded(described("When drafting several attempts.", lesson(TITLE, CONTENT))).await;
     let report = world.handle.agents.solve(task("any task", 3), project(), call()).await.unwrap();
     assert_eq!(report.learnings.iter().map(|learned| learned.id).collect::<Vec<_>>(), [known]);
-    let trace = trace(&world, report.trace_id.unwrap()).await;
+    let trace = world.trace(report.trace_id.unwrap()).await;
     assert_eq!((trace.memory_items, trace.revision), (vec![known], 1));
     let memory = world.store.get(vec![known], soon()).await.unwrap().remove(0).memory;
     assert_eq!(memory.further_tasks, ["any task"]);

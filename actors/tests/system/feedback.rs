@@ -12,39 +12,12 @@ use rstest::rstest;
 
 use crate::support::*;
 
-fn report(memory_ids: Vec<MemoryId>, verdict: Verdict) -> FeedbackRequest {
-    FeedbackRequest {
-        workspace: project(),
-        memory_ids,
-        trace_id: None,
-        task: None,
-        commit: None,
-        verdict,
-        learnings: vec![],
-        session: None,
-        may_share: true,
-        is_work: false,
-    }
-}
-
-fn helpful() -> Verdict {
-    Verdict { helpful: Some(true), ..Verdict::default() }
-}
-
-fn learning(title: &str, content: &str) -> Learning {
-    Learning { title: title.into(), description: "when it fits".into(), content: content.into(), error_context: None }
-}
-
-async fn kinds(world: &World) -> Vec<SignalKind> {
-    world.signals().await.into_iter().map(|signal| signal.kind).collect()
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_vote_moves_confidence_as_the_rule_says() {
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let said = Verdict { comment: Some("it just worked".into()), ..helpful() };
-    let request = FeedbackRequest { session: Some("s1".into()), ..report(vec![id, id], said) };
+    let request = FeedbackRequest { session: Some("s1".into()), ..feedback_on(vec![id, id], said) };
     let reported = world.handle.memories.feedback(request, soon()).await.unwrap();
     let [moved] = reported.updated.as_slice() else { panic!("{reported:?}") };
     // From a prior of 0.8, odds of 4, one helpful vote, odds of 4 again.
@@ -64,7 +37,7 @@ async fn a_session_that_repeats_its_vote_counts_once_and_votes_by_hand_count_eac
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let vote = async |session: Option<&str>| {
         let is_work = session.is_some();
-        let request = FeedbackRequest { session: session.map(Into::into), is_work, ..report(vec![id], helpful()) };
+        let request = FeedbackRequest { session: session.map(Into::into), is_work, ..feedback_on(vec![id], helpful()) };
         let moved = world.handle.memories.feedback(request, soon()).await.unwrap().updated[0];
         moved.confidence_after > moved.confidence_before
     };
@@ -88,7 +61,7 @@ async fn all_that_is_said_of_several_memories_is_one_commit() {
         evidence: Some(Observed { kind: EvidenceKind::Tests, passed: false, detail: Some("2 of 9".into()) }),
         comment: None,
     };
-    let reported = world.handle.memories.feedback(report(vec![a, b], verdict), soon()).await.unwrap();
+    let reported = world.handle.memories.feedback(feedback_on(vec![a, b], verdict), soon()).await.unwrap();
     assert_eq!(reported.updated.iter().map(|moved| moved.id).collect::<Vec<_>>(), [a, b]);
     assert!(reported.updated.iter().all(|moved| moved.confidence_after < moved.confidence_before));
     let signals = world.signals().await;
@@ -111,7 +84,7 @@ async fn a_trace_stands_for_the_memories_it_used() {
     let report_of_solve =
         world.handle.agents.solve(task("bisect the sorted range of numbers", 1), project(), call()).await.unwrap();
     assert_eq!(report_of_solve.memories_used.iter().map(|used| used.id).collect::<Vec<_>>(), [used]);
-    let by_trace = FeedbackRequest { trace_id: report_of_solve.trace_id, ..report(vec![], helpful()) };
+    let by_trace = FeedbackRequest { trace_id: report_of_solve.trace_id, ..feedback_on(vec![], helpful()) };
     let reported = memories.feedback(by_trace.clone(), soon()).await.unwrap();
     assert_eq!(reported.updated.iter().map(|moved| moved.id).collect::<Vec<_>>(), [used]);
     let votes: Vec<_> = world.signals().await.into_iter().filter(|s| s.kind == SignalKind::Helpful).collect();
@@ -120,13 +93,13 @@ async fn a_trace_stands_for_the_memories_it_used() {
     let again = memories.feedback(by_trace.clone(), soon()).await.unwrap().updated[0];
     assert_eq!(again.confidence_before, again.confidence_after, "a call that is made again votes once");
     assert_eq!(again.confidence_before, reported.updated[0].confidence_after);
-    let kinds_before = kinds(&world).await;
+    let kinds_before = world.signal_kinds().await;
     let known = Verdict { task_succeeded: Some(true), comment: Some("it passed".into()), ..Verdict::default() };
     memories.feedback(FeedbackRequest { verdict: known, ..by_trace.clone() }, soon()).await.unwrap();
-    assert_eq!(kinds(&world).await, kinds_before, "the solve said so itself");
+    assert_eq!(world.signal_kinds().await, kinds_before, "the solve said so itself");
     let other = FeedbackRequest { session: Some("another".into()), ..by_trace.clone() };
     memories.feedback(other, soon()).await.unwrap();
-    assert_eq!(kinds(&world).await.len(), kinds_before.len() + 1, "another session has a vote of its own");
+    assert_eq!(world.signal_kinds().await.len(), kinds_before.len() + 1, "another session has a vote of its own");
 
     let foreign = FeedbackRequest { workspace: elsewhere(), ..by_trace.clone() };
     assert_eq!(memories.feedback(foreign, soon()).await.unwrap_err().code(), "not_found");
@@ -154,7 +127,7 @@ async fn what_is_observed_of_a_trace_decides_its_outcome_and_says_so() {
         evidence: Some(Observed { kind: EvidenceKind::Tests, passed, detail: Some(detail.into()) }),
         ..Verdict::default()
     };
-    let of_trace = |verdict| FeedbackRequest { trace_id: Some(trace_id), ..report(vec![], verdict) };
+    let of_trace = |verdict| FeedbackRequest { trace_id: Some(trace_id), ..feedback_on(vec![], verdict) };
     let failed = of_trace(evidence(false, &format!("2 of 9 with {key}")));
     let failed = FeedbackRequest { learnings: vec![learning("Cap the pause", "at a minute")], ..failed };
     let reported = memories.feedback(failed.clone(), soon()).await.unwrap();
@@ -184,12 +157,13 @@ async fn unknown_memories_are_all_named_and_nothing_is_stored() {
     let world = world(good_model()).await;
     let known = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let (one, two) = (MemoryId::from(uuid::Uuid::now_v7()), MemoryId::from(uuid::Uuid::now_v7()));
-    let error = world.handle.memories.feedback(report(vec![one, known, two], helpful()), soon()).await.unwrap_err();
+    let error =
+        world.handle.memories.feedback(feedback_on(vec![one, known, two], helpful()), soon()).await.unwrap_err();
     assert_eq!(error.code(), "not_found");
     let message = error.to_string();
     assert!(message.contains(&one.to_string()) && message.contains(&two.to_string()), "{message}");
     assert!(!message.contains(&known.to_string()));
-    let foreign = FeedbackRequest { workspace: elsewhere(), ..report(vec![known], helpful()) };
+    let foreign = FeedbackRequest { workspace: elsewhere(), ..feedback_on(vec![known], helpful()) };
     assert_eq!(world.handle.memories.feedback(foreign, soon()).await.unwrap_err().code(), "not_found");
     assert!(world.signals().await.is_empty());
     world.stop().await;
@@ -211,7 +185,7 @@ async fn lessons_that_come_with_a_report_descend_from_its_memories() {
     let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let warning = Learning { error_context: Some(error), ..learning("Jitter retries", "spread them over the pause") };
     let learnings = vec![warning, learning("Cap the pause", &format!("at a minute; token {key}"))];
-    let request = FeedbackRequest { learnings, ..report(vec![parent], helpful()) };
+    let request = FeedbackRequest { learnings, ..feedback_on(vec![parent], helpful()) };
     let reported = memories.feedback(request.clone(), soon()).await.unwrap();
     assert_eq!(
         reported.learned.iter().map(|l| l.title.as_str()).collect::<Vec<_>>(),
@@ -225,7 +199,7 @@ async fn lessons_that_come_with_a_report_descend_from_its_memories() {
 
     let again = memories.feedback(request, soon()).await.unwrap();
     assert_eq!(again.learned, reported.learned, "the same lessons again confirm those there are");
-    assert_eq!(kinds(&world).await.iter().filter(|kind| **kind == SignalKind::Confirmed).count(), 2);
+    assert_eq!(world.signal_kinds().await.iter().filter(|kind| **kind == SignalKind::Confirmed).count(), 2);
     world.stop().await;
 }
 
@@ -234,7 +208,7 @@ async fn lessons_alone_are_a_report() {
     let world = world(good_model()).await;
     let request = FeedbackRequest {
         learnings: vec![learning("Cap the pause", "at a minute")],
-        ..report(vec![], Verdict::default())
+        ..feedback_on(vec![], Verdict::default())
     };
     let reported = world.handle.memories.feedback(request, soon()).await.unwrap();
     assert_eq!((reported.updated.len(), reported.learned.len()), (0, 1));
@@ -249,7 +223,7 @@ async fn bad_lessons_are_refused_with_all_that_is_wrong_and_nothing_is_stored() 
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let learnings = vec![learning("Fine", "content"), learning(" ", "content"), learning("Title", "")];
-    let request = FeedbackRequest { learnings, ..report(vec![id], helpful()) };
+    let request = FeedbackRequest { learnings, ..feedback_on(vec![id], helpful()) };
     let error = world.handle.memories.feedback(request, soon()).await.unwrap_err();
     assert_eq!(error.code(), "memory_invalid");
     let message = error.to_string();
@@ -259,12 +233,12 @@ async fn bad_lessons_are_refused_with_all_that_is_wrong_and_nothing_is_stored() 
 }
 
 #[rstest]
-#[case::nothing(report(vec![MemoryId::from(uuid::Uuid::nil())], Verdict::default()), "helpful")]
-#[case::not_reverted(report(vec![MemoryId::from(uuid::Uuid::nil())], Verdict { reverted: Some(false), ..Verdict::default() }), "helpful")]
-#[case::of_nobody(report(vec![], helpful()), "memory_ids")]
-#[case::of_too_many(report((0..51).map(|n| uuid::Uuid::from_u128(n).into()).collect(), helpful()), "memory_ids")]
-#[case::much_to_say(report(vec![MemoryId::from(uuid::Uuid::nil())], Verdict { comment: Some("x".repeat(2_001)), ..helpful() }), "comment")]
-#[case::many_lessons(FeedbackRequest { learnings: vec![learning("a", "b"); 11], ..report(vec![], Verdict::default()) }, "learnings")]
+#[case::nothing(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Verdict::default()), "helpful")]
+#[case::not_reverted(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Verdict { reverted: Some(false), ..Verdict::default() }), "helpful")]
+#[case::of_nobody(feedback_on(vec![], helpful()), "memory_ids")]
+#[case::of_too_many(feedback_on((0..51).map(|n| uuid::Uuid::from_u128(n).into()).collect(), helpful()), "memory_ids")]
+#[case::much_to_say(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Verdict { comment: Some("x".repeat(2_001)), ..helpful() }), "comment")]
+#[case::many_lessons(FeedbackRequest { learnings: vec![learning("a", "b"); 11], ..feedback_on(vec![], Verdict::default()) }, "learnings")]
 #[tokio::test(start_paused = true)]
 async fn a_report_that_says_nothing_or_too_much_is_refused(
     #[case] request: FeedbackRequest,
@@ -284,7 +258,7 @@ async fn words_of_a_report_are_scrubbed() {
     let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let evidence = Observed { kind: EvidenceKind::User, passed: true, detail: Some(format!("with {key}")) };
     let verdict = Verdict { evidence: Some(evidence), comment: Some(format!("saw {key}")), ..helpful() };
-    world.handle.memories.feedback(report(vec![id], verdict), soon()).await.unwrap();
+    world.handle.memories.feedback(feedback_on(vec![id], verdict), soon()).await.unwrap();
     let words: String = world.signals().await.into_iter().filter_map(|signal| signal.comment).collect();
     assert!(words.contains("[REDACTED:") && !words.contains(&key), "{words}");
     world.stop().await;
@@ -296,14 +270,14 @@ async fn a_report_outlives_a_store_that_dies_and_counts_once() {
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let mut events = world.handle.events.subscribe();
     let memories = world.handle.memories.clone();
-    let reporting = tokio::spawn(async move { memories.feedback(report(vec![id], helpful()), soon()).await });
+    let reporting = tokio::spawn(async move { memories.feedback(feedback_on(vec![id], helpful()), soon()).await });
     assert!(world.handle.store.faults().kill().await);
     restarted(&mut events, "store").await;
     reporting.await.unwrap().unwrap();
-    assert_eq!(kinds(&world).await, [SignalKind::Helpful]);
+    assert_eq!(world.signal_kinds().await, [SignalKind::Helpful]);
 
     world.store.fail_with(Some(StoreError::Failed("the disk is gone".into())));
-    let error = world.handle.memories.feedback(report(vec![id], helpful()), soon()).await.unwrap_err();
+    let error = world.handle.memories.feedback(feedback_on(vec![id], helpful()), soon()).await.unwrap_err();
     assert_eq!(error.code(), "store_unavailable");
     world.stop().await;
 }
@@ -314,7 +288,7 @@ async fn a_first_report_registers_its_workspace() {
     let request = FeedbackRequest {
         learnings: vec![learning("Cap the pause", "at a minute")],
         workspace: elsewhere(),
-        ..report(vec![], Verdict::default())
+        ..feedback_on(vec![], Verdict::default())
     };
     world.handle.memories.feedback(request, soon()).await.unwrap();
     let known = world.handle.workspaces.list(soon()).await.unwrap();

@@ -4,26 +4,13 @@
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{FeedbackRequest, ListRequest, RecordRequest, RetrieveRequest, UpdateRequest};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::observation::Verdict;
 use reasoning_bank_domain::memory::{Changes, Memory, Scope};
 use uuid::Uuid;
 
 use crate::support::*;
 
-fn helpful(memory_ids: Vec<MemoryId>, trace_id: Option<TraceId>) -> FeedbackRequest {
-    let verdict = Verdict { helpful: Some(true), ..Verdict::default() };
-    FeedbackRequest {
-        workspace: elsewhere(),
-        memory_ids,
-        trace_id,
-        task: None,
-        commit: None,
-        verdict,
-        learnings: vec![],
-        session: None,
-        may_share: true,
-        is_work: false,
-    }
+fn helpful_elsewhere(memory_ids: Vec<MemoryId>, trace_id: Option<TraceId>) -> FeedbackRequest {
+    FeedbackRequest { workspace: elsewhere(), trace_id, ..feedback_on(memory_ids, helpful()) }
 }
 
 /// Every way to name a memory, from elsewhere; what each answers, without the id.
@@ -48,7 +35,7 @@ async fn answers(world: &World, id: MemoryId) -> Vec<(&'static str, String)> {
         said("promote", id, memories.promote(id, &from, soon()).await),
         said("genealogy", id, memories.genealogy(id, &from, None, soon()).await),
         said("list of its children", id, memories.list(list, soon()).await),
-        said("report", id, memories.feedback(helpful(vec![id], None), soon()).await),
+        said("report", id, memories.feedback(helpful_elsewhere(vec![id], None), soon()).await),
         said("parent", id, memories.record(parent, soon()).await),
         said("source", id, memories.record(derived, soon()).await),
     ]
@@ -88,7 +75,7 @@ async fn a_trace_of_somebody_else_is_not_reached_by_its_id() {
     for id in [trace, Uuid::now_v7().into()] {
         let shown = world.handle.memories.trace(id, &elsewhere(), soon()).await.unwrap_err();
         assert_eq!(shown.to_string(), format!("there is no trace {id} here"));
-        let reported = world.handle.memories.feedback(helpful(vec![], Some(id)), soon()).await.unwrap_err();
+        let reported = world.handle.memories.feedback(helpful_elsewhere(vec![], Some(id)), soon()).await.unwrap_err();
         assert_eq!(reported.to_string(), format!("there is no trace {id} here"));
     }
     assert!(world.handle.memories.traces(&elsewhere(), 10, None, soon()).await.unwrap().traces.is_empty());

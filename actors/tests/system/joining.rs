@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest};
+use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest};
 use reasoning_bank_actors::ports::{
     Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Record, Scanned,
     StoreError,
@@ -137,25 +137,12 @@ async fn many_lessons_of_one_report_look_at_the_relations_of_the_bank_once_and_o
     let (a, b) = (world.recorded(lesson(A.0, A.1)).await, world.recorded(lesson(B.0, B.1)).await);
     let source = world.recorded(lesson("Pin versions", "in the lock file")).await;
     let report = async |session: &str| {
-        let learning = |(title, content): (&str, &str)| Learning {
-            title: title.into(),
-            description: "when it fits".into(),
-            content: content.into(),
-            error_context: None,
-        };
         let request = FeedbackRequest {
-            workspace: project(),
-            memory_ids: vec![source],
-            trace_id: None,
-            task: None,
-            commit: None,
-            verdict: Default::default(),
-            learnings: vec![learning(A), learning(B)],
+            learnings: vec![learning(A.0, A.1), learning(B.0, B.1)],
             session: Some(session.into()),
-            may_share: true,
-            is_work: false,
+            ..feedback_on(vec![source], Default::default())
         };
-        world.handle.memories.feedback(request, soon()).await.unwrap()
+        world.feedback(request).await
     };
     report("one").await;
     assert_eq!(

@@ -14,10 +14,6 @@ use reasoning_bank_domain::retrieval::responses::{RecordStatus, SearchMode};
 
 use crate::support::*;
 
-fn query(text: &str) -> RetrieveRequest {
-    RetrieveRequest::new(text, project(), 5)
-}
-
 #[tokio::test(start_paused = true)]
 async fn what_was_recorded_is_found_and_explained() {
     let world = world(good_model()).await;

@@ -25,27 +25,17 @@ async fn solved() -> (World, MemoryId, SolveReport) {
 
 fn tests(passed: bool, trace_id: Option<TraceId>, session: &str) -> FeedbackRequest {
     let evidence = Observed { kind: EvidenceKind::Tests, passed, detail: Some(format!("seen by {session}")) };
-    FeedbackRequest {
-        workspace: project(),
-        memory_ids: vec![],
-        trace_id,
-        task: None,
-        commit: None,
-        verdict: Verdict { evidence: Some(evidence), ..Verdict::default() },
-        learnings: vec![],
-        session: Some(session.into()),
-        may_share: true,
-        is_work: false,
-    }
+    let verdict = Verdict { evidence: Some(evidence), ..Verdict::default() };
+    FeedbackRequest { trace_id, session: Some(session.into()), ..feedback_on(vec![], verdict) }
 }
 
 impl World {
     async fn says(&self, passed: bool, report: &SolveReport, session: &str) {
-        self.handle.memories.feedback(tests(passed, report.trace_id, session), soon()).await.unwrap();
+        self.feedback(tests(passed, report.trace_id, session)).await;
     }
 
     async fn trace_of(&self, report: &SolveReport) -> Trace {
-        self.handle.memories.trace(report.trace_id.unwrap(), &project(), soon()).await.unwrap()
+        self.trace(report.trace_id.unwrap()).await
     }
 
     /// What the trace says of a memory, beside that it was used.

@@ -14,7 +14,6 @@ use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::observation::Verdict;
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::{Changes, Scope, Status};
 use reasoning_bank_domain::retrieval::candidates::Candidates;
@@ -23,30 +22,14 @@ use crate::support::*;
 
 async fn praised(world: &World, id: MemoryId, session: &str, times: usize) {
     for _ in 0..times {
-        let request = FeedbackRequest {
-            workspace: project(),
-            memory_ids: vec![id],
-            trace_id: None,
-            task: None,
-            commit: None,
-            verdict: Verdict { helpful: Some(true), ..Verdict::default() },
-            learnings: vec![],
-            session: Some(session.into()),
-            may_share: true,
-            is_work: false,
-        };
-        world.handle.memories.feedback(request, soon()).await.unwrap();
+        report(world, id, session, &project()).await;
     }
-}
-
-async fn teamed(world: &World) {
-    world.share_a_team().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_has_proved_itself_is_proposed_until_it_is_promoted() {
     let world = world(good_model()).await;
-    teamed(&world).await;
+    world.share_a_team().await;
     let memories = &world.handle.memories;
     let proven = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     world.recorded(lesson("Close files", "before renaming them")).await;
@@ -87,7 +70,7 @@ async fn without_a_team_nothing_is_shared() {
 #[tokio::test(start_paused = true)]
 async fn a_person_may_promote_what_is_not_proposed_and_no_more_than_that() {
     let world = world(good_model()).await;
-    teamed(&world).await;
+    world.share_a_team().await;
     let memories = &world.handle.memories;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     assert!(memories.promote(id, &project(), soon()).await.unwrap().created);
@@ -109,25 +92,14 @@ fn by_itself() -> SystemSettings {
 }
 
 async fn report(world: &World, id: MemoryId, session: &str, at: &WorkspaceRef) -> Reported {
-    let request = FeedbackRequest {
-        workspace: at.clone(),
-        memory_ids: vec![id],
-        trace_id: None,
-        task: None,
-        commit: None,
-        verdict: Verdict { helpful: Some(true), ..Verdict::default() },
-        learnings: vec![],
-        session: Some(session.into()),
-        may_share: true,
-        is_work: false,
-    };
-    world.handle.memories.feedback(request, soon()).await.unwrap()
+    let verdict = feedback_on(vec![id], helpful());
+    world.feedback(FeedbackRequest { workspace: at.clone(), session: Some(session.into()), ..verdict }).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn where_it_is_agreed_to_what_has_proved_itself_is_shared_at_once_and_once() {
     let world = world_with(good_model(), by_itself()).await;
-    teamed(&world).await;
+    world.share_a_team().await;
     let memories = &world.handle.memories;
     let proven = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     for session in ["a", "a", "a", "a"] {
@@ -178,7 +150,7 @@ async fn a_copy_that_proves_itself_goes_on_to_the_organisation_from_where_it_was
 async fn a_solve_that_moves_confidence_shares_too_and_what_says_the_same_is_confirmed_once() {
     let model = good_model();
     let world = world_with(model.clone(), by_itself()).await;
-    teamed(&world).await;
+    world.share_a_team().await;
     let words = ("Bisect sorted data", "bisect the sorted range of numbers");
     let shared = world.recorded(RecordRequest { scope: Scope::Team, ..lesson(words.0, words.1) }).await;
     let own = world.recorded(lesson(words.0, words.1)).await;
@@ -205,7 +177,7 @@ async fn a_solve_that_moves_confidence_shares_too_and_what_says_the_same_is_conf
 #[tokio::test(start_paused = true)]
 async fn what_the_team_says_already_is_proposed_and_confirmed_once() {
     let world = world(good_model()).await;
-    teamed(&world).await;
+    world.share_a_team().await;
     let memories = &world.handle.memories;
     let proposed = async || memories.promotions(&project(), soon()).await.unwrap().proposals.len();
     let shared = RecordRequest { scope: Scope::Team, ..lesson("Retry with backoff", "double the delay") };
@@ -279,7 +251,7 @@ async fn a_promotion_that_fails_or_has_nowhere_to_go_does_not_fail_the_report() 
     for session in ["a", "a", "b", "b", "c"] {
         assert!(report(&world, id, session, &project()).await.promoted.is_empty(), "there is no team");
     }
-    teamed(&world).await;
+    world.share_a_team().await;
     assert_eq!(report(&world, id, "d", &project()).await.promoted.len(), 1, "the next evidence tries it again");
     world.stop().await;
 
@@ -289,7 +261,7 @@ async fn a_promotion_that_fails_or_has_nowhere_to_go_does_not_fail_the_report() 
         async move { Ok(store) }.boxed()
     });
     let world = world_over_with(opener, good_model(), by_itself()).await;
-    teamed(&world).await;
+    world.share_a_team().await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     for session in ["a", "a", "b", "b", "c", "d"] {
         let reported = report(&world, id, session, &project()).await;
@@ -334,7 +306,7 @@ async fn a_workspace_is_deleted_with_the_copies_that_were_made_of_its_memories()
 #[tokio::test(start_paused = true)]
 async fn copies_of_a_team_that_the_workspace_no_longer_reads_are_out_of_its_reach() {
     let world = world(good_model()).await;
-    teamed(&world).await;
+    world.share_a_team().await;
     let memories = &world.handle.memories;
     let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let copy = memories.promote(own, &project(), soon()).await.unwrap().id;

@@ -19,16 +19,8 @@ use crate::support::*;
 const PROFILES: [ProfileName; 4] =
     [ProfileName::Composite, ProfileName::Paper, ProfileName::Cascade, ProfileName::Episodic];
 
-fn query(text: &str) -> RetrieveRequest {
-    RetrieveRequest::new(text, project(), 5)
-}
-
 async fn found(world: &World, request: RetrieveRequest) -> Retrieved {
     world.handle.memories.retrieve(request, soon()).await.unwrap()
-}
-
-fn ids(retrieved: &Retrieved) -> Vec<MemoryId> {
-    retrieved.memories.iter().map(|found| found.memory.id).collect()
 }
 
 fn set(ids: impl IntoIterator<Item = MemoryId>) -> BTreeSet<MemoryId> {

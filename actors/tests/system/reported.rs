@@ -1,33 +1,17 @@
 //! What clients leave that work by themselves: what they were shown, and the traces that their reports make.
 
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest};
-use reasoning_bank_domain::evidence::feedback::Reported;
+use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest};
 use reasoning_bank_domain::memory::Scope;
-use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed, Verdict};
 use reasoning_bank_domain::memory::signal::SignalKind;
-use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceSource, VerdictSource};
+use reasoning_bank_domain::memory::trace::{Outcome, TraceSource, VerdictSource};
 
 use crate::support::*;
 
 fn report(task: Option<&str>, used: &[MemoryId], verdict: Verdict) -> FeedbackRequest {
-    FeedbackRequest {
-        workspace: project(),
-        memory_ids: used.to_vec(),
-        trace_id: None,
-        task: task.map(Into::into),
-        commit: None,
-        verdict,
-        learnings: vec![],
-        session: Some("session".into()),
-        may_share: false,
-        is_work: true,
-    }
-}
-
-fn claims(succeeded: bool) -> Verdict {
-    Verdict { task_succeeded: Some(succeeded), ..Verdict::default() }
+    work_report("session", task, used, verdict)
 }
 
 fn observes(passed: bool) -> Verdict {
@@ -35,27 +19,15 @@ fn observes(passed: bool) -> Verdict {
     Verdict { evidence, ..Verdict::default() }
 }
 
-async fn reported(world: &World, request: FeedbackRequest) -> Reported {
-    world.handle.memories.feedback(request, soon()).await.unwrap()
-}
-
-async fn trace(world: &World, id: Option<TraceId>) -> Trace {
-    world.handle.memories.trace(id.unwrap(), &project(), soon()).await.unwrap()
-}
-
-async fn kinds(world: &World) -> Vec<SignalKind> {
-    world.signals().await.into_iter().map(|signal| signal.kind).collect()
-}
-
 #[tokio::test(start_paused = true)]
 async fn the_reports_of_a_session_make_one_trace_a_task() {
     let world = world(good_model()).await;
     let a = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let b = world.recorded(lesson("Close files", "before renaming them")).await;
-    let first = reported(&world, report(Some("fix the pager"), &[a], claims(true))).await.trace_id;
+    let first = world.feedback(report(Some("fix the pager"), &[a], claims(true))).await.trace_id;
     let named = FeedbackRequest { commit: Some("abcdef1".into()), ..report(None, &[b], observes(true)) };
-    assert_eq!(reported(&world, named).await.trace_id, first);
-    let made = trace(&world, first).await;
+    assert_eq!(world.feedback(named).await.trace_id, first);
+    let made = world.trace(first.unwrap()).await;
     assert_eq!(
         (made.source, made.task.as_str(), made.outcome),
         (TraceSource::Reported, "fix the pager", Outcome::Success)
@@ -63,16 +35,11 @@ async fn the_reports_of_a_session_make_one_trace_a_task() {
     assert_eq!((made.verdict_source, made.commit.as_deref()), (VerdictSource::Evidence, Some("abcdef1")));
     assert_eq!((made.memories_used, made.metadata.source_session.as_deref()), (vec![a, b], Some("session")));
 
-    let learning = Learning {
-        title: "Flush before closing".into(),
-        description: "when it fits".into(),
-        content: "a buffer may hold the last lines".into(),
-        error_context: None,
-    };
+    let learning = learning("Flush before closing", "a buffer may hold the last lines");
     let another = FeedbackRequest { learnings: vec![learning], ..report(Some("write the log"), &[a], claims(false)) };
-    let another = reported(&world, another).await;
+    let another = world.feedback(another).await;
     assert_ne!(another.trace_id, first);
-    let second = trace(&world, another.trace_id).await;
+    let second = world.trace(another.trace_id.unwrap()).await;
     assert_eq!((second.parent_trace_id, second.outcome), (first, Outcome::Failure));
     assert_eq!(second.memory_items, [another.learned[0].id]);
     let learned = world.handle.memories.show(another.learned[0].id, &project(), soon()).await.unwrap();
@@ -90,22 +57,22 @@ async fn a_session_has_one_voice_a_task_and_its_evidence_takes_its_claim_back() 
     let world = world(good_model()).await;
     let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let claim = report(Some("fix the pager"), &[used], claims(true));
-    let before = reported(&world, claim.clone()).await.updated[0];
+    let before = world.feedback(claim.clone()).await.updated[0];
     assert!(before.confidence_after > before.confidence_before);
-    let again = reported(&world, claim).await.updated[0];
+    let again = world.feedback(claim).await.updated[0];
     assert_eq!((again.confidence_before, again.confidence_after), (before.confidence_after, before.confidence_after));
-    reported(&world, report(None, &[used], observes(false))).await;
-    let mut said = kinds(&world).await;
+    world.feedback(report(None, &[used], observes(false))).await;
+    let mut said = world.signal_kinds().await;
     said.sort_by_key(|kind| kind.as_str());
     assert_eq!(said, [SignalKind::SuccessOverruled, SignalKind::TaskFailed, SignalKind::TaskSucceeded]);
-    let back = reported(&world, report(None, &[used], observes(true))).await.updated[0];
+    let back = world.feedback(report(None, &[used], observes(true))).await.updated[0];
     assert!((back.confidence_after - before.confidence_after).abs() < 1e-9, "what was observed last counts, once");
     let sources: Vec<_> = world.signals().await.into_iter().map(|signal| (signal.trace_id, signal.session)).collect();
     assert!(sources.iter().all(|source| *source == (None, Some("session".into()))), "the session is one source");
 
     let other = FeedbackRequest { session: Some("another".into()), ..report(None, &[used], claims(true)) };
-    let other = reported(&world, other).await.trace_id;
-    assert_eq!(trace(&world, other).await.metadata.source_session.as_deref(), Some("another"));
+    let other = world.feedback(other).await.trace_id;
+    assert_eq!(world.trace(other.unwrap()).await.metadata.source_session.as_deref(), Some("another"));
     world.stop().await;
 }
 
@@ -116,10 +83,10 @@ async fn reports_of_one_moment_extend_one_trace() {
     for n in 0..6 {
         used.push(world.recorded(lesson(&format!("Lesson {n}"), &format!("word{n} content{n}"))).await);
     }
-    let all = used.iter().map(|id| reported(&world, report(Some("one task"), &[*id], claims(true))));
+    let all = used.iter().map(|id| world.feedback(report(Some("one task"), &[*id], claims(true))));
     let traces: Vec<_> = futures::future::join_all(all).await.into_iter().map(|reported| reported.trace_id).collect();
     assert!(traces.iter().all(|trace| *trace == traces[0]));
-    let mut named = trace(&world, traces[0]).await.memories_used;
+    let mut named = world.trace(traces[0].unwrap()).await.memories_used;
     named.sort();
     used.sort();
     assert_eq!(named, used);
@@ -130,12 +97,12 @@ async fn reports_of_one_moment_extend_one_trace() {
 async fn a_trace_that_was_purged_begins_anew() {
     let world = world(good_model()).await;
     let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
-    let first = reported(&world, report(Some("one task"), &[used], claims(true))).await.trace_id;
+    let first = world.feedback(report(Some("one task"), &[used], claims(true))).await.trace_id;
     let ahead = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(48);
     world.handle.workspaces.purge_traces(&project(), ahead, soon()).await.unwrap();
     assert!(world.handle.memories.traces(&project(), 10, None, soon()).await.unwrap().traces.is_empty());
-    let second = reported(&world, report(Some("one task"), &[used], claims(true))).await.trace_id;
-    assert_eq!((second, trace(&world, second).await.memories_used), (first, vec![used]));
+    let second = world.feedback(report(Some("one task"), &[used], claims(true))).await.trace_id;
+    assert_eq!((second, world.trace(second.unwrap()).await.memories_used), (first, vec![used]));
     world.stop().await;
 }
 
@@ -143,13 +110,13 @@ async fn a_trace_that_was_purged_begins_anew() {
 async fn tasks_that_take_turns_keep_their_traces() {
     let world = world(good_model()).await;
     let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
-    let on = async |task| reported(&world, report(Some(task), &[used], claims(true))).await;
+    let on = async |task| world.feedback(report(Some(task), &[used], claims(true))).await;
     let (a, b) = (on("fix the pager").await, on("write the log").await);
     let again = on("Fix  the pager").await;
     assert_eq!(again.trace_id, a.trace_id);
     assert_ne!(a.trace_id, b.trace_id);
     assert_eq!(again.updated[0].confidence_before, again.updated[0].confidence_after, "it was said before");
-    assert_eq!(kinds(&world).await, [SignalKind::TaskSucceeded; 2]);
+    assert_eq!(world.signal_kinds().await, [SignalKind::TaskSucceeded; 2]);
     world.stop().await;
 }
 
@@ -157,15 +124,15 @@ async fn tasks_that_take_turns_keep_their_traces() {
 async fn a_vote_alone_tells_of_no_work() {
     let world = world(good_model()).await;
     let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
-    let voted = reported(&world, report(None, &[used], Verdict { helpful: Some(true), ..Verdict::default() })).await;
+    let voted = world.feedback(report(None, &[used], Verdict { helpful: Some(true), ..Verdict::default() })).await;
     assert_eq!((voted.trace_id, voted.updated.len()), (None, 1));
     let unused = Verdict { helpful: Some(false), ..claims(true) };
-    let told = reported(&world, report(Some("fix the pager"), &[used], unused)).await;
-    assert!(trace(&world, told.trace_id).await.memories_used.is_empty(), "what did not help was not used");
+    let told = world.feedback(report(Some("fix the pager"), &[used], unused)).await;
+    assert!(world.trace(told.trace_id.unwrap()).await.memories_used.is_empty(), "what did not help was not used");
     let named =
         FeedbackRequest { commit: Some("abcdef1".into()), ..report(Some("fix the pager"), &[], Verdict::default()) };
-    reported(&world, named).await;
-    assert_eq!(trace(&world, told.trace_id).await.commit.as_deref(), Some("abcdef1"));
+    world.feedback(named).await;
+    assert_eq!(world.trace(told.trace_id.unwrap()).await.commit.as_deref(), Some("abcdef1"));
     world.stop().await;
 }
 
@@ -176,8 +143,11 @@ async fn a_trace_tells_nothing_of_what_its_report_may_not_judge_and_takes_no_cla
     let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let shared = RecordRequest { scope: Scope::Team, ..lesson("Close files", "before renaming them") };
     let shared = world.recorded(shared).await;
-    let told = reported(&world, report(Some("fix the pager"), &[own, shared], claims(true))).await;
-    assert_eq!((told.not_shared_with, trace(&world, told.trace_id).await.memories_used), (vec![shared], vec![own]));
+    let told = world.feedback(report(Some("fix the pager"), &[own, shared], claims(true))).await;
+    assert_eq!(
+        (told.not_shared_with, world.trace(told.trace_id.unwrap()).await.memories_used),
+        (vec![shared], vec![own])
+    );
 
     let foreign = FeedbackRequest {
         trace_id: told.trace_id,
@@ -185,8 +155,8 @@ async fn a_trace_tells_nothing_of_what_its_report_may_not_judge_and_takes_no_cla
         session: Some("another".into()),
         ..report(None, &[own], claims(false))
     };
-    reported(&world, foreign).await;
-    let after = trace(&world, told.trace_id).await;
+    world.feedback(foreign).await;
+    let after = world.trace(told.trace_id.unwrap()).await;
     assert_eq!((after.outcome, after.commit), (Outcome::Success, None));
     world.stop().await;
 }
@@ -198,7 +168,8 @@ async fn a_solve_names_its_session_and_what_the_session_left_before() {
     let first = world.handle.agents.solve(task("write a parser", 1), project(), of("session")).await.unwrap();
     let second = world.handle.agents.solve(task("write a lexer", 1), project(), of("session")).await.unwrap();
     let stranger = world.handle.agents.solve(task("write a printer", 1), project(), of("another")).await.unwrap();
-    let trace = async |report: &reasoning_bank_domain::solve::task::SolveReport| trace(&world, report.trace_id).await;
+    let trace =
+        async |report: &reasoning_bank_domain::solve::task::SolveReport| world.trace(report.trace_id.unwrap()).await;
     assert_eq!(trace(&first).await.parent_trace_id, None);
     assert_eq!(trace(&second).await.parent_trace_id, first.trace_id);
     assert_eq!(trace(&stranger).await.parent_trace_id, None);
@@ -238,6 +209,6 @@ async fn a_crash_loses_what_waits_to_be_counted_and_nothing_else() {
     restarted(&mut events, "usage").await;
     world.handle.usage.shown([id], &project(), "one");
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
-    assert_eq!(kinds(&world).await, [SignalKind::Shown]);
+    assert_eq!(world.signal_kinds().await, [SignalKind::Shown]);
     world.stop().await;
 }

@@ -9,9 +9,8 @@ use reasoning_bank_actors::ports::{EmbedderState, Filter, ModelError, Page, Scan
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
-use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::MattsMode;
-use reasoning_bank_domain::memory::trace::{Outcome, Trace, VerdictSource};
+use reasoning_bank_domain::memory::trace::{Outcome, VerdictSource};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::agent_loop::Limits;
 use reasoning_bank_domain::solve::task::{Progress, SolveTask};
@@ -19,13 +18,6 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::support::*;
-
-async fn trace(world: &World, id: TraceId) -> Trace {
-    let page = Page::first(1);
-    let scanned = world.handle.store.scan(Filter::Trace(id), page, soon()).await.unwrap();
-    let Scanned::Traces(mut traces) = scanned else { unreachable!("traces were asked for") };
-    traces.remove(0)
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_solved_task_leaves_a_trace_and_a_lesson_that_the_next_one_is_shown() {
@@ -39,7 +31,7 @@ async fn a_solved_task_leaves_a_trace_and_a_lesson_that_the_next_one_is_shown() 
         .unwrap();
     assert_eq!((first.outcome, first.verdict_source, first.score), (Outcome::Success, VerdictSource::Judge, Some(0.9)));
     assert!(first.memories_used.is_empty() && first.early_exit);
-    let stored = trace(&world, first.trace_id.unwrap()).await;
+    let stored = world.trace(first.trace_id.unwrap()).await;
     assert_eq!(stored.memory_items, [first.learnings[0].id]);
     assert_eq!(stored.metadata.total_tokens, first.usage.total_tokens());
 
@@ -245,7 +237,7 @@ async fn secrets_in_a_task_reach_neither_the_model_nor_the_trace() {
         world.handle.agents.solve(task(&format!("use token {secret} to push"), 1), project(), call()).await.unwrap();
     assert!(report.warnings.iter().any(|warning| warning.starts_with("redacted: 1")));
     assert!(model.requests().iter().all(|request| !request.input.contains(&secret)));
-    assert!(!trace(&world, report.trace_id.unwrap()).await.task.contains(&secret));
+    assert!(!world.trace(report.trace_id.unwrap()).await.task.contains(&secret));
     world.stop().await;
 }
 

@@ -6,7 +6,6 @@ use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::ManualClock;
 use reasoning_bank_domain::evidence::stability::{Commit, History, Stability, Standing};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::observation::Verdict;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::prompt::Purpose;
 
@@ -129,18 +128,7 @@ async fn where_nothing_was_committed_or_it_cannot_be_known_nothing_is_said() {
 }
 
 fn reported(used: MemoryId, task: &str, commit: Option<&str>) -> FeedbackRequest {
-    FeedbackRequest {
-        workspace: project(),
-        memory_ids: vec![used],
-        trace_id: None,
-        task: Some(task.into()),
-        commit: commit.map(Into::into),
-        verdict: Verdict { task_succeeded: Some(true), ..Verdict::default() },
-        learnings: vec![],
-        session: Some("session".into()),
-        may_share: false,
-        is_work: true,
-    }
+    FeedbackRequest { commit: commit.map(Into::into), ..work_report("session", Some(task), &[used], claims(true)) }
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,9 +2,8 @@
 
 use jiff::SignedDuration;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, SaidBy, UpdateRequest};
+use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, SaidBy, UpdateRequest};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::observation::Verdict;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::{Changes, Scope, Status, Trust};
 use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded, Retrieved};
@@ -27,24 +26,8 @@ async fn found(world: &World, include_superseded: bool) -> Retrieved {
     world.handle.memories.retrieve(RetrieveRequest { include_superseded, ..request }, soon()).await.unwrap()
 }
 
-fn ids(retrieved: &Retrieved) -> Vec<MemoryId> {
-    retrieved.memories.iter().map(|entry| entry.memory.id).collect()
-}
-
 async fn helped(world: &World, used: &[MemoryId], session: &str) {
-    let request = FeedbackRequest {
-        workspace: project(),
-        memory_ids: used.to_vec(),
-        trace_id: None,
-        task: None,
-        commit: None,
-        verdict: Verdict { helpful: Some(true), ..Verdict::default() },
-        learnings: vec![],
-        session: Some(session.into()),
-        may_share: false,
-        is_work: true,
-    };
-    world.handle.memories.feedback(request, soon()).await.unwrap();
+    world.feedback(work_report(session, None, used, helpful())).await;
 }
 
 async fn status(world: &World, id: MemoryId) -> (Status, Option<MemoryId>) {

@@ -5,18 +5,22 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest, RetrieveRequest, WorkspaceRef};
 use reasoning_bank_actors::ports::{Clock, Filter, LanguageModel, MemoryStore, Page, Passage, Scanned};
 use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, opener_of};
-use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::evidence::feedback::Reported;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::observation::Verdict;
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::{ErrorContext, Memory, Scope, SourceType, Trust};
 use reasoning_bank_domain::prompt::Purpose;
+use reasoning_bank_domain::retrieval::responses::Retrieved;
 use reasoning_bank_domain::solve::task::SolveTask;
 
 pub(crate) const DAY: SignedDuration = SignedDuration::from_hours(24);
@@ -119,6 +123,55 @@ pub(crate) fn lesson(title: &str, content: &str) -> RecordRequest {
     }
 }
 
+/// Asks the project for the five best memories.
+pub(crate) fn query(text: &str) -> RetrieveRequest {
+    RetrieveRequest::new(text, project(), 5)
+}
+
+pub(crate) fn ids(retrieved: &Retrieved) -> Vec<MemoryId> {
+    retrieved.memories.iter().map(|found| found.memory.id).collect()
+}
+
+/// A verdict on memories of the project, which is no report of work.
+pub(crate) fn feedback_on(memory_ids: Vec<MemoryId>, verdict: Verdict) -> FeedbackRequest {
+    FeedbackRequest {
+        workspace: project(),
+        memory_ids,
+        trace_id: None,
+        task: None,
+        commit: None,
+        verdict,
+        learnings: vec![],
+        session: None,
+        may_share: true,
+        is_work: false,
+    }
+}
+
+/// What a session says about the memories that its work in the project used; it may not share them.
+pub(crate) fn work_report(session: &str, task: Option<&str>, used: &[MemoryId], verdict: Verdict) -> FeedbackRequest {
+    FeedbackRequest {
+        task: task.map(Into::into),
+        session: Some(session.into()),
+        may_share: false,
+        is_work: true,
+        ..feedback_on(used.to_vec(), verdict)
+    }
+}
+
+/// What a client learned, as its report has it.
+pub(crate) fn learning(title: &str, content: &str) -> Learning {
+    Learning { title: title.into(), description: "when it fits".into(), content: content.into(), error_context: None }
+}
+
+pub(crate) fn helpful() -> Verdict {
+    Verdict { helpful: Some(true), ..Verdict::default() }
+}
+
+pub(crate) fn claims(succeeded: bool) -> Verdict {
+    Verdict { task_succeeded: Some(succeeded), ..Verdict::default() }
+}
+
 /// The lesson as a warning of this error.
 pub(crate) fn warning(error_type: &str, domain: Option<&str>, lesson: RecordRequest) -> RecordRequest {
     let error = ErrorContext {
@@ -176,6 +229,18 @@ impl World {
     /// Records a lesson and returns its id.
     pub(crate) async fn recorded(&self, request: RecordRequest) -> MemoryId {
         self.handle.memories.record(request, soon()).await.unwrap().id
+    }
+
+    pub(crate) async fn feedback(&self, request: FeedbackRequest) -> Reported {
+        self.handle.memories.feedback(request, soon()).await.unwrap()
+    }
+
+    pub(crate) async fn trace(&self, id: TraceId) -> Trace {
+        self.handle.memories.trace(id, &project(), soon()).await.unwrap()
+    }
+
+    pub(crate) async fn signal_kinds(&self) -> Vec<SignalKind> {
+        self.signals().await.into_iter().map(|signal| signal.kind).collect()
     }
 
     pub(crate) async fn signals(&self) -> Vec<Signal> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest, RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, WorkspaceRef};
 use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError, Visible};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
@@ -271,32 +271,14 @@ async fn changes_at_the_same_time_are_all_made() {
 #[tokio::test(start_paused = true)]
 async fn what_is_written_to_a_workspace_that_another_process_deleted_has_a_workspace() {
     let world = world(good_model()).await;
-    let memories = &world.handle.memories;
     let deleted = || world.store.erase(EraseScope::Workspace(WorkspaceId::of_root(ROOT)), soon());
     world.recorded(lesson("Retry with backoff", "double the delay")).await;
     deleted().await.unwrap();
     world.recorded(lesson("Retry with backoff", "double the delay")).await;
     assert_eq!(stored(&world).await.len(), 1, "recorded");
     deleted().await.unwrap();
-    let learnings = vec![Learning {
-        title: "Cap the pause".into(),
-        description: "when it fits".into(),
-        content: "at a minute".into(),
-        error_context: None,
-    }];
-    let request = FeedbackRequest {
-        workspace: project(),
-        memory_ids: vec![],
-        trace_id: None,
-        task: None,
-        commit: None,
-        verdict: Verdict::default(),
-        learnings,
-        session: None,
-        may_share: true,
-        is_work: false,
-    };
-    memories.feedback(request, soon()).await.unwrap();
+    let learnings = vec![learning("Cap the pause", "at a minute")];
+    world.feedback(FeedbackRequest { learnings, ..feedback_on(vec![], Verdict::default()) }).await;
     assert_eq!(stored(&world).await.len(), 1, "reported");
     world.stop().await;
 }
