@@ -1,14 +1,8 @@
 //! What becomes of memories and traces by hand: `memory list|update|feedback|pin|delete|quarantine|promote`, `trace` and
 //! `genealogy`.
 
-use serde_json::Value;
-
 use crate::support::Place;
 use crate::terminal::on_terminal;
-
-fn document(place: &Place, arguments: &[&str]) -> Value {
-    place.run(&[&["--json"], arguments].concat()).ok().json()
-}
 
 fn code(place: &Place, arguments: &[&str], exit: i32) -> String {
     place.run(&[&["--json"], arguments].concat()).exits(exit).json()["error"]["code"].as_str().unwrap().to_owned()
@@ -17,7 +11,7 @@ fn code(place: &Place, arguments: &[&str], exit: i32) -> String {
 /// Records a lesson and answers with its id.
 fn lesson(place: &Place, title: &str, more: &[&str]) -> String {
     let own = ["memory", "record", "--title", title, "--description", "When retrying", "--content", title];
-    document(place, &[&own, more].concat())["id"].as_str().unwrap().to_owned()
+    place.document(&[&own, more].concat())["id"].as_str().unwrap().to_owned()
 }
 
 const UNKNOWN: &str = "00000000-0000-7000-8000-000000000000";
@@ -27,11 +21,11 @@ fn memories_are_listed_page_by_page_newest_first() {
     let place = Place::new();
     let ids: Vec<String> =
         ["Bound retries", "Quote all fields", "Close the file"].map(|t| lesson(&place, t, &[])).into();
-    let first = document(&place, &["memory", "list", "--limit", "2"]);
+    let first = place.document(&["memory", "list", "--limit", "2"]);
     assert_eq!(first["memories"].as_array().unwrap().len(), 2);
     assert_eq!(first["memories"][0]["id"], ids[2].as_str());
     let next = first["next"].as_str().unwrap();
-    let second = document(&place, &["memory", "list", "--limit", "2", "--after", next]);
+    let second = place.document(&["memory", "list", "--limit", "2", "--after", next]);
     assert_eq!(second["memories"][0]["id"], ids[0].as_str());
     assert!(second.get("next").is_none());
     let text = place.run(&["memory", "list", "--limit", "2"]).ok().stdout;
@@ -44,19 +38,19 @@ fn memories_are_listed_page_by_page_newest_first() {
 fn a_memory_is_changed_pinned_and_rated() {
     let place = Place::new();
     let id = lesson(&place, "Bound retries", &["--tag", "net", "--domain", "rust"]);
-    let changed = document(&place, &["memory", "update", &id, "--title", "Bound all retries", "--domain", " "]);
+    let changed = place.document(&["memory", "update", &id, "--title", "Bound all retries", "--domain", " "]);
     assert_eq!((&changed["title"], &changed["revision"]), (&"Bound all retries".into(), &2.into()));
     assert!(changed.get("domain_category").is_none() && changed["pattern_tags"][0] == "net", "{changed}");
-    let untagged = document(&place, &["memory", "update", &id, "--tag", ""]);
+    let untagged = place.document(&["memory", "update", &id, "--tag", ""]);
     assert_eq!(untagged["pattern_tags"].as_array().unwrap().len(), 0);
     assert_eq!(code(&place, &["memory", "update", &id], 2), "invalid_argument");
     assert_eq!(code(&place, &["memory", "update", &id, "--title", "x", "--if-revision", "1"], 1), "conflict");
 
-    assert_eq!(document(&place, &["memory", "pin", &id])["pinned"], true);
+    assert_eq!(place.document(&["memory", "pin", &id])["pinned"], true);
     assert!(place.run(&["memory", "list"]).ok().stdout.contains("pinned"));
-    assert_eq!(document(&place, &["memory", "unpin", &id])["pinned"], false);
+    assert_eq!(place.document(&["memory", "unpin", &id])["pinned"], false);
 
-    let up = document(&place, &["memory", "feedback", &id, "--helpful"]);
+    let up = place.document(&["memory", "feedback", &id, "--helpful"]);
     assert!(up["updated"][0]["confidence_after"].as_f64() > up["updated"][0]["confidence_before"].as_f64(), "{up}");
     let down = place.run(&["memory", "feedback", &id, "--not-helpful", "--comment", "it changed"]).ok().stdout;
     assert!(down.contains("->"), "{down}");
@@ -70,15 +64,12 @@ fn a_quarantined_family_is_not_found_until_it_is_put_back() {
     let place = Place::new();
     let parent = lesson(&place, "Bound retries", &[]);
     let child = lesson(&place, "Add jitter between tries", &["--parent", &parent]);
-    let found = |query| document(&place, &["memory", "search", query])["memories"].as_array().unwrap().len();
+    let found = |query| place.document(&["memory", "search", query])["memories"].as_array().unwrap().len();
     assert_eq!(found("retry with jitter"), 2);
-    let out = document(&place, &["memory", "quarantine", &parent, "--descendants"]);
+    let out = place.document(&["memory", "quarantine", &parent, "--descendants"]);
     assert_eq!(out["changed"].as_array().unwrap().len(), 2, "{out}");
     assert_eq!(found("retry with jitter"), 0);
-    assert_eq!(
-        document(&place, &["memory", "list", "--status", "quarantined"])["memories"].as_array().unwrap().len(),
-        2
-    );
+    assert_eq!(place.document(&["memory", "list", "--status", "quarantined"])["memories"].as_array().unwrap().len(), 2);
     let back = place.run(&["memory", "quarantine", &child, "--undo"]).ok().stdout;
     assert!(back.contains(&child) && back.contains("1 memory back in search"), "{back}");
     assert_eq!(found("retry with jitter"), 1);
@@ -92,7 +83,7 @@ fn a_memory_is_deleted_once_that_is_sure() {
     assert!(refused.stderr.contains("Bound retries") && refused.stderr.contains("hint: --yes"), "{}", refused.stderr);
     let (ended, shown) = on_terminal(place.command(&["memory", "delete", &id]), "no\n");
     assert!(ended == Some(1) && shown.contains("Bound retries"), "{shown}");
-    let deleted = document(&place, &["memory", "delete", &id, "--yes"]);
+    let deleted = place.document(&["memory", "delete", &id, "--yes"]);
     assert_eq!((&deleted["id"], &deleted["removed"]["memories"]), (&id.as_str().into(), &1.into()));
     assert_eq!(code(&place, &["memory", "get", &id], 1), "not_found");
     assert_eq!(code(&place, &["memory", "delete", UNKNOWN, "--yes"], 1), "not_found");
@@ -102,10 +93,10 @@ fn a_memory_is_deleted_once_that_is_sure() {
 fn a_memory_is_shared_with_the_team_by_hand_and_proposals_are_listed() {
     let place = Place::new();
     let id = lesson(&place, "Bound retries", &[]);
-    assert_eq!(document(&place, &["memory", "promote"])["proposals"].as_array().unwrap().len(), 0);
+    assert_eq!(place.document(&["memory", "promote"])["proposals"].as_array().unwrap().len(), 0);
     assert_eq!(code(&place, &["memory", "promote", &id], 2), "scope_denied");
     place.write("config/reasoning-bank/config.toml", "workspace.team = 'web'\n");
-    let shared = document(&place, &["memory", "promote", &id]);
+    let shared = place.document(&["memory", "promote", &id]);
     assert_eq!((&shared["scope"], &shared["created"]), (&"team".into(), &true.into()));
     assert!(place.run(&["memory", "promote", &id]).ok().stdout.contains("already shared"));
 }
@@ -115,7 +106,7 @@ fn the_tree_of_a_memory_is_text_a_document_and_a_drawing() {
     let place = Place::new();
     let parent = lesson(&place, "Bound retries", &[]);
     let child = lesson(&place, "Add \"jitter\" between tries", &["--parent", &parent]);
-    let tree = document(&place, &["genealogy", &child]);
+    let tree = place.document(&["genealogy", &child]);
     assert_eq!((&tree["memory"]["id"], &tree["ancestors"][0]["id"]), (&child.as_str().into(), &parent.as_str().into()));
     assert_eq!(tree["edges"][0]["kind"], "parent");
     let text = place.run(&["genealogy", &parent]).ok().stdout;
@@ -131,11 +122,11 @@ fn the_tree_of_a_memory_is_text_a_document_and_a_drawing() {
 fn traces_are_listed_and_shown_and_are_the_documents_that_are_exported() {
     let place = Place::new();
     place.write("config/reasoning-bank/config.toml", "[llm]\nprovider = 'simulated'\nsimulated.latency_ms = 0\n");
-    let solved = document(&place, &["solve", "--matts-k", "2", "Write a binary search"]);
+    let solved = place.document(&["solve", "--matts-k", "2", "Write a binary search"]);
     let id = solved["trace_id"].as_str().unwrap();
-    let listed = document(&place, &["trace", "list"]);
+    let listed = place.document(&["trace", "list"]);
     assert_eq!(listed["traces"][0]["trace_id"], id);
-    let trace = document(&place, &["trace", "show", id]);
+    let trace = place.document(&["trace", "show", id]);
     assert_eq!((&trace["trace_id"], &trace["outcome"]), (&id.into(), &solved["outcome"]));
     assert_eq!(trace["metadata"]["matts_k"], 2);
     let text = place.run(&["trace", "show", id]).ok().stdout;
@@ -150,7 +141,7 @@ fn statistics_count_what_the_bank_holds_whatever_is_reset() {
     let place = Place::new();
     lesson(&place, "Bound retries", &[]);
     for arguments in [&["stats"][..], &["stats", "--reset"]] {
-        let counted = document(&place, arguments);
+        let counted = place.document(arguments);
         assert_eq!((&counted["memories"]["total"], &counted["traces"]["total"]), (&1.into(), &0.into()), "{counted}");
         assert_eq!(counted["embedder"]["ready"], true);
         assert!(counted["store"]["rows"].as_u64().unwrap() >= 2, "{counted}");

@@ -1,20 +1,14 @@
 //! Learning from conversations and notes through the real binary: what is kept, and that it is kept once.
 
-use std::path::PathBuf;
-
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::mcp_process::McpProcess;
 use crate::redacted::Redacted;
-use crate::support::Place;
-
-fn data(name: &str) -> String {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
-}
+use crate::support::{Place, test_data};
 
 fn transcript(name: &str) -> String {
-    data(&format!("transcripts/{name}"))
+    test_data(&format!("transcripts/{name}"))
 }
 
 fn learn(place: &Place, files: &[&str]) -> Value {
@@ -142,11 +136,11 @@ fn the_rules_tell_what_is_worth_keeping(
     #[case] most_worthless: f64,
 ) {
     let place = Place::new();
-    let report = place.run(&["--json", "eval", "capture", "--exchanges", &data(name)]).ok().json();
+    let report = place.run(&["--json", "eval", "capture", "--exchanges", &test_data(name)]).ok().json();
     assert_eq!(report["exchanges"], count);
     let share = |of: &str| report[of]["kept"].as_f64().unwrap() / report[of]["of"].as_f64().unwrap();
     assert!(share("valuable") >= least_valuable, "{report:#}");
     assert!(share("worthless") <= most_worthless, "{report:#}");
-    let table = place.run(&["eval", "capture", "--exchanges", &data(name)]).ok().stdout;
+    let table = place.run(&["eval", "capture", "--exchanges", &test_data(name)]).ok().stdout;
     assert!(table.contains("valuable") && table.contains("worthless"), "{table}");
 }

@@ -18,8 +18,7 @@ fn git(directory: &Path, days: i64, arguments: &[&str]) {
 
 /// A bank in which a memory was used in a solve twenty days ago; its project is no repository. Returns the memory's id.
 fn solved_long_ago() -> (Place, String) {
-    let fresh = Place::new();
-    fresh.write("config/reasoning-bank/config.toml", "[llm.simulated]\nlatency_ms = 0\n");
+    let fresh = Place::with_instant_model();
     let text = "Bisect the sorted range of numbers with a half-open range.";
     let lesson = ["--title", "Bisect sorted data", "--description", "When searching.", "--content", text];
     let recorded = fresh.run(&[&["--json", "memory", "record"], &lesson[..]].concat()).ok().json();

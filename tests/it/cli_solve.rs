@@ -2,16 +2,9 @@
 
 use crate::support::{Place, Ran};
 
-/// Without the time that a model takes.
-fn place() -> Place {
-    let place = Place::new();
-    place.write("config/reasoning-bank/config.toml", "[llm.simulated]\nlatency_ms = 0\n");
-    place
-}
-
 #[test]
 fn a_task_is_solved_and_the_next_one_is_told_what_was_learned() {
-    let place = place();
+    let place = Place::with_instant_model();
     let solve = |task: &str| place.run(&["--llm", "simulated", "--json", "solve", task]).ok().json();
     let first = solve("Write a binary search that finds a number in a sorted list.");
     assert_eq!(first["outcome"], "success");
@@ -23,7 +16,7 @@ fn a_task_is_solved_and_the_next_one_is_told_what_was_learned() {
 
 #[test]
 fn a_task_from_stdin_that_is_judged_a_failure_exits_with_1_and_shows_its_report() {
-    let place = place();
+    let place = Place::with_instant_model();
     let arguments = ["--llm", "simulated", "solve", "--matts-k", "2", "--no-store", "-"];
     let ran = place.run_with_stdin(&arguments, "Say something impossible [fail]").exits(1);
     assert!(ran.stdout.contains("outcome   failure, by the judge"), "{}", ran.stdout);
@@ -34,7 +27,7 @@ fn a_task_from_stdin_that_is_judged_a_failure_exits_with_1_and_shows_its_report(
 
 #[test]
 fn a_task_that_is_empty_or_too_long_is_refused() {
-    let place = place();
+    let place = Place::with_instant_model();
     for task in ["", " \n", &"long ".repeat(200_000), &"x".repeat(5_000_000)] {
         let ran = place.run_with_stdin(&["--llm", "simulated", "--json", "solve", "-"], task).exits(2);
         assert_eq!(ran.json()["error"]["code"], "invalid_argument");
@@ -43,7 +36,7 @@ fn a_task_that_is_empty_or_too_long_is_refused() {
 
 #[test]
 fn a_budget_that_is_used_up_is_told_with_the_best_solution() {
-    let place = place();
+    let place = Place::with_instant_model();
     let mut command = place.command(&["--llm", "simulated", "--json", "solve", "Write a sort"]);
     command.env("REASONING_BANK__AGENT__TOTAL_TOKEN_BUDGET", "600").env("REASONING_BANK__MATTS__K", "1");
     let ran = Ran::of(command.output().unwrap()).exits(1);
@@ -52,7 +45,7 @@ fn a_budget_that_is_used_up_is_told_with_the_best_solution() {
 
 #[test]
 fn a_provider_that_cannot_be_used_ends_the_start_at_once_with_the_alternatives() {
-    let place = place();
+    let place = Place::with_instant_model();
     for command in [&["mcp"][..], &["solve", "task"]] {
         let ran = place.run(command).exits(2);
         assert!(ran.stderr.contains("OPENROUTER_API_KEY"), "{}", ran.stderr);
@@ -66,7 +59,7 @@ fn a_provider_that_cannot_be_used_ends_the_start_at_once_with_the_alternatives()
 
 #[test]
 fn a_check_by_command_decides_over_the_judge_and_the_trace_says_so() {
-    let place = place();
+    let place = Place::with_instant_model();
     place.write("project/expected.txt", "the directory is that of the workspace");
     let check = "test -s \"$REASONING_BANK_SOLUTION\" && test -f expected.txt && cat > seen.txt";
     let solve = |check: &str, task: &str| {
@@ -90,7 +83,7 @@ fn a_check_by_command_decides_over_the_judge_and_the_trace_says_so() {
 
 #[test]
 fn a_check_runs_where_the_workspace_is_and_not_where_the_command_was_called() {
-    let place = place();
+    let place = Place::with_instant_model();
     std::fs::create_dir_all(place.path("other/deep")).unwrap();
     let solve = |workspace: &str| {
         let check = "pwd > where.txt";
@@ -136,7 +129,7 @@ fn a_check_runs_where_the_workspace_is_and_not_where_the_command_was_called() {
 
 #[test]
 fn a_solve_says_when_the_team_that_its_checkout_proposes_was_not_read() {
-    let place = place();
+    let place = Place::with_instant_model();
     place.write("project/.reasoning-bank.toml", "[workspace]\nteam = \"blue\"\n");
     let solve = || place.run(&["--llm", "simulated", "--json", "solve", "--no-matts", "Write a sort"]).ok().json();
     let solved = solve();

@@ -15,10 +15,6 @@ fn place() -> Place {
     place
 }
 
-fn document(place: &Place, arguments: &[&str]) -> Value {
-    place.run(&[&["--json"], arguments].concat()).ok().json()
-}
-
 fn repository(place: &Place, name: &str) {
     for part in ["objects", "refs"] {
         std::fs::create_dir_all(place.path(name).join(".git").join(part)).unwrap();
@@ -29,11 +25,11 @@ fn repository(place: &Place, name: &str) {
 #[test]
 fn workspaces_are_listed_and_shown_with_what_they_hold() {
     let place = place();
-    let listed = document(&place, &["workspace", "list"]);
+    let listed = place.document(&["workspace", "list"]);
     let project = place.path("project").display().to_string();
     assert_eq!(listed["workspaces"][0]["root"], project.as_str());
     assert_eq!(listed["workspaces"][0]["current"], true);
-    let shown = document(&place, &["workspace", "show"]);
+    let shown = place.document(&["workspace", "show"]);
     assert_eq!((&shown["memories"], &shown["registered"]), (&1.into(), &true.into()));
     assert_eq!(shown["origin"], "current directory");
     assert_eq!(shown["id"], listed["workspaces"][0]["id"]);
@@ -56,7 +52,7 @@ fn the_default_counts_where_neither_a_flag_nor_a_repository_says_which() {
         let shown = Ran::of(command.current_dir(place.path(directory)).output().unwrap()).ok().json();
         (shown["root"].as_str().unwrap().to_owned(), shown["origin"].as_str().unwrap().to_owned())
     };
-    let switched = document(&place, &["workspace", "switch", "../notes"]);
+    let switched = place.document(&["workspace", "switch", "../notes"]);
     assert_eq!(switched["root"], notes.as_str());
     let (root, origin) = origin_in("project", &[]);
     assert_eq!(root, notes);
@@ -70,8 +66,8 @@ fn the_default_counts_where_neither_a_flag_nor_a_repository_says_which() {
     assert_eq!((root, origin.as_str()), (place.path("project").display().to_string(), "flag --workspace"));
 
     place.run(LESSON).ok();
-    assert_eq!(document(&place, &["workspace", "show"])["memories"], 1);
-    let config = document(&place, &["config", "show"]);
+    assert_eq!(place.document(&["workspace", "show"])["memories"], 1);
+    let config = place.document(&["config", "show"]);
     assert!(config["workspace"]["origin"].as_str().unwrap().starts_with("default in "), "{config}");
 
     place.run(&["workspace", "switch", "../nowhere"]).exits(2);
@@ -83,7 +79,7 @@ fn the_default_counts_where_neither_a_flag_nor_a_repository_says_which() {
 fn a_workspace_without_a_directory_is_named_where_its_path_would_stand() {
     let place = place();
     let id = "00000000000000aa";
-    let mut line = document(&place, &["memory", "export"])[0].clone();
+    let mut line = place.document(&["memory", "export"])[0].clone();
     line["id"] = "01890a5d-ac96-774b-bcce-b302099a8057".into();
     line["workspace_id"] = id.into();
     line["workspace"]["id"] = id.into();
@@ -99,7 +95,7 @@ fn a_workspace_without_a_directory_is_named_where_its_path_would_stand() {
 #[test]
 fn a_moved_directory_keeps_its_memories_once_it_is_said() {
     let place = place();
-    let id = document(&place, &["workspace", "show"])["id"].clone();
+    let id = place.document(&["workspace", "show"])["id"].clone();
     std::fs::rename(place.path("project"), place.path("moved")).unwrap();
     std::fs::create_dir_all(place.path("project")).unwrap();
     let old = place.path("project").display().to_string();
@@ -121,7 +117,7 @@ fn a_moved_directory_keeps_its_memories_once_it_is_said() {
 fn what_a_checkout_proposes_counts_after_it_is_trusted_and_not_before() {
     let place = place();
     place.write("project/.reasoning-bank.toml", "[workspace]\nteam = 'web'\norg = 'acme'\n");
-    let shown = document(&place, &["workspace", "show"]);
+    let shown = place.document(&["workspace", "show"]);
     assert_eq!((&shown["team"], &shown["proposal"]["team"]), (&Value::Null, &"web".into()));
     let team = [LESSON, &["--scope", "team"]].concat();
     let denied = place.run(&[&["--json"], &team[..]].concat()).exits(2);
@@ -129,7 +125,7 @@ fn what_a_checkout_proposes_counts_after_it_is_trusted_and_not_before() {
     let id = shown["id"].as_str().unwrap();
     for more in [&[][..], &["--workspace", id]] {
         place.run(LESSON).ok();
-        let found = document(&place, &[&["memory", "search", "c"], more].concat());
+        let found = place.document(&[&["memory", "search", "c"], more].concat());
         let notes = found["notes"].to_string();
         assert!(
             found["partial"] == true && notes.contains("team \\\"web") && notes.contains("workspace trust"),
@@ -143,15 +139,15 @@ fn what_a_checkout_proposes_counts_after_it_is_trusted_and_not_before() {
     assert!(not_asked.stderr.contains("--yes") && not_asked.stderr.contains("web"), "{}", not_asked.stderr);
     let (code, shown) = on_terminal(place.command(&["workspace", "trust", "."]), "n\n");
     assert!(code == Some(1) && shown.contains("team web (now none)"), "{shown}");
-    assert_eq!(document(&place, &["workspace", "show"])["team"], Value::Null);
+    assert_eq!(place.document(&["workspace", "show"])["team"], Value::Null);
     let (code, shown) = on_terminal(place.command(&["workspace", "trust", "."]), "y\n");
     assert!(code == Some(0) && shown.contains("organisation acme"), "{shown}");
-    assert_eq!(document(&place, &["workspace", "show"])["team"], "web");
-    assert_eq!(document(&place, &["memory", "search", "c"])["partial"], false);
+    assert_eq!(place.document(&["workspace", "show"])["team"], "web");
+    assert_eq!(place.document(&["memory", "search", "c"])["partial"], false);
     place.run(&team).ok();
 
     place.write("project/.reasoning-bank.toml", "");
-    let revoked = document(&place, &["workspace", "trust", ".", "--yes"]);
+    let revoked = place.document(&["workspace", "trust", ".", "--yes"]);
     assert_eq!((&revoked["team"], &revoked["org"]), (&Value::Null, &Value::Null));
 }
 
@@ -180,7 +176,7 @@ fn a_client_is_told_of_a_scope_that_its_project_proposes_and_nobody_has_agreed_t
 fn the_users_own_configuration_gives_a_workspace_its_team() {
     let place = place();
     place.write("config/reasoning-bank/config.toml", "workspace.team = 'web'\n");
-    assert_eq!(document(&place, &["workspace", "show"])["team"], "web");
+    assert_eq!(place.document(&["workspace", "show"])["team"], "web");
     place.run(&[LESSON, &["--scope", "team", "--title", "other"][..2]].concat()).ok();
 }
 
@@ -196,14 +192,14 @@ fn what_destroys_asks_and_without_a_terminal_needs_to_be_told() {
         let (code, shown) = on_terminal(place.command(arguments), "\n");
         assert!(code == Some(1) && shown.contains("[y/N]") && shown.contains("nothing was changed"), "{shown}");
     }
-    assert_eq!(document(&place, &["workspace", "purge-traces", "--older-than", "1", "--yes"])["removed"]["traces"], 0);
+    assert_eq!(place.document(&["workspace", "purge-traces", "--older-than", "1", "--yes"])["removed"]["traces"], 0);
     let (code, shown) = on_terminal(place.command(&["workspace", "purge-traces"]), "yes\n");
     assert!(code == Some(0) && shown.contains("1 trace"), "{shown}");
-    assert_ne!(document(&place, &["workspace", "show"])["memories"], 0);
+    assert_ne!(place.document(&["workspace", "show"])["memories"], 0);
 
-    let deleted = document(&place, &["workspace", "delete", ".", "--yes"]);
+    let deleted = place.document(&["workspace", "delete", ".", "--yes"]);
     assert!(deleted["removed"]["memories"].as_u64().unwrap() > 0, "{deleted}");
-    assert_eq!(document(&place, &["workspace", "list"])["workspaces"].as_array().unwrap().len(), 0);
+    assert_eq!(place.document(&["workspace", "list"])["workspaces"].as_array().unwrap().len(), 0);
     let gone = place.run(&["--json", "workspace", "delete", ".", "--yes"]).exits(2);
     assert_eq!(gone.json()["error"]["code"], "workspace_unknown");
 }
@@ -213,19 +209,19 @@ fn a_workspace_goes_with_its_promoted_copies_where_that_is_asked_for() {
     let place = Place::new();
     place.write("config/reasoning-bank/config.toml", "workspace.team = 'blue'\nworkspace.share = false\n");
     let promoted_one = || {
-        let id = document(&place, LESSON)["id"].as_str().unwrap().to_owned();
-        document(&place, &["memory", "promote", &id])["id"].as_str().unwrap().to_owned()
+        let id = place.document(LESSON)["id"].as_str().unwrap().to_owned();
+        place.document(&["memory", "promote", &id])["id"].as_str().unwrap().to_owned()
     };
     let first = promoted_one();
-    let kept = document(&place, &["workspace", "delete", ".", "--yes"]);
+    let kept = place.document(&["workspace", "delete", ".", "--yes"]);
     assert_eq!((&kept["removed"]["memories"], &kept["promoted_kept"]), (&1.into(), &1.into()), "{kept}");
-    assert_eq!(document(&place, &["memory", "get", &first])["scope"], "team");
+    assert_eq!(place.document(&["memory", "get", &first])["scope"], "team");
     place.run(&["memory", "delete", &first, "--yes"]).ok();
 
     let second = promoted_one();
     let (code, shown) = on_terminal(place.command(&["workspace", "delete", ".", "--with-promoted"]), "\n");
     assert!(code == Some(1) && shown.contains("promoted copies: 1"), "{shown}");
-    let gone = document(&place, &["workspace", "delete", ".", "--with-promoted", "--yes"]);
+    let gone = place.document(&["workspace", "delete", ".", "--with-promoted", "--yes"]);
     assert_eq!((&gone["removed"]["memories"], &gone["promoted_kept"]), (&2.into(), &0.into()), "{gone}");
     place.run(&["memory", "get", &second]).exits(1);
 }

@@ -1,10 +1,9 @@
 //! The embedding model itself, built in and from a directory. How its queue behaves is tested beside it, on a scripted model.
 
-use std::time::Duration;
-
 use reasoning_bank::embed::{LocalEmbedder, ModelError, ModelSettings, Work};
 use reasoning_bank_actors::ports::{Chunk, Embedder, EmbedderState};
-use reasoning_bank_actors::runtime::Deadline;
+
+use crate::support::in_five_minutes;
 
 #[derive(serde::Deserialize)]
 struct Reference {
@@ -14,10 +13,6 @@ struct Reference {
 
 fn references() -> Vec<Reference> {
     serde_json::from_str(include_str!("data/reference_vectors.json")).unwrap()
-}
-
-fn soon() -> Deadline {
-    Deadline::after(Duration::from_secs(300))
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
@@ -32,7 +27,7 @@ fn without_white_space<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
 
 async fn loaded() -> LocalEmbedder {
     let embedder = LocalEmbedder::builtin();
-    assert_eq!(embedder.embed_documents(Vec::new(), soon()).await, Ok(Vec::new()));
+    assert_eq!(embedder.embed_documents(Vec::new(), in_five_minutes()).await, Ok(Vec::new()));
     assert_eq!(embedder.state(), EmbedderState::Ready);
     embedder
 }
@@ -42,7 +37,7 @@ async fn vectors_agree_with_those_of_another_runtime() {
     let (embedder, references) = (loaded().await, references());
     assert_eq!(references.len(), 20);
     let texts = references.iter().map(|reference| reference.text.clone()).collect();
-    let documents = embedder.embed_documents(texts, soon()).await.unwrap();
+    let documents = embedder.embed_documents(texts, in_five_minutes()).await.unwrap();
     for (reference, chunks) in references.iter().zip(documents) {
         let [Chunk { text, vector: Some(vector) }] = chunks.as_slice() else {
             panic!("{} chunks of {:?}", chunks.len(), reference.text);
@@ -51,7 +46,7 @@ async fn vectors_agree_with_those_of_another_runtime() {
         assert_eq!(vector.len(), embedder.fingerprint().dims);
         let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         assert!((norm - 1.0).abs() < 1e-4, "length {norm} for {text:?}");
-        let query = embedder.embed_query(reference.text.clone(), soon()).await.unwrap();
+        let query = embedder.embed_query(reference.text.clone(), in_five_minutes()).await.unwrap();
         // Of a long query not all is embedded.
         let is_short = reference.text.split_whitespace().count() <= 40;
         for (way, vector) in [("document", vector), ("query", &query)].into_iter().take(1 + usize::from(is_short)) {
@@ -83,8 +78,8 @@ async fn a_model_of_a_directory_makes_the_vectors_it_makes_built_in_one_by_one_a
     assert_ne!(opened.fingerprint(), builtin.fingerprint(), "its window is another");
     let texts: Vec<String> = references().into_iter().map(|reference| reference.text).collect();
     let [batched, single] = [
-        opened.embed_documents(texts.clone(), soon()).await.unwrap(),
-        builtin.embed_documents(texts, soon()).await.unwrap(),
+        opened.embed_documents(texts.clone(), in_five_minutes()).await.unwrap(),
+        builtin.embed_documents(texts, in_five_minutes()).await.unwrap(),
     ];
     for (one, other) in batched.iter().flatten().zip(single.iter().flatten()) {
         let (Some(a), Some(b)) = (&one.vector, &other.vector) else { panic!("{} has no vector", one.text) };
@@ -131,19 +126,20 @@ async fn long_documents_are_cut_and_blank_ones_have_no_chunks() {
     let about_locks = "A lock that is held across an await point blocks every other task of the thread. ".repeat(30);
     let long = format!("{about_bread}\n{about_locks}");
     let texts = vec![long.clone(), " \n".into(), String::new(), "short".into()];
-    let documents = embedder.embed_documents(texts, soon()).await.unwrap();
+    let documents = embedder.embed_documents(texts, in_five_minutes()).await.unwrap();
     assert_eq!(documents.iter().map(|chunks| chunks.is_empty()).collect::<Vec<_>>(), [false, true, true, false]);
 
     let chunks = &documents[0];
     assert!(chunks.len() >= 4);
     assert_eq!(without_white_space(chunks.iter().map(|chunk| chunk.text.as_str())), without_white_space([&*long]));
-    let bread = embedder.embed_query("how to bake bread".into(), soon()).await.unwrap();
+    let bread = embedder.embed_query("how to bake bread".into(), in_five_minutes()).await.unwrap();
     let closeness: Vec<f32> = chunks.iter().map(|chunk| cosine(&bread, chunk.vector.as_ref().unwrap())).collect();
     assert!(closeness[0] > closeness[chunks.len() - 1] + 0.2, "{closeness:?}");
 
-    let both = embedder.embed_query(long, soon()).await.unwrap();
+    let both = embedder.embed_query(long, in_five_minutes()).await.unwrap();
     let ends = [&chunks[0], &chunks[chunks.len() - 1]].map(|chunk| cosine(&both, chunk.vector.as_ref().unwrap()));
-    let unrelated = embedder.embed_query("The train to the coast leaves at noon.".into(), soon()).await.unwrap();
+    let unrelated =
+        embedder.embed_query("The train to the coast leaves at noon.".into(), in_five_minutes()).await.unwrap();
     let least = cosine(&both, &unrelated) + 0.1;
     assert!(ends.iter().all(|cosine| *cosine > least), "a long query means all of its text: {ends:?}, {least}");
 }
@@ -152,20 +148,20 @@ async fn long_documents_are_cut_and_blank_ones_have_no_chunks() {
 async fn of_a_huge_document_all_text_is_kept_and_the_first_chunks_are_embedded() {
     let embedder = loaded().await;
     let huge = "x".repeat(1 << 20);
-    let documents = embedder.embed_documents(vec![huge.clone()], soon()).await.unwrap();
+    let documents = embedder.embed_documents(vec![huge.clone()], in_five_minutes()).await.unwrap();
     let embedded = documents[0].iter().take_while(|chunk| chunk.vector.is_some()).count();
     assert_eq!(embedded, 64);
     assert!(documents[0][64..].iter().all(|chunk| chunk.vector.is_none()));
     assert_eq!(documents[0].iter().map(|chunk| chunk.text.as_str()).collect::<String>(), huge);
-    assert_eq!(embedder.embed_query(huge, soon()).await.unwrap().len(), 384);
+    assert_eq!(embedder.embed_query(huge, in_five_minutes()).await.unwrap().len(), 384);
 }
 
 #[tokio::test]
 async fn a_query_is_answered_before_a_bulk_of_documents_is_done() {
     let embedder = loaded().await;
     let bulk = vec!["Write the version row last, in the same transaction. ".repeat(15); 40];
-    let bulk = embedder.embed_documents(bulk, soon());
-    let query = embedder.embed_query("order of writes in a migration".into(), soon());
+    let bulk = embedder.embed_documents(bulk, in_five_minutes());
+    let query = embedder.embed_query("order of writes in a migration".into(), in_five_minutes());
     tokio::select! {
         biased;
         _ = bulk => panic!("the documents were done first"),
@@ -186,7 +182,7 @@ async fn resident_memory_stays_far_below_300_mb() {
     let after_load = resident();
     for batch in 0..20 {
         let texts = (0..50).map(|n| format!("Lesson {batch}/{n}. {}", "Check the bound before use. ".repeat(n)));
-        embedder.embed_documents(texts.collect(), soon()).await.unwrap();
+        embedder.embed_documents(texts.collect(), in_five_minutes()).await.unwrap();
     }
     let after_use = resident();
     assert!(after_use < 200, "MB: {before} before, {after_load} with the model, {after_use} after 1,000 documents");

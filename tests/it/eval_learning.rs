@@ -1,11 +1,9 @@
 //! `eval learning` through the real binary: on the scenarios of the repository, and on scenarios that are known to be met or
 //! not.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
-use crate::support::{Place, Ran};
+use crate::support::{Place, Ran, test_data};
 
 fn evaluate(place: &Place, scenarios: &str, more: &[&str]) -> Ran {
     let path = place.write("scenarios.toml", scenarios);
@@ -16,8 +14,7 @@ fn evaluate(place: &Place, scenarios: &str, more: &[&str]) -> Ran {
 #[test]
 fn what_is_learned_from_the_scenarios_is_known() {
     let place = Place::new();
-    let scenarios = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/learning");
-    let ran = place.run(&["eval", "learning", "--scenarios", scenarios.to_str().unwrap()]).ok();
+    let ran = place.run(&["eval", "learning", "--scenarios", &test_data("learning")]).ok();
     assert!(!ran.stderr.contains("ERROR"), "{}", ran.stderr);
     insta::assert_snapshot!("eval_learning", ran.stdout);
     assert!(!place.path("data").exists(), "the bank of the user was touched");

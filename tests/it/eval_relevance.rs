@@ -1,11 +1,9 @@
 //! `eval relevance` through the real binary, on two sets of this repository.
 
-use std::path::PathBuf;
-
-use crate::support::Place;
+use crate::support::{Place, test_data};
 
 fn set(name: &str) -> String {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/retrieval").join(name).display().to_string()
+    test_data(&format!("retrieval/{name}"))
 }
 
 #[test]

@@ -2,11 +2,10 @@
 //! text, which are found no worse than they were (docs/RETRIEVAL.md).
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Ran};
+use crate::support::{Place, Ran, test_data};
 
 /// `b` and `d` have the same words; `e` has none.
 fn corpus() -> String {
@@ -96,8 +95,7 @@ fn a_tiny_set_has_the_numbers_that_it_must_have() {
 fn small_sets_of_real_text_are_found_as_well_as_they_were() {
     let place = Place::new();
     for (name, least) in [("rust-errors", 0.88), ("rust-functions", 0.80), ("readme-sections", 0.79)] {
-        let set = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/retrieval").join(name);
-        let file = |name: &str| set.join(name).display().to_string();
+        let file = |part: &str| test_data(&format!("retrieval/{name}/{part}"));
         let (corpus, queries) = (file("corpus.jsonl"), file("queries.jsonl"));
         let asked = ["--json", "eval", "retrieval", "--corpus", &corpus, "--queries", &queries];
         let found = place.run(&asked).ok().json()["metrics"]["nDCG@10"].as_f64().unwrap();

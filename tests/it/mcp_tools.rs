@@ -6,13 +6,6 @@ use serde_json::{Value, json};
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
-/// Without the time that a model takes.
-fn place() -> Place {
-    let place = Place::new();
-    place.write("config/reasoning-bank/config.toml", "[llm.simulated]\nlatency_ms = 0\n");
-    place
-}
-
 fn lesson() -> Value {
     json!({
         "title": "Close the file before renaming it",
@@ -30,7 +23,7 @@ fn lesson() -> Value {
 
 #[test]
 fn what_one_process_records_the_next_retrieves_in_the_same_project_only() {
-    let place = place();
+    let place = Place::with_instant_model();
     let mut first = McpProcess::initialized(&place, &["--llm", "none"]);
     let recorded = first.call("record_memory", lesson());
     assert_eq!((&recorded["status"], &recorded["redactions"]), (&json!("created"), &json!(0)));
@@ -63,7 +56,7 @@ fn what_one_process_records_the_next_retrieves_in_the_same_project_only() {
 #[case::no_errors(json!({"include_errors": false}), &["strategy"])]
 #[case::several(json!({"tags": ["files"], "include_errors": false}), &[])]
 fn what_is_retrieved_can_be_narrowed(#[case] conditions: Value, #[case] expected: &[&str]) {
-    let place = place();
+    let place = Place::with_instant_model();
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     let strategy = json!({
         "title": "Rename files in one step",
@@ -84,7 +77,7 @@ fn what_is_retrieved_can_be_narrowed(#[case] conditions: Value, #[case] expected
 
 #[test]
 fn a_solve_learns_what_the_next_one_is_told() {
-    let place = place();
+    let place = Place::with_instant_model();
     let mut process = McpProcess::initialized(&place, &["--llm", "simulated"]);
     let solve =
         |process: &mut McpProcess, task: &str| process.call("solve_coding_task", json!({"task": task, "matts_k": 3}));
@@ -102,7 +95,7 @@ fn a_solve_learns_what_the_next_one_is_told() {
 
 #[test]
 fn evidence_that_comes_later_decides_what_the_trace_says() {
-    let place = place();
+    let place = Place::with_instant_model();
     let mut process = McpProcess::initialized(&place, &["--llm", "simulated"]);
     let solved = process.call("solve_coding_task", json!({"task": "Search a sorted list of numbers.", "matts_k": 1}));
     let id = solved["trace_id"].as_str().unwrap().to_owned();
@@ -140,7 +133,7 @@ fn bad_input_is_named_and_does_no_damage(
     #[case] code: &str,
     #[case] named: &str,
 ) {
-    let place = place();
+    let place = Place::with_instant_model();
     let mut process = McpProcess::initialized(&place, &["--llm", "simulated"]);
     let error = process.call_failing(tool, arguments);
     assert_eq!((&error["code"], &error["retryable"]), (&json!(code), &json!(false)), "{error}");
@@ -151,7 +144,7 @@ fn bad_input_is_named_and_does_no_damage(
 
 #[test]
 fn a_data_directory_that_cannot_be_used_is_told_by_each_call_and_not_by_the_handshake() {
-    let place = place();
+    let place = Place::with_instant_model();
     let file = place.write("not-a-directory", "a file").display().to_string();
     let mut process = McpProcess::initialized(&place, &["--llm", "simulated", "--data-dir", &file]);
     assert!(process.request("tools/list", json!({}))["result"]["tools"].is_array());

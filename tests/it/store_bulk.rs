@@ -63,10 +63,6 @@ async fn passages_of(store: &LanceStore, memories: &[Memory]) -> usize {
     found.len()
 }
 
-fn ids_of(memories: &[Memory]) -> Vec<MemoryId> {
-    sorted(memories.iter().map(|memory| memory.id).collect())
-}
-
 #[tokio::test]
 async fn many_records_at_once_are_whole_durable_and_stored_once() {
     let dir = tempfile::tempdir().unwrap();

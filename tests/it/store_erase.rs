@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{EraseScope, MemoryStore};
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::Memory;
 use uuid::Uuid;
 
 use crate::store_fixtures::*;
 use crate::store_lance::*;
+use crate::support::in_five_minutes;
 
 const SECRET: &str = "xylophonequartz";
 
@@ -94,17 +94,13 @@ fn gauges(count: usize) -> Vec<Memory> {
 async fn indexed(dir: &Path, memories: &[Memory]) -> LanceStore {
     let store = open_with(dir, Options { resident_bytes: 0, ..Options::default() }).await;
     let records = (0..).zip(memories).map(|(n, memory)| as_it_is(memory, Some(direction(n))));
-    store.commit(records.collect(), minutes()).await.unwrap();
+    store.commit(records.collect(), in_five_minutes()).await.unwrap();
     maintain(&store).await;
     store
 }
 
 async fn maintain(store: &LanceStore) {
-    while store.maintain(minutes()).await.unwrap().more {}
-}
-
-fn minutes() -> Deadline {
-    Deadline::after(Duration::from_secs(300))
+    while store.maintain(in_five_minutes()).await.unwrap().more {}
 }
 
 /// The indexes of the passages, and how many rows each of them lacks.
@@ -147,7 +143,7 @@ async fn the_indexes_of_a_large_bank_outlive_an_erasure_without_what_was_erased(
     assert!(ids(&found.vector).contains(&erased.id));
     let files = table_files(dir.path(), "passages", "_indices");
 
-    store.erase(EraseScope::Memory(erased.id), minutes()).await.unwrap();
+    store.erase(EraseScope::Memory(erased.id), in_five_minutes()).await.unwrap();
     assert_eq!(lacking(dir.path()).await, before);
     // There was one fragment, so all had something of it.
     let left: Vec<PathBuf> = files.into_iter().filter(|file| file.exists()).collect();
@@ -171,7 +167,7 @@ async fn indexes_that_would_keep_what_was_erased_are_dropped_and_made_again() {
     let files = table_files(dir.path(), "passages", "_indices");
     assert_eq!(lacking(dir.path()).await["passages_vector"], 0);
 
-    store.erase(EraseScope::Memory(erased.id), minutes()).await.unwrap();
+    store.erase(EraseScope::Memory(erased.id), in_five_minutes()).await.unwrap();
     assert_eq!(lacking(dir.path()).await, BTreeMap::from([("passages_terms".to_owned(), 0)]));
     assert!(files.iter().all(|file| !file.exists()));
     assert_eq!(holding(dir.path(), SECRET), 0);

@@ -235,6 +235,11 @@ pub(crate) fn ids(list: &Option<RankedList>) -> Vec<MemoryId> {
     list.as_ref().map(|list| list.hits.iter().map(|(id, _)| *id).collect()).unwrap_or_default()
 }
 
+/// Those of the memories, in order.
+pub(crate) fn ids_of(memories: &[Memory]) -> Vec<MemoryId> {
+    sorted(memories.iter().map(|memory| memory.id).collect())
+}
+
 pub(crate) fn sorted(mut ids: Vec<MemoryId>) -> Vec<MemoryId> {
     ids.sort();
     ids

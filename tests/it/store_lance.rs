@@ -48,7 +48,7 @@ pub(crate) async fn assert_whole(store: &LanceStore, memories: &[Memory]) {
 }
 
 pub(crate) async fn assert_whole_without_jobs(store: &LanceStore, memories: &[Memory]) {
-    let expected: Vec<MemoryId> = sorted(memories.iter().map(|memory| memory.id).collect());
+    let expected = ids_of(memories);
     let all = Filter::Memories { workspace: None, status: None, scope: None };
     let Scanned::Memories(rows) = store.scan(all, everything(), soon()).await.unwrap() else { panic!() };
     assert_eq!(rows.iter().map(|row| row.memory.id).collect::<Vec<_>>(), expected);
@@ -311,7 +311,7 @@ async fn concurrent_writers_lose_and_double_nothing() {
     let common = rows.remove(common);
     assert_eq!(common.evidence.count(SignalKind::Confirmed) as usize, WRITERS * EACH - 1);
     let stored: Vec<MemoryId> = rows.iter().map(|row| row.memory.id).collect();
-    assert_eq!(stored, sorted(memories.iter().map(|memory| memory.id).collect()));
+    assert_eq!(stored, ids_of(&memories));
     assert!(rows.iter().all(|row| row.evidence.usage_count() == 1));
 }
 

@@ -135,7 +135,7 @@ async fn assert_made(store: &LanceStore, memories: &[Memory]) {
     let recall = |text, vector| Recall { text, vector, limit: 10_000, ..recall(&workspace("/here")) };
     let everywhere = recall(Some("common".into()), Some(embedder.embed_query("common".into(), soon()).await.unwrap()));
     let found = store.candidates(everywhere, soon()).await.unwrap();
-    let expected = sorted(memories.iter().map(|memory| memory.id).collect());
+    let expected = ids_of(memories);
     assert_eq!((sorted(ids(&found.text)), sorted(ids(&found.vector))), (expected.clone(), expected));
 }
 

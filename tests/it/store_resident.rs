@@ -59,10 +59,6 @@ async fn found_in_memory(store: &LanceStore) -> Vec<MemoryId> {
     sorted(ids(&found.text))
 }
 
-fn ids_of(memories: &[Memory]) -> Vec<MemoryId> {
-    sorted(memories.iter().map(|memory| memory.id).collect())
-}
-
 #[tokio::test]
 async fn what_anybody_acknowledged_is_found_in_memory() {
     let dir = tempfile::tempdir().unwrap();

@@ -4,8 +4,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use jiff::Timestamp;
+use reasoning_bank_actors::runtime::Deadline;
 use serde_json::Value;
 
 /// A place to run the binary in; removed when dropped.
@@ -20,6 +22,13 @@ impl Place {
         for directory in ["home", "project", "config/reasoning-bank"] {
             std::fs::create_dir_all(place.path(directory)).unwrap();
         }
+        place
+    }
+
+    /// A place whose simulated model answers at once.
+    pub(crate) fn with_instant_model() -> Self {
+        let place = Self::new();
+        place.write("config/reasoning-bank/config.toml", "[llm.simulated]\nlatency_ms = 0\n");
         place
     }
 
@@ -56,6 +65,12 @@ impl Place {
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command(arguments).output().unwrap())
+    }
+
+    /// The JSON document of a run that goes well.
+    #[track_caller]
+    pub(crate) fn document(&self, arguments: &[&str]) -> Value {
+        self.run(&[&["--json"], arguments].concat()).ok().json()
     }
 
     pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
@@ -100,6 +115,16 @@ impl Ran {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
+}
+
+/// A file or a folder of `tests/data`.
+pub(crate) fn test_data(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
+}
+
+/// For what takes long on a busy machine, such as making an index.
+pub(crate) fn in_five_minutes() -> Deadline {
+    Deadline::after(Duration::from_secs(300))
 }
 
 /// The text with a path replaced by a name, for snapshots.

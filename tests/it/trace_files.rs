@@ -198,8 +198,7 @@ async fn upkeep_removes_traces_that_were_kept_long_enough() {
 
 #[test]
 fn a_solved_task_leaves_its_trace_document_where_the_environment_says() {
-    let place = Place::new();
-    place.write("config/reasoning-bank/config.toml", "[llm.simulated]\nlatency_ms = 0\n");
+    let place = Place::with_instant_model();
     let run = |arguments: &[&str]| {
         let mut command = place.command(arguments);
         Ran::of(command.env("REASONING_BANK_TRACES", place.path("traces")).output().unwrap()).ok()
