@@ -8,6 +8,7 @@ mod manual_clock;
 pub mod memory_store;
 mod parts;
 mod scripted;
+mod soon;
 
 pub use embedder::HashEmbedder;
 pub use eventually::eventually;
@@ -16,3 +17,4 @@ pub use leak::LeakCheck;
 pub use manual_clock::ManualClock;
 pub use parts::{opener_of, parts};
 pub use scripted::{Held, Scripted};
+pub use soon::soon;

@@ -1,11 +1,9 @@
 //! A running system over fakes, for the tests of commands.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{Simulated, SimulatedSettings};
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::parts;
@@ -34,8 +32,4 @@ pub(super) fn loaded() -> Loaded {
     let sources =
         Sources { directory: "/nowhere/project".into(), data_home: Some("/nowhere/data".into()), ..Sources::default() };
     settings::load(&sources).unwrap()
-}
-
-pub(super) fn a_minute() -> Deadline {
-    Deadline::after(Duration::from_secs(60))
 }

@@ -2,14 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{
     Conditions, Fingerprint, MemoryStore, Page, Passage, PassageKind, Recall, Record, Visible,
 };
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::learning::job::{Job, Work};
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -21,6 +19,8 @@ use reasoning_bank_domain::memory::{ErrorContext, Memory, MemoryOutcome, NewMemo
 use reasoning_bank_domain::retrieval::fusion::RankedList;
 use tempfile::TempDir;
 use uuid::Uuid;
+
+pub(crate) use reasoning_bank_actors::testkit::soon;
 
 pub(crate) const DIMS: usize = 4;
 
@@ -63,11 +63,6 @@ pub(crate) async fn open(dir: &Path) -> LanceStore {
 
 pub(crate) async fn open_with(dir: &Path, options: Options) -> LanceStore {
     LanceStore::open(dir, &fingerprint(), options).await.unwrap()
-}
-
-/// Long enough for a busy machine: nothing waits for it where all is well.
-pub(crate) fn soon() -> Deadline {
-    Deadline::after(Duration::from_secs(60))
 }
 
 pub(crate) fn workspace(name: &str) -> WorkspaceId {

@@ -23,6 +23,8 @@ use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::retrieval::responses::Retrieved;
 use reasoning_bank_domain::solve::task::SolveTask;
 
+pub(crate) use reasoning_bank_actors::testkit::soon;
+
 pub(crate) const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 pub(crate) struct World {
@@ -82,10 +84,6 @@ impl World {
     pub(crate) async fn stop(self) {
         self.system.stop(Duration::from_secs(5)).await;
     }
-}
-
-pub(crate) fn soon() -> Deadline {
-    Deadline::after(Duration::from_secs(20))
 }
 
 pub(crate) fn call() -> Call {

@@ -5,11 +5,12 @@ use std::time::Duration;
 use clap::Parser;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::soon;
 use serde_json::Value;
 
 use super::*;
 use crate::cli::args::{Cli, Command, MemoryCommand};
-use crate::cli::testing::{a_minute, loaded, system, system_over};
+use crate::cli::testing::{loaded, system, system_over};
 
 fn search_args(line: &[&str]) -> SearchArgs {
     let cli = Cli::try_parse_from(["x", "memory", "search"].iter().chain(line)).unwrap();
@@ -46,19 +47,19 @@ const WARNING: &[&str] = &[
 async fn what_was_recorded_is_found_and_shown() {
     let (system, loaded) = (system().await, loaded());
     let handle = system.handle();
-    let strategy = record(record_args(STRATEGY), &loaded, &handle, a_minute()).await.unwrap();
-    let warning = record(record_args(WARNING), &loaded, &handle, a_minute()).await.unwrap();
+    let strategy = record(record_args(STRATEGY), &loaded, &handle, soon()).await.unwrap();
+    let warning = record(record_args(WARNING), &loaded, &handle, soon()).await.unwrap();
 
-    let all = search(search_args(&["service"]), &loaded, &handle, a_minute()).await.unwrap();
+    let all = search(search_args(&["service"]), &loaded, &handle, soon()).await.unwrap();
     assert_eq!(all.memories.len(), 2);
-    let errors = search(search_args(&["service", "--errors-only"]), &loaded, &handle, a_minute()).await.unwrap();
+    let errors = search(search_args(&["service", "--errors-only"]), &loaded, &handle, soon()).await.unwrap();
     let ids: Vec<MemoryId> = errors.memories.iter().map(|entry| entry.memory.id).collect();
     assert_eq!(ids, [warning.id]);
-    let tagged = search(search_args(&["service", "--tag", "net", "--n", "1"]), &loaded, &handle, a_minute()).await;
+    let tagged = search(search_args(&["service", "--tag", "net", "--n", "1"]), &loaded, &handle, soon()).await;
     assert_eq!(tagged.unwrap().memories[0].memory.id, warning.id);
 
-    assert_eq!(get(strategy.id, &loaded, &handle, a_minute()).await.unwrap().memory.title, "Bound retries");
-    let unknown = get(MemoryId::from(uuid::Uuid::nil()), &loaded, &handle, a_minute()).await.unwrap_err();
+    assert_eq!(get(strategy.id, &loaded, &handle, soon()).await.unwrap().memory.title, "Bound retries");
+    let unknown = get(MemoryId::from(uuid::Uuid::nil()), &loaded, &handle, soon()).await.unwrap_err();
     assert_eq!((unknown.code, unknown.exit.code()), ("not_found", 1));
     system.stop(Duration::from_secs(5)).await;
 }
@@ -74,19 +75,19 @@ async fn a_file_names_its_workspace_unless_the_flag_does() {
     std::fs::write(&file, lesson.to_string()).unwrap();
     let args = || record_args(&["--file", file.to_str().unwrap()]);
 
-    let there = record(args(), &loaded, &handle, a_minute()).await.unwrap().id;
-    assert_eq!(get(there, &loaded, &handle, a_minute()).await.unwrap_err().code, "not_found");
+    let there = record(args(), &loaded, &handle, soon()).await.unwrap().id;
+    assert_eq!(get(there, &loaded, &handle, soon()).await.unwrap_err().code, "not_found");
 
     loaded.workspace_is_named = true;
-    let here = record(args(), &loaded, &handle, a_minute()).await.unwrap().id;
-    assert_eq!(get(here, &loaded, &handle, a_minute()).await.unwrap().memory.title, "t");
+    let here = record(args(), &loaded, &handle, soon()).await.unwrap().id;
+    assert_eq!(get(here, &loaded, &handle, soon()).await.unwrap().memory.title, "t");
     system.stop(Duration::from_secs(5)).await;
 }
 
 #[tokio::test]
 async fn an_incomplete_memory_is_refused_with_all_that_is_missing() {
     let (system, loaded) = (system().await, loaded());
-    let refused = record(record_args(&["--title", " "]), &loaded, &system.handle(), a_minute()).await.unwrap_err();
+    let refused = record(record_args(&["--title", " "]), &loaded, &system.handle(), soon()).await.unwrap_err();
     assert_eq!((refused.code, refused.exit.code()), ("memory_invalid", 2));
     for field in ["title", "description", "content"] {
         assert!(refused.message.contains(field), "{}", refused.message);
@@ -110,9 +111,9 @@ async fn exported(all: bool, vectors: bool, loaded: &Loaded, system: &SystemHand
 async fn an_export_is_in_the_order_of_ids_and_has_vectors_where_asked_for() {
     let (system, mut loaded) = (system().await, loaded());
     let handle = system.handle();
-    record(record_args(STRATEGY), &loaded, &handle, a_minute()).await.unwrap();
-    record(record_args(WARNING), &loaded, &handle, a_minute()).await.unwrap();
-    record(record_args(WARNING), &loaded, &handle, a_minute()).await.unwrap();
+    record(record_args(STRATEGY), &loaded, &handle, soon()).await.unwrap();
+    record(record_args(WARNING), &loaded, &handle, soon()).await.unwrap();
+    record(record_args(WARNING), &loaded, &handle, soon()).await.unwrap();
 
     let lines = exported(false, false, &loaded, &handle).await;
     let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
@@ -161,8 +162,8 @@ async fn an_export_says_whether_it_failed_before_or_after_its_first_line() {
     let store = Arc::new(MemStore::new());
     let (system, loaded) = (system_over(Arc::clone(&store)).await, loaded());
     let handle = system.handle();
-    record(record_args(STRATEGY), &loaded, &handle, a_minute()).await.unwrap();
-    record(record_args(WARNING), &loaded, &handle, a_minute()).await.unwrap();
+    record(record_args(STRATEGY), &loaded, &handle, soon()).await.unwrap();
+    record(record_args(WARNING), &loaded, &handle, soon()).await.unwrap();
 
     let mut out = Full::default();
     let later = export(None, true, false, true, &handle, &mut out).await.unwrap_err();

@@ -4,6 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use futures::poll;
+use reasoning_bank_actors::testkit::soon;
 use reasoning_bank_domain::retrieval::relevance::SHIPPED_EMBEDDER;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -79,10 +80,6 @@ fn documents(embedder: &LocalEmbedder, texts: &[&str]) -> Answer {
     answer
 }
 
-fn in_a_minute() -> Deadline {
-    Deadline::after(Duration::from_secs(60))
-}
-
 #[test]
 fn the_fingerprint_is_that_of_the_file() {
     let embedder = scripted().0;
@@ -107,7 +104,7 @@ async fn several_threads_share_the_texts_of_a_call_and_each_gets_its_own_vectors
     let (ends, held): (Vec<_>, Vec<_>) = (0..2).map(|_| mpsc::channel()).unzip();
     let encoders = held.into_iter().map(|ends| Scripted { calls: calls.clone(), ends }).collect();
     let embedder = LocalEmbedder::with_encoders(builtin_fingerprint(), 2, move || Ok(encoders));
-    let mut embedded = pin!(embedder.embed_documents(vec!["a".into(), "long".into()], in_a_minute()));
+    let mut embedded = pin!(embedder.embed_documents(vec!["a".into(), "long".into()], soon()));
     assert!(poll!(&mut embedded).is_pending());
     // Neither has ended: both are at work.
     let mut at_work = [seen.recv().await.unwrap().concat(), seen.recv().await.unwrap().concat()];
@@ -122,8 +119,8 @@ async fn several_threads_share_the_texts_of_a_call_and_each_gets_its_own_vectors
 async fn while_the_model_loads_queries_are_refused_and_documents_wait() {
     let (embedder, script) = scripted();
     assert_eq!(embedder.state(), EmbedderState::Loading);
-    assert_eq!(embedder.embed_query("q".into(), in_a_minute()).await, Err(EmbedError::Loading));
-    let mut waiting = pin!(embedder.embed_documents(vec!["document".into()], in_a_minute()));
+    assert_eq!(embedder.embed_query("q".into(), soon()).await, Err(EmbedError::Loading));
+    let mut waiting = pin!(embedder.embed_documents(vec!["document".into()], soon()));
     assert!(poll!(&mut waiting).is_pending());
     script.load.send(Ok(())).unwrap();
     script.ends.send(End::Vectors).unwrap();
@@ -134,7 +131,7 @@ async fn while_the_model_loads_queries_are_refused_and_documents_wait() {
 #[tokio::test(start_paused = true)]
 async fn documents_wait_for_the_model_no_longer_than_their_deadline() {
     let (embedder, _script) = scripted();
-    let late = embedder.embed_documents(vec!["document".into()], in_a_minute()).await;
+    let late = embedder.embed_documents(vec!["document".into()], soon()).await;
     assert_eq!(late, Err(EmbedError::TimedOut));
 }
 
@@ -150,14 +147,14 @@ async fn a_deadline_that_has_passed_is_answered_without_work() {
 #[tokio::test]
 async fn a_model_that_does_not_load_fails_every_call_with_the_reason() {
     let (embedder, script) = scripted();
-    let mut waiting = pin!(embedder.embed_documents(vec!["document".into()], in_a_minute()));
+    let mut waiting = pin!(embedder.embed_documents(vec!["document".into()], soon()));
     assert!(poll!(&mut waiting).is_pending());
     script.load.send(Err("no such operator".into())).unwrap();
     let failed = EmbedError::Failed("no such operator".into());
     assert_eq!(waiting.await, Err(failed.clone()));
     assert_eq!(embedder.state(), EmbedderState::Failed("no such operator".into()));
-    assert_eq!(embedder.embed_query("q".into(), in_a_minute()).await, Err(failed.clone()));
-    assert_eq!(embedder.embed_documents(vec!["d".into()], in_a_minute()).await, Err(failed));
+    assert_eq!(embedder.embed_query("q".into(), soon()).await, Err(failed.clone()));
+    assert_eq!(embedder.embed_documents(vec!["d".into()], soon()).await, Err(failed));
 }
 
 #[tokio::test]
@@ -169,7 +166,7 @@ async fn a_panic_of_the_model_fails_every_call_and_not_the_process() {
     let failed = EmbedError::Failed("panicked: index out of bounds".into());
     assert_eq!(busy.await.unwrap(), Err(failed.clone()));
     assert_eq!(waiting.await.unwrap(), Err(failed.clone()));
-    assert_eq!(embedder.embed_query("q".into(), in_a_minute()).await, Err(failed));
+    assert_eq!(embedder.embed_query("q".into(), soon()).await, Err(failed));
 }
 
 #[tokio::test]
@@ -179,7 +176,7 @@ async fn an_error_of_the_model_fails_one_call_alone() {
     script.ends.send(End::Error).unwrap();
     assert_eq!(busy.await.unwrap(), Err(EmbedError::Failed("out of memory".into())));
     script.ends.send(End::Vectors).unwrap();
-    assert_eq!(embedder.embed_query("four".into(), in_a_minute()).await, Ok(vec![4.0]));
+    assert_eq!(embedder.embed_query("four".into(), soon()).await, Ok(vec![4.0]));
 }
 
 #[tokio::test]
@@ -188,7 +185,7 @@ async fn a_query_overtakes_documents_that_are_being_embedded() {
     script.load.send(Ok(())).unwrap();
     let bulk = documents(&embedder, &["1st", "2nd", "3rd"]);
     assert_eq!(script.calls.recv().await.unwrap(), ["1st"]);
-    let mut query = pin!(embedder.embed_query("urgent".into(), in_a_minute()));
+    let mut query = pin!(embedder.embed_query("urgent".into(), soon()));
     assert!(poll!(&mut query).is_pending());
     (0..4).for_each(|_| script.ends.send(End::Vectors).unwrap());
     assert_eq!(script.calls.recv().await.unwrap(), ["urgent"]);
@@ -201,12 +198,12 @@ async fn a_full_lane_refuses_until_somebody_gives_up() {
     let (embedder, mut script) = scripted();
     let _busy = busy(&embedder, &mut script).await;
     let mut waiting: Vec<Answer> = (0..LANE_JOBS).map(|_| documents(&embedder, &["waiting"])).collect();
-    let refused = embedder.embed_documents(vec!["one more".into()], in_a_minute()).await;
+    let refused = embedder.embed_documents(vec!["one more".into()], soon()).await;
     assert_eq!(refused, Err(EmbedError::Overloaded));
-    let mut query = pin!(embedder.embed_query("queries have a lane of their own".into(), in_a_minute()));
+    let mut query = pin!(embedder.embed_query("queries have a lane of their own".into(), soon()));
     assert!(poll!(&mut query).is_pending());
     waiting.pop();
-    let mut admitted = pin!(embedder.embed_documents(vec!["one more".into()], in_a_minute()));
+    let mut admitted = pin!(embedder.embed_documents(vec!["one more".into()], soon()));
     assert!(poll!(&mut admitted).is_pending());
 }
 

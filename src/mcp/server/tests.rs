@@ -1,8 +1,7 @@
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, parts};
+use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, parts, soon};
 use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 use serde_json::json;
@@ -62,10 +61,6 @@ fn model() -> Scripted {
         .answer(Purpose::Extract, |_| Ok(json!({"learnings": []}).to_string()))
         .answer(Purpose::Contrast, |_| Ok(json!({"best_index": 1, "analysis": "a", "learnings": []}).to_string()));
     model
-}
-
-fn soon() -> Deadline {
-    Deadline::after(Duration::from_secs(20))
 }
 
 /// What a request of the stateless revision carries.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{Filter, Page, Passage, PassageKind, Record, Scanned};
+use reasoning_bank_actors::testkit::soon;
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::{Job, Work};
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cli::args::Sure;
-use crate::cli::testing::{self, a_minute, system};
+use crate::cli::testing::{self, system};
 
 const QUIET: Output = Output { json: true, quiet: true };
 
@@ -139,7 +140,7 @@ async fn of_a_circle_one_relation_is_left_out_and_said_and_everything_else_is_im
     let note = |id: String, source: String| format!("{id} was not linked to its source {source}, which comes from it");
     assert_eq!(imported.notes, [note(id(2), id(1)), note(id(4), id(3))]);
     let ids: Vec<MemoryId> = (1..=5).map(|n| Uuid::from_u128(n).into()).collect();
-    let rows = system.handle().store.get(ids, a_minute()).await.unwrap();
+    let rows = system.handle().store.get(ids, soon()).await.unwrap();
     let sources: Vec<(Vec<String>, Option<String>)> = rows
         .into_iter()
         .map(|row| (row.memory.derived_from, row.memory.parent_memory_id))
@@ -190,13 +191,13 @@ async fn secrets_are_replaced_and_counted_before_anything_is_written() {
     assert_eq!((again.imported.memories, again.skipped, again.redactions), (0, 2, 0));
 
     let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(rows) = system.handle().store.scan(all, Page::first(10), a_minute()).await.unwrap() else {
+    let Scanned::Memories(rows) = system.handle().store.scan(all, Page::first(10), soon()).await.unwrap() else {
         panic!("no memories")
     };
     assert_eq!(rows.len(), 2);
     assert!(rows[0].memory.content.starts_with("Use [REDACTED:") && !rows[0].memory.content.contains(&secret));
     let named = MemoryId::from(Uuid::from_u128(1));
-    let view = system.handle().memories.get(named, &loaded.workspace, a_minute()).await.unwrap();
+    let view = system.handle().memories.get(named, &loaded.workspace, soon()).await.unwrap();
     assert_eq!(view.source_type, SourceType::Imported);
     system.stop(Duration::from_secs(5)).await;
 }
@@ -341,8 +342,8 @@ async fn a_backup_that_is_imported_is_exported_the_same() {
     let things: Vec<Restorable> = (0..60).flat_map(unusual).chain(jobs()).collect();
     let mut team = Workspace::of_root("/moved", "2026-03-01T12:00:00.123456789Z".parse().unwrap());
     (team.id, team.team, team.revision) = ("00000000000000aa".parse().unwrap(), Some("platform".into()), 3);
-    old.handle().store.commit(vec![Record::Workspace(team)], a_minute()).await.unwrap();
-    old.handle().memories.restore(things, a_minute()).await.unwrap();
+    old.handle().store.commit(vec![Record::Workspace(team)], soon()).await.unwrap();
+    old.handle().memories.restore(things, soon()).await.unwrap();
     for vectors in [false, true] {
         let exported = async |system: &SystemHandle| {
             let mut out = Vec::new();
@@ -372,7 +373,7 @@ async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_ar
     let place = tempfile::tempdir().unwrap();
     let (old, new, loaded) = (system().await, system().await, loaded(&place));
     let things: Vec<Restorable> = (0..60).flat_map(unusual).chain(jobs()).collect();
-    old.handle().memories.restore(things, a_minute()).await.unwrap();
+    old.handle().memories.restore(things, soon()).await.unwrap();
     let mut out = Vec::new();
     crate::cli::memory::export(None, true, true, false, &old.handle(), &mut out).await.unwrap();
     let file = place.path().join("bank.jsonl");
@@ -386,7 +387,7 @@ async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_ar
     assert!(imported.notes[2].contains("2 that nobody"), "{:?}", imported.notes);
     assert!(imported.notes[3].contains("the team \"platform\""), "{:?}", imported.notes);
     let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(rows) = new.handle().store.scan(all, Page::first(100), a_minute()).await.unwrap() else {
+    let Scanned::Memories(rows) = new.handle().store.scan(all, Page::first(100), soon()).await.unwrap() else {
         panic!("no memories")
     };
     assert_eq!(rows.len(), 45);
@@ -406,8 +407,8 @@ async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_ar
 async fn a_memory_for_a_team_is_taken_where_its_workspace_is_trusted_with_that_very_team() {
     let place = tempfile::tempdir().unwrap();
     let (system, loaded) = (system().await, loaded(&place));
-    let here = system.handle().workspaces.resolve(&loaded.workspace, a_minute()).await.unwrap().workspace;
-    system.handle().workspaces.trust(&loaded.workspace, Some("web".into()), None, a_minute()).await.unwrap();
+    let here = system.handle().workspaces.resolve(&loaded.workspace, soon()).await.unwrap().workspace;
+    system.handle().workspaces.trust(&loaded.workspace, Some("web".into()), None, soon()).await.unwrap();
     let to = |n: u128, team: &str| with(with(lesson(n), "scope", json!("team")), "team", json!(team));
     let elsewhere = with(to(3, "web"), "workspace_id", json!("00000000000000bb"));
     let org = with(with(lesson(4), "scope", json!("org")), "org", json!("web"));
@@ -427,8 +428,7 @@ async fn a_memory_for_a_team_is_taken_where_its_workspace_is_trusted_with_that_v
 async fn other_workspaces_are_listed_and_asked_for() {
     let place = tempfile::tempdir().unwrap();
     let (system, loaded) = (system().await, loaded(&place));
-    let known =
-        system.handle().workspaces.rename(&WorkspaceRef::Root("/known".into()), "shop", a_minute()).await.unwrap();
+    let known = system.handle().workspaces.rename(&WorkspaceRef::Root("/known".into()), "shop", soon()).await.unwrap();
     let new = Workspace::of_root("/new", Timestamp::UNIX_EPOCH);
     let lines = [
         lesson(1),
@@ -450,7 +450,7 @@ async fn other_workspaces_are_listed_and_asked_for() {
         system
             .handle()
             .store
-            .scan(Filter::Memories { workspace: None, status: None, scope: None }, Page::first(10), a_minute())
+            .scan(Filter::Memories { workspace: None, status: None, scope: None }, Page::first(10), soon())
             .await
             .unwrap()
     };
@@ -474,7 +474,7 @@ async fn links_of_a_stranger_hold_within_the_file() {
     let foreign = file(&place, &[linked, lesson(3)]);
     import(&arguments(&foreign, false), &loaded, QUIET, &system.handle()).await.unwrap();
     let named = MemoryId::from(Uuid::from_u128(2));
-    let memory = system.handle().store.get(vec![named], a_minute()).await.unwrap().remove(0).memory;
+    let memory = system.handle().store.get(vec![named], soon()).await.unwrap().remove(0).memory;
     assert_eq!((memory.parent_memory_id, memory.derived_from), (None, vec![Uuid::from_u128(3).into()]));
     system.stop(Duration::from_secs(5)).await;
 }
