@@ -1,0 +1,143 @@
+//! What is done to a store as a whole: erasing, upkeep, and what it cannot do for now.
+
+use std::ops::AddAssign;
+use std::{fmt, io};
+
+use jiff::Timestamp;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EraseScope {
+    /// The workspace with its traces, its signals, its jobs and its memories of project scope; what it shares with a
+    /// team or an organisation stays theirs.
+    Workspace(WorkspaceId),
+    /// One memory with its passages and signals.
+    Memory(MemoryId),
+    /// Traces, those of one workspace or of all, made before this time, compared in microseconds; memories learned from
+    /// them stay.
+    Traces { workspace: Option<WorkspaceId>, before: Timestamp },
+    /// Jobs of all workspaces that were over, done or failed, before this time, compared in microseconds.
+    Jobs { over_before: Timestamp },
+}
+
+/// What was physically removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Erased {
+    pub memories: u64,
+    pub passages: u64,
+    pub traces: u64,
+    pub signals: u64,
+    pub jobs: u64,
+}
+
+impl AddAssign for Erased {
+    fn add_assign(&mut self, more: Self) {
+        let Self { memories, passages, traces, signals, jobs } = more;
+        self.memories += memories;
+        self.passages += passages;
+        self.traces += traces;
+        self.signals += signals;
+        self.jobs += jobs;
+    }
+}
+
+/// What one slice of upkeep did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Maintained {
+    /// Another process was writing; nothing was done.
+    pub busy: bool,
+    pub fragments_removed: u64,
+    pub versions_removed: u64,
+    /// More is left to do.
+    pub more: bool,
+}
+
+/// Why nothing can be written for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOnlyCause {
+    DiskFull,
+    FileSystem,
+    Permission,
+    /// Somebody held the write lock all the while. Nothing of the write was done.
+    LockHeld,
+}
+
+impl ReadOnlyCause {
+    /// None where that is no reason not to write.
+    pub fn of(error: io::ErrorKind) -> Option<Self> {
+        match error {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Some(Self::DiskFull)
+            }
+            io::ErrorKind::ReadOnlyFilesystem => Some(Self::FileSystem),
+            io::ErrorKind::PermissionDenied => Some(Self::Permission),
+            _ => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::DiskFull => {
+                "free space on the disk of the data directory, or raise the quota; writes then work again by \
+                 themselves. One that broke off may be carried out then: look before you repeat it"
+            }
+            Self::FileSystem => {
+                "mount the file system of the data directory writable again (after an error of the disk look at that \
+                 first), or name another --data-dir; writes then work again by themselves"
+            }
+            Self::Permission => {
+                "let the user who runs this write to the data directory and all that is in it, or name another \
+                 --data-dir; writes then work again by themselves"
+            }
+            Self::LockHeld => {
+                "`fuser -v` on lance/.write.lock in the data directory shows which process holds it: let it go on \
+                 (`kill -CONT`) or end it; writes then work again by themselves"
+            }
+        }
+    }
+}
+
+impl fmt::Display for ReadOnlyCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DiskFull => "there is no space left on its disk",
+            Self::FileSystem => "its file system is mounted read-only",
+            Self::Permission => "this user may not write to its directory",
+            Self::LockHeld => "somebody holds its write lock and does not give it back",
+        })
+    }
+}
+
+/// What a store cannot do for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limitation {
+    pub cause: ReadOnlyCause,
+    /// Journals of earlier processes that could not be replayed: what they alone hold is not shown.
+    pub waiting: usize,
+}
+
+impl Limitation {
+    /// Whether something that is stored may be missing from answers.
+    pub fn is_incomplete(&self) -> bool {
+        self.waiting > 0
+    }
+}
+
+impl fmt::Display for Limitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "store_unavailable: memories can be read but nothing can be stored: {}", self.cause)?;
+        if self.is_incomplete() {
+            write!(
+                f,
+                "; what an earlier process stored shortly before it broke off may be missing until then (journals that \
+                 wait: {})",
+                self.waiting
+            )?;
+        }
+        Ok(())
+    }
+}
