@@ -18,7 +18,7 @@ use std::time::Duration;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use reasoning_bank::store::{LanceStore, Options, use_all_cores};
 use reasoning_bank_actors::memories::Restorable;
-use reasoning_bank_actors::ports::{Batch, Conditions, MemoryStore, Recall, Record, Visible};
+use reasoning_bank_actors::ports::{Batch, Conditions, MemoryStore, Recall, Record, StoreReads, Visible};
 use reasoning_bank_actors::runtime::Deadline;
 use synthetic::{Asked, Synthetic};
 use tokio::runtime::Runtime;

@@ -25,7 +25,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::error::Error;
 use crate::memories::{MemoriesHandle, WorkspaceRef};
-use crate::ports::{Clock, Exclusive, Filter, LanguageModel, Page, Record, Scanned};
+use crate::ports::{Clock, Exclusive, LanguageModel, Record};
 use crate::runtime::{ChildSpec, Deadline, Events, Panicked, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::WorkspacesHandle;
@@ -81,7 +81,7 @@ impl DistillerHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let new = Job::queued(workspace.id.clone(), work, self.clock.now());
         let job_id = new.id;
-        let job = match self.stored(job_id, deadline).await? {
+        let job = match self.store.job(job_id, deadline).await? {
             Some(stored) if stored.state == JobState::Failed => stored.queued_again(self.clock.now()),
             Some(_) => return Ok(Queued { queued: false, job_id }),
             None => new,
@@ -100,34 +100,18 @@ impl DistillerHandle {
     /// A job of the workspace; any other is not found.
     pub async fn job(&self, id: JobId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<JobView, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let own = self.stored(id, deadline).await?.filter(|job| job.workspace_id == workspace.id);
+        let own = self.store.job(id, deadline).await?.filter(|job| job.workspace_id == workspace.id);
         own.map(JobView::from).ok_or_else(|| Error::NotFound(format!("job {id} here")))
     }
 
-    async fn stored(&self, id: JobId, deadline: Deadline) -> Result<Option<Job>, Error> {
-        Ok(jobs(&self.store, Filter::Job(id), Page::first(1), deadline).await?.pop())
-    }
-
     async fn open_jobs(&self, deadline: Deadline) -> Result<u64, Error> {
-        match self.store.scan(Filter::Backlog, Page::first(1), deadline).await? {
-            Scanned::Backlog(jobs) => {
-                let open = [JobState::Queued, JobState::Running];
-                Ok(open.iter().filter_map(|state| jobs.get(state)).sum())
-            }
-            _ => Err(Error::internal("a count of jobs gave something else")),
-        }
+        let jobs = self.store.backlog(deadline).await?;
+        Ok([JobState::Queued, JobState::Running].iter().filter_map(|state| jobs.get(state)).sum())
     }
 
     #[cfg(feature = "testkit")]
     pub fn faults(&self) -> crate::testkit::Faults {
         crate::testkit::Faults::of(&self.slot)
-    }
-}
-
-async fn jobs(store: &StoreHandle, filter: Filter, page: Page, deadline: Deadline) -> Result<Vec<Job>, Error> {
-    match store.scan(filter, page, deadline).await? {
-        Scanned::Jobs(jobs) => Ok(jobs),
-        _ => Err(Error::internal("a scan of jobs gave something else")),
     }
 }
 

@@ -14,7 +14,8 @@ pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 pub use exclusive::{Exclusive, Right};
 pub use model::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 pub use store::{
-    Batch, Committed, Conditions, EraseScope, Erased, Filter, Held, Limitation, Maintained, MemoryCommit, MemoryRow,
-    MemoryStore, Page, Passage, PassageKind, ReadOnlyCause, Recall, Record, Scanned, StoreError, Summary, Visible,
+    Batch, Committed, Conditions, EraseScope, Erased, Held, JobFilter, Limitation, Maintained, MemoryCommit,
+    MemoryFilter, MemoryRow, MemoryStore, Page, Passage, PassageKind, ReadOnlyCause, Recall, Record, StoreError,
+    StoreFuture, StoreReads, Summary, Visible,
 };
 pub use verifier::{Verifier, VerifyError};

@@ -19,7 +19,7 @@ use reasoning_bank_domain::system::statistics::{
 pub(crate) use embedder::MeteredEmbedder;
 
 use crate::error::Error;
-use crate::ports::{EmbedderState, Filter, Page, Scanned, Summary};
+use crate::ports::{EmbedderState, Summary};
 use crate::runtime::{ChildPhase, ChildStatus, Deadline};
 use crate::system::SystemHandle;
 use latency::Latency;
@@ -97,10 +97,7 @@ impl Meters {
 impl SystemHandle {
     /// The statistics document. Where the store does not answer, its error.
     pub async fn statistics(&self, deadline: Deadline) -> Result<Statistics, Error> {
-        let scanned = self.store.scan(Filter::Summary, Page::first(1), deadline).await?;
-        let Scanned::Summary(summary) = scanned else {
-            return Err(Error::internal("the store gave no summary when asked for one"));
-        };
+        let summary = self.store.summary(deadline).await?;
         let actors = self.actors(deadline).await?;
         let fingerprint = self.embedder.fingerprint();
         let (cache_hits, cache_misses) = self.embeddings.hits_and_misses();

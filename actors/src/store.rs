@@ -2,7 +2,11 @@
 //! wait to their deadlines; a directory that cannot be used is a lasting answer, any other failure to open is not: the
 //! next request opens it again.
 //!
-//! Every request is idempotent (writes by id), so one that was lost with an actor is asked once more.
+//! Every request is idempotent (writes by id), so one that was lost with an actor is asked once more. The reads of the
+//! handle are in `reads`.
+
+mod reads;
+mod rows;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,19 +15,16 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
-use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::retrieval::candidates::Candidates;
 use reasoning_bank_domain::system::restart::Restart;
-
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
+use self::rows::Rows;
 use crate::embedding::EmbeddingCache;
 use crate::error::Error;
 use crate::ports::{
-    Batch, Committed, EraseScope, Erased, Filter, Limitation, Maintained, MemoryRow, MemoryStore, Page, Recall,
-    Scanned, StoreError,
+    Batch, Committed, EraseScope, Erased, Limitation, Maintained, MemoryStore, StoreError, StoreFuture,
 };
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks};
 use crate::spans;
@@ -68,35 +69,7 @@ impl StoreHandle {
 
     /// Durable when it returns.
     pub async fn commit(&self, batch: Batch, deadline: Deadline) -> Result<Committed, Error> {
-        self.ask("commit", deadline, move |store| {
-            let batch = batch.clone();
-            async move { store.commit(batch, deadline).await }.boxed()
-        })
-        .await
-    }
-
-    pub async fn candidates(&self, recall: Recall, deadline: Deadline) -> Result<Candidates, Error> {
-        self.ask("candidates", deadline, move |store| {
-            let recall = recall.clone();
-            async move { store.candidates(recall, deadline).await }.boxed()
-        })
-        .await
-    }
-
-    pub async fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> Result<Vec<MemoryRow>, Error> {
-        self.ask("get", deadline, move |store| {
-            let ids = ids.clone();
-            async move { store.get(ids, deadline).await }.boxed()
-        })
-        .await
-    }
-
-    pub async fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> Result<Scanned, Error> {
-        self.ask("scan", deadline, move |store| {
-            let (filter, page) = (filter.clone(), page.clone());
-            async move { store.scan(filter, page, deadline).await }.boxed()
-        })
-        .await
+        self.ask("commit", deadline, move |store| store.commit(batch.clone(), deadline)).await
     }
 
     pub async fn erase(&self, scope: EraseScope, deadline: Deadline) -> Result<Erased, Error> {
@@ -115,7 +88,7 @@ impl StoreHandle {
 
     /// One slice of upkeep now, besides those that are done from time to time.
     pub async fn maintain(&self, deadline: Deadline) -> Result<Maintained, Error> {
-        self.ask("maintain", deadline, move |store| async move { store.maintain(deadline).await }.boxed()).await
+        self.ask("maintain", deadline, move |store| store.maintain(deadline)).await
     }
 
     /// `work` is kept for a second try, with all that is asked: a batch may have thousands of vectors.
@@ -123,7 +96,7 @@ impl StoreHandle {
         &self,
         op: &'static str,
         deadline: Deadline,
-        work: impl Fn(Arc<dyn MemoryStore>) -> BoxFuture<'static, Result<T, StoreError>> + Send + Sync + 'static,
+        work: impl Fn(&dyn MemoryStore) -> StoreFuture<'_, T> + Send + Sync + 'static,
     ) -> Result<T, Error> {
         let (work, inside) = (Arc::new(work), Arc::new(self.gate.enter()?));
         let (span, begun) = (spans::store(op), Instant::now());
@@ -141,7 +114,7 @@ impl StoreHandle {
                             }
                             let answer = match store {
                                 Ok(store) => {
-                                    let answer = bounded(deadline, work(Arc::clone(&store))).await;
+                                    let answer = bounded(deadline, work(&*store)).await;
                                     *limitation.lock().unwrap_or_else(PoisonError::into_inner) = store.limitation();
                                     answer
                                 }
@@ -175,59 +148,7 @@ impl StoreHandle {
     }
 }
 
-/// How much an operation found, wrote or removed, for the log.
-trait Rows {
-    fn rows(&self) -> usize;
-}
-
-impl Rows for Committed {
-    fn rows(&self) -> usize {
-        self.memories.len()
-    }
-}
-
-impl Rows for Candidates {
-    fn rows(&self) -> usize {
-        self.facts.len()
-    }
-}
-
-impl Rows for Vec<MemoryRow> {
-    fn rows(&self) -> usize {
-        self.len()
-    }
-}
-
-impl Rows for Scanned {
-    fn rows(&self) -> usize {
-        match self {
-            Self::Memories(rows) => rows.len(),
-            Self::Traces(rows) => rows.len(),
-            Self::Signals(rows) => rows.len(),
-            Self::Workspaces(rows) => rows.len(),
-            Self::Passages(rows) => rows.len(),
-            Self::Lineage(links) => links.len(),
-            Self::Stored(ids) => ids.len(),
-            Self::Jobs(jobs) => jobs.len(),
-            Self::Held(_) | Self::Backlog(_) | Self::Summary(_) => 1,
-        }
-    }
-}
-
-impl Rows for Maintained {
-    fn rows(&self) -> usize {
-        0
-    }
-}
-
-impl Rows for Erased {
-    fn rows(&self) -> usize {
-        let Self { memories, passages, traces, signals, jobs } = self;
-        usize::try_from(memories + passages + traces + signals + jobs).unwrap_or(usize::MAX)
-    }
-}
-
-async fn bounded<T>(deadline: Deadline, work: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
+async fn bounded<T>(deadline: Deadline, work: StoreFuture<'_, T>) -> Result<T, StoreError> {
     tokio::time::timeout_at(deadline.instant(), work).await.unwrap_or(Err(StoreError::TimedOut))
 }
 

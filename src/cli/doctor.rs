@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::ports::{Embedder, Filter, MemoryStore, Page, Scanned, StoreError};
+use reasoning_bank_actors::ports::{Embedder, JobFilter, MemoryStore, Page, StoreError, StoreReads};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::learning::job::{Job, JobState, Work};
 use serde::Serialize;
@@ -122,9 +122,9 @@ async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
         let options = Options { open_timeout: OPEN_LIMIT, open_patience: OPEN_LIMIT, ..Options::default() };
         let store = LanceStore::open(dir, embedder.fingerprint(), options).await?;
         let limit = Deadline::after(STORE_LIMIT);
-        let failed = Filter::Jobs { workspace: None, state: Some(JobState::Failed), due: None };
-        let workspaces = store.scan(Filter::Workspaces, Page::first(1), limit).await;
-        let failed = store.scan(failed, Page::first(MAX_GIVEN_UP), limit).await;
+        let failed = JobFilter { state: Some(JobState::Failed), ..JobFilter::default() };
+        let workspaces = store.workspaces(limit).await;
+        let failed = store.jobs(failed, Page::first(MAX_GIVEN_UP), limit).await;
         if store.limitation().is_none()
             && let Err(error) = store.try_writing(Deadline::after(OPEN_LIMIT)).await
             && !matches!(error, StoreError::ReadOnly(_))
@@ -135,18 +135,17 @@ async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
         Ok::<_, StoreError>((workspaces?, failed?, store.limitation()))
     };
     match tokio::time::timeout(STORE_LIMIT, opened).await {
-        Ok(Ok((Scanned::Workspaces(_), Scanned::Jobs(failed), Some(limitation)))) => {
+        Ok(Ok((_, failed, Some(limitation)))) => {
             let found = format!("{shown}: {limitation}");
             let store = Check::new("store", Grade::Warn, found).hint(limitation.cause.remedy());
             (store, given_up(&failed))
         }
-        Ok(Ok((Scanned::Workspaces(workspaces), Scanned::Jobs(failed), None))) => {
+        Ok(Ok((workspaces, failed, None))) => {
             let count = workspaces.len();
             let found = format!("{shown} opens and can be written to, workspaces: {count}");
             let store = set_aside(dir).unwrap_or_else(|| Check::new("store", Grade::Ok, found));
             (store, given_up(&failed))
         }
-        Ok(Ok(_)) => unknown(failed_store(&StoreError::Failed("it answered something else than was asked".into()))),
         Ok(Err(StoreError::TimedOut)) | Err(_) => unknown(
             Check::new(
                 "store",

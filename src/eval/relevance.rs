@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{Restorable, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{Conditions, Embedder, Filter, Page, Passage, Recall, Scanned, Visible};
+use reasoning_bank_actors::ports::{Conditions, Embedder, Passage, Recall, Visible};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::memory::Memory;
@@ -144,8 +144,7 @@ async fn embed(set: &Set, documents: Vec<usize>, ids: &mut Ids, system: &SystemH
         system.memories.restore(things, Deadline::after(BATCH_PATIENCE)).await?;
         let stored = system.store.get(of.clone(), Deadline::after(BATCH_PATIENCE)).await?;
         let mut stored: HashMap<MemoryId, Memory> = stored.into_iter().map(|row| (row.memory.id, row.memory)).collect();
-        let passages = system.store.scan(Filter::Passages(of.clone()), Page::first(1), Deadline::after(BATCH_PATIENCE));
-        let Scanned::Passages(mut passages) = passages.await? else { continue };
+        let mut passages = system.store.passages(of.clone(), Deadline::after(BATCH_PATIENCE)).await?;
         for (number, id) in numbers.iter().zip(of) {
             if let (Some(memory), Some(passages)) = (stored.remove(&id), passages.remove(&id)) {
                 embedded.insert(*number, (memory, passages));

@@ -32,8 +32,10 @@ mod format;
 mod frames;
 mod indexes;
 mod journal;
+mod pages;
 mod read;
 mod read_only;
+mod reads;
 mod recovery;
 mod reembed;
 mod replay;
@@ -41,7 +43,6 @@ mod resident;
 mod resolve;
 mod revisions;
 mod rows;
-mod scan;
 mod search;
 mod set_aside;
 mod summary;
@@ -59,15 +60,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{
-    Batch, Committed, Embedder, EraseScope, Erased, Filter, Fingerprint, Limitation, Maintained, MemoryRow,
-    MemoryStore, Page, ReadOnlyCause, Recall, Scanned, StoreError,
+    Batch, Committed, Embedder, EraseScope, Erased, Fingerprint, Limitation, Maintained, MemoryStore, ReadOnlyCause,
+    StoreError, StoreFuture, StoreReads,
 };
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::retrieval::candidates::Candidates;
 
 use self::access::Access;
 use self::applying::Versions;
@@ -240,17 +238,6 @@ impl LanceStore {
         Ok(passages)
     }
 
-    /// What was read, unless the directory has come to belong to another embedder: its vectors are not those that the
-    /// caller can compare with.
-    async fn of_own_vectors<T>(
-        shared: &Shared,
-        read: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
-        let read = read.await;
-        format::check_embedder(&shared.layout, &shared.fingerprint)?;
-        read
-    }
-
     /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed. Does nothing when
     /// nothing was written since the last one. Goes on to the end by itself when the deadline passes.
     pub async fn close(&self, deadline: Deadline) -> Result<(), StoreError> {
@@ -268,15 +255,12 @@ impl LanceStore {
     }
 }
 
-/// Vectors may have been made again since their memory was written; they are those of the directory's embedder.
-fn name_embedder(shared: &Shared, rows: &mut [MemoryRow]) {
-    for embedder in rows.iter_mut().filter_map(|row| row.memory.embedder.as_mut()) {
-        *embedder = shared.fingerprint.to_string();
-    }
-}
-
 impl MemoryStore for LanceStore {
-    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
+    fn reads(&self) -> &dyn StoreReads {
+        self
+    }
+
+    fn commit(&self, batch: Batch, deadline: Deadline) -> StoreFuture<'_, Committed> {
         let work = move |shared: Arc<Shared>| async move {
             let changes = unembedded::Changes::of(&batch);
             changes.note(&shared.layout).await;
@@ -287,59 +271,12 @@ impl MemoryStore for LanceStore {
         self.access.write(deadline, work).boxed()
     }
 
-    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
-        let shared = self.shared();
-        let found = async move {
-            let read = |tables| {
-                let (shared, recall) = (&shared, recall.clone());
-                async move { search::candidates(shared, &tables, recall).await }
-            };
-            Self::of_own_vectors(&shared, view::whole(&shared, read)).await
-        };
-        within(deadline, found).boxed()
-    }
-
-    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
-        let shared = self.shared();
-        let named = async move {
-            let read = |tables: Tables| {
-                let (shared, ids) = (&shared, &ids);
-                async move {
-                    let mut found = resident::rows(&shared.resident, ids).await;
-                    let others = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
-                    found.extend(read::get(&tables, others).await?);
-                    Ok(ids.iter().filter_map(|id| found.remove(id)).collect::<Vec<MemoryRow>>())
-                }
-            };
-            let mut rows = view::whole(&shared, read).await?;
-            name_embedder(&shared, &mut rows);
-            Ok(rows)
-        };
-        within(deadline, named).boxed()
-    }
-
-    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
-        let shared = self.shared();
-        let named = async move {
-            let read = |tables| {
-                let (shared, filter, page) = (&shared, filter.clone(), page.clone());
-                async move { scan::scan(shared, &tables, filter, page).await }
-            };
-            let mut scanned = Self::of_own_vectors(&shared, view::whole(&shared, read)).await?;
-            if let Scanned::Memories(rows) = &mut scanned {
-                name_embedder(&shared, rows);
-            }
-            Ok(scanned)
-        };
-        within(deadline, named).boxed()
-    }
-
-    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
+    fn erase(&self, scope: EraseScope, deadline: Deadline) -> StoreFuture<'_, Erased> {
         let work = move |shared: Arc<Shared>| async move { erase::erase(&shared, scope, deadline).await };
         self.access.write(deadline, work).boxed()
     }
 
-    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
+    fn maintain(&self, deadline: Deadline) -> StoreFuture<'_, Maintained> {
         // it gives way to whoever writes, so that it went well says little of whether others can
         async move { upkeep::maintain(&self.access.writable(deadline).await?, deadline).await }.boxed()
     }

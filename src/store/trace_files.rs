@@ -8,17 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::ports::{
-    Batch, Committed, EraseScope, Erased, Filter, Limitation, Maintained, MemoryRow, MemoryStore, Page, Recall, Record,
-    Scanned, StoreError,
+    Batch, Committed, EraseScope, Erased, Limitation, Maintained, MemoryStore, Record, StoreError, StoreFuture,
+    StoreReads,
 };
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::retrieval::candidates::Candidates;
 use serde::Deserialize;
 
 use super::files::{create_dir, write_synced};
@@ -121,27 +119,19 @@ impl TraceFiles {
 }
 
 impl MemoryStore for TraceFiles {
-    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
+    fn reads(&self) -> &dyn StoreReads {
+        self.store.reads()
+    }
+
+    fn commit(&self, batch: Batch, deadline: Deadline) -> StoreFuture<'_, Committed> {
         self.commit_and_write(batch, deadline).boxed()
     }
 
-    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
-        self.store.candidates(recall, deadline)
-    }
-
-    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
-        self.store.get(ids, deadline)
-    }
-
-    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
-        self.store.scan(filter, page, deadline)
-    }
-
-    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
+    fn erase(&self, scope: EraseScope, deadline: Deadline) -> StoreFuture<'_, Erased> {
         self.erase_and_remove(scope, deadline).boxed()
     }
 
-    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
+    fn maintain(&self, deadline: Deadline) -> StoreFuture<'_, Maintained> {
         self.maintain_both(deadline).boxed()
     }
 

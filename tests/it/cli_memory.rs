@@ -2,7 +2,7 @@
 
 use reasoning_bank::embed::LocalEmbedder;
 use reasoning_bank::store::{LanceStore, Options};
-use reasoning_bank_actors::ports::{Embedder, Filter, MemoryStore, Page, Scanned};
+use reasoning_bank_actors::ports::{Embedder, StoreReads};
 use serde_json::{Value, json};
 
 use crate::store_fixtures::soon;
@@ -207,10 +207,7 @@ async fn a_workspace_is_registered_under_the_name_that_its_file_gives_it() {
     recorded(&place, RETRIES);
     let embedder = LocalEmbedder::builtin();
     let store = LanceStore::open(&place.path("data"), embedder.fingerprint(), Options::default()).await.unwrap();
-    let page = Page::first(10);
-    let Scanned::Workspaces(stored) = store.scan(Filter::Workspaces, page, soon()).await.unwrap() else {
-        panic!("no workspaces")
-    };
+    let stored = store.workspaces(soon()).await.unwrap();
     assert_eq!(stored.iter().map(|workspace| workspace.name.as_str()).collect::<Vec<_>>(), ["shop"]);
 }
 

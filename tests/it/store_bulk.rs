@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use reasoning_bank::store::LanceStore;
-use reasoning_bank_actors::ports::{Filter, MemoryCommit, MemoryStore, Page, Record, Scanned};
+use reasoning_bank_actors::ports::{MemoryCommit, MemoryFilter, MemoryStore, Page, Record, StoreReads};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
@@ -50,17 +50,13 @@ fn versions(dir: &Path) -> BTreeMap<&'static str, u64> {
 }
 
 async fn stored(store: &LanceStore) -> Vec<MemoryId> {
-    let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(rows) = store.scan(all, Page::first(100_000), soon()).await.unwrap() else { panic!() };
+    let rows = store.memories(MemoryFilter::default(), Page::first(100_000), soon()).await.unwrap();
     rows.into_iter().map(|row| row.memory.id).collect()
 }
 
 async fn passages_of(store: &LanceStore, memories: &[Memory]) -> usize {
     let ids = memories.iter().map(|memory| memory.id).collect();
-    let Scanned::Passages(found) = store.scan(Filter::Passages(ids), everything(), soon()).await.unwrap() else {
-        panic!()
-    };
-    found.len()
+    store.passages(ids, soon()).await.unwrap().len()
 }
 
 #[tokio::test]
@@ -167,7 +163,7 @@ async fn a_large_bank_is_read_changed_and_confirmed_through_its_indexes() {
         let directories = fs::read_dir(dir.path().join(format!("lance/{table}.lance/_indices"))).unwrap().count();
         assert!(directories >= indexes, "{directories} indexes of {table}");
     }
-    let Scanned::Summary(summary) = store.scan(Filter::Summary, everything(), soon()).await.unwrap() else { panic!() };
+    let summary = store.summary(soon()).await.unwrap();
     assert_eq!(summary.index_lag_rows, 0);
 
     // some rows are in the indexes, some are not yet

@@ -4,8 +4,8 @@
 mod commit;
 mod erase;
 mod jobs;
+mod reads;
 mod revisions;
-mod scan;
 mod search;
 mod summary;
 
@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reasoning_bank_actors::ports::{
-    Committed, Conditions, EraseScope, Filter, MemoryCommit, MemoryStore, Page, Passage, PassageKind, Recall, Record,
-    Scanned, StoreError, Visible,
+    Committed, Conditions, EraseScope, MemoryCommit, MemoryFilter, MemoryStore, Page, Passage, PassageKind, Recall,
+    Record, StoreError, Visible,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -37,14 +37,14 @@ async fn add(store: &Arc<dyn MemoryStore>, memories: &[Memory]) {
 }
 
 async fn found_by_text(store: &Arc<dyn MemoryStore>, recall: Recall) -> Vec<MemoryId> {
-    ids(&store.candidates(recall, soon()).await.unwrap().text)
+    ids(&store.reads().candidates(recall, soon()).await.unwrap().text)
 }
 
-async fn memories(store: &Arc<dyn MemoryStore>, filter: Filter, page: Page) -> Vec<MemoryId> {
-    match store.scan(filter, page, soon()).await.unwrap() {
-        Scanned::Memories(rows) => rows.into_iter().map(|row| row.memory.id).collect(),
-        other => panic!("not memories: {other:?}"),
-    }
+async fn memories(store: &Arc<dyn MemoryStore>, filter: MemoryFilter, page: Page) -> Vec<MemoryId> {
+    let rows = store.reads().memories(filter, page, soon()).await.unwrap();
+    rows.into_iter().map(|row| row.memory.id).collect()
 }
 
-const ALL: Filter = Filter::Memories { workspace: None, status: None, scope: None };
+async fn all_memories(store: &Arc<dyn MemoryStore>) -> Vec<MemoryId> {
+    memories(store, MemoryFilter::default(), everything()).await
+}

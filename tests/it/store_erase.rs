@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reasoning_bank::store::{LanceStore, Options};
-use reasoning_bank_actors::ports::{EraseScope, MemoryStore};
+use reasoning_bank_actors::ports::{EraseScope, MemoryStore, StoreReads};
 use reasoning_bank_domain::memory::Memory;
 use uuid::Uuid;
 

@@ -9,7 +9,7 @@ use lancedb::index::Index;
 use lancedb::index::scalar::FtsIndexBuilder;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use reasoning_bank_actors::ports::{
-    Conditions, EraseScope, Filter, MemoryStore, Page, Recall, Record, Scanned, Summary, Visible,
+    Conditions, EraseScope, JobFilter, MemoryStore, Recall, Record, StoreReads, Summary, Visible,
 };
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
@@ -74,11 +74,8 @@ async fn downgrade(dir: &Path) {
     fs::write(dir.join("format_version"), "1\n").unwrap();
 }
 
-async fn summary(store: &impl MemoryStore) -> Summary {
-    match store.scan(Filter::Summary, Page::first(0), soon()).await.unwrap() {
-        Scanned::Summary(summary) => summary,
-        other => panic!("no summary: {other:?}"),
-    }
+async fn summary(store: &impl StoreReads) -> Summary {
+    store.summary(soon()).await.unwrap()
 }
 
 fn stamp(dir: &Path) -> String {
@@ -137,7 +134,7 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
 }
 
 /// Those that are found by the kind of their error alone.
-async fn found_by_error(store: &impl MemoryStore, raw: &str) -> Vec<MemoryId> {
+async fn found_by_error(store: &impl StoreReads, raw: &str) -> Vec<MemoryId> {
     let visible = Visible { team: Some("red".into()), ..visible(&workspace("/here")) };
     let recall = Recall { signature: Some(Signature::of(raw, None)), visible, ..recall(&workspace("/here")) };
     let found = store.candidates(recall, soon()).await.unwrap().facts;
@@ -166,8 +163,8 @@ async fn warnings_of_a_directory_of_an_earlier_format_are_found_by_their_errors(
         assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&2));
         let queued = job(&workspace("/here"), "session", now());
         store.commit(vec![Record::Job(queued.clone())], soon()).await.unwrap();
-        let stored = store.scan(Filter::Job(queued.id), everything(), soon()).await.unwrap();
-        assert_eq!(stored, Scanned::Jobs(vec![queued]));
+        assert_eq!(store.job(queued.id, soon()).await.unwrap().as_ref(), Some(&queued));
+        assert_eq!(store.jobs(JobFilter::default(), everything(), soon()).await.unwrap(), [queued]);
         // everything works on as before, in fragments of both kinds
         let changed = store.get(vec![warned.id], soon()).await.unwrap().remove(0).memory;
         store.commit(vec![change(&next(&changed, |_| ()), Some(AXIS))], soon()).await.unwrap();
@@ -280,10 +277,7 @@ async fn frames_that_earlier_versions_wrote_are_replayed() {
     assert_eq!(found_by_error(&store, "ValueError").await, [id]);
     let summary = summary(&store).await;
     assert_eq!((summary.rows, summary.traces.get(&Outcome::Success)), (6, Some(&1)));
-    let Scanned::Workspaces(workspaces) = store.scan(Filter::Workspaces, everything(), soon()).await.unwrap() else {
-        panic!()
-    };
-    assert_eq!(workspaces.len(), 1);
+    assert_eq!(store.workspaces(soon()).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use reasoning_bank::store::LanceStore;
-use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Record, Scanned, StoreError};
+use reasoning_bank_actors::ports::{EraseScope, JobFilter, MemoryStore, Record, StoreError, StoreReads};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method};
 use rstest::rstest;
 
@@ -13,10 +13,10 @@ use crate::store_fixtures::*;
 use crate::store_lance::*;
 
 async fn stored(store: &LanceStore, job: &Job) -> Vec<Job> {
-    match store.scan(Filter::Job(job.id), everything(), soon()).await.unwrap() {
-        Scanned::Jobs(jobs) => jobs,
-        other => panic!("not jobs: {other:?}"),
-    }
+    let mut jobs = store.jobs(JobFilter::default(), everything(), soon()).await.unwrap();
+    jobs.retain(|stored| stored.id == job.id);
+    assert_eq!(store.job(job.id, soon()).await.unwrap().as_ref(), jobs.first());
+    jobs
 }
 
 async fn put(store: &LanceStore, job: &Job) -> Result<(), StoreError> {

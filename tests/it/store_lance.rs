@@ -1,13 +1,15 @@
 //! What only the store on disk can do: broken-off commits, several processes, refusals. Processes stand in as instances of
 //! their own on one directory: locks and files cannot tell the difference. Damaged tables are in `store_recovery`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{
-    EraseScope, Filter, Fingerprint, MemoryCommit, MemoryStore, Page, PassageKind, Record, Scanned, StoreError,
+    EraseScope, Fingerprint, JobFilter, MemoryCommit, MemoryFilter, MemoryStore, Page, PassageKind, Record, StoreError,
+    StoreReads,
 };
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -42,29 +44,24 @@ pub(crate) async fn commit_each(store: &LanceStore, memories: &[Memory]) {
 /// Every memory is there once and whole: body, evidence, passage with its vector, trace, job, and both searches find it.
 pub(crate) async fn assert_whole(store: &LanceStore, memories: &[Memory]) {
     assert_whole_without_jobs(store, memories).await;
-    let every = Filter::Jobs { workspace: None, state: None, due: None };
-    let Scanned::Jobs(jobs) = store.scan(every, everything(), soon()).await.unwrap() else { panic!() };
+    let jobs = store.jobs(JobFilter::default(), everything(), soon()).await.unwrap();
     assert_eq!(jobs.len(), memories.len());
 }
 
 pub(crate) async fn assert_whole_without_jobs(store: &LanceStore, memories: &[Memory]) {
     let expected = ids_of(memories);
-    let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(rows) = store.scan(all, everything(), soon()).await.unwrap() else { panic!() };
+    let rows = store.memories(MemoryFilter::default(), everything(), soon()).await.unwrap();
     assert_eq!(rows.iter().map(|row| row.memory.id).collect::<Vec<_>>(), expected);
     for row in rows {
         assert!(memories.contains(&row.memory));
         assert_eq!(row.evidence.usage_count(), 1, "{}", row.memory.title);
     }
-    let Scanned::Traces(traces) = store.scan(Filter::Traces { workspace: None }, everything(), soon()).await.unwrap()
-    else {
-        panic!()
-    };
+    let traces = store.traces(None, everything(), soon()).await.unwrap();
     assert_eq!(traces.len(), memories.len());
     for memory in memories {
-        let passages = store.scan(Filter::Passages(vec![memory.id]), everything(), soon()).await.unwrap();
+        let passages = store.passages(vec![memory.id], soon()).await.unwrap();
         let own = vec![passage(PassageKind::Content, 0, &memory.content_text(), AXIS)];
-        assert_eq!(passages, Scanned::Passages([(memory.id, own)].into()));
+        assert_eq!(passages, BTreeMap::from([(memory.id, own)]));
     }
     let mut both = by_text(&workspace("/here"), "words");
     (both.vector, both.limit) = (Some(AXIS.to_vec()), 10_000);
@@ -305,8 +302,7 @@ async fn concurrent_writers_lose_and_double_nothing() {
     let created: usize = tasks.join_all().await.into_iter().sum();
     assert_eq!(created, 1, "the common memory is created once and confirmed by all others");
     let store = open(dir.path()).await;
-    let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(mut rows) = store.scan(all, everything(), soon()).await.unwrap() else { panic!() };
+    let mut rows = store.memories(MemoryFilter::default(), everything(), soon()).await.unwrap();
     let common = rows.iter().position(|row| row.memory.title == "Common").unwrap();
     let common = rows.remove(common);
     assert_eq!(common.evidence.count(SignalKind::Confirmed) as usize, WRITERS * EACH - 1);
@@ -414,6 +410,5 @@ async fn a_large_bank_gets_a_vector_index_and_answers_the_same() {
     assert_eq!(ids(&store.candidates(near(&few), soon()).await.unwrap().vector), [mine.id]);
     let indexes = table_files(dir.path(), "passages", "_indices");
     assert!(indexes.iter().any(|path| path.ends_with("auxiliary.idx") || path.ends_with("index.idx")), "{indexes:?}");
-    let page = Page::first(1);
-    assert!(matches!(store.scan(Filter::DerivedFrom(vec![mine.id]), page, soon()).await, Ok(Scanned::Memories(_))));
+    store.derived_from(vec![mine.id], Page::first(1), soon()).await.unwrap();
 }

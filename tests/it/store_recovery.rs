@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank::store::{LanceStore, Options};
-use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Scanned};
+use reasoning_bank_actors::ports::{EraseScope, MemoryFilter, MemoryStore, StoreReads};
 use rstest::rstest;
 use uuid::Uuid;
 
@@ -63,8 +63,7 @@ async fn a_table_of_which_no_version_is_whole_keeps_what_can_be_read() {
     drop(store);
     cut(compacted, 10);
     let store = open(dir.path()).await;
-    let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(rows) = store.scan(all, everything(), soon()).await.unwrap() else { panic!() };
+    let rows = store.memories(MemoryFilter::default(), everything(), soon()).await.unwrap();
     assert_eq!(rows.into_iter().map(|row| row.memory).collect::<Vec<_>>(), kept);
     let found = store.candidates(by_text(&workspace("/here"), "words"), soon()).await.unwrap();
     assert_eq!(sorted(ids(&found.text)), sorted(kept.iter().map(|memory| memory.id).collect()));

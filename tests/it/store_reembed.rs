@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::future::BoxFuture;
 use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{
-    Chunk, EmbedError, Embedder, EmbedderState, EraseScope, Filter, Fingerprint, MemoryStore, Recall, Scanned,
-    StoreError,
+    Chunk, EmbedError, Embedder, EmbedderState, EraseScope, Fingerprint, MemoryStore, Recall, StoreError, StoreReads,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::testkit::HashEmbedder;
@@ -124,8 +123,8 @@ async fn refusal(dir: &Path) -> Option<StoreError> {
 /// Every memory has one passage with the vector that the new embedder makes of it, and both searches find it.
 async fn assert_made(store: &LanceStore, memories: &[Memory]) {
     let embedder = HashEmbedder::new();
-    let all = Filter::Passages(memories.iter().map(|memory| memory.id).collect());
-    let Scanned::Passages(mut passages) = store.scan(all, everything(), soon()).await.unwrap() else { panic!() };
+    let ids = memories.iter().map(|memory| memory.id).collect();
+    let mut passages = store.passages(ids, soon()).await.unwrap();
     let texts = memories.iter().map(Memory::content_text).collect();
     for (memory, mut made) in memories.iter().zip(embedder.embed_documents(texts, soon()).await.unwrap()) {
         let stored = passages.remove(&memory.id).unwrap();
@@ -158,7 +157,7 @@ async fn all_vectors_are_made_again_and_processes_of_the_old_embedder_are_told()
         let here = workspace("/here");
         assert!(is_other(instance.candidates(by_vector(&here, AXIS), soon()).await));
         assert!(is_other(instance.candidates(by_text(&here, "common"), soon()).await));
-        assert!(is_other(instance.scan(Filter::Passages(vec![memories[0].id]), everything(), soon()).await));
+        assert!(is_other(instance.passages(vec![memories[0].id], soon()).await));
         assert!(is_other(instance.commit(vec![as_it_is(&lessons(1)[0], Some(AXIS))], soon()).await));
     }
     assert!(matches!(refusal(dir.path()).await, Some(StoreError::OtherEmbedder { .. })));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use reasoning_bank::store::{LanceStore, Options};
-use reasoning_bank_actors::ports::{Conditions, EraseScope, MemoryStore, Recall, Record, Visible};
+use reasoning_bank_actors::ports::{Conditions, EraseScope, MemoryStore, Recall, Record, StoreReads, Visible};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::signature::Signature;

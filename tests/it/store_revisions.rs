@@ -1,9 +1,10 @@
 //! Changed memories in the store on disk: commits that wait together, kills at any point, several writers, upkeep.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use reasoning_bank::store::LanceStore;
-use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Record, Scanned, StoreError};
+use reasoning_bank_actors::ports::{EraseScope, MemoryFilter, MemoryStore, Record, StoreError, StoreReads};
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Status};
@@ -13,13 +14,12 @@ use crate::store_fixtures::*;
 use crate::store_lance::*;
 
 async fn assert_stored(store: &LanceStore, expected: &Memory) {
-    let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(rows) = store.scan(all, everything(), soon()).await.unwrap() else { panic!() };
+    let rows = store.memories(MemoryFilter::default(), everything(), soon()).await.unwrap();
     let stored: Vec<&Memory> = rows.iter().map(|row| &row.memory).filter(|memory| memory.id == expected.id).collect();
     assert_eq!(stored, [expected]);
-    let passages = store.scan(Filter::Passages(vec![expected.id]), everything(), soon()).await.unwrap();
+    let passages = store.passages(vec![expected.id], soon()).await.unwrap();
     let Record::Revision { passages: own, .. } = change(expected, Some(AXIS)) else { panic!() };
-    assert_eq!(passages, Scanned::Passages([(expected.id, own)].into()));
+    assert_eq!(passages, BTreeMap::from([(expected.id, own)]));
 }
 
 async fn found(store: &LanceStore, text: &str) -> usize {
@@ -165,20 +165,17 @@ async fn journals_are_replayed_in_the_order_of_revisions_however_often() {
         let store = open(dir.path()).await;
         assert_stored(&store, &hidden).await;
         assert_eq!((found(&store, "third").await, found(&store, "common").await), (0, 0));
-        let Scanned::Workspaces(workspaces) = store.scan(Filter::Workspaces, everything(), soon()).await.unwrap()
-        else {
-            panic!()
-        };
+        let workspaces = store.workspaces(soon()).await.unwrap();
         assert_eq!(workspaces.iter().map(|workspace| workspace.revision).collect::<Vec<_>>(), [3]);
         assert_eq!(verdicts(&store, &tried).await, [(2, Outcome::Success)]);
     }
 }
 
 async fn verdicts(store: &LanceStore, trace: &Trace) -> Vec<(u64, Outcome)> {
-    match store.scan(Filter::Trace(trace.trace_id), everything(), soon()).await.unwrap() {
-        Scanned::Traces(traces) => traces.into_iter().map(|trace| (trace.revision, trace.outcome)).collect(),
-        other => panic!("not traces: {other:?}"),
-    }
+    let mut traces = store.traces(None, everything(), soon()).await.unwrap();
+    traces.retain(|stored| stored.trace_id == trace.trace_id);
+    assert_eq!(store.trace(trace.trace_id, soon()).await.unwrap().as_ref(), traces.first());
+    traces.into_iter().map(|trace| (trace.revision, trace.outcome)).collect()
 }
 
 #[rstest]
@@ -284,8 +281,7 @@ async fn a_search_finds_a_memory_all_the_while_it_is_changed() {
         let mut searches = 0;
         while !done.load(std::sync::atomic::Ordering::Relaxed) {
             assert_eq!(found(&reader, "title").await, 1, "after {searches} searches");
-            let passages = reader.scan(Filter::Passages(vec![id]), everything(), soon()).await.unwrap();
-            assert!(matches!(&passages, Scanned::Passages(passages) if passages[&id].len() == 1), "{passages:?}");
+            assert_eq!(reader.passages(vec![id], soon()).await.unwrap()[&id].len(), 1);
             searches += 1;
         }
     };

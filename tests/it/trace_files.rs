@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank::store::{TraceFileOptions, TraceFiles};
-use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Record, Scanned};
+use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -64,10 +64,7 @@ async fn commit(store: &TraceFiles, traces: &[&Trace]) {
 }
 
 async fn stored(store: &TraceFiles) -> usize {
-    match store.scan(Filter::Traces { workspace: None }, everything(), soon()).await.unwrap() {
-        Scanned::Traces(traces) => traces.len(),
-        other => panic!("not traces: {other:?}"),
-    }
+    store.reads().traces(None, everything(), soon()).await.unwrap().len()
 }
 
 #[tokio::test]

@@ -12,10 +12,10 @@ use reasoning_bank_domain::solve::answer::Answer;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Equipment, jobs};
+use super::Equipment;
 use crate::error::Error;
 use crate::model::{CallOutcome, ask};
-use crate::ports::{Completion, EraseScope, Filter, LanguageModel, ModelError, Page, Record, Right, StoreError};
+use crate::ports::{Completion, EraseScope, JobFilter, LanguageModel, ModelError, Page, Record, Right, StoreError};
 use crate::runtime::{Deadline, SystemEvent};
 use crate::spans;
 
@@ -28,7 +28,7 @@ const FILL_PAUSE: Duration = Duration::from_secs(600);
 const STORE_LIMIT: Duration = Duration::from_secs(30);
 /// Jobs that are over are kept so long.
 const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Of a scan; a job may be large.
+/// Jobs that are read at once; one may be large.
 const PAGE: usize = 8;
 
 /// What is carried from turn to turn.
@@ -85,7 +85,7 @@ impl Equipment {
         if bench.waits == today {
             return Ok(self.fill_vectors(bench).await);
         }
-        let Some(job) = jobs(&self.store, Filter::NextJob { now }, Page::first(1), within()).await?.pop() else {
+        let Some(job) = self.store.next_job(now, within()).await? else {
             return Ok(self.fill_vectors(bench).await);
         };
         let begun = Instant::now();
@@ -104,9 +104,9 @@ impl Equipment {
 
     /// Nobody else works: what runs has been left.
     async fn take_over(&self) -> Result<(), Error> {
-        let running = || Filter::Jobs { workspace: None, state: Some(JobState::Running), due: None };
+        let running = JobFilter { state: Some(JobState::Running), ..JobFilter::default() };
         loop {
-            let left = jobs(&self.store, running(), Page::first(PAGE), within()).await?;
+            let left = self.store.jobs(running.clone(), Page::first(PAGE), within()).await?;
             if left.is_empty() {
                 return Ok(());
             }

@@ -12,7 +12,7 @@ use super::MemoriesHandle;
 use super::compare::{Becomes, ToLearn};
 use super::learn::{TRIES, signal};
 use crate::error::Error;
-use crate::ports::{Batch, Filter, MemoryCommit, Page, Record, Scanned, StoreError};
+use crate::ports::{Batch, MemoryCommit, Record, StoreError};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
@@ -104,9 +104,6 @@ impl MemoriesHandle {
     /// Which ids of the drafts there are already.
     async fn stored(&self, drafts: &[Draft], deadline: Deadline) -> Result<HashSet<Uuid>, Error> {
         let ids = drafts.iter().flat_map(|draft| [draft.ids.memory.uuid(), draft.ids.confirmation.uuid()]).collect();
-        match self.store.scan(Filter::Stored(ids), Page::first(0), deadline).await? {
-            Scanned::Stored(stored) => Ok(stored.into_iter().collect()),
-            _ => Err(Error::internal("a scan of ids gave something else")),
-        }
+        self.store.existing_ids(ids, deadline).await
     }
 }

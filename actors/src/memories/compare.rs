@@ -307,7 +307,7 @@ impl MemoriesHandle {
         }
         let ids = becomes.changed.keys().copied().collect();
         // Passages that cannot be read are made anew.
-        let mut stored = self.stored_passages(ids, deadline).await.unwrap_or_default();
+        let mut stored = self.store.passages(ids, deadline).await.unwrap_or_default();
         let (now, mut records) = (self.clock.now(), Vec::new());
         for (id, Changed { before, after, more }) in becomes.changed {
             if after == before {

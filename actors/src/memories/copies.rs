@@ -9,7 +9,7 @@ use reasoning_bank_domain::memory::{Memory, Scope};
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Erased, Filter, MemoryRow};
+use crate::ports::{Erased, MemoryFilter, MemoryRow};
 use crate::runtime::Deadline;
 
 /// Memories that are read at once.
@@ -36,7 +36,7 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let mut copies: Vec<Memory> = Vec::new();
         for scope in [Scope::Team, Scope::Org] {
-            let filter = Filter::Memories { workspace: None, status: None, scope: Some(scope) };
+            let filter = MemoryFilter { scope: Some(scope), ..MemoryFilter::default() };
             let take = |rows: Vec<MemoryRow>| {
                 copies.extend(rows.into_iter().map(|row| row.memory).filter(Memory::is_copy));
                 ControlFlow::Continue(())

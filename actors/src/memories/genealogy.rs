@@ -11,7 +11,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Filter, MemoryRow, Page, Scanned, Visible};
+use crate::ports::{MemoryRow, Page, Visible};
 use crate::runtime::Deadline;
 
 /// Memories that are read at once.
@@ -111,9 +111,7 @@ impl MemoriesHandle {
         let mut lineage = Lineage::default();
         let mut page = Page::first(LINKS_AT_ONCE);
         loop {
-            let Scanned::Lineage(links) = self.store.scan(Filter::Lineage, page.clone(), deadline).await? else {
-                return Err(Error::internal("a scan of relations gave something else"));
-            };
+            let links = self.store.lineage(page.clone(), deadline).await?;
             let last = links.last().map(|(id, _)| id.uuid()).filter(|_| links.len() == LINKS_AT_ONCE);
             links.into_iter().for_each(|(id, sources)| lineage.add(id, sources));
             let Some(last) = last else { return Ok(lineage) };

@@ -13,10 +13,10 @@ use reasoning_bank_domain::retrieval::responses::{Listed, MemoryView};
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible, within};
 use crate::error::Error;
-use crate::ports::{Conditions, Filter, MemoryRow, Page, Scanned};
+use crate::ports::{Conditions, MemoryFilter, MemoryRow, Page};
 use crate::runtime::Deadline;
 
-/// Of a scan that goes through everything.
+/// Memories or signals that are read at once where all are looked at.
 pub(super) const PAGE: usize = 1_000;
 
 /// Of a page.
@@ -52,17 +52,11 @@ impl MemoriesHandle {
         let now = self.clock.now();
         let conditions = within(&request.conditions, &request.made, now)?;
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
-        let (own, status) = (workspace.id.clone(), request.status);
-        let filter = match request.parent {
-            Some(parent) => {
-                self.readable_one(parent, &workspace, deadline).await?;
-                Filter::DerivedFrom(vec![parent])
-            }
-            None if conditions == Conditions::default() => {
-                Filter::Memories { workspace: Some(own), status, scope: None }
-            }
-            None => Filter::Matching { workspace: own, status, conditions: conditions.clone() },
-        };
+        if let Some(parent) = request.parent {
+            self.readable_one(parent, &workspace, deadline).await?;
+        }
+        let (own, status) = (Some(workspace.id.clone()), request.status);
+        let filter = MemoryFilter { workspace: own, status, scope: None, conditions: conditions.clone() };
         let visible = visible(&workspace, Reach::Cascade);
         let wanted = |row: &MemoryRow| {
             let is_asked = status.is_none_or(|status| row.memory.status == status) && conditions.hold(&row.memory);
@@ -73,7 +67,10 @@ impl MemoriesHandle {
         let mut page = Page { after: request.after.map(MemoryId::uuid), ..Page::newest(limit + 1) };
         // Beyond the page, to know whether there is another one.
         while rows.len() <= limit {
-            let found = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
+            let found = match request.parent {
+                Some(parent) => self.store.derived_from(vec![parent], page.clone(), deadline).await?,
+                None => self.store.memories(filter.clone(), page.clone(), deadline).await?,
+            };
             let last = found.last().map(|row| row.memory.id.uuid()).filter(|_| found.len() == page.limit);
             rows.extend(found.into_iter().filter(wanted));
             let Some(last) = last else { break };
@@ -96,9 +93,8 @@ impl MemoriesHandle {
     ) -> Result<Traces, Error> {
         check(limit)?;
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let filter = Filter::Traces { workspace: Some(workspace.id) };
         let page = Page { after: after.map(TraceId::uuid), ..Page::newest(limit + 1) };
-        let mut traces = self.scan_traces(filter, page, deadline).await?;
+        let mut traces = self.store.traces(Some(workspace.id), page, deadline).await?;
         let next = (traces.len() > limit).then(|| traces.get(limit - 1).map(|trace| trace.trace_id)).flatten();
         traces.truncate(limit);
         Ok(Traces { traces: traces.iter().map(TraceSummary::of).collect(), next })
@@ -116,44 +112,25 @@ impl MemoriesHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<Trace, Error> {
-        let traces = self.scan_traces(Filter::Trace(id), Page::first(1), deadline).await?;
-        let own = traces.into_iter().find(|trace| trace.metadata.workspace_id == workspace.id);
+        let stored = self.store.trace(id, deadline).await?;
+        let own = stored.filter(|trace| trace.metadata.workspace_id == workspace.id);
         own.ok_or_else(|| Error::NotFound(format!("trace {id} here")))
     }
 
-    pub(super) async fn scan_traces(
-        &self,
-        filter: Filter,
-        page: Page,
-        deadline: Deadline,
-    ) -> Result<Vec<Trace>, Error> {
-        match self.store.scan(filter, page, deadline).await? {
-            Scanned::Traces(traces) => Ok(traces),
-            _ => Err(Error::internal("a scan of traces gave something else")),
-        }
-    }
-
-    /// Gives all memories of a scan to `take`, page by page, until it breaks off.
+    /// Gives all memories of which the filter holds to `take`, page by page, until it breaks off.
     pub(super) async fn each_page(
         &self,
-        filter: &Filter,
+        filter: &MemoryFilter,
         deadline: Deadline,
         mut take: impl FnMut(Vec<MemoryRow>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let mut page = Page::first(PAGE);
         loop {
-            let rows = self.scan_memories(filter.clone(), page.clone(), deadline).await?;
+            let rows = self.store.memories(filter.clone(), page.clone(), deadline).await?;
             let last = rows.last().map(|row| row.memory.id.uuid()).filter(|_| rows.len() == PAGE);
             let flow = take(rows);
             let (Some(last), ControlFlow::Continue(())) = (last, flow) else { return Ok(()) };
             page = page.after(last);
-        }
-    }
-
-    async fn scan_memories(&self, filter: Filter, page: Page, deadline: Deadline) -> Result<Vec<MemoryRow>, Error> {
-        match self.store.scan(filter, page, deadline).await? {
-            Scanned::Memories(rows) => Ok(rows),
-            _ => Err(Error::internal("a scan of memories gave something else")),
         }
     }
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::MemoriesHandle;
 use crate::error::Error;
-use crate::ports::{Filter, Page, Record, Scanned};
+use crate::ports::Record;
 use crate::runtime::Deadline;
 
 /// All of it belongs into one commit.
@@ -79,9 +79,6 @@ impl MemoriesHandle {
         if ids.is_empty() {
             return Ok(HashSet::new());
         }
-        match self.store.scan(Filter::Stored(ids), Page::first(0), deadline).await? {
-            Scanned::Stored(stored) => Ok(stored.into_iter().map(SignalId::from).collect()),
-            _ => Err(Error::internal("a look-up of ids gave something else")),
-        }
+        Ok(self.store.existing_ids(ids, deadline).await?.into_iter().map(SignalId::from).collect())
     }
 }

@@ -1,14 +1,13 @@
 //! The passages of a memory: what is searched of it, and whether those that are stored are those of its text.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{Memory, Searched};
 
 use super::MemoriesHandle;
 use crate::error::Error;
-use crate::ports::{Chunk, EmbedderState, Filter, Page, Passage, PassageKind, Record, Scanned, StoreError};
+use crate::ports::{Chunk, EmbedderState, Passage, PassageKind, Record, StoreError};
 use crate::runtime::Deadline;
 
 /// So long a text is waited for before it is stored without vectors: most take a tenth of a second.
@@ -28,7 +27,7 @@ impl MemoriesHandle {
         let Some(added) = added(&before.searched(), &memory.searched()) else {
             return Ok(self.with_these_or_new(memory, Vec::new(), deadline).await);
         };
-        let stored = self.stored_passages(vec![before.id], deadline).await?.remove(&before.id).unwrap_or_default();
+        let stored = self.store.passages(vec![before.id], deadline).await?.remove(&before.id).unwrap_or_default();
         let more = match added == Searched::default() {
             true => Vec::new(),
             false => passages_of(&added, &self.chunks_of([&added], deadline).await.1),
@@ -72,17 +71,6 @@ impl MemoriesHandle {
         (embedder, texts.into_iter().zip(chunks).collect())
     }
 
-    pub(super) async fn stored_passages(
-        &self,
-        of: Vec<MemoryId>,
-        deadline: Deadline,
-    ) -> Result<BTreeMap<MemoryId, Vec<Passage>>, Error> {
-        match self.store.scan(Filter::Passages(of), Page::first(1), deadline).await? {
-            Scanned::Passages(passages) => Ok(passages),
-            _ => Err(Error::internal("a scan of passages gave something else")),
-        }
-    }
-
     /// The pieces of each text with their vectors; without, and without a fingerprint, where the embedder failed or does
     /// not make them soon, at the latest within half the caller's time: what is to be stored is stored, found by its words
     /// alone until [`Self::fill_vectors`] comes to it.
@@ -107,11 +95,7 @@ impl MemoriesHandle {
     /// # Errors
     /// Those of the store, and of the embedder.
     pub async fn fill_vectors(&self, deadline: Deadline) -> Result<usize, Error> {
-        let without = self.store.scan(Filter::WithoutVectors, Page::first(FILLED_AT_ONCE), deadline).await?;
-        let Scanned::Stored(ids) = without else {
-            return Err(Error::internal("a look-up of memories without vectors gave something else"));
-        };
-        let ids: Vec<MemoryId> = ids.into_iter().map(MemoryId::from).collect();
+        let ids = self.store.without_vectors(FILLED_AT_ONCE, deadline).await?;
         let mut filled = 0;
         for row in if ids.is_empty() { Vec::new() } else { self.store.get(ids, deadline).await? } {
             let updated_at = row.memory.updated_at;

@@ -16,7 +16,7 @@ use super::learn::signal;
 use super::list::PAGE;
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Filter, MemoryCommit, MemoryRow, Page, Record, Scanned};
+use crate::ports::{MemoryCommit, MemoryFilter, MemoryRow, Page, Record};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
@@ -178,8 +178,11 @@ impl MemoriesHandle {
         now: Timestamp,
         deadline: Deadline,
     ) -> Result<Vec<MemoryRow>, Error> {
-        let own = Some(workspace.id.clone());
-        let filter = Filter::Memories { workspace: own, status: Some(Status::Active), scope: None };
+        let filter = MemoryFilter {
+            workspace: Some(workspace.id.clone()),
+            status: Some(Status::Active),
+            ..MemoryFilter::default()
+        };
         let visible = visible(workspace, Reach::Cascade);
         let mut candidates = Vec::new();
         let take = |rows: Vec<MemoryRow>| {
@@ -198,10 +201,7 @@ impl MemoriesHandle {
         for ids in ids.chunks(AT_ONCE) {
             let mut page = Page::first(PAGE);
             loop {
-                let filter = Filter::SignalsOf(ids.to_vec());
-                let Scanned::Signals(signals) = self.store.scan(filter, page.clone(), deadline).await? else {
-                    return Err(Error::internal("a scan of signals gave something else"));
-                };
+                let signals = self.store.signals_about(ids.to_vec(), page.clone(), deadline).await?;
                 let last = signals.last().map(|signal| signal.id.uuid()).filter(|_| signals.len() == PAGE);
                 signals.into_iter().for_each(|signal| sources.add(signal));
                 let Some(last) = last else { break };
@@ -229,15 +229,16 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Vec<Memory>, Error> {
         let visible = visible(workspace, Reach::Cascade);
-        let filter = Filter::DerivedFrom(ids.to_vec());
         let mut copies = Vec::new();
-        let take = |rows: Vec<MemoryRow>| {
+        let mut page = Page::first(PAGE);
+        loop {
+            let rows = self.store.derived_from(ids.to_vec(), page.clone(), deadline).await?;
+            let last = rows.last().map(|row| row.memory.id.uuid()).filter(|_| rows.len() == PAGE);
             let shared = rows.into_iter().map(|row| row.memory).filter(|derived| derived.scope != Scope::Project);
             copies.extend(shared.filter(|derived| visible.contains(derived)));
-            ControlFlow::Continue(())
-        };
-        self.each_page(&filter, deadline, take).await?;
-        Ok(copies)
+            let Some(last) = last else { return Ok(copies) };
+            page = page.after(last);
+        }
     }
 }
 

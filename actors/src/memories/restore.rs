@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::MemoriesHandle;
 use super::passages::are_passages_of;
 use crate::error::Error;
-use crate::ports::{Batch, Filter, Fingerprint, Page, Passage, Record, Scanned};
+use crate::ports::{Batch, Fingerprint, Passage, Record};
 use crate::runtime::Deadline;
 
 /// One thing to be written as it is. Whoever gives it has checked it and removed its secrets.
@@ -54,10 +54,7 @@ impl MemoriesHandle {
     /// always.
     pub async fn restore(&self, things: Vec<Restorable>, deadline: Deadline) -> Result<Vec<bool>, Error> {
         let ids: Vec<Uuid> = things.iter().filter_map(Restorable::uuid).collect();
-        let mut known: HashSet<Uuid> = match self.store.scan(Filter::Stored(ids), Page::first(0), deadline).await? {
-            Scanned::Stored(stored) => stored.into_iter().collect(),
-            _ => HashSet::new(),
-        };
+        let mut known = self.store.existing_ids(ids, deadline).await?;
         let mut jobs = self.stored_jobs(&things, deadline).await?;
         let is_new = |thing: &Restorable| match thing {
             Restorable::Job(job) => jobs.insert(job.id),
@@ -100,10 +97,7 @@ impl MemoriesHandle {
         let mut stored = HashSet::new();
         for thing in things {
             let Restorable::Job(job) = thing else { continue };
-            match self.store.scan(Filter::Job(job.id), Page::first(1), deadline).await? {
-                Scanned::Jobs(jobs) => stored.extend(jobs.into_iter().map(|job| job.id)),
-                _ => return Err(Error::internal("a scan of jobs gave something else")),
-            }
+            stored.extend(self.store.job(job.id, deadline).await?.map(|job| job.id));
         }
         Ok(stored)
     }

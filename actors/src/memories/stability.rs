@@ -12,7 +12,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::{MemoriesHandle, WorkspaceRef};
 use crate::error::Error;
-use crate::ports::{Filter, Page, Record};
+use crate::ports::{Page, Record};
 use crate::runtime::Deadline;
 
 /// The newest traces that are looked at, used or not.
@@ -75,11 +75,10 @@ impl MemoriesHandle {
 
     /// The traces that count, newest first, and whether there are older ones that were not looked at.
     async fn uses(&self, workspace: &Workspace, deadline: Deadline) -> Result<(Vec<Used>, bool), Error> {
-        let filter = Filter::Traces { workspace: Some(workspace.id.clone()) };
         let (mut used, mut seen) = (Vec::new(), 0);
         let mut page = Page::newest(TRACES_AT_ONCE);
         loop {
-            let traces = self.scan_traces(filter.clone(), page.clone(), deadline).await?;
+            let traces = self.store.traces(Some(workspace.id.clone()), page.clone(), deadline).await?;
             let last = traces.last().map(|trace| trace.trace_id.uuid()).filter(|_| traces.len() == page.limit);
             seen += traces.len();
             used.extend(traces.iter().filter_map(Used::of));

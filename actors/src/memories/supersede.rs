@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Batch, Filter, MemoryRow, Record, StoreError};
+use crate::ports::{Batch, MemoryFilter, MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
 
 /// Others who change the same memories at the same time.
@@ -142,7 +142,8 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<(Vec<OpenLink>, usize), Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let filter = Filter::Memories { workspace: Some(workspace.id), status: Some(Status::Active), scope: None };
+        let filter =
+            MemoryFilter { workspace: Some(workspace.id), status: Some(Status::Active), ..MemoryFilter::default() };
         let mut linked: Vec<(Memory, Successor)> = Vec::new();
         let take = |rows: Vec<MemoryRow>| {
             let memories = rows.into_iter().map(|row| row.memory);
@@ -322,7 +323,7 @@ impl MemoriesHandle {
         if changed.is_empty() {
             return Ok(Batch::new());
         }
-        let mut passages = self.stored_passages(changed.iter().map(|memory| memory.id).collect(), deadline).await?;
+        let mut passages = self.store.passages(changed.iter().map(|memory| memory.id).collect(), deadline).await?;
         let (now, mut batch) = (self.clock.now(), Batch::new());
         for memory in changed {
             let stored = passages.remove(&memory.id).unwrap_or_default();

@@ -1,13 +1,13 @@
 //! What can be done with a workspace as a whole: list, look, name, trust, move, empty, delete.
 
 use jiff::Timestamp;
-use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetail, WorkspaceId, is_name};
+use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetail, is_name};
 use reasoning_bank_domain::safety::secrets::Scrub;
 
 use super::WorkspacesHandle;
 use crate::error::Error;
 use crate::memories::WorkspaceRef;
-use crate::ports::{EraseScope, Erased, Filter, Held, Page, Record, Scanned};
+use crate::ports::{EraseScope, Erased, Held, Record};
 use crate::runtime::Deadline;
 
 /// Other processes that change the same workspace at the same time.
@@ -26,7 +26,7 @@ impl WorkspacesHandle {
     /// A workspace and how much it holds, team and organisation as they count.
     pub async fn show(&self, named: &WorkspaceRef, deadline: Deadline) -> Result<WorkspaceDetail, Error> {
         let resolved = self.resolve(named, deadline).await?;
-        let Held { memories, traces, jobs, .. } = self.held(&resolved.workspace.id, deadline).await?;
+        let Held { memories, traces, jobs, .. } = self.store.held(resolved.workspace.id.clone(), deadline).await?;
         Ok(WorkspaceDetail { workspace: resolved.workspace, registered: resolved.registered, memories, traces, jobs })
     }
 
@@ -64,7 +64,7 @@ impl WorkspacesHandle {
         let Some(other) = at_root.filter(|other| other.id != moved.id) else {
             return self.change(&WorkspaceRef::Id(moved.id), deadline, |moved| root.clone_into(&mut moved.root)).await;
         };
-        if self.held(&other.id, deadline).await? != Held::default() {
+        if self.store.held(other.id.clone(), deadline).await? != Held::default() {
             let problem = format!(
                 "{root} is a workspace of its own already, with id {} and memories, traces, evidence or jobs; delete it \
                  first, or keep both",
@@ -144,13 +144,6 @@ impl WorkspacesHandle {
             }
         }
         Err(Error::Conflict("the workspace".to_owned()))
-    }
-
-    async fn held(&self, id: &WorkspaceId, deadline: Deadline) -> Result<Held, Error> {
-        match self.store.scan(Filter::Held(id.clone()), Page::first(1), deadline).await? {
-            Scanned::Held(held) => Ok(held),
-            _ => Err(Error::internal("a count of what a workspace holds gave something else")),
-        }
     }
 }
 

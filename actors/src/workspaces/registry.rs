@@ -10,13 +10,10 @@ use tokio::time::Instant;
 
 use super::known::Known;
 use crate::error::Error;
-use crate::ports::{Filter, Page, Scanned};
 use crate::runtime::{Deadline, Tasks};
 use crate::store::StoreHandle;
 
 const FIRST_READ_LIMIT: Duration = Duration::from_secs(30);
-/// Of a page; workspaces come whole.
-const MOST: usize = 10_000;
 
 pub(crate) struct WorkspaceRegistry;
 
@@ -79,10 +76,8 @@ impl Actor for WorkspaceRegistry {
 
 async fn reread(store: &StoreHandle, known: &ArcSwap<Known>, deadline: Deadline) -> Result<(), Error> {
     let begun = Instant::now();
-    if let Scanned::Workspaces(workspaces) = store.scan(Filter::Workspaces, Page::first(MOST), deadline).await? {
-        let read = Arc::new(Known::read(workspaces, begun));
-        // A reading that began later may have ended earlier.
-        known.rcu(|newest| if newest.read_at > read.read_at { Arc::clone(newest) } else { Arc::clone(&read) });
-    }
+    let read = Arc::new(Known::read(store.workspaces(deadline).await?, begun));
+    // A reading that began later may have ended earlier.
+    known.rcu(|newest| if newest.read_at > read.read_at { Arc::clone(newest) } else { Arc::clone(&read) });
     Ok(())
 }

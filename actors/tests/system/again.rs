@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reasoning_bank_actors::memories::{RecordRequest, Restorable, RetrieveRequest};
-use reasoning_bank_actors::ports::{Conditions, EmbedderState, MemoryStore};
+use reasoning_bank_actors::ports::{Conditions, EmbedderState, StoreReads};
 use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;

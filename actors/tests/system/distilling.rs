@@ -14,7 +14,7 @@ use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest};
 use reasoning_bank_actors::model::NoModel;
 use reasoning_bank_actors::ports::{
-    Exclusive, Filter, LanguageModel, MemoryStore, ModelError, Page, Right, Scanned, StoreError,
+    Exclusive, JobFilter, LanguageModel, MemoryStore, ModelError, Page, Right, StoreError, StoreReads,
 };
 use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
@@ -99,11 +99,8 @@ impl Bank {
 
     /// How often jobs were changed.
     async fn revisions(&self) -> u32 {
-        let all = Filter::Jobs { workspace: None, state: None, due: None };
-        match self.store.scan(all, Page::first(1_000), soon()).await.unwrap() {
-            Scanned::Jobs(jobs) => jobs.iter().map(|job| job.revision).sum(),
-            other => panic!("{other:?}"),
-        }
+        let jobs = self.store.jobs(JobFilter::default(), Page::first(1_000), soon()).await.unwrap();
+        jobs.iter().map(|job| job.revision).sum()
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
-use reasoning_bank_actors::ports::{Filter, MemoryStore, Page, Scanned, StoreError};
+use reasoning_bank_actors::ports::{MemoryStore, Page, StoreError};
 use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::testkit::Faults;
@@ -78,9 +78,8 @@ async fn a_task_whose_agent_dies_is_reported_and_recorded_and_not_run_again(#[va
     assert!(model.idle(soon()).await, "its model calls ended with it");
     assert_eq!(model.calls(Purpose::Think), 2, "it was not run again");
     let recorded = reasoning_bank_actors::testkit::eventually(&mut events, soon(), async || {
-        let all = Filter::Traces { workspace: None };
-        let traces = world.handle.store.scan(all, Page::first(9), soon()).await.unwrap();
-        matches!(traces, Scanned::Traces(traces) if traces.len() == 1 && traces[0].outcome == Outcome::Failure)
+        let traces = world.handle.store.traces(None, Page::first(9), soon()).await.unwrap();
+        traces.len() == 1 && traces[0].outcome == Outcome::Failure
     })
     .await;
     assert!(recorded);
@@ -145,9 +144,8 @@ async fn tasks_that_die_with_the_actor_above_them_are_reported_and_recorded(#[va
     assert!(matches!(solving.await.unwrap(), Err(Error::Internal(_))));
     let finished = |event: &SystemEvent| matches!(event, SystemEvent::TaskFinished { .. });
     assert!(events.wait_for(finished, soon()).await.is_some());
-    let all = Filter::Traces { workspace: None };
-    let traces = world.handle.store.scan(all, Page::first(9), soon()).await.unwrap();
-    assert!(matches!(traces, Scanned::Traces(traces) if traces.len() == 1 && traces[0].outcome == Outcome::Failure));
+    let traces = world.handle.store.traces(None, Page::first(9), soon()).await.unwrap();
+    assert!(traces.len() == 1 && traces[0].outcome == Outcome::Failure);
     world.stop().await;
 }
 

@@ -4,18 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest};
 use reasoning_bank_actors::ports::{
-    Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Record, Scanned,
-    StoreError,
+    Batch, Committed, EraseScope, Erased, Maintained, MemoryStore, Record, StoreFuture, StoreReads,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::retrieval::candidates::Candidates;
 
 use crate::support::*;
 
@@ -25,7 +22,7 @@ type Meanwhile = Box<dyn Fn(Memory) -> Vec<Memory> + Send + Sync>;
 struct Shared {
     store: MemStore,
     meanwhile: std::sync::Mutex<Option<(Vec<MemoryId>, Meanwhile)>>,
-    lineages: AtomicUsize,
+    lineages: Arc<AtomicUsize>,
 }
 
 impl Shared {
@@ -34,17 +31,19 @@ impl Shared {
     }
 
     async fn revise(&self, memory: Memory) {
-        let passages = match self.store.scan(Filter::Passages(vec![memory.id]), Page::first(1), soon()).await.unwrap() {
-            Scanned::Passages(mut passages) => passages.remove(&memory.id).unwrap_or_default(),
-            other => panic!("{other:?}"),
-        };
+        let mut stored = self.store.passages(vec![memory.id], soon()).await.unwrap();
+        let passages = stored.remove(&memory.id).unwrap_or_default();
         let memory = Memory { revision: memory.revision + 1, ..memory };
         self.store.commit(vec![Record::Revision { memory, passages }], soon()).await.unwrap();
     }
 }
 
 impl MemoryStore for Shared {
-    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
+    fn reads(&self) -> &dyn StoreReads {
+        &self.store
+    }
+
+    fn commit(&self, batch: Batch, deadline: Deadline) -> StoreFuture<'_, Committed> {
         let revises = batch.iter().any(|record| matches!(record, Record::Revision { .. }));
         let meanwhile = if revises { self.meanwhile.lock().unwrap().take() } else { None };
         async move {
@@ -60,33 +59,23 @@ impl MemoryStore for Shared {
         .boxed()
     }
 
-    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
-        self.store.candidates(recall, deadline)
-    }
-
-    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
-        self.store.get(ids, deadline)
-    }
-
-    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
-        if filter == Filter::Lineage {
-            self.lineages.fetch_add(1, Ordering::Relaxed);
-        }
-        self.store.scan(filter, page, deadline)
-    }
-
-    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
+    fn erase(&self, scope: EraseScope, deadline: Deadline) -> StoreFuture<'_, Erased> {
         self.store.erase(scope, deadline)
     }
 
-    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
+    fn maintain(&self, deadline: Deadline) -> StoreFuture<'_, Maintained> {
         self.store.maintain(deadline)
     }
 }
 
 async fn shared_world() -> (World, Arc<Shared>) {
-    let shared =
-        Arc::new(Shared { store: MemStore::new(), meanwhile: Default::default(), lineages: AtomicUsize::default() });
+    let (store, lineages) = (MemStore::new(), Arc::new(AtomicUsize::default()));
+    let counted = Arc::clone(&lineages);
+    store.before_each(move |op| {
+        counted.fetch_add(usize::from(op == "lineage"), Ordering::Relaxed);
+        Ok(())
+    });
+    let shared = Arc::new(Shared { store, meanwhile: Default::default(), lineages });
     let opened: Arc<dyn MemoryStore> = Arc::clone(&shared) as Arc<dyn MemoryStore>;
     let opener: StoreOpener = Arc::new(move || {
         let opened = Arc::clone(&opened);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reasoning_bank_actors::memories::{Reach, RecordRequest, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{Conditions, EmbedderState, Filter, MemoryStore, Page, Scanned};
+use reasoning_bank_actors::ports::{Conditions, EmbedderState, StoreReads};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
@@ -246,10 +246,7 @@ async fn a_root_with_a_name_is_registered_under_it() {
     let root_name = Some(RootName { root, name: Some("shop".into()), ..RootName::default() });
     let world = world_with(good_model(), SystemSettings { root_name, ..SystemSettings::default() }).await;
     world.handle.memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap();
-    let Scanned::Workspaces(stored) = world.store.scan(Filter::Workspaces, Page::first(10), soon()).await.unwrap()
-    else {
-        panic!("no workspaces")
-    };
+    let stored = world.store.workspaces(soon()).await.unwrap();
     assert_eq!(stored.iter().map(|workspace| workspace.name.as_str()).collect::<Vec<_>>(), ["shop"]);
     let other = WorkspaceRef::Root("/home/me/other".into());
     let other = world.handle.workspaces.resolve(&other, soon()).await.unwrap();

@@ -3,12 +3,8 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, UpdateRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{
-    Batch, Committed, EraseScope, Erased, Filter, Maintained, MemoryRow, MemoryStore, Page, Recall, Scanned, StoreError,
-};
-use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::ports::{EraseScope, MemoryStore, StoreError};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
@@ -16,7 +12,6 @@ use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::{Changes, Scope, Status};
-use reasoning_bank_domain::retrieval::candidates::Candidates;
 
 use crate::support::*;
 
@@ -212,38 +207,6 @@ async fn a_promotion_does_not_bring_a_deleted_workspace_back() {
     world.stop().await;
 }
 
-/// A store that cannot say what was derived from what.
-struct WithoutFamilies(MemStore);
-
-impl MemoryStore for WithoutFamilies {
-    fn commit(&self, batch: Batch, deadline: Deadline) -> BoxFuture<'_, Result<Committed, StoreError>> {
-        self.0.commit(batch, deadline)
-    }
-
-    fn candidates(&self, recall: Recall, deadline: Deadline) -> BoxFuture<'_, Result<Candidates, StoreError>> {
-        self.0.candidates(recall, deadline)
-    }
-
-    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> BoxFuture<'_, Result<Vec<MemoryRow>, StoreError>> {
-        self.0.get(ids, deadline)
-    }
-
-    fn scan(&self, filter: Filter, page: Page, deadline: Deadline) -> BoxFuture<'_, Result<Scanned, StoreError>> {
-        match filter {
-            Filter::DerivedFrom(_) => async { Err(StoreError::Failed("the disk is gone".into())) }.boxed(),
-            filter => self.0.scan(filter, page, deadline),
-        }
-    }
-
-    fn erase(&self, scope: EraseScope, deadline: Deadline) -> BoxFuture<'_, Result<Erased, StoreError>> {
-        self.0.erase(scope, deadline)
-    }
-
-    fn maintain(&self, deadline: Deadline) -> BoxFuture<'_, Result<Maintained, StoreError>> {
-        self.0.maintain(deadline)
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_promotion_that_fails_or_has_nowhere_to_go_does_not_fail_the_report() {
     let world = world_with(good_model(), by_itself()).await;
@@ -255,7 +218,13 @@ async fn a_promotion_that_fails_or_has_nowhere_to_go_does_not_fail_the_report() 
     assert_eq!(report(&world, id, "d", &project()).await.promoted.len(), 1, "the next evidence tries it again");
     world.stop().await;
 
-    let store: Arc<dyn MemoryStore> = Arc::new(WithoutFamilies(MemStore::new()));
+    let store = MemStore::new();
+    // It cannot say what was derived from what.
+    store.before_each(|op| match op {
+        "derived_from" => Err(StoreError::Failed("the disk is gone".into())),
+        _ => Ok(()),
+    });
+    let store: Arc<dyn MemoryStore> = Arc::new(store);
     let opener: StoreOpener = Arc::new(move || {
         let store = Arc::clone(&store);
         async move { Ok(store) }.boxed()

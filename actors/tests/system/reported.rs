@@ -195,7 +195,7 @@ async fn what_a_client_is_shown_counts_once_a_session_and_day_and_is_no_evidence
     let (store, handle) = (world.store.clone(), world.handle.clone());
     handle.usage.shown([id], &project(), "four");
     world.stop().await;
-    let stored = reasoning_bank_actors::ports::MemoryStore::get(&*store, vec![id], soon()).await.unwrap();
+    let stored = reasoning_bank_actors::ports::StoreReads::get(&*store, vec![id], soon()).await.unwrap();
     assert_eq!(stored[0].evidence.usage_count(), 3, "a stop stores what waits, and reading registers no workspace");
 }
 

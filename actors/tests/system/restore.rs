@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use reasoning_bank_actors::memories::{Restorable, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{EmbedderState, Filter, MemoryStore, Page, Passage, Scanned};
+use reasoning_bank_actors::ports::{EmbedderState, Passage, StoreReads};
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -16,10 +16,7 @@ use crate::support::*;
 /// A memory as it is stored, with its passages.
 async fn stored(world: &World, id: MemoryId) -> (Memory, Vec<Passage>) {
     let memory = world.store.get(vec![id], soon()).await.unwrap().remove(0).memory;
-    match world.store.scan(Filter::Passages(vec![id]), Page::first(10), soon()).await.unwrap() {
-        Scanned::Passages(mut passages) => (memory, passages.remove(&id).unwrap_or_default()),
-        other => panic!("{other:?}"),
-    }
+    (memory, world.passages(id).await)
 }
 
 /// One that another bank recorded.
@@ -148,9 +145,7 @@ async fn a_configured_team_is_not_stored_with_what_is_restored() {
     let here = world.handle.workspaces.resolve(&project(), soon()).await.unwrap().workspace;
     assert_eq!(here.team.as_deref(), Some("blue"));
     world.handle.memories.restore(vec![Restorable::Workspace(here)], soon()).await.unwrap();
-    match world.store.scan(Filter::Workspaces, Page::first(10), soon()).await.unwrap() {
-        Scanned::Workspaces(stored) => assert_eq!(stored.iter().map(|w| w.team.clone()).collect::<Vec<_>>(), [None]),
-        other => panic!("{other:?}"),
-    }
+    let stored = world.store.workspaces(soon()).await.unwrap();
+    assert_eq!(stored.iter().map(|w| w.team.clone()).collect::<Vec<_>>(), [None]);
     world.stop().await;
 }

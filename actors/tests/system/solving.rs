@@ -5,7 +5,7 @@ use std::time::Duration;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::model::{Latency, Simulated, SimulatedSettings};
-use reasoning_bank_actors::ports::{EmbedderState, Filter, ModelError, Page, Scanned, StoreError};
+use reasoning_bank_actors::ports::{EmbedderState, ModelError, Page, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
@@ -116,9 +116,7 @@ async fn cancelling_stops_the_calls_in_flight_and_stores_nothing() {
     cancel.cancel();
     assert_eq!(solving.await.unwrap(), Err(Error::Cancelled));
     assert!(model.idle(soon()).await && model.abandoned() == 3);
-    let all = Filter::Traces { workspace: None };
-    let traces = world.handle.store.scan(all, Page::first(9), soon()).await.unwrap();
-    assert_eq!(traces, Scanned::Traces(vec![]));
+    assert_eq!(world.handle.store.traces(None, Page::first(9), soon()).await.unwrap(), []);
     world.stop().await;
 }
 

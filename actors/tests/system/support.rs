@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{Clock, Filter, LanguageModel, MemoryStore, Page, Passage, Scanned};
+use reasoning_bank_actors::ports::{Clock, LanguageModel, MemoryFilter, MemoryStore, Page, Passage, StoreReads};
 use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
@@ -242,25 +242,15 @@ impl World {
     }
 
     pub(crate) async fn signals(&self) -> Vec<Signal> {
-        let all = Filter::Signals { workspace: None };
-        match self.store.scan(all, Page::first(1_000), soon()).await.unwrap() {
-            Scanned::Signals(signals) => signals,
-            other => panic!("{other:?}"),
-        }
+        self.store.signals(None, Page::first(1_000), soon()).await.unwrap()
     }
 
     pub(crate) async fn memories(&self) -> Vec<Memory> {
-        let all = Filter::Memories { workspace: None, status: None, scope: None };
-        match self.store.scan(all, Page::first(20_000), soon()).await.unwrap() {
-            Scanned::Memories(rows) => rows.into_iter().map(|row| row.memory).collect(),
-            other => panic!("{other:?}"),
-        }
+        let rows = self.store.memories(MemoryFilter::default(), Page::first(20_000), soon()).await.unwrap();
+        rows.into_iter().map(|row| row.memory).collect()
     }
 
     pub(crate) async fn passages(&self, id: MemoryId) -> Vec<Passage> {
-        match self.store.scan(Filter::Passages(vec![id]), Page::first(1), soon()).await.unwrap() {
-            Scanned::Passages(mut passages) => passages.remove(&id).unwrap_or_default(),
-            other => panic!("{other:?}"),
-        }
+        self.store.passages(vec![id], soon()).await.unwrap().remove(&id).unwrap_or_default()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::ports::{Filter, Page, Scanned, Verifier, VerifyError};
+use reasoning_bank_actors::ports::{Verifier, VerifyError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed};
 use reasoning_bank_domain::memory::trace::{Outcome, VerdictSource};
@@ -55,12 +55,8 @@ async fn what_a_check_observed_wins_over_the_judge_and_is_kept_without_its_secre
     let call = with(Check::Says { passed: false, detail: "exit code 1\nghp_0123456789abcdefghijABCDEFGHIJ012345" });
     let report = world.handle.agents.solve(task("sort", 1), project(), call).await.unwrap();
     assert_eq!((report.outcome, report.verdict_source), (Outcome::Failure, VerdictSource::Evidence));
-    let Scanned::Traces(traces) =
-        world.handle.store.scan(Filter::Trace(report.trace_id.unwrap()), Page::first(1), soon()).await.unwrap()
-    else {
-        unreachable!("traces were asked for")
-    };
-    let evidence = traces[0].evidence.clone().unwrap();
+    let trace = world.handle.store.trace(report.trace_id.unwrap(), soon()).await.unwrap().unwrap();
+    let evidence = trace.evidence.unwrap();
     assert!(evidence.starts_with("exit_code failed: exit code 1"), "{evidence}");
     assert!(!evidence.contains("ghp_") && !format!("{report:?}").contains("ghp_"));
     world.stop().await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, WorkspaceRef};
-use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError, Visible};
+use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError, StoreReads, Visible};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::RootName;
@@ -222,11 +222,7 @@ async fn a_configured_team_counts_and_is_never_stored() {
 }
 
 async fn stored(world: &World) -> Vec<Workspace> {
-    use reasoning_bank_actors::ports::{Filter, Page, Scanned};
-    match world.store.scan(Filter::Workspaces, Page::first(10), soon()).await.unwrap() {
-        Scanned::Workspaces(workspaces) => workspaces,
-        other => panic!("{other:?}"),
-    }
+    world.store.workspaces(soon()).await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]

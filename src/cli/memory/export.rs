@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_actors::ports::{Filter, Page, Passage, Scanned};
+use reasoning_bank_actors::ports::{JobFilter, MemoryFilter, MemoryRow, Page, Passage};
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::store::StoreHandle;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::safety::invisible::escaped_in_json;
 use reasoning_bank_domain::safety::secrets::Scrub;
@@ -48,16 +50,12 @@ pub(in crate::cli) async fn export(
         None => None,
     };
     let mut streams = vec![
-        Stream::new(
-            Filter::Memories { workspace: workspace.clone(), status: None, scope: None },
-            PAGE_OF_MEMORIES,
-            vectors,
-        ),
-        Stream::new(Filter::Traces { workspace: workspace.clone() }, PAGE, false),
-        Stream::new(Filter::Signals { workspace: workspace.clone() }, PAGE_OF_MEMORIES, false),
+        Stream::new(ExportedKind::Memories { vectors }, &workspace),
+        Stream::new(ExportedKind::Traces, &workspace),
+        Stream::new(ExportedKind::Signals, &workspace),
     ];
     if with_jobs {
-        streams.push(Stream::new(Filter::Jobs { workspace, state: None, due: None }, PAGE_OF_JOBS, false));
+        streams.push(Stream::new(ExportedKind::Jobs, &workspace));
     }
     let mut unnamed = workspaces(system).await?;
     let mut lines = Lines { out, as_array, begun: false };
@@ -84,8 +82,7 @@ async fn write_all(
 }
 
 async fn workspaces(system: &SystemHandle) -> Result<HashMap<WorkspaceId, Workspace>, Failure> {
-    let scanned = system.store.scan(Filter::Workspaces, Page::first(PAGE), Deadline::after(PATIENCE)).await?;
-    let Scanned::Workspaces(workspaces) = scanned else { return Ok(HashMap::new()) };
+    let workspaces = system.store.workspaces(Deadline::after(PATIENCE)).await?;
     Ok(workspaces.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect())
 }
 
@@ -102,41 +99,93 @@ struct Line {
     passages: Option<Vec<Passage>>,
 }
 
+/// What a stream writes.
+#[derive(Clone, Copy)]
+enum ExportedKind {
+    Memories { vectors: bool },
+    Traces,
+    Signals,
+    Jobs,
+}
+
+impl ExportedKind {
+    fn page_size(self) -> usize {
+        match self {
+            Self::Memories { .. } | Self::Signals => PAGE_OF_MEMORIES,
+            Self::Traces => PAGE,
+            Self::Jobs => PAGE_OF_JOBS,
+        }
+    }
+
+    /// A page of one workspace, or of all.
+    async fn read(
+        self,
+        workspace: Option<WorkspaceId>,
+        page: Page,
+        store: &StoreHandle,
+    ) -> Result<VecDeque<Line>, Failure> {
+        let deadline = Deadline::after(PATIENCE);
+        match self {
+            Self::Memories { vectors } => {
+                let filter = MemoryFilter { workspace, ..MemoryFilter::default() };
+                memory_lines(store.memories(filter, page, deadline).await?, vectors, store).await
+            }
+            Self::Traces => {
+                let traces = store.traces(workspace, page, deadline).await?;
+                let of = |trace: &Trace| line("trace", trace.trace_id.uuid(), &trace.metadata.workspace_id, trace);
+                traces.iter().map(of).collect()
+            }
+            Self::Signals => {
+                let signals = store.signals(workspace, page, deadline).await?;
+                signals.iter().map(|signal| line("signal", signal.id.uuid(), &signal.workspace_id, signal)).collect()
+            }
+            Self::Jobs => {
+                let filter = JobFilter { workspace, ..JobFilter::default() };
+                let jobs = store.jobs(filter, page, deadline).await?;
+                jobs.iter().map(|job| line("job", job.id.uuid(), &job.workspace_id, job)).collect()
+            }
+        }
+    }
+}
+
+async fn memory_lines(rows: Vec<MemoryRow>, vectors: bool, store: &StoreHandle) -> Result<VecDeque<Line>, Failure> {
+    let ids = rows.iter().map(|row| row.memory.id).collect();
+    let mut passages = if vectors { Some(store.passages(ids, Deadline::after(PATIENCE)).await?) } else { None };
+    let with_passages = |MemoryRow { memory, .. }: MemoryRow| {
+        let mut line = line("memory", memory.id.uuid(), &memory.workspace_id, &memory)?;
+        line.passages = passages.as_mut().map(|passages| passages.remove(&memory.id).unwrap_or_default());
+        if line.passages.is_none() {
+            // it only makes sense beside them
+            line.fields.remove("embedder");
+        }
+        Ok(line)
+    };
+    rows.into_iter().map(with_passages).collect()
+}
+
 /// One kind of things, read a page at a time.
 struct Stream {
-    filter: Filter,
-    size: usize,
-    vectors: bool,
+    kind: ExportedKind,
+    workspace: Option<WorkspaceId>,
     page: VecDeque<Line>,
     after: Option<Uuid>,
     ended: bool,
 }
 
 impl Stream {
-    fn new(filter: Filter, size: usize, vectors: bool) -> Self {
-        Self { filter, size, vectors, page: VecDeque::new(), after: None, ended: false }
+    fn new(kind: ExportedKind, workspace: &Option<WorkspaceId>) -> Self {
+        Self { kind, workspace: workspace.clone(), page: VecDeque::new(), after: None, ended: false }
     }
 
-    async fn fill(&mut self, system: &SystemHandle) -> Result<(), Failure> {
+    async fn fill(&mut self, store: &StoreHandle) -> Result<(), Failure> {
         if self.ended || !self.page.is_empty() {
             return Ok(());
         }
-        let page = Page { after: self.after, ..Page::first(self.size) };
-        let scanned = system.store.scan(self.filter.clone(), page, Deadline::after(PATIENCE)).await?;
-        self.page = lines(scanned, self.vectors)?;
-        self.ended = self.page.len() < self.size;
+        let size = self.kind.page_size();
+        let page = Page { after: self.after, ..Page::first(size) };
+        self.page = self.kind.read(self.workspace.clone(), page, store).await?;
+        self.ended = self.page.len() < size;
         self.after = self.page.back().map(|line| line.id).or(self.after);
-        if self.vectors { self.add_vectors(system).await } else { Ok(()) }
-    }
-
-    async fn add_vectors(&mut self, system: &SystemHandle) -> Result<(), Failure> {
-        let ids = self.page.iter().map(|line| line.id.into()).collect();
-        let scanned =
-            system.store.scan(Filter::Passages(ids), Page::first(self.size), Deadline::after(PATIENCE)).await?;
-        let Scanned::Passages(mut passages) = scanned else { return Ok(()) };
-        for line in &mut self.page {
-            line.passages = Some(passages.remove(&line.id.into()).unwrap_or_default());
-        }
         Ok(())
     }
 }
@@ -144,41 +193,10 @@ impl Stream {
 /// The line with the lowest id of all streams.
 async fn next(streams: &mut [Stream], system: &SystemHandle) -> Result<Option<Line>, Failure> {
     for stream in streams.iter_mut() {
-        stream.fill(system).await?;
+        stream.fill(&system.store).await?;
     }
     let first = streams.iter_mut().filter(|stream| !stream.page.is_empty());
     Ok(first.min_by_key(|stream| stream.page.front().map(|line| line.id)).and_then(|stream| stream.page.pop_front()))
-}
-
-fn lines(scanned: Scanned, vectors: bool) -> Result<VecDeque<Line>, Failure> {
-    match scanned {
-        Scanned::Memories(rows) => rows
-            .into_iter()
-            .map(|row| {
-                let mut line = line("memory", row.memory.id.uuid(), &row.memory.workspace_id, &row.memory)?;
-                if !vectors {
-                    // it only makes sense beside them
-                    line.fields.remove("embedder");
-                }
-                Ok(line)
-            })
-            .collect(),
-        Scanned::Traces(traces) => traces
-            .iter()
-            .map(|trace| line("trace", trace.trace_id.uuid(), &trace.metadata.workspace_id, trace))
-            .collect(),
-        Scanned::Signals(signals) => {
-            signals.iter().map(|signal| line("signal", signal.id.uuid(), &signal.workspace_id, signal)).collect()
-        }
-        Scanned::Jobs(jobs) => jobs.iter().map(|job| line("job", job.id.uuid(), &job.workspace_id, job)).collect(),
-        Scanned::Workspaces(_)
-        | Scanned::Passages(_)
-        | Scanned::Lineage(_)
-        | Scanned::Stored(_)
-        | Scanned::Backlog(_)
-        | Scanned::Held(_)
-        | Scanned::Summary(_) => Ok(VecDeque::new()),
-    }
 }
 
 fn line(kind: &str, id: Uuid, workspace: &WorkspaceId, thing: &impl Serialize) -> Result<Line, Failure> {

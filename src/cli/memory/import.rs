@@ -13,7 +13,6 @@ use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Restorable;
-use reasoning_bank_actors::ports::{Filter, Page, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::evidence::genealogy::circles;
@@ -120,12 +119,8 @@ impl Links {
         let Some(inside) = &mut self.inside else { return Ok(()) };
         let ids: Vec<Uuid> = inside.iter().map(|id| id.uuid()).collect();
         for ids in ids.chunks(BATCH_THINGS) {
-            let asked = Filter::Stored(ids.to_vec());
-            if let Scanned::Stored(stored) = system.store.scan(asked, Page::first(0), Deadline::after(PATIENCE)).await?
-            {
-                for id in stored {
-                    inside.remove(&id.into());
-                }
+            for id in system.store.existing_ids(ids.to_vec(), Deadline::after(PATIENCE)).await? {
+                inside.remove(&id.into());
             }
         }
         Ok(())

@@ -11,7 +11,7 @@ use reasoning_bank_actors::learner::MAX_BATCH;
 use reasoning_bank_actors::memories::{
     FeedbackRequest, Learning, MAX_LISTED, RecordRequest, RetrieveRequest, SaidBy, WorkspaceRef,
 };
-use reasoning_bank_actors::ports::{Filter, Page, Scanned};
+use reasoning_bank_actors::ports::{MemoryFilter, Page};
 use reasoning_bank_actors::runtime::{Deadline, SystemEvent};
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::learning::capture::trust_of;
@@ -391,11 +391,9 @@ impl<'a> ScenarioRunner<'a> {
 
     /// The memories of the project, with all that they say.
     async fn memories(&self, step: &ScenarioStep) -> Result<Vec<Memory>, Error> {
-        let own = Filter::Memories { workspace: Some(workspace_id(&step.project)), status: None, scope: None };
-        match self.system.store.scan(own, Page::newest(MAX_LISTED), soon()).await? {
-            Scanned::Memories(rows) => Ok(rows.into_iter().map(|row| row.memory).collect()),
-            _ => Err(Error::internal("a scan of memories gave something else")),
-        }
+        let own = MemoryFilter { workspace: Some(workspace_id(&step.project)), ..MemoryFilter::default() };
+        let rows = self.system.store.memories(own, Page::newest(MAX_LISTED), soon()).await?;
+        Ok(rows.into_iter().map(|row| row.memory).collect())
     }
 
     /// What the project holds, as far as anything about it is expected.

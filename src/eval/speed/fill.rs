@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use futures::{StreamExt, TryStreamExt, stream};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Restorable;
-use reasoning_bank_actors::ports::{Filter, Page, Scanned};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::sync::mpsc;
@@ -56,9 +55,7 @@ pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u
     let settling = Instant::now();
     retrieval::settle(system).await?;
     let upkeep_seconds = settling.elapsed().as_secs_f64();
-    let Scanned::Summary(summary) = system.store.scan(Filter::Summary, Page::first(1), patience()).await? else {
-        return Err(Error::internal("a summary gave something else").into());
-    };
+    let summary = system.store.summary(patience()).await?;
     let ingest = Ingest { seconds: took.as_secs_f64(), per_second: stored as f64 / took.as_secs_f64(), upkeep_seconds };
     Ok(Filled {
         ingest,
@@ -70,7 +67,7 @@ pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u
 
 /// Returns when the store answers.
 pub(super) async fn opened(system: &SystemHandle) -> Result<(), Error> {
-    system.store.scan(Filter::Backlog, Page::first(1), patience()).await.map(drop)
+    system.store.backlog(patience()).await.map(drop)
 }
 
 pub(super) fn patience() -> Deadline {

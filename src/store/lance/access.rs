@@ -204,7 +204,7 @@ mod tests {
     use std::path::Path;
 
     use jiff::Timestamp;
-    use reasoning_bank_actors::ports::{EraseScope, Filter, MemoryStore, Page, Record, Scanned};
+    use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Page, Record, StoreReads};
     use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 
     use super::super::{LanceStore, journal};
@@ -229,10 +229,7 @@ mod tests {
     }
 
     async fn registered(store: &LanceStore) -> Vec<WorkspaceId> {
-        match store.scan(Filter::Workspaces, Page::first(10), soon()).await.unwrap() {
-            Scanned::Workspaces(found) => found.into_iter().map(|workspace| workspace.id).collect(),
-            other => panic!("{other:?}"),
-        }
+        store.workspaces(soon()).await.unwrap().into_iter().map(|workspace| workspace.id).collect()
     }
 
     fn sorted(roots: &[&str]) -> Vec<WorkspaceId> {
@@ -328,9 +325,9 @@ mod tests {
         );
         let store = LanceStore { access: Arc::new(access) };
         assert_eq!(registered(&store).await, []);
-        for filter in [Filter::Summary, Filter::Backlog, Filter::Lineage] {
-            store.scan(filter, Page::first(10), soon()).await.unwrap();
-        }
+        store.summary(soon()).await.unwrap();
+        store.backlog(soon()).await.unwrap();
+        store.lineage(Page::first(10), soon()).await.unwrap();
         assert!(!dir.path().join("bank").exists());
         register(&store, "/one").await.unwrap();
         assert_eq!(registered(&store).await, sorted(&["/one"]));

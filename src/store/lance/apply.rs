@@ -222,7 +222,7 @@ mod tests {
     use std::time::Duration;
 
     use jiff::Timestamp;
-    use reasoning_bank_actors::ports::{Filter, Fingerprint, MemoryStore, Page, Scanned};
+    use reasoning_bank_actors::ports::{Fingerprint, JobFilter, MemoryStore, Page, StoreReads};
     use reasoning_bank_actors::runtime::Deadline;
     use reasoning_bank_domain::learning::job::{Job, Work};
     use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
@@ -264,12 +264,9 @@ mod tests {
 
     /// How many signals and jobs a reader is shown.
     async fn shown(store: &LanceStore) -> (usize, usize) {
-        let signals = store.scan(Filter::Signals { workspace: None }, Page::first(10), soon()).await.unwrap();
-        let jobs = Filter::Jobs { workspace: None, state: None, due: None };
-        match (signals, store.scan(jobs, Page::first(10), soon()).await.unwrap()) {
-            (Scanned::Signals(signals), Scanned::Jobs(jobs)) => (signals.len(), jobs.len()),
-            other => panic!("{other:?}"),
-        }
+        let signals = store.signals(None, Page::first(10), soon()).await.unwrap();
+        let jobs = store.jobs(JobFilter::default(), Page::first(10), soon()).await.unwrap();
+        (signals.len(), jobs.len())
     }
 
     #[tokio::test]

@@ -1,19 +1,20 @@
-//! Reads by id, and the evidence that signals add up to. Pages are in `scan`. No lock: every read works on the newest
+//! Reads by id, and the evidence that signals add up to. Pages are in `pages`. No lock: every read works on the newest
 //! version of each table, whoever wrote it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use arrow_array::RecordBatch;
 use futures::TryStreamExt;
 use lancedb::Table;
 use lancedb::expr::DfExpr;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
-use reasoning_bank_actors::ports::{MemoryRow, StoreError};
+use reasoning_bank_actors::ports::{MemoryRow, Passage, StoreError};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::Signal;
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
 use super::tables::Tables;
 use super::{failed, filter, rows};
@@ -95,11 +96,26 @@ pub(super) async fn present(table: &Table, ids: Vec<String>) -> Result<HashSet<S
     .await
 }
 
+/// Which of these are ids of memories, traces or signals.
+pub(super) async fn existing(tables: &Tables, ids: &[Uuid]) -> Result<HashSet<Uuid>, StoreError> {
+    let ids: Vec<String> = ids.iter().map(Uuid::to_string).collect();
+    let (memories, traces, signals) = tokio::try_join!(
+        present(&tables.memories, ids.clone()),
+        present(&tables.traces, ids.clone()),
+        present(&tables.signals, ids.clone()),
+    )?;
+    memories.iter().chain(&traces).chain(&signals).map(|id| id.parse().map_err(failed)).collect()
+}
+
 pub(super) async fn records<T: DeserializeOwned + Send>(
     table: &Table,
     condition: Option<DfExpr>,
 ) -> Result<Vec<T>, StoreError> {
     rows::decode_bodies(&select(table, condition, &["body"]).await?)
+}
+
+pub(super) async fn record<T: DeserializeOwned + Send>(table: &Table, id: &str) -> Result<Option<T>, StoreError> {
+    Ok(records(table, Some(filter::equals("id", id))).await?.pop())
 }
 
 /// What the signals of each of these memories add up to; those without signals are missing.
@@ -114,6 +130,12 @@ pub(super) async fn evidence(tables: &Tables, ids: &[MemoryId]) -> Result<HashMa
 
 pub(super) async fn memories(tables: &Tables, ids: &[MemoryId]) -> Result<Vec<Memory>, StoreError> {
     rows::decode_bodies(&select_these(&tables.memories, "id", texts(ids), &["body"]).await?)
+}
+
+/// By memory; those that have none, or are unknown, are left out.
+pub(super) async fn passages(tables: &Tables, of: &[MemoryId]) -> Result<BTreeMap<MemoryId, Vec<Passage>>, StoreError> {
+    let columns = ["id", "memory_id", "kind", "n", "text", "vector"];
+    rows::decode_passages(&select_these(&tables.passages, "memory_id", texts(of), &columns).await?)
 }
 
 pub(super) fn texts(ids: &[MemoryId]) -> Vec<String> {

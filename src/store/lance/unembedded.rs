@@ -9,7 +9,6 @@ use std::time::{Duration, SystemTime};
 
 use reasoning_bank_actors::ports::{Batch, PassageKind, StoreError};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use uuid::Uuid;
 
 use super::format::Layout;
 use super::tables::Tables;
@@ -68,7 +67,7 @@ impl Changes {
 }
 
 /// At most `limit` memories that may have no vectors.
-pub(super) async fn some(layout: &Layout, tables: &Tables, limit: usize) -> Result<Vec<Uuid>, StoreError> {
+pub(super) async fn some(layout: &Layout, tables: &Tables, limit: usize) -> Result<Vec<MemoryId>, StoreError> {
     let dir = layout.unembedded();
     let noted = blocking(move || noted(&dir)).await?.map_err(failed)?;
     if noted.is_empty() {
@@ -85,7 +84,7 @@ pub(super) async fn some(layout: &Layout, tables: &Tables, limit: usize) -> Resu
     Ok(found.into_iter().map(|(id, _)| id).collect())
 }
 
-fn noted(dir: &Path) -> io::Result<Vec<(Uuid, PathBuf)>> {
+fn noted(dir: &Path) -> io::Result<Vec<(MemoryId, PathBuf)>> {
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -94,7 +93,7 @@ fn noted(dir: &Path) -> io::Result<Vec<(Uuid, PathBuf)>> {
     for entry in entries.take(LOOKED_AT) {
         let entry = entry?;
         if let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<MemoryId>().ok()) {
-            noted.push((id.uuid(), entry.path()));
+            noted.push((id, entry.path()));
         }
     }
     noted.sort();

@@ -13,14 +13,15 @@ use super::{Shared, failed};
 /// Where one commit follows the other all the while, the last try counts.
 const TRIES: usize = 4;
 
-pub(super) async fn whole<T, F>(shared: &Shared, read: impl Fn(Tables) -> F) -> Result<T, StoreError>
-where
-    F: Future<Output = Result<T, StoreError>>,
-{
+pub(super) async fn whole<T>(
+    shared: &Shared,
+    read: impl AsyncFn(&Shared, &Tables) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
     let mut tries = 0;
     loop {
         let before = Applying::read(&shared.layout).map_err(failed)?;
-        let found = read(tables(shared, &before.before).await).await;
+        let tables = tables(shared, &before.before).await;
+        let found = read(shared, &tables).await;
         tries += 1;
         let is_whole = !before.before.is_empty() || Applying::read(&shared.layout).map_err(failed)? == before;
         if is_whole || tries == TRIES {

@@ -1,5 +1,7 @@
 //! Commits: whole, once, and without exact duplicates.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 #[rstest]
@@ -26,15 +28,15 @@ async fn what_was_committed_is_read_back_whole(#[values(InMemory, Lance, Residen
     ];
     assert_eq!(commit(store, batch).await.memories, [MemoryCommit::Created(kept.id)]);
 
-    let rows = store.get(vec![kept.id], soon()).await.unwrap();
+    let rows = store.reads().get(vec![kept.id], soon()).await.unwrap();
     assert_eq!(rows[0].memory, kept);
     assert_eq!(rows[0].evidence.count(SignalKind::Helpful), 1);
-    let scan = async |filter| store.scan(filter, everything(), soon()).await.unwrap();
-    assert_eq!(scan(Filter::Traces { workspace: Some(here.clone()) }).await, Scanned::Traces(vec![tried.clone()]));
-    assert_eq!(scan(Filter::Trace(tried.trace_id)).await, Scanned::Traces(vec![tried]));
-    assert_eq!(scan(Filter::Signals { workspace: None }).await, Scanned::Signals(vec![helped]));
-    assert_eq!(scan(Filter::Passages(vec![kept.id])).await, Scanned::Passages([(kept.id, passages)].into()));
-    let Scanned::Workspaces(workspaces) = scan(Filter::Workspaces).await else { panic!("no workspaces") };
+    let reads = store.reads();
+    assert_eq!(reads.traces(Some(here.clone()), everything(), soon()).await.unwrap(), std::slice::from_ref(&tried));
+    assert_eq!(reads.trace(tried.trace_id, soon()).await.unwrap(), Some(tried));
+    assert_eq!(reads.signals(None, everything(), soon()).await.unwrap(), [helped]);
+    assert_eq!(reads.passages(vec![kept.id], soon()).await.unwrap(), BTreeMap::from([(kept.id, passages)]));
+    let workspaces = reads.workspaces(soon()).await.unwrap();
     assert_eq!(workspaces.iter().map(|w| w.id.clone()).collect::<Vec<_>>(), [here]);
 }
 
@@ -56,13 +58,10 @@ async fn a_retried_batch_changes_nothing(#[values(InMemory, Lance, Resident)] ba
     let twice = [batch.clone(), batch].concat();
     assert_eq!(commit(store, twice).await.memories, [first.memories[0], first.memories[0]]);
 
-    assert_eq!(memories(store, ALL, everything()).await, [kept.id]);
-    let row = &store.get(vec![kept.id], soon()).await.unwrap()[0];
+    assert_eq!(all_memories(store).await, [kept.id]);
+    let row = &store.reads().get(vec![kept.id], soon()).await.unwrap()[0];
     assert_eq!((row.evidence.usage_count(), row.evidence.count(SignalKind::Confirmed)), (1, 0));
-    match store.scan(Filter::Passages(vec![kept.id]), everything(), soon()).await.unwrap() {
-        Scanned::Passages(passages) => assert_eq!(passages[&kept.id].len(), 1),
-        other => panic!("not passages: {other:?}"),
-    }
+    assert_eq!(store.reads().passages(vec![kept.id], soon()).await.unwrap()[&kept.id].len(), 1);
 }
 
 #[rstest]
@@ -81,9 +80,9 @@ async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(
         let committed = commit(store, vec![again.clone()]).await;
         assert_eq!(committed.memories, [MemoryCommit::Reinforced(first.id)]);
     }
-    let row = &store.get(vec![first.id], soon()).await.unwrap()[0];
+    let row = &store.reads().get(vec![first.id], soon()).await.unwrap()[0];
     assert_eq!(row.evidence.count(SignalKind::Confirmed), 1, "a retry confirms once");
-    assert!(store.get(vec![same.id], soon()).await.unwrap().is_empty());
+    assert!(store.reads().get(vec![same.id], soon()).await.unwrap().is_empty());
 
     let mut team = memory(&here, "Retry with backoff", "wait 1, 2, 4 seconds");
     (team.scope, team.team) = (Scope::Team, Some("red".into()));
@@ -114,7 +113,7 @@ async fn a_trace_confirms_a_memory_once_and_another_error_is_no_duplicate(
     commit(store, vec![record(&of(Some(1)), None), record(&of(Some(1)), None)]).await;
     let others = [of(Some(1)), of(Some(2)), of(None), of(None)];
     commit(store, others.iter().map(|memory| record(memory, None)).collect()).await;
-    let row = &store.get(vec![first.id], soon()).await.unwrap()[0];
+    let row = &store.reads().get(vec![first.id], soon()).await.unwrap()[0];
     assert_eq!(row.evidence.count(SignalKind::Confirmed), 4);
 
     let warns = warning(of(None));
@@ -153,6 +152,6 @@ async fn a_call_whose_deadline_has_passed_does_nothing(#[values(InMemory, Lance,
     let late = || Deadline::after(Duration::ZERO);
     let kept = memory(&here, "late", "words");
     assert_eq!(opened.store.commit(vec![record(&kept, None)], late()).await, Err(StoreError::TimedOut));
-    assert_eq!(opened.store.get(vec![kept.id], late()).await, Err(StoreError::TimedOut));
-    assert!(opened.store.get(vec![kept.id], soon()).await.unwrap().is_empty());
+    assert_eq!(opened.store.reads().get(vec![kept.id], late()).await, Err(StoreError::TimedOut));
+    assert!(opened.store.reads().get(vec![kept.id], soon()).await.unwrap().is_empty());
 }

@@ -21,14 +21,14 @@ async fn an_erased_memory_is_gone_with_passages_and_signals_and_can_be_stored_ag
 
     let erased = store.erase(EraseScope::Memory(doomed.id), soon()).await.unwrap();
     assert_eq!((erased.memories, erased.passages, erased.signals, erased.traces), (1, 1, 2, 0));
-    assert_eq!(memories(store, ALL, everything()).await, [spared.id]);
+    assert_eq!(all_memories(store).await, [spared.id]);
     assert_eq!(found_by_text(store, by_text(&here, "words doomed")).await, [spared.id]);
-    assert_eq!(store.get(vec![spared.id], soon()).await.unwrap()[0].evidence.count(SignalKind::Helpful), 1);
+    assert_eq!(store.reads().get(vec![spared.id], soon()).await.unwrap()[0].evidence.count(SignalKind::Helpful), 1);
     assert_eq!(store.erase(EraseScope::Memory(doomed.id), soon()).await.unwrap(), Default::default());
 
     add(store, std::slice::from_ref(&doomed)).await;
     assert_eq!(found_by_text(store, by_text(&here, "doomed")).await, [doomed.id]);
-    assert_eq!(store.get(vec![doomed.id], soon()).await.unwrap()[0].evidence, Default::default());
+    assert_eq!(store.reads().get(vec![doomed.id], soon()).await.unwrap()[0].evidence, Default::default());
 }
 
 #[rstest]
@@ -56,12 +56,11 @@ async fn an_erased_workspace_leaves_only_what_it_shares(#[values(InMemory, Lance
 
     let erased = store.erase(EraseScope::Workspace(here.clone()), soon()).await.unwrap();
     assert_eq!((erased.memories, erased.passages, erased.traces, erased.signals), (3, 3, 1, 1));
-    let left: BTreeSet<MemoryId> = memories(store, ALL, everything()).await.into_iter().collect();
+    let left: BTreeSet<MemoryId> = all_memories(store).await.into_iter().collect();
     assert_eq!(left, BTreeSet::from([shared.id, foreign.id]));
     assert_eq!(found_by_text(store, by_text(&here, "words")).await, []);
-    let scan = async |filter| store.scan(filter, everything(), soon()).await.unwrap();
-    assert_eq!(scan(Filter::Traces { workspace: None }).await, Scanned::Traces(vec![kept_trace]));
-    let Scanned::Workspaces(workspaces) = scan(Filter::Workspaces).await else { panic!("no workspaces") };
+    assert_eq!(store.reads().traces(None, everything(), soon()).await.unwrap(), [kept_trace]);
+    let workspaces = store.reads().workspaces(soon()).await.unwrap();
     assert_eq!(workspaces.iter().map(|w| w.id.clone()).collect::<Vec<_>>(), [there]);
 }
 
@@ -80,10 +79,7 @@ async fn traces_go_by_their_age_and_what_was_learned_from_them_stays(
     add(store, std::slice::from_ref(&learned)).await;
     let all = [&young, &exact, &old, &foreign].map(|trace| Record::Trace(trace.clone()));
     commit(store, all.to_vec()).await;
-    let left = async || match store.scan(Filter::Traces { workspace: None }, everything(), soon()).await.unwrap() {
-        Scanned::Traces(traces) => traces,
-        other => panic!("not traces: {other:?}"),
-    };
+    let left = async || store.reads().traces(None, everything(), soon()).await.unwrap();
     let before =
         |workspace: Option<&WorkspaceId>, at| EraseScope::Traces { workspace: workspace.cloned(), before: hours(at) };
     let erase = async |scope| store.erase(scope, soon()).await.unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank_actors::ports::Erased;
+use reasoning_bank_actors::ports::{Erased, JobFilter};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method};
 
 use super::*;
@@ -16,14 +16,9 @@ async fn put(store: &Arc<dyn MemoryStore>, jobs: &[&Job]) -> Result<Committed, S
     store.commit(jobs.iter().map(|job| Record::Job((*job).clone())).collect(), soon()).await
 }
 
-async fn jobs(store: &Arc<dyn MemoryStore>, filter: Filter, page: Page) -> Vec<Job> {
-    match store.scan(filter, page, soon()).await.unwrap() {
-        Scanned::Jobs(jobs) => jobs,
-        other => panic!("not jobs: {other:?}"),
-    }
+async fn jobs(store: &Arc<dyn MemoryStore>, filter: JobFilter, page: Page) -> Vec<Job> {
+    store.reads().jobs(filter, page, soon()).await.unwrap()
 }
-
-const EVERY: Filter = Filter::Jobs { workspace: None, state: None, due: None };
 
 fn result() -> JobResult {
     JobResult { learned: Vec::new(), method: Method::Rules, notes: vec!["\"nothing\" new".into()] }
@@ -37,7 +32,11 @@ async fn a_job_is_queued_once_and_changed_by_whoever_knows_it_as_it_is(
     let opened = backend.open().await;
     let store = &opened.store;
     let queued = job(&workspace("/here"), "session", now());
-    let stored = async || jobs(store, Filter::Job(queued.id), everything()).await;
+    let stored = async || {
+        let jobs = jobs(store, JobFilter::default(), everything()).await;
+        assert_eq!(store.reads().job(queued.id, soon()).await.unwrap().as_ref(), jobs.first());
+        jobs
+    };
     assert_eq!(stored().await, []);
     assert_eq!(put(store, &[&queued.begun(now())]).await, Err(StoreError::JobChanged(queued.id)), "stored nowhere");
     for _ in 0..2 {
@@ -56,13 +55,13 @@ async fn a_job_is_queued_once_and_changed_by_whoever_knows_it_as_it_is(
     let refused = vec![record(&beside, None), Record::Job(yours.clone())];
     assert_eq!(store.commit(refused, soon()).await, Err(StoreError::JobChanged(queued.id)));
     assert_eq!(put(store, &[&mine.begun(now()).begun(now())]).await, Err(StoreError::JobChanged(queued.id)));
-    assert_eq!(memories(store, ALL, everything()).await, []);
+    assert_eq!(all_memories(store).await, []);
 
     let done = mine.done(result(), seconds(3));
     let learned = memory(&workspace("/here"), "Learned", "together with the result");
     store.commit(vec![record(&learned, None), Record::Job(done.clone())], soon()).await.unwrap();
     assert_eq!(stored().await, [done]);
-    assert_eq!(memories(store, ALL, everything()).await, [learned.id]);
+    assert_eq!(all_memories(store).await, [learned.id]);
 }
 
 #[rstest]
@@ -87,7 +86,7 @@ async fn jobs_are_found_by_workspace_state_and_time_in_pages(#[values(InMemory, 
         jobs.sort_by_key(|job| job.id);
         jobs
     };
-    let found = async |workspace, state, due| jobs(store, Filter::Jobs { workspace, state, due }, everything()).await;
+    let found = async |workspace, state, due| jobs(store, JobFilter { workspace, state, due }, everything()).await;
     assert_eq!(found(None, None, None).await, sorted(&[0, 1, 2, 3, 4, 5, 6, 7]));
     assert_eq!(found(Some(there), None, None).await, sorted(&[0, 4]));
     assert_eq!(found(None, Some(JobState::Running), None).await, sorted(&[2]));
@@ -96,16 +95,15 @@ async fn jobs_are_found_by_workspace_state_and_time_in_pages(#[values(InMemory, 
     assert_eq!(found(None, Some(JobState::Done), None).await, []);
     let mut seen = Vec::new();
     let mut page = Page::newest(3);
-    while let Some(last) = jobs(store, EVERY, page.clone()).await.last() {
-        seen.extend(jobs(store, EVERY, page.clone()).await);
+    while let Some(last) = jobs(store, JobFilter::default(), page.clone()).await.last() {
+        seen.extend(jobs(store, JobFilter::default(), page.clone()).await);
         page = page.after(last.id.uuid());
     }
     seen.reverse();
     assert_eq!(seen, sorted(&[0, 1, 2, 3, 4, 5, 6, 7]));
     let counts = BTreeMap::from([(JobState::Queued, 7), (JobState::Running, 1)]);
-    let backlog = store.scan(Filter::Backlog, Page::first(0), soon()).await.unwrap();
-    assert_eq!(backlog, Scanned::Backlog(counts.clone()));
-    let Scanned::Summary(summary) = store.scan(Filter::Summary, everything(), soon()).await.unwrap() else { panic!() };
+    assert_eq!(store.reads().backlog(soon()).await.unwrap(), counts);
+    let summary = store.reads().summary(soon()).await.unwrap();
     assert_eq!(summary.jobs, counts);
     assert_eq!(summary.rows, 8);
 }
@@ -129,12 +127,12 @@ async fn the_job_that_waits_longest_is_the_next(#[values(InMemory, Lance, Reside
     let running = waiting("running", now(), now());
     put(store, &expected.iter().rev().chain([&running]).collect::<Vec<_>>()).await.unwrap();
     put(store, &[&running.begun(now())]).await.unwrap();
-    let next = async |now| jobs(store, Filter::NextJob { now }, Page::first(0)).await;
-    assert_eq!(next(micros(999_999)).await, []);
+    let next = async |now| store.reads().next_job(now, soon()).await.unwrap();
+    assert_eq!(next(micros(999_999)).await, None);
     let ahead = SignedDuration::from_nanos(999);
-    assert_eq!(next(micros(999_999) + ahead).await, [], "times are compared in microseconds");
+    assert_eq!(next(micros(999_999) + ahead).await, None, "times are compared in microseconds");
     let mut given = Vec::new();
-    while let Some(first) = next(seconds(3)).await.pop() {
+    while let Some(first) = next(seconds(3)).await {
         put(store, &[&first.begun(now())]).await.unwrap();
         given.push(first);
     }
@@ -167,7 +165,7 @@ async fn jobs_go_when_they_were_over_long_enough_and_with_their_workspace(
     assert_eq!(erase(EraseScope::Jobs { over_before: seconds(1) }).await, only_jobs(0));
     assert_eq!(erase(EraseScope::Jobs { over_before: seconds(5) }).await, only_jobs(2));
     let left = async || {
-        let left = jobs(store, EVERY, everything()).await;
+        let left = jobs(store, JobFilter::default(), everything()).await;
         left.into_iter().map(|job| job.id).collect::<BTreeSet<_>>()
     };
     let [_, young, _, waiting, running] = queued.each_ref().map(|job| job.id);

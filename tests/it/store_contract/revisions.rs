@@ -10,14 +10,11 @@ const EAST: [f32; DIMS] = [1.0, 0.0, 0.0, 0.0];
 const NORTH: [f32; DIMS] = [0.0, 1.0, 0.0, 0.0];
 
 async fn stored(store: &Arc<dyn MemoryStore>, id: MemoryId) -> Option<Memory> {
-    store.get(vec![id], soon()).await.unwrap().pop().map(|row| row.memory)
+    store.reads().get(vec![id], soon()).await.unwrap().pop().map(|row| row.memory)
 }
 
 async fn passages(store: &Arc<dyn MemoryStore>, id: MemoryId) -> Vec<Passage> {
-    match store.scan(Filter::Passages(vec![id]), everything(), soon()).await.unwrap() {
-        Scanned::Passages(mut passages) => passages.remove(&id).unwrap_or_default(),
-        other => panic!("not passages: {other:?}"),
-    }
+    store.reads().passages(vec![id], soon()).await.unwrap().remove(&id).unwrap_or_default()
 }
 
 #[rstest]
@@ -47,11 +44,11 @@ async fn a_changed_memory_is_found_by_what_it_says_now_and_by_nothing_else(
     assert_eq!(passages(store, first.id).await, new);
     assert_eq!(found_by_text(store, by_text(&here, "obsolete")).await, []);
     assert_eq!(found_by_text(store, by_text(&here, "fresh")).await, [first.id]);
-    let by_vector = store.candidates(by_vector(&here, NORTH), soon()).await.unwrap().vector.unwrap();
+    let by_vector = store.reads().candidates(by_vector(&here, NORTH), soon()).await.unwrap().vector.unwrap();
     let scores: Vec<(MemoryId, i32)> = by_vector.hits.iter().map(|(id, cosine)| (*id, cosine.round() as i32)).collect();
     assert_eq!(scores, [(first.id, 1), (other.id, 0)]);
-    assert_eq!(memories(store, ALL, everything()).await, sorted(vec![first.id, other.id]));
-    let row = &store.get(vec![first.id], soon()).await.unwrap()[0];
+    assert_eq!(all_memories(store).await, sorted(vec![first.id, other.id]));
+    let row = &store.reads().get(vec![first.id], soon()).await.unwrap()[0];
     assert_eq!(row.evidence.count(SignalKind::Helpful), 1, "evidence is about the memory, not about its words");
 
     commit(store, vec![change]).await;
@@ -71,11 +68,11 @@ async fn a_status_takes_a_memory_out_of_search_and_back(#[values(InMemory, Lance
     for (status, revision) in states.into_iter().zip(2..) {
         current = next(&current, |memory| memory.status = status);
         commit(store, vec![change(&current, Some(EAST))]).await;
-        let found = store.candidates(both(), soon()).await.unwrap();
+        let found = store.reads().candidates(both(), soon()).await.unwrap();
         let expected = if status == Status::Active { vec![current.id] } else { Vec::new() };
         assert_eq!((ids(&found.text), ids(&found.vector)), (expected.clone(), expected), "{status:?}");
         assert_eq!(stored(store, current.id).await.unwrap().revision, revision);
-        let of_status = Filter::Memories { workspace: None, status: Some(status), scope: None };
+        let of_status = MemoryFilter { status: Some(status), ..MemoryFilter::default() };
         assert_eq!(memories(store, of_status, everything()).await, [current.id]);
     }
 }
@@ -117,12 +114,11 @@ async fn a_change_of_what_is_not_stored_so_is_refused_with_its_whole_batch(
         ];
         assert_eq!(store.commit([around, refused].concat(), soon()).await, conflict, "batch {n}");
     }
-    assert_eq!(memories(store, ALL, everything()).await, [first.id]);
-    let row = &store.get(vec![first.id], soon()).await.unwrap()[0];
+    assert_eq!(all_memories(store).await, [first.id]);
+    let row = &store.reads().get(vec![first.id], soon()).await.unwrap()[0];
     assert_eq!((&row.memory, row.evidence.count(SignalKind::Helpful)), (&second, 0));
-    let scan = async |filter| store.scan(filter, everything(), soon()).await.unwrap();
-    assert_eq!(scan(Filter::Traces { workspace: None }).await, Scanned::Traces(Vec::new()));
-    assert_eq!(scan(Filter::Workspaces).await, Scanned::Workspaces(Vec::new()));
+    assert_eq!(store.reads().traces(None, everything(), soon()).await.unwrap(), []);
+    assert_eq!(store.reads().workspaces(soon()).await.unwrap(), []);
 
     store.erase(EraseScope::Memory(first.id), soon()).await.unwrap();
     let erased = store.commit(vec![change(&mine, Some(EAST))], soon()).await;
@@ -167,7 +163,7 @@ async fn without_a_confirmation_everything_is_stored_once_whatever_it_says(
         let committed = commit(store, batch.clone()).await.memories;
         assert_eq!(committed, [&imported, &twin, &first].map(|memory| MemoryCommit::Created(memory.id)));
     }
-    let all = store.get(vec![first.id, imported.id, twin.id], soon()).await.unwrap();
+    let all = store.reads().get(vec![first.id, imported.id, twin.id], soon()).await.unwrap();
     assert!(all.iter().all(|row| row.evidence == Default::default()), "{all:?}");
     assert_eq!(all[1].memory, imported);
     let fifth = next(&imported, |memory| memory.content = "other words".into());
@@ -182,18 +178,18 @@ async fn of_a_workspace_the_highest_revision_stays(#[values(InMemory, Lance, Res
     let store = &opened.store;
     let named =
         |revision: u64, name: &str| Workspace { revision, name: name.into(), ..Workspace::of_root("/here", now()) };
-    let scan = async || match store.scan(Filter::Workspaces, everything(), soon()).await.unwrap() {
-        Scanned::Workspaces(workspaces) => workspaces.into_iter().map(|w| w.name).collect::<Vec<_>>(),
-        other => panic!("not workspaces: {other:?}"),
+    let names = async || {
+        let workspaces = store.reads().workspaces(soon()).await.unwrap();
+        workspaces.into_iter().map(|w| w.name).collect::<Vec<_>>()
     };
     commit(store, vec![Record::Workspace(named(0, "registered"))]).await;
     commit(store, vec![Record::Workspace(named(0, "again"))]).await;
-    assert_eq!(scan().await, ["registered"]);
+    assert_eq!(names().await, ["registered"]);
     commit(store, vec![Record::Workspace(named(2, "moved")), Record::Workspace(named(1, "late"))]).await;
-    assert_eq!(scan().await, ["moved"]);
+    assert_eq!(names().await, ["moved"]);
     commit(store, vec![Record::Workspace(named(1, "later still")), workspace_record("/there")]).await;
-    assert_eq!(scan().await.len(), 2);
-    assert!(scan().await.contains(&"moved".to_owned()));
+    assert_eq!(names().await.len(), 2);
+    assert!(names().await.contains(&"moved".to_owned()));
 }
 
 #[rstest]
@@ -214,18 +210,12 @@ async fn the_verdict_of_a_trace_is_changed_by_whoever_knows_it_as_it_is_and_is_c
         store.commit(std::iter::once(beside).chain(verdicts).collect(), soon()).await.map(drop)
     };
     let refused = Err(StoreError::TraceChanged(judged.trace_id));
-    let signals = async || match store.scan(Filter::Signals { workspace: None }, everything(), soon()).await.unwrap() {
-        Scanned::Signals(signals) => signals.len(),
-        other => panic!("not signals: {other:?}"),
-    };
+    let signals = async || store.reads().signals(None, everything(), soon()).await.unwrap().len();
     let assert_stored = async |expected: &Trace| {
-        for filter in [Filter::Trace(expected.trace_id), Filter::Traces { workspace: Some(here.clone()) }] {
-            let found = store.scan(filter, everything(), soon()).await.unwrap();
-            assert_eq!(found, Scanned::Traces(vec![expected.clone()]));
-        }
-        let Scanned::Summary(summary) = store.scan(Filter::Summary, everything(), soon()).await.unwrap() else {
-            panic!("no summary")
-        };
+        assert_eq!(store.reads().trace(expected.trace_id, soon()).await.unwrap().as_ref(), Some(expected));
+        let listed = store.reads().traces(Some(here.clone()), everything(), soon()).await.unwrap();
+        assert_eq!(listed, std::slice::from_ref(expected));
+        let summary = store.reads().summary(soon()).await.unwrap();
         assert_eq!(summary.traces, BTreeMap::from([(expected.outcome, 1)]));
     };
     assert_eq!(judge(&[&failed]).await, refused, "stored nowhere");

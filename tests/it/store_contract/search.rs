@@ -26,7 +26,7 @@ async fn vectors_rank_by_cosine_and_a_memory_counts_by_its_best_passage(
         record(&blind, None),
     ];
     commit(&opened.store, batch).await;
-    let found = opened.store.candidates(by_vector(&here, [1.0, 0.0, 0.0, 0.0]), soon()).await.unwrap();
+    let found = opened.store.reads().candidates(by_vector(&here, [1.0, 0.0, 0.0, 0.0]), soon()).await.unwrap();
     let list = found.vector.clone().unwrap();
     assert_eq!(ids(&found.vector), [near.id, far.id, opposite.id]);
     for ((_, score), expected) in list.hits.iter().zip([0.6, 0.28, -1.0]) {
@@ -37,7 +37,7 @@ async fn vectors_rank_by_cosine_and_a_memory_counts_by_its_best_passage(
     assert_eq!(found.facts.len(), 3);
 
     let two = Recall { limit: 2, ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
-    let found = opened.store.candidates(two, soon()).await.unwrap();
+    let found = opened.store.reads().candidates(two, soon()).await.unwrap();
     assert_eq!(ids(&found.vector), [near.id, far.id]);
     assert!(found.vector.unwrap().truncated);
 }
@@ -55,7 +55,7 @@ async fn a_memory_of_many_passages_does_not_crowd_out_the_others(
     let batch = vec![record_with(&long, chunks.collect()), record(&short, Some([0.5, 0.5, 0.0, 0.0]))];
     commit(&opened.store, batch).await;
     let both = Recall { limit: 2, text: Some("gauge".into()), ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
-    let found = opened.store.candidates(both, soon()).await.unwrap();
+    let found = opened.store.reads().candidates(both, soon()).await.unwrap();
     assert_eq!(ids(&found.vector), [long.id, short.id]);
     assert_eq!(sorted(ids(&found.text)), sorted(vec![long.id, short.id]));
 }
@@ -90,11 +90,11 @@ async fn any_text_is_a_query_and_none_is_syntax(#[values(InMemory, Lance, Reside
     let kept = memory(&here, "Bounds", "use an exclusive upper bound");
     add(&opened.store, std::slice::from_ref(&kept)).await;
     for nothing in ["?!", "\"", "'", "( AND", "\u{0}", "*", "%_%", "\u{1f980}", "-", "zzz"] {
-        let found = opened.store.candidates(by_text(&here, nothing), soon()).await.unwrap();
+        let found = opened.store.reads().candidates(by_text(&here, nothing), soon()).await.unwrap();
         assert_eq!(found.text.map(|list| list.hits.len()), Some(0), "{nothing:?}");
     }
     for blank in ["", " \n\t"] {
-        assert!(opened.store.candidates(by_text(&here, blank), soon()).await.unwrap().text.is_none());
+        assert!(opened.store.reads().candidates(by_text(&here, blank), soon()).await.unwrap().text.is_none());
     }
     let long = "bound ".to_owned() + &(0..40_000).map(|n| format!("word{n} ")).collect::<String>();
     for query in ["bound'; DROP TABLE memories; --", "\"exclusive AND (bound", "bound^9 +upper -bound~2", &long] {
@@ -124,7 +124,7 @@ async fn nobody_reads_what_is_not_theirs(#[values(InMemory, Lance, Resident)] ba
     let reads = async |workspace: Option<_>, team: Option<&str>, org: Option<&str>| {
         let visible = Visible { workspace, team: team.map(Into::into), org: org.map(Into::into) };
         let recall = Recall { visible, text: Some("wisdom".into()), ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
-        let found = opened.store.candidates(recall, soon()).await.unwrap();
+        let found = opened.store.reads().candidates(recall, soon()).await.unwrap();
         let (text, vector) = (sorted(ids(&found.text)), sorted(ids(&found.vector)));
         assert_eq!(text, vector);
         assert_eq!(text, sorted(found.facts.iter().map(|(facts, _)| facts.id).collect()));
@@ -161,7 +161,7 @@ async fn conditions_hold_before_the_lists_are_cut(#[values(InMemory, Lance, Resi
     let found = async |conditions: Conditions| {
         let recall =
             Recall { conditions, limit: 4, text: Some("words".into()), ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
-        let found = opened.store.candidates(recall, soon()).await.unwrap();
+        let found = opened.store.reads().candidates(recall, soon()).await.unwrap();
         assert_eq!(sorted(ids(&found.text)), sorted(ids(&found.vector)));
         sorted(ids(&found.text))
     };
@@ -208,7 +208,7 @@ async fn time_outcome_source_and_difficulty_hold_before_the_lists_are_cut(
             text: Some("words".into()),
             ..by_vector(&here, [1.0, 0.0, 0.0, 0.0])
         };
-        let found = opened.store.candidates(recall, soon()).await.unwrap();
+        let found = opened.store.reads().candidates(recall, soon()).await.unwrap();
         assert_eq!(sorted(ids(&found.text)), sorted(ids(&found.vector)));
         assert_eq!(sorted(ids(&found.text)), sorted(found.facts.iter().map(|(facts, _)| facts.id).collect()));
         assert!(!found.are_cut_off());
@@ -256,7 +256,7 @@ async fn superseded_memories_are_found_where_they_are_asked_for(#[values(InMemor
             text: Some("words".into()),
             ..by_vector(&here, [1.0, 0.0, 0.0, 0.0])
         };
-        let found = opened.store.candidates(recall, soon()).await.unwrap();
+        let found = opened.store.reads().candidates(recall, soon()).await.unwrap();
         let mut expected = vec![active.id];
         expected.extend(with_superseded.then_some(superseded.id));
         let expected = sorted(expected);
@@ -286,7 +286,7 @@ async fn conditions_never_leave_fewer_than_there_are(#[values(InMemory, Lance, R
     opened.store.maintain(soon()).await.unwrap();
     let conditions = Conditions { outcome: Some(MemoryOutcome::Mixed), ..Conditions::default() };
     let recall = Recall { conditions, limit: 50, text: Some("words".into()), ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
-    let found = opened.store.candidates(recall, soon()).await.unwrap();
+    let found = opened.store.reads().candidates(recall, soon()).await.unwrap();
     for list in [ids(&found.vector), ids(&found.text)] {
         assert_eq!(list.into_iter().collect::<BTreeSet<_>>(), rare);
     }
@@ -304,9 +304,9 @@ async fn only_active_memories_are_candidates(#[values(InMemory, Lance, Resident)
     }
     add(&opened.store, &all).await;
     let both = Recall { text: Some("words".into()), ..by_vector(&here, [1.0, 0.0, 0.0, 0.0]) };
-    let found = opened.store.candidates(both, soon()).await.unwrap();
+    let found = opened.store.reads().candidates(both, soon()).await.unwrap();
     assert_eq!((ids(&found.vector), ids(&found.text)), (vec![active.id], vec![active.id]));
-    assert_eq!(opened.store.get(all.iter().map(|m| m.id).collect(), soon()).await.unwrap().len(), 4);
+    assert_eq!(opened.store.reads().get(all.iter().map(|m| m.id).collect(), soon()).await.unwrap().len(), 4);
 }
 
 #[rstest]
@@ -376,7 +376,7 @@ impl Warnings {
 
 async fn assert_found(store: &Arc<dyn MemoryStore>, recall: Recall, expected: &[&Memory]) {
     let asked = format!("{recall:?}");
-    let found = store.candidates(recall, soon()).await.unwrap().facts;
+    let found = store.reads().candidates(recall, soon()).await.unwrap().facts;
     let expected = sorted(expected.iter().map(|memory| memory.id).collect());
     assert_eq!(sorted(found.into_iter().map(|(facts, _)| facts.id).collect()), expected, "{asked}");
 }
@@ -418,7 +418,7 @@ async fn warnings_come_beside_the_lists_and_in_them_once(store: &Arc<dyn MemoryS
     let Warnings { bare, parsing, strategy, .. } = warnings;
     let text = Some("strategy literal parsing".into());
     let both = Recall { text, ..warnings.of("ValueError", Some("parsing")) };
-    let candidates = store.candidates(both, soon()).await.unwrap();
+    let candidates = store.reads().candidates(both, soon()).await.unwrap();
     let bare_one = candidates.facts.iter().find(|(facts, _)| facts.id == bare.id).unwrap();
     assert_eq!(bare_one.1.count(SignalKind::Helpful), 1);
     assert!(!ids(&candidates.text).contains(&bare.id) && ids(&candidates.text).contains(&strategy.id));

@@ -9,10 +9,7 @@ use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use super::*;
 
 async fn summary(store: &Arc<dyn MemoryStore>) -> Summary {
-    match store.scan(Filter::Summary, Page::first(0), soon()).await.unwrap() {
-        Scanned::Summary(summary) => summary,
-        other => panic!("no summary: {other:?}"),
-    }
+    store.reads().summary(soon()).await.unwrap()
 }
 
 #[rstest]

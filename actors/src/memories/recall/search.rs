@@ -13,7 +13,7 @@ use reasoning_bank_domain::retrieval::score::{Profile, QueryContext};
 
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::{Filter, MemoryRow, Page, Recall};
+use crate::ports::{MemoryRow, Recall};
 use crate::runtime::Deadline;
 
 pub(super) struct Search<'a> {
@@ -97,8 +97,8 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Vec<(Facts, Evidence)>, Error> {
         let found: HashSet<MemoryId> = ranking.entries.iter().map(|entry| entry.facts.id).collect();
-        let traces = self.scan_traces(Filter::Trace(trace), Page::first(1), deadline).await?;
-        let mut ids: Vec<MemoryId> = traces.into_iter().flat_map(|trace| trace.memory_items).collect();
+        let stored = self.store.trace(trace, deadline).await?;
+        let mut ids = stored.map(|trace| trace.memory_items).unwrap_or_default();
         ids.retain(|id| !found.contains(id) && !except.contains(id));
         let mut rows = self.store.get(ids, deadline).await?;
         rows.retain(|MemoryRow { memory, .. }| {

@@ -4,17 +4,13 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use reasoning_bank_domain::evidence::confidence::Evidence;
-use reasoning_bank_domain::learning::job::{Job, JobState};
-use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
-use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::signature::Signature;
-use reasoning_bank_domain::memory::trace::{Outcome, Trace};
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::system::statistics::ResidentStatistics;
-
-use super::records::Passage;
 
 /// Whose memories may be read: always built by the server, never by a client. A memory is read by those whom its scope
 /// names and by nobody else: its workspace, its team or its organisation. With all three unset nothing is visible.
@@ -45,7 +41,8 @@ pub struct Recall {
     pub text: Option<String>,
     /// None: no vector list.
     pub vector: Option<Vec<f32>>,
-    /// The newest memories that warn of an error that matches are candidates as well, whether they are in a list or not.
+    /// The newest memories that warn of an error that matches are candidates as well, whether they are in a list or
+    /// not.
     pub signature: Option<Signature>,
     /// Memories (not passages) that each list returns at most, and that are added for their signature.
     pub limit: usize,
@@ -64,60 +61,23 @@ pub struct MemoryRow {
     pub evidence: Evidence,
 }
 
-/// What a scan walks through, in id order. Workspaces and passages come whole, whatever the page.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Filter {
-    /// `None`: of every workspace. Status `None`: whatever its status.
-    Memories {
-        workspace: Option<WorkspaceId>,
-        status: Option<Status>,
-        scope: Option<Scope>,
-    },
-    /// Memories of one workspace of which the conditions hold; those without passages, which no search finds, are left
-    /// out. Status `None`: whatever its status.
-    Matching {
-        workspace: WorkspaceId,
-        status: Option<Status>,
-        conditions: Conditions,
-    },
-    /// Memories that name one of these as parent or source.
-    DerivedFrom(Vec<MemoryId>),
-    /// Which memories came from which, of all workspaces.
-    Lineage,
-    Traces {
-        workspace: Option<WorkspaceId>,
-    },
-    Trace(TraceId),
-    Signals {
-        workspace: Option<WorkspaceId>,
-    },
-    /// The signals about these memories, of whatever workspace.
-    SignalsOf(Vec<MemoryId>),
-    /// How much one workspace holds.
-    Held(WorkspaceId),
-    Workspaces,
-    /// The passages of these memories: needed to copy their vectors.
-    Passages(Vec<MemoryId>),
-    /// Which of these are ids of memories, traces or signals that are stored, whatever the page.
-    Stored(Vec<uuid::Uuid>),
-    /// Some memories that were stored without vectors, of all workspaces: at most as many as the page has, the first ones.
-    WithoutVectors,
-    Job(JobId),
-    /// `state` None: whatever its state; `due`: only those that are due at this time, compared in microseconds.
-    Jobs {
-        workspace: Option<WorkspaceId>,
-        state: Option<JobState>,
-        due: Option<Timestamp>,
-    },
-    /// Of the jobs that are queued and due at this time the one that was due first, then the one that was made first, then
-    /// the one with the lowest id; times are compared in microseconds. At most one, whatever the page.
-    NextJob {
-        now: Timestamp,
-    },
-    /// How many jobs there are, of all workspaces together, and nothing else: no look at bodies, files or indexes.
-    Backlog,
-    /// How much there is, of all workspaces together.
-    Summary,
+/// Which memories are listed: those of which all that is given holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MemoryFilter {
+    pub workspace: Option<WorkspaceId>,
+    pub status: Option<Status>,
+    pub scope: Option<Scope>,
+    /// Where there are any, memories without passages, which no search finds, are left out.
+    pub conditions: Conditions,
+}
+
+/// Which jobs are listed: those of which all that is given holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JobFilter {
+    pub workspace: Option<WorkspaceId>,
+    pub state: Option<JobState>,
+    /// Only those that are due at this time, compared in microseconds.
+    pub due: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,23 +131,4 @@ pub struct Held {
     pub traces: u64,
     pub signals: u64,
     pub jobs: u64,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Scanned {
-    Memories(Vec<MemoryRow>),
-    Traces(Vec<Trace>),
-    Signals(Vec<Signal>),
-    Workspaces(Vec<Workspace>),
-    /// By memory; those that have none, or are unknown, are left out.
-    Passages(BTreeMap<MemoryId, Vec<Passage>>),
-    /// Memories that have a parent or sources, and those, each once; whether they are stored or not.
-    Lineage(Vec<(MemoryId, Vec<MemoryId>)>),
-    /// In no order.
-    Stored(Vec<uuid::Uuid>),
-    Jobs(Vec<Job>),
-    /// States without jobs are left out.
-    Backlog(BTreeMap<JobState, u64>),
-    Held(Held),
-    Summary(Summary),
 }

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_actors::ports::{Filter, Page, Passage, PassageKind, Record, Scanned};
+use reasoning_bank_actors::ports::{MemoryFilter, Page, Passage, PassageKind, Record};
 use reasoning_bank_actors::testkit::soon;
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::{Job, Work};
@@ -190,10 +190,8 @@ async fn secrets_are_replaced_and_counted_before_anything_is_written() {
     let again = import().await;
     assert_eq!((again.imported.memories, again.skipped, again.redactions), (0, 2, 0));
 
-    let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(rows) = system.handle().store.scan(all, Page::first(10), soon()).await.unwrap() else {
-        panic!("no memories")
-    };
+    let store = system.handle().store;
+    let rows = store.memories(MemoryFilter::default(), Page::first(10), soon()).await.unwrap();
     assert_eq!(rows.len(), 2);
     assert!(rows[0].memory.content.starts_with("Use [REDACTED:") && !rows[0].memory.content.contains(&secret));
     let named = MemoryId::from(Uuid::from_u128(1));
@@ -386,10 +384,7 @@ async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_ar
     assert!(imported.notes[1].contains("60 signals"), "{:?}", imported.notes);
     assert!(imported.notes[2].contains("2 that nobody"), "{:?}", imported.notes);
     assert!(imported.notes[3].contains("the team \"platform\""), "{:?}", imported.notes);
-    let all = Filter::Memories { workspace: None, status: None, scope: None };
-    let Scanned::Memories(rows) = new.handle().store.scan(all, Page::first(100), soon()).await.unwrap() else {
-        panic!("no memories")
-    };
+    let rows = new.handle().store.memories(MemoryFilter::default(), Page::first(100), soon()).await.unwrap();
     assert_eq!(rows.len(), 45);
     for row in rows {
         let memory = row.memory;
@@ -447,16 +442,11 @@ async fn other_workspaces_are_listed_and_asked_for() {
     assert!(expected.iter().all(|line| failure.message.contains(line)), "{}", failure.message);
     assert!(failure.hint.unwrap().starts_with("--yes agrees"));
     let count = async || {
-        system
-            .handle()
-            .store
-            .scan(Filter::Memories { workspace: None, status: None, scope: None }, Page::first(10), soon())
-            .await
-            .unwrap()
+        system.handle().store.memories(MemoryFilter::default(), Page::first(10), soon()).await.unwrap().len()
     };
-    assert!(matches!(count().await, Scanned::Memories(rows) if rows.is_empty()));
+    assert_eq!(count().await, 0);
     import(&arguments(&hostile, false), &loaded, QUIET, &system.handle()).await.unwrap();
-    assert!(matches!(count().await, Scanned::Memories(rows) if rows.len() == 4));
+    assert_eq!(count().await, 4);
     // none to ask about
     let own = file(&place, &[lesson(9)]);
     let asked = ImportArgs { sure: Sure { yes: false }, ..arguments(&own, false) };

@@ -1,4 +1,6 @@
-//! Reading by id and in pages, evidence with it.
+//! Reading by id, by conditions and in pages, evidence with it.
+
+use std::collections::BTreeMap;
 
 use reasoning_bank_actors::ports::Held;
 use reasoning_bank_domain::memory::MemoryOutcome;
@@ -19,9 +21,9 @@ async fn get_answers_in_the_order_asked_and_leaves_out_what_it_does_not_know(
     let stored: Vec<Memory> = (0..5).map(|n| memory(&here, &format!("Title {n}"), "content")).collect();
     add(&opened.store, &stored).await;
     let asked = vec![stored[3].id, Uuid::now_v7().into(), stored[0].id, stored[4].id];
-    let rows = opened.store.get(asked, soon()).await.unwrap();
+    let rows = opened.store.reads().get(asked, soon()).await.unwrap();
     assert_eq!(rows.iter().map(|row| row.memory.id).collect::<Vec<_>>(), [stored[3].id, stored[0].id, stored[4].id]);
-    assert!(opened.store.get(Vec::new(), soon()).await.unwrap().is_empty());
+    assert!(opened.store.reads().get(Vec::new(), soon()).await.unwrap().is_empty());
 }
 
 #[rstest]
@@ -46,11 +48,11 @@ async fn evidence_is_the_fold_of_all_signals_wherever_it_is_read(
     }
     commit(store, signals.iter().cloned().map(Record::Signal).collect()).await;
 
-    let candidates = store.candidates(by_text(&here, "words"), soon()).await.unwrap();
-    let got = store.get(vec![used.id, idle.id], soon()).await.unwrap();
-    let Scanned::Memories(scanned) = store.scan(ALL, everything(), soon()).await.unwrap() else { panic!() };
+    let candidates = store.reads().candidates(by_text(&here, "words"), soon()).await.unwrap();
+    let got = store.reads().get(vec![used.id, idle.id], soon()).await.unwrap();
+    let listed = store.reads().memories(MemoryFilter::default(), everything(), soon()).await.unwrap();
     let of = |id| candidates.facts.iter().find(|(facts, _)| facts.id == id).unwrap().1.clone();
-    for evidence in [of(used.id), got[0].evidence.clone(), scanned[0].evidence.clone()] {
+    for evidence in [of(used.id), got[0].evidence.clone(), listed[0].evidence.clone()] {
         assert_eq!(evidence.count(SignalKind::Helpful), 2);
         assert_eq!(evidence.count(SignalKind::NotHelpful), 1);
         assert_eq!(evidence.usage_count(), 1);
@@ -67,7 +69,8 @@ async fn pages_cover_everything_once_and_in_order(#[values(InMemory, Lance, Resi
     let stored: Vec<Memory> =
         (0..25).map(|n| memory(if n % 5 == 0 { &there } else { &here }, &format!("Title {n}"), "content")).collect();
     add(&opened.store, &stored).await;
-    let filter = Filter::Memories { workspace: Some(here.clone()), status: Some(Status::Active), scope: None };
+    let filter =
+        MemoryFilter { workspace: Some(here.clone()), status: Some(Status::Active), ..MemoryFilter::default() };
     let mut seen = Vec::new();
     loop {
         let page = Page { after: seen.last().map(|id: &MemoryId| id.uuid()), ..Page::first(6) };
@@ -80,7 +83,7 @@ async fn pages_cover_everything_once_and_in_order(#[values(InMemory, Lance, Resi
     }
     let expected = sorted(stored.iter().filter(|m| m.workspace_id == here).map(|m| m.id).collect());
     assert_eq!(seen, expected);
-    let teams = Filter::Memories { workspace: None, status: None, scope: Some(Scope::Team) };
+    let teams = MemoryFilter { scope: Some(Scope::Team), ..MemoryFilter::default() };
     assert_eq!(memories(&opened.store, teams, everything()).await, []);
 }
 
@@ -101,7 +104,12 @@ async fn memories_are_found_by_conditions_alone_page_by_page(#[values(InMemory, 
     commit(&opened.store, vec![change(&archived, Some([1.0, 0.0, 0.0, 0.0]))]).await;
     let conditions =
         Conditions { outcome: Some(MemoryOutcome::Mixed), tags: vec!["tag2".into()], ..Conditions::default() };
-    let filter = |status| Filter::Matching { workspace: here.clone(), status, conditions: conditions.clone() };
+    let filter = |status| MemoryFilter {
+        workspace: Some(here.clone()),
+        status,
+        conditions: conditions.clone(),
+        ..MemoryFilter::default()
+    };
     let expected = |active: bool| {
         let wanted = stored.iter().filter(|m| m.workspace_id == here && conditions.hold(m));
         let wanted = wanted.filter(|m| !active || m.id != archived.id);
@@ -120,6 +128,23 @@ async fn memories_are_found_by_conditions_alone_page_by_page(#[values(InMemory, 
         assert_eq!(seen, expected(active));
     }
     assert_eq!(memories(&opened.store, filter(Some(Status::Archived)), everything()).await, [archived.id]);
+    let anywhere = MemoryFilter { workspace: None, ..filter(None) };
+    let everywhere = stored.iter().filter(|memory| conditions.hold(memory)).map(|memory| memory.id).collect();
+    assert_eq!(memories(&opened.store, anywhere.clone(), everything()).await, sorted(everywhere));
+    let teams = MemoryFilter { scope: Some(Scope::Team), ..anywhere };
+    assert_eq!(memories(&opened.store, teams, everything()).await, []);
+}
+
+/// All ids, read in pages from new to old.
+async fn in_pages_of_4(read: impl AsyncFn(Page) -> Vec<Uuid>) -> Vec<Uuid> {
+    let (mut seen, mut page): (Vec<Uuid>, _) = (Vec::new(), Page::newest(4));
+    loop {
+        let ids = read(page.clone()).await;
+        let Some(last) = ids.last() else { return seen };
+        assert!(ids.len() <= 4);
+        page = page.after(*last);
+        seen.extend(ids);
+    }
 }
 
 #[rstest]
@@ -138,28 +163,23 @@ async fn pages_run_from_new_to_old_as_well(#[values(InMemory, Lance, Resident)] 
     }
     let expected: Vec<Uuid> =
         stored.iter().rev().filter(|m| m.workspace_id == here).map(|memory| memory.id.uuid()).collect();
-    let kinds = [
-        Filter::Memories { workspace: Some(here.clone()), status: None, scope: None },
-        Filter::Traces { workspace: Some(here.clone()) },
-        Filter::Signals { workspace: Some(here.clone()) },
-    ];
-    for kind in kinds {
-        let mut seen: Vec<Uuid> = Vec::new();
-        let mut page = Page::newest(4);
-        loop {
-            let ids: Vec<Uuid> = match store.scan(kind.clone(), page.clone(), soon()).await.unwrap() {
-                Scanned::Memories(rows) => rows.into_iter().map(|row| row.memory.id.uuid()).collect(),
-                Scanned::Traces(traces) => traces.into_iter().map(|trace| trace.trace_id.uuid()).collect(),
-                Scanned::Signals(signals) => signals.into_iter().map(|signal| signal.id.uuid()).collect(),
-                other => panic!("{other:?}"),
-            };
-            let Some(last) = ids.last() else { break };
-            assert!(ids.len() <= 4);
-            page = page.after(*last);
-            seen.extend(ids);
-        }
-        assert_eq!(seen, expected, "{kind:?}");
-    }
+    let own = Some(here.clone());
+    let filter = MemoryFilter { workspace: own.clone(), ..MemoryFilter::default() };
+    let memories = async |page| -> Vec<Uuid> {
+        let rows = store.reads().memories(filter.clone(), page, soon()).await.unwrap();
+        rows.into_iter().map(|row| row.memory.id.uuid()).collect()
+    };
+    let traces = async |page| -> Vec<Uuid> {
+        let traces = store.reads().traces(own.clone(), page, soon()).await.unwrap();
+        traces.into_iter().map(|trace| trace.trace_id.uuid()).collect()
+    };
+    let signals = async |page| -> Vec<Uuid> {
+        let signals = store.reads().signals(own.clone(), page, soon()).await.unwrap();
+        signals.into_iter().map(|signal| signal.id.uuid()).collect()
+    };
+    assert_eq!(in_pages_of_4(memories).await, expected);
+    assert_eq!(in_pages_of_4(traces).await, expected);
+    assert_eq!(in_pages_of_4(signals).await, expected);
 }
 
 #[rstest]
@@ -180,19 +200,13 @@ async fn signals_are_found_by_their_memories_and_a_workspace_is_counted(
     batch.push(Record::Trace(trace(&here, "task")));
     batch.push(Record::Job(job(&there, "session", now())));
     commit(store, batch).await;
-    let about = async |ids: &[MemoryId], page| match store.scan(Filter::SignalsOf(ids.to_vec()), page, soon()).await {
-        Ok(Scanned::Signals(signals)) => signals,
-        other => panic!("{other:?}"),
-    };
+    let about = async |ids: &[MemoryId], page| store.reads().signals_about(ids.to_vec(), page, soon()).await.unwrap();
     let all = [0, 2, 3].map(|n: usize| signals[n].clone());
     assert_eq!(about(&[a.id, c.id], everything()).await, all);
     assert_eq!(about(&[a.id, c.id], Page::first(2)).await, all[..2]);
     assert_eq!(about(&[a.id, c.id], Page::first(2).after(all[1].id.uuid())).await, all[2..]);
     assert_eq!(about(&[], everything()).await, []);
-    let held = async |id: &WorkspaceId| match store.scan(Filter::Held(id.clone()), Page::first(1), soon()).await {
-        Ok(Scanned::Held(held)) => held,
-        other => panic!("{other:?}"),
-    };
+    let held = async |id: &WorkspaceId| store.reads().held(id.clone(), soon()).await.unwrap();
     assert_eq!(held(&here).await, Held { memories: 2, traces: 1, signals: 2, jobs: 0 });
     assert_eq!(held(&there).await, Held { memories: 1, traces: 0, signals: 2, jobs: 1 });
     assert_eq!(held(&workspace("/nowhere")).await, Held::default());
@@ -208,8 +222,10 @@ async fn descendants_are_found_by_parent_and_by_source(#[values(InMemory, Lance,
     child.parent_memory_id = Some(root.id);
     mixed.derived_from = vec![other.id, root.id];
     add(&opened.store, &[&root, &child, &mixed, &other].map(Memory::clone)).await;
-    let descendants =
-        async |ids: &[MemoryId], page| memories(&opened.store, Filter::DerivedFrom(ids.to_vec()), page).await;
+    let descendants = async |ids: &[MemoryId], page| {
+        let rows = opened.store.reads().derived_from(ids.to_vec(), page, soon()).await.unwrap();
+        rows.into_iter().map(|row| row.memory.id).collect::<Vec<_>>()
+    };
     assert_eq!(descendants(&[root.id], everything()).await, sorted(vec![child.id, mixed.id]));
     assert_eq!(descendants(&[other.id], everything()).await, [mixed.id]);
     assert_eq!(descendants(&[child.id], everything()).await, []);
@@ -229,10 +245,7 @@ async fn relations_are_read_without_the_memories_they_are_of(#[values(InMemory, 
     let opened = backend.open().await;
     let store = &opened.store;
     let [here, there] = [workspace("/here"), workspace("/there")];
-    let lineage = async |page| match store.scan(Filter::Lineage, page, soon()).await.unwrap() {
-        Scanned::Lineage(links) => links,
-        other => panic!("not relations: {other:?}"),
-    };
+    let lineage = async |page| store.reads().lineage(page, soon()).await.unwrap();
     assert_eq!(lineage(everything()).await, []);
     let [root, mut child, mut mixed, mut both] =
         ["root", "child", "mixed", "both"].map(|title| memory(&here, title, "content"));
@@ -273,8 +286,7 @@ async fn passages_are_read_for_many_memories_at_once(#[values(InMemory, Lance, R
     commit(store, stored.iter().zip(0..).map(|(memory, n)| record_with(memory, of(memory, n))).collect()).await;
     let asked = (0..1_500).map(|_| Uuid::now_v7().into()).chain([3, 0, 2].map(|n: usize| stored[n].id)).collect();
     let expected = [3, 2].map(|n: usize| (stored[n].id, of(&stored[n], n as u32)));
-    let found = store.scan(Filter::Passages(asked), Page::first(1), soon()).await.unwrap();
-    assert_eq!(found, Scanned::Passages(expected.into()));
+    assert_eq!(store.reads().passages(asked, soon()).await.unwrap(), BTreeMap::from(expected));
 }
 
 #[rstest]
@@ -290,7 +302,7 @@ async fn upkeep_changes_nothing_that_can_be_read(#[values(InMemory, Lance, Resid
     opened.store.maintain(soon()).await.unwrap();
     assert_eq!(sorted(found_by_text(&opened.store, by_text(&here, "words")).await), before);
     assert_eq!(before.len(), stored.len());
-    assert_eq!(memories(&opened.store, ALL, everything()).await, before);
+    assert_eq!(all_memories(&opened.store).await, before);
 }
 
 #[rstest]
@@ -302,8 +314,6 @@ async fn of_many_ids_those_that_are_stored_are_told(#[values(InMemory, Lance, Re
     let stored = BTreeSet::from([kept.id.uuid(), helped.id.uuid(), tried.trace_id.uuid()]);
     commit(&opened.store, vec![record(&kept, None), Record::Signal(helped), Record::Trace(tried)]).await;
     let asked: Vec<Uuid> = stored.iter().copied().chain((0..500).map(Uuid::from_u128)).collect();
-    match opened.store.scan(Filter::Stored(asked), Page::first(1), soon()).await.unwrap() {
-        Scanned::Stored(found) => assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), stored),
-        other => panic!("not ids: {other:?}"),
-    }
+    let found = opened.store.reads().existing_ids(asked, soon()).await.unwrap();
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), stored);
 }

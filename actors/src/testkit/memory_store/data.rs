@@ -1,0 +1,199 @@
+//! What the store holds, and what commits and erasures make of it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use reasoning_bank_domain::evidence::confidence::Evidence;
+use reasoning_bank_domain::learning::job::Job;
+use reasoning_bank_domain::memory::ids::{JobId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::{Memory, Scope, Status};
+use reasoning_bank_domain::text::terms;
+
+use crate::ports::{Batch, Committed, EraseScope, Erased, MemoryCommit, MemoryRow, Passage, Record, StoreError};
+
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) memory: Memory,
+    pub(super) passages: Vec<Passage>,
+    /// Of each passage.
+    pub(super) terms: Vec<String>,
+}
+
+impl Stored {
+    fn new(memory: Memory, passages: Vec<Passage>) -> Self {
+        let terms = passages.iter().map(|passage| terms::indexed(&memory.title, &passage.text)).collect();
+        Self { memory, passages, terms }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Data {
+    pub(super) memories: BTreeMap<MemoryId, Stored>,
+    pub(super) traces: BTreeMap<TraceId, Trace>,
+    pub(super) signals: BTreeMap<SignalId, Signal>,
+    pub(super) workspaces: BTreeMap<WorkspaceId, Workspace>,
+    pub(super) jobs: BTreeMap<JobId, Job>,
+}
+
+impl Data {
+    pub(super) fn commit(&mut self, batch: Batch) -> Result<Committed, StoreError> {
+        let mut revised: HashMap<MemoryId, &Memory> = HashMap::new();
+        let mut worked_on: HashMap<JobId, &Job> = HashMap::new();
+        let mut judged: HashMap<TraceId, &Trace> = HashMap::new();
+        for record in &batch {
+            match record {
+                Record::Revision { memory, .. } => {
+                    let stored = self.memories.get(&memory.id).map(|stored| &stored.memory);
+                    if !fits(revised.insert(memory.id, memory), stored, memory, Memory::follows) {
+                        return Err(StoreError::Conflict(memory.id));
+                    }
+                }
+                Record::Verdict(trace) => {
+                    let stored = self.traces.get(&trace.trace_id);
+                    if !fits(judged.insert(trace.trace_id, trace), stored, trace, Trace::follows) {
+                        return Err(StoreError::TraceChanged(trace.trace_id));
+                    }
+                }
+                Record::Job(job) if job.revision > 0 => {
+                    let stored = self.jobs.get(&job.id);
+                    if !fits(worked_on.insert(job.id, job), stored, job, Job::follows) {
+                        return Err(StoreError::JobChanged(job.id));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut committed = Committed::default();
+        for record in batch {
+            match record {
+                Record::Workspace(workspace) => {
+                    let id = workspace.id.clone();
+                    keep_newest(&mut self.workspaces, id, workspace, |workspace| workspace.revision);
+                }
+                Record::Revision { memory, passages } => {
+                    self.memories.insert(memory.id, Stored::new(memory, passages));
+                }
+                Record::Job(job) => keep_newest(&mut self.jobs, job.id, job, |job| u64::from(job.revision)),
+                Record::Trace(trace) => {
+                    self.traces.entry(trace.trace_id).or_insert(trace);
+                }
+                Record::Verdict(trace) => {
+                    self.traces.insert(trace.trace_id, trace);
+                }
+                Record::Signal(signal) => {
+                    self.signals.entry(signal.id).or_insert(signal);
+                }
+                Record::Memory { memory, passages, confirm } => {
+                    committed.memories.push(self.commit_memory(memory, passages, confirm));
+                }
+            }
+        }
+        Ok(committed)
+    }
+
+    fn commit_memory(&mut self, memory: Memory, passages: Vec<Passage>, confirm: Option<SignalId>) -> MemoryCommit {
+        let id = memory.id;
+        if self.memories.contains_key(&id) {
+            return MemoryCommit::Created(id);
+        }
+        if let Some(confirm) = confirm
+            && let Some(existing) = self.duplicate_of(&memory)
+        {
+            let id = memory.confirmation_id(existing, confirm);
+            self.signals.entry(id).or_insert(Signal {
+                id,
+                memory_id: existing,
+                workspace_id: memory.workspace_id,
+                kind: SignalKind::Confirmed,
+                at: memory.created_at,
+                trace_id: memory.trace_id,
+                session: None,
+                comment: None,
+            });
+            return MemoryCommit::Reinforced(existing);
+        }
+        self.memories.insert(id, Stored::new(memory, passages));
+        MemoryCommit::Created(id)
+    }
+
+    fn duplicate_of(&self, memory: &Memory) -> Option<MemoryId> {
+        if memory.status != Status::Active {
+            return None;
+        }
+        let key = memory.duplicate_key();
+        let same = |stored: &&Stored| stored.memory.status == Status::Active && stored.memory.duplicate_key() == key;
+        self.memories.values().find(same).map(|stored| stored.memory.id)
+    }
+
+    pub(super) fn evidence(&self, id: MemoryId) -> Evidence {
+        Evidence::of(self.signals.values().filter(|signal| signal.memory_id == id))
+    }
+
+    pub(super) fn row(&self, stored: &Stored) -> MemoryRow {
+        MemoryRow { memory: stored.memory.clone(), evidence: self.evidence(stored.memory.id) }
+    }
+
+    pub(super) fn erase(&mut self, scope: &EraseScope) -> Erased {
+        let doomed = |memory: &Memory| match scope {
+            EraseScope::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
+            EraseScope::Memory(id) => memory.id == *id,
+            EraseScope::Traces { .. } | EraseScope::Jobs { .. } => false,
+        };
+        let mut erased = Erased::default();
+        self.memories.retain(|_, stored| {
+            let keep = !doomed(&stored.memory);
+            if !keep {
+                erased.memories += 1;
+                erased.passages += stored.passages.len() as u64;
+            }
+            keep
+        });
+        erased.signals = remove(&mut self.signals, |signal| match scope {
+            EraseScope::Workspace(id) => signal.workspace_id == *id,
+            EraseScope::Memory(id) => signal.memory_id == *id,
+            EraseScope::Traces { .. } | EraseScope::Jobs { .. } => false,
+        });
+        erased.traces = remove(&mut self.traces, |trace| match scope {
+            EraseScope::Workspace(id) => trace.metadata.workspace_id == *id,
+            EraseScope::Memory(_) | EraseScope::Jobs { .. } => false,
+            EraseScope::Traces { workspace, before } => {
+                workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id)
+                    && trace.created_at.as_microsecond() < before.as_microsecond()
+            }
+        });
+        erased.jobs = remove(&mut self.jobs, |job| match scope {
+            EraseScope::Workspace(id) => job.workspace_id == *id,
+            EraseScope::Memory(_) | EraseScope::Traces { .. } => false,
+            EraseScope::Jobs { over_before } => {
+                job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
+            }
+        });
+        if let EraseScope::Workspace(id) = scope {
+            self.workspaces.remove(id);
+        }
+        erased
+    }
+}
+
+/// Whether a change follows what is stored or is it, and is the one change of its batch.
+fn fits<T: PartialEq>(other: Option<&T>, stored: Option<&T>, change: &T, follows: fn(&T, &T) -> bool) -> bool {
+    match other {
+        Some(other) => other == change,
+        None => stored.is_some_and(|stored| follows(change, stored) || stored == change),
+    }
+}
+
+/// Of the records of one id the first of the highest revision.
+fn keep_newest<K: Ord, V>(map: &mut BTreeMap<K, V>, id: K, record: V, revision: impl Fn(&V) -> u64) {
+    if map.get(&id).is_none_or(|stored| revision(&record) > revision(stored)) {
+        map.insert(id, record);
+    }
+}
+
+fn remove<K: Ord, V>(map: &mut BTreeMap<K, V>, doomed: impl Fn(&V) -> bool) -> u64 {
+    let before = map.len();
+    map.retain(|_, value| !doomed(value));
+    (before - map.len()) as u64
+}

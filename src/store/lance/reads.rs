@@ -1,0 +1,161 @@
+//! The reads of the port, each on tables as they are between two commits. How each is done is in `search`, `read`,
+//! `pages`, `summary` and `unembedded`.
+
+use std::collections::{BTreeMap, HashSet};
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use reasoning_bank_actors::ports::{
+    Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, StoreError, StoreFuture, StoreReads, Summary,
+};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::learning::job::{Job, JobState};
+use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
+use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::retrieval::candidates::Candidates;
+use uuid::Uuid;
+
+use super::tables::Tables;
+use super::{LanceStore, Shared, format, pages, read, resident, search, summary, unembedded, view, within};
+
+impl LanceStore {
+    /// A read that sees each commit whole or not at all.
+    fn whole<T>(
+        &self,
+        deadline: Deadline,
+        read: impl AsyncFn(&Shared, &Tables) -> Result<T, StoreError>,
+    ) -> impl Future<Output = Result<T, StoreError>> {
+        let shared = self.shared();
+        within(deadline, async move { view::whole(&shared, read).await })
+    }
+
+    /// Such a read, which fails where the directory has come to belong to another embedder: its vectors are not those
+    /// that the caller can compare with.
+    fn of_own_vectors<T>(
+        &self,
+        deadline: Deadline,
+        read: impl AsyncFn(&Shared, &Tables) -> Result<T, StoreError>,
+    ) -> impl Future<Output = Result<T, StoreError>> {
+        let shared = self.shared();
+        within(deadline, async move {
+            let read = view::whole(&shared, read).await;
+            format::check_embedder(&shared.layout, &shared.fingerprint)?;
+            read
+        })
+    }
+}
+
+/// Vectors may have been made again since their memory was written; they are those of the directory's embedder.
+fn name_embedder(shared: &Shared, mut rows: Vec<MemoryRow>) -> Vec<MemoryRow> {
+    for embedder in rows.iter_mut().filter_map(|row| row.memory.embedder.as_mut()) {
+        *embedder = shared.fingerprint.to_string();
+    }
+    rows
+}
+
+impl StoreReads for LanceStore {
+    fn candidates(&self, recall: Recall, deadline: Deadline) -> StoreFuture<'_, Candidates> {
+        self.of_own_vectors(deadline, async move |shared, tables| {
+            search::candidates(shared, tables, recall.clone()).await
+        })
+        .boxed()
+    }
+
+    fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
+        self.whole(deadline, async move |shared, tables| {
+            let mut found = resident::rows(&shared.resident, &ids).await;
+            let others = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
+            found.extend(read::get(tables, others).await?);
+            Ok(name_embedder(shared, ids.iter().filter_map(|id| found.remove(id)).collect()))
+        })
+        .boxed()
+    }
+
+    fn memories(&self, filter: MemoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
+        self.of_own_vectors(deadline, async move |shared, tables| {
+            let found = pages::memories(tables, &filter, &page).await?;
+            Ok(name_embedder(shared, read::with_evidence(tables, found).await?))
+        })
+        .boxed()
+    }
+
+    fn derived_from(&self, ids: Vec<MemoryId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
+        self.of_own_vectors(deadline, async move |shared, tables| {
+            let found = pages::derived_from(&tables.memories, &ids, &page).await?;
+            Ok(name_embedder(shared, read::with_evidence(tables, found).await?))
+        })
+        .boxed()
+    }
+
+    fn lineage(&self, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<(MemoryId, Vec<MemoryId>)>> {
+        self.of_own_vectors(deadline, async move |_, tables| pages::lineage(&tables.memories, &page).await).boxed()
+    }
+
+    fn passages(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, BTreeMap<MemoryId, Vec<Passage>>> {
+        self.of_own_vectors(deadline, async move |_, tables| read::passages(tables, &ids).await).boxed()
+    }
+
+    fn without_vectors(&self, limit: usize, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryId>> {
+        self.of_own_vectors(deadline, async move |shared, tables| unembedded::some(&shared.layout, tables, limit).await)
+            .boxed()
+    }
+
+    fn existing_ids(&self, ids: Vec<Uuid>, deadline: Deadline) -> StoreFuture<'_, HashSet<Uuid>> {
+        self.of_own_vectors(deadline, async move |_, tables| read::existing(tables, &ids).await).boxed()
+    }
+
+    fn traces(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Trace>> {
+        self.of_own_vectors(deadline, async move |_, tables| pages::records(&tables.traces, of.as_ref(), &page).await)
+            .boxed()
+    }
+
+    fn trace(&self, id: TraceId, deadline: Deadline) -> StoreFuture<'_, Option<Trace>> {
+        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.traces, &id.to_string()).await)
+            .boxed()
+    }
+
+    fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {
+        self.of_own_vectors(deadline, async move |_, tables| pages::records(&tables.signals, of.as_ref(), &page).await)
+            .boxed()
+    }
+
+    fn signals_about(&self, ids: Vec<MemoryId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {
+        self.of_own_vectors(deadline, async move |_, tables| pages::signals_about(&tables.signals, &ids, &page).await)
+            .boxed()
+    }
+
+    fn workspaces(&self, deadline: Deadline) -> StoreFuture<'_, Vec<Workspace>> {
+        self.of_own_vectors(deadline, async move |_, tables| {
+            let mut workspaces: Vec<Workspace> = read::records(&tables.workspaces, None).await?;
+            workspaces.sort_by(|a, b| a.id.cmp(&b.id));
+            Ok(workspaces)
+        })
+        .boxed()
+    }
+
+    fn held(&self, workspace: WorkspaceId, deadline: Deadline) -> StoreFuture<'_, Held> {
+        self.of_own_vectors(deadline, async move |_, tables| pages::held(tables, &workspace).await).boxed()
+    }
+
+    fn jobs(&self, filter: JobFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Job>> {
+        self.of_own_vectors(deadline, async move |_, tables| pages::jobs(&tables.jobs, &filter, &page).await).boxed()
+    }
+
+    fn job(&self, id: JobId, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
+        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.jobs, &id.to_string()).await).boxed()
+    }
+
+    fn next_job(&self, now: Timestamp, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
+        self.of_own_vectors(deadline, async move |_, tables| pages::next_job(&tables.jobs, now).await).boxed()
+    }
+
+    fn backlog(&self, deadline: Deadline) -> StoreFuture<'_, BTreeMap<JobState, u64>> {
+        self.of_own_vectors(deadline, async |_, tables| summary::backlog(tables).await).boxed()
+    }
+
+    fn summary(&self, deadline: Deadline) -> StoreFuture<'_, Summary> {
+        self.of_own_vectors(deadline, async |shared, tables| summary::summary(shared, tables).await).boxed()
+    }
+}
