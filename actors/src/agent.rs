@@ -93,8 +93,6 @@ pub(crate) enum AgentMsg {
     Begin,
     Input(Input),
     Stored(Result<SolveReport, Error>),
-    #[cfg(feature = "testkit")]
-    Panic,
 }
 
 pub(crate) struct AgentState {
@@ -147,8 +145,6 @@ impl Actor for AgentActor {
                 // It is stopped by whom it tells: its own end would overtake the message.
                 let _ = state.args.agents.send_message(AgentsMsg::Finished { task_id, result: Box::new(result) });
             }
-            #[cfg(feature = "testkit")]
-            AgentMsg::Panic => crate::testkit::panic_on_request(),
         }
         Ok(())
     }
@@ -337,12 +333,5 @@ fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::task::B
             _ if refused => Error::ModelRefused(message),
             _ => Error::ModelFailed { message, retry_after },
         },
-    }
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for AgentMsg {
-    fn panic() -> Self {
-        Self::Panic
     }
 }

@@ -205,17 +205,6 @@ impl AgentsHandle {
         let _ = tokio::time::timeout(CANCEL_LIMIT, self.tracker.wait()).await;
         unfinished
     }
-
-    #[cfg(feature = "testkit")]
-    pub fn faults(&self) -> crate::testkit::Faults {
-        crate::testkit::Faults::of(&self.slot)
-    }
-
-    /// Crashes the agent of a running task: by a panic, or by a kill.
-    #[cfg(feature = "testkit")]
-    pub fn crash_one(&self, by_panic: bool) -> bool {
-        self.slot.cast(AgentsMsg::CrashOne { by_panic }).is_ok()
-    }
 }
 
 fn check(task: &SolveTask) -> Result<(), Error> {
@@ -277,27 +266,8 @@ pub(crate) struct Start {
 type Reply = RpcReplyPort<Result<SolveReport, Error>>;
 
 pub(crate) enum AgentsMsg {
-    Solve {
-        start: Box<Start>,
-        reply: Reply,
-    },
-    Finished {
-        task_id: TaskId,
-        result: Box<Result<SolveReport, Error>>,
-    },
-    #[cfg(feature = "testkit")]
-    CrashOne {
-        by_panic: bool,
-    },
-    #[cfg(feature = "testkit")]
-    Panic,
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for AgentsMsg {
-    fn panic() -> Self {
-        Self::Panic
-    }
+    Solve { start: Box<Start>, reply: Reply },
+    Finished { task_id: TaskId, result: Box<Result<SolveReport, Error>> },
 }
 
 /// A task that was handed to an agent and is not answered yet.
@@ -339,17 +309,6 @@ impl Actor for Agents {
                     pending.agent.stop(None);
                 }
             }
-            #[cfg(feature = "testkit")]
-            AgentsMsg::CrashOne { by_panic } => {
-                if let Some(pending) = state.pending.values().next() {
-                    match by_panic {
-                        true => drop(pending.agent.send_message(AgentMsg::Panic)),
-                        false => pending.agent.kill(),
-                    }
-                }
-            }
-            #[cfg(feature = "testkit")]
-            AgentsMsg::Panic => crate::testkit::panic_on_request(),
         }
         Ok(())
     }

@@ -81,11 +81,6 @@ impl CacheHandle {
         ChildSpec::actor("cache", Restart::Permanent, &self.slot, move || (CacheActor, handle.clone()))
     }
 
-    #[cfg(feature = "testkit")]
-    pub fn faults(&self) -> crate::testkit::Faults {
-        crate::testkit::Faults::of(&self.slot)
-    }
-
     pub async fn statistics(&self) -> CacheStatistics {
         let cache = self.published.load_full();
         if let Some(cache) = &cache {
@@ -195,17 +190,8 @@ impl Drop for OwnedCache {
 
 pub(crate) struct CacheActor;
 
-pub(crate) enum CacheMsg {
-    #[cfg(feature = "testkit")]
-    Panic,
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for CacheMsg {
-    fn panic() -> Self {
-        Self::Panic
-    }
-}
+/// The actor is sent nothing: it only owns the cache.
+pub(crate) enum CacheMsg {}
 
 impl Actor for CacheActor {
     type Msg = CacheMsg;
@@ -214,17 +200,5 @@ impl Actor for CacheActor {
 
     async fn pre_start(&self, _: ActorRef<Self::Msg>, handle: CacheHandle) -> Result<OwnedCache, ActorProcessingErr> {
         Ok(OwnedCache::begin(&handle))
-    }
-
-    async fn handle(
-        &self,
-        _: ActorRef<Self::Msg>,
-        message: CacheMsg,
-        _: &mut OwnedCache,
-    ) -> Result<(), ActorProcessingErr> {
-        match message {
-            #[cfg(feature = "testkit")]
-            CacheMsg::Panic => crate::testkit::panic_on_request(),
-        }
     }
 }

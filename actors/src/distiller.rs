@@ -108,11 +108,6 @@ impl DistillerHandle {
         let jobs = self.store.backlog(deadline).await?;
         Ok([JobState::Queued, JobState::Running].iter().filter_map(|state| jobs.get(state)).sum())
     }
-
-    #[cfg(feature = "testkit")]
-    pub fn faults(&self) -> crate::testkit::Faults {
-        crate::testkit::Faults::of(&self.slot)
-    }
 }
 
 fn check(work: &Work) -> Result<(), Error> {
@@ -174,15 +169,6 @@ pub(crate) enum Msg {
     /// There may be something to do.
     Look,
     Turned(Result<(Bench, bool), Panicked>),
-    #[cfg(feature = "testkit")]
-    Panic,
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for Msg {
-    fn panic() -> Self {
-        Self::Panic
-    }
 }
 
 pub(crate) struct State {
@@ -235,8 +221,6 @@ impl Actor for DistillerActor {
                     state.next_look = Some(AbortOnDropHandle::new(timer));
                 }
             }
-            #[cfg(feature = "testkit")]
-            Msg::Panic => crate::testkit::panic_on_request(),
         }
         Ok(())
     }

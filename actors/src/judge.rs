@@ -45,11 +45,6 @@ impl JudgeHandle {
         let (request, span) = (Box::new(request), Span::current());
         self.slot.call(|reply| JudgeMsg::Ask { request, deadline, cancel, span, reply, inside }, deadline).await
     }
-
-    #[cfg(feature = "testkit")]
-    pub(crate) fn faults(&self) -> crate::testkit::Faults {
-        crate::testkit::Faults::of(&self.slot)
-    }
 }
 
 pub(crate) struct JudgeActor;
@@ -69,15 +64,6 @@ pub(crate) enum JudgeMsg {
         reply: RpcReplyPort<CallOutcome>,
         inside: Permit,
     },
-    #[cfg(feature = "testkit")]
-    Panic,
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for JudgeMsg {
-    fn panic() -> Self {
-        Self::Panic
-    }
 }
 
 pub(crate) struct JudgeState {
@@ -116,8 +102,6 @@ impl Actor for JudgeActor {
                 };
                 state.tasks.spawn_until(until, work.instrument(span));
             }
-            #[cfg(feature = "testkit")]
-            JudgeMsg::Panic => crate::testkit::panic_on_request(),
         }
         Ok(())
     }

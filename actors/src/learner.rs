@@ -142,11 +142,6 @@ impl LearnerHandle {
         let (batch, span) = (Arc::clone(batch), Span::current());
         self.slot.call(|reply| LearnerMsg::Learn { batch, deadline, span, reply, inside }, deadline).await
     }
-
-    #[cfg(feature = "testkit")]
-    pub fn faults(&self) -> crate::testkit::Faults {
-        crate::testkit::Faults::of(&self.slot)
-    }
 }
 
 fn check(argument: &'static str, text: &str, max: usize) -> Result<(), Error> {
@@ -184,15 +179,6 @@ pub(crate) enum LearnerMsg {
         reply: RpcReplyPort<Result<Vec<Captured>, Error>>,
         inside: Permit,
     },
-    #[cfg(feature = "testkit")]
-    Panic,
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for LearnerMsg {
-    fn panic() -> Self {
-        Self::Panic
-    }
 }
 
 pub(crate) struct LearnerState {
@@ -229,8 +215,6 @@ impl Actor for PassiveLearnerActor {
                 };
                 state.tasks.spawn(work.instrument(span));
             }
-            #[cfg(feature = "testkit")]
-            LearnerMsg::Panic => crate::testkit::panic_on_request(),
         }
         Ok(())
     }

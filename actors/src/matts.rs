@@ -83,11 +83,6 @@ impl MattsHandle {
         };
         self.slot.call(job, deadline).await
     }
-
-    #[cfg(feature = "testkit")]
-    pub(crate) fn faults(&self) -> crate::testkit::Faults {
-        crate::testkit::Faults::killing(&self.slot)
-    }
 }
 
 struct MattsWorker;

@@ -141,11 +141,6 @@ impl StoreHandle {
             Err(error) => Err(error.into()),
         }
     }
-
-    #[cfg(feature = "testkit")]
-    pub fn faults(&self) -> crate::testkit::Faults {
-        crate::testkit::Faults::of(&self.slot)
-    }
 }
 
 async fn bounded<T>(deadline: Deadline, work: StoreFuture<'_, T>) -> Result<T, StoreError> {
@@ -158,15 +153,6 @@ pub(crate) enum StoreMsg {
     Run(Request),
     Opened(Result<Store, Panicked>),
     MaintenanceDue,
-    #[cfg(feature = "testkit")]
-    Panic,
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for StoreMsg {
-    fn panic() -> Self {
-        Self::Panic
-    }
 }
 
 pub(crate) struct StoreState {
@@ -255,8 +241,6 @@ impl Actor for StoreActor {
                 };
                 state.tasks.spawn(upkeep.instrument(spans::store("maintain")));
             }
-            #[cfg(feature = "testkit")]
-            StoreMsg::Panic => crate::testkit::panic_on_request(),
         }
         Ok(())
     }

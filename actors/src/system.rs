@@ -94,11 +94,7 @@ pub struct SystemHandle {
     pub(crate) breaker: Arc<Breaker>,
     /// Which provider the language model is of; `none` without one.
     pub(crate) provider: String,
-    supervisor: SupervisorHandle,
-    #[cfg(feature = "testkit")]
-    matts: MattsHandle,
-    #[cfg(feature = "testkit")]
-    judge: JudgeHandle,
+    pub(crate) supervisor: SupervisorHandle,
 }
 
 impl SystemHandle {
@@ -110,16 +106,6 @@ impl SystemHandle {
     /// Every actor with its state and restarts.
     pub async fn actors(&self, deadline: Deadline) -> Result<Vec<ChildStatus>, Error> {
         Ok(self.supervisor.observe(deadline).await?)
-    }
-
-    #[cfg(feature = "testkit")]
-    pub fn faults_of_pool(&self) -> crate::testkit::Faults {
-        self.matts.faults()
-    }
-
-    #[cfg(feature = "testkit")]
-    pub fn faults_of_judge(&self) -> crate::testkit::Faults {
-        self.judge.faults()
     }
 
     /// Returns when the system has ended, by [`System::stop`] or because it gave up.
@@ -228,10 +214,6 @@ impl System {
             breaker,
             provider,
             supervisor,
-            #[cfg(feature = "testkit")]
-            matts,
-            #[cfg(feature = "testkit")]
-            judge,
         };
         Ok(Self { handle })
     }

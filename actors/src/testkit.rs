@@ -12,7 +12,7 @@ mod soon;
 
 pub use embedder::HashEmbedder;
 pub use eventually::eventually;
-pub use faults::{Faults, Panics, panic_on_request};
+pub use faults::Faults;
 pub use leak::LeakCheck;
 pub use manual_clock::ManualClock;
 pub use parts::{opener_of, parts};

@@ -54,11 +54,6 @@ impl UsageHandle {
             tracing::debug!(%error, "what a client was shown is not counted");
         }
     }
-
-    #[cfg(feature = "testkit")]
-    pub fn faults(&self) -> crate::testkit::Faults {
-        crate::testkit::Faults::of(&self.slot)
-    }
 }
 
 pub(crate) struct UsageActor;
@@ -77,20 +72,8 @@ pub(crate) struct Shown {
 }
 
 pub(crate) enum UsageMsg {
-    Shown {
-        shown: Shown,
-        inside: Permit,
-    },
+    Shown { shown: Shown, inside: Permit },
     Store,
-    #[cfg(feature = "testkit")]
-    Panic,
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for UsageMsg {
-    fn panic() -> Self {
-        Self::Panic
-    }
 }
 
 pub(crate) struct UsageState {
@@ -130,8 +113,6 @@ impl Actor for UsageActor {
                     state.tasks.spawn(work);
                 }
             }
-            #[cfg(feature = "testkit")]
-            UsageMsg::Panic => crate::testkit::panic_on_request(),
         }
         Ok(())
     }

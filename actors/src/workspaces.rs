@@ -217,9 +217,4 @@ impl WorkspacesHandle {
     fn configured_for(&self, root: &str) -> Option<&RootName> {
         self.configured.as_deref().filter(|configured| configured.root == root)
     }
-
-    #[cfg(feature = "testkit")]
-    pub fn faults(&self) -> crate::testkit::Faults {
-        crate::testkit::Faults::of(&self.slot)
-    }
 }

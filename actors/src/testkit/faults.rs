@@ -1,52 +1,38 @@
-//! Crashes on demand: kill the actor behind a slot, or make it panic.
+//! Crashes on demand: they kill an actor, or make it panic. The actor needs no code for that.
 
-use futures::future::BoxFuture;
-use ractor::{ActorCell, Message};
+use std::fmt;
+
+use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, Message};
 
 use crate::runtime::Slot;
+use crate::system::SystemHandle;
 
-/// For message types with a variant that makes their actor panic:
-///
-/// ```text
-/// #[cfg(feature = "testkit")]
-/// impl crate::testkit::Panics for StoreMsg {
-///     fn panic() -> Self {
-///         Self::Panic
-///     }
-/// }
-/// // in `handle`
-/// #[cfg(feature = "testkit")]
-/// StoreMsg::Panic => crate::testkit::panic_on_request(),
-/// ```
-pub trait Panics {
-    fn panic() -> Self;
-}
-
-#[expect(clippy::panic, reason = "what it is for")]
-pub fn panic_on_request() -> ! {
-    panic!("panicked on request of a test")
-}
-
-/// What a handle gives to tests, so that they need neither its slot nor its messages:
-/// `pub fn faults(&self) -> Faults { Faults::of(&self.slot) }` under the feature `testkit`.
+/// The faults that an actor can be given.
 pub struct Faults {
     current: Box<dyn Fn() -> Option<ActorCell> + Send + Sync>,
-    panic: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl SystemHandle {
+    /// The faults of the actor that has this name in the tree.
+    pub fn faults(&self, actor: &'static str) -> Faults {
+        let supervisor = self.supervisor.clone();
+        Faults::at(move || supervisor.incarnation(actor))
+    }
 }
 
 impl Faults {
-    pub fn of<M: Message + Panics>(slot: &Slot<M>) -> Self {
-        let (current, panic) = (slot.clone(), slot.clone());
-        Self {
-            current: Box::new(move || current.current().map(|actor| actor.get_cell())),
-            panic: Box::new(move || panic.cast(M::panic()).is_ok()),
-        }
+    pub fn of<M: Message>(slot: &Slot<M>) -> Self {
+        let slot = slot.clone();
+        Self::at(move || slot.current().map(|actor| actor.get_cell()))
     }
 
-    /// For an actor that takes no message of ours: it can be killed and not made to panic.
-    pub fn killing<M: Message>(slot: &Slot<M>) -> Self {
-        let current = slot.clone();
-        Self { current: Box::new(move || current.current().map(|actor| actor.get_cell())), panic: Box::new(|| false) }
+    fn at(current: impl Fn() -> Option<ActorCell> + Send + Sync + 'static) -> Self {
+        Self { current: Box::new(current) }
+    }
+
+    /// The faults of one of the actors that this one started, such as the agent of a task.
+    pub fn of_a_child(self) -> Self {
+        Self::at(move || (self.current)()?.get_children().pop())
     }
 
     /// Kills the current incarnation and waits until it has ended. False if there is none.
@@ -55,15 +41,46 @@ impl Faults {
         actor.kill_and_wait(None).await.is_ok()
     }
 
-    /// Queues a message that makes the current incarnation panic, and waits until it has ended. False if there is none.
-    pub fn panic(&self) -> BoxFuture<'static, bool> {
-        let actor = (self.current)();
-        let sent = actor.is_some() && (self.panic)();
-        Box::pin(async move {
-            match actor {
-                Some(actor) if sent => actor.wait(None).await.is_ok(),
-                _ => false,
-            }
-        })
+    /// Makes the current incarnation panic between two messages, and waits until it has ended. False if there is none.
+    pub async fn panic(&self) -> bool {
+        let Some(actor) = (self.current)() else { return false };
+        Failing::spawn_linked(None, Failing, (), actor.clone()).await.is_ok() && actor.wait(None).await.is_ok()
+    }
+}
+
+/// An actor that fails at once. Its failure goes to the actor above it, which panics when it drops the reason.
+struct Failing;
+
+impl Actor for Failing {
+    type Msg = ();
+    type State = ();
+    type Arguments = ();
+
+    async fn pre_start(&self, _: ActorRef<()>, (): ()) -> Result<(), ActorProcessingErr> {
+        Ok(())
+    }
+
+    async fn post_start(&self, _: ActorRef<()>, (): &mut ()) -> Result<(), ActorProcessingErr> {
+        Err(PanicsWhenDropped.into())
+    }
+}
+
+#[derive(Debug)]
+struct PanicsWhenDropped;
+
+impl fmt::Display for PanicsWhenDropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("made to panic")
+    }
+}
+
+impl std::error::Error for PanicsWhenDropped {}
+
+impl Drop for PanicsWhenDropped {
+    #[expect(clippy::panic, reason = "what it is for")]
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("panicked on request of a test");
+        }
     }
 }

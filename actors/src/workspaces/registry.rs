@@ -23,19 +23,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) enum Msg {
-    Reread {
-        deadline: Deadline,
-        reply: RpcReplyPort<Result<(), Error>>,
-    },
-    #[cfg(feature = "testkit")]
-    Panic,
-}
-
-#[cfg(feature = "testkit")]
-impl crate::testkit::Panics for Msg {
-    fn panic() -> Self {
-        Self::Panic
-    }
+    Reread { deadline: Deadline, reply: RpcReplyPort<Result<(), Error>> },
 }
 
 pub(crate) struct State {
@@ -67,8 +55,6 @@ impl Actor for WorkspaceRegistry {
                     let _ = reply.send(reread(&store, &known, deadline).await);
                 });
             }
-            #[cfg(feature = "testkit")]
-            Msg::Panic => crate::testkit::panic_on_request(),
         }
         Ok(())
     }

@@ -10,7 +10,6 @@ use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, SpawnErr};
 use reasoning_bank_actors::runtime::{
     CallError, ChildSpec, Deadline, Events, Slot, SupervisorArgs, SupervisorHandle, Tasks,
 };
-use reasoning_bank_actors::testkit::{Panics, panic_on_request};
 use reasoning_bank_domain::system::restart::{Limits, Restart};
 use tokio::sync::{Notify, oneshot};
 
@@ -73,12 +72,6 @@ pub(crate) enum EchoMsg {
     },
     Fail,
     Panic,
-}
-
-impl Panics for EchoMsg {
-    fn panic() -> Self {
-        Self::Panic
-    }
 }
 
 impl Echo {
@@ -155,7 +148,7 @@ impl Actor for Echo {
                 let _ = until.recv();
             }
             EchoMsg::Fail => return Err("failed as asked".into()),
-            EchoMsg::Panic => panic_on_request(),
+            EchoMsg::Panic => panic!("panicked in its handler"),
         }
         Ok(())
     }

@@ -1,5 +1,9 @@
 //! The glue over ractor against real actors. Time is paused except where threads matter: delays are exact and cost nothing.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are outside the functions that clippy knows as tests")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests are outside the functions that clippy knows as tests"
+)]
 
 mod echo;
 mod events;

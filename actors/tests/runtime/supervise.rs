@@ -26,12 +26,14 @@ async fn until_started(events: &mut Subscription, name: &'static str, nth: u64) 
 enum Crash {
     Kill,
     Panic,
+    PanicInHandler,
     Error,
 }
 
 #[rstest]
 #[case(Crash::Kill, "killed")]
 #[case(Crash::Panic, "panicked on request of a test")]
+#[case(Crash::PanicInHandler, "panicked in its handler")]
 #[case(Crash::Error, "failed as asked")]
 #[tokio::test(start_paused = true)]
 async fn a_crashed_child_comes_back_and_a_call_that_waited_for_it_succeeds(#[case] crash: Crash, #[case] said: &str) {
@@ -43,6 +45,7 @@ async fn a_crashed_child_comes_back_and_a_call_that_waited_for_it_succeeds(#[cas
     match crash {
         Crash::Kill => assert!(Faults::of(&slot).kill().await),
         Crash::Panic => assert!(Faults::of(&slot).panic().await),
+        Crash::PanicInHandler => slot.cast(EchoMsg::Panic).unwrap(),
         Crash::Error => slot.cast(EchoMsg::Fail).unwrap(),
     }
     first.wait(None).await.unwrap();

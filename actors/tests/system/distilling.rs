@@ -220,7 +220,7 @@ async fn what_a_dead_distiller_had_begun_is_taken_over_and_has_one_result() {
         let handle = system.handle();
         let id = queued(&handle, session("search")).await;
         assert!(model.begun(1, soon()).await);
-        let faults = handle.distiller.faults();
+        let faults = handle.faults("distiller");
         assert!(if by_panic { faults.panic().await } else { faults.kill().await });
         held.release();
         let done = in_state(&handle, id, JobState::Done).await;

@@ -273,7 +273,7 @@ async fn a_change_outlives_a_store_that_dies_on_the_way() {
     world.embedder.set_state(EmbedderState::Loading);
     let updating = tokio::spawn(async move { memories.update(update(id, retitled("Jitter")), soon()).await });
     let mut events = world.handle.events.subscribe();
-    assert!(world.handle.store.faults().kill().await);
+    assert!(world.handle.faults("store").kill().await);
     restarted(&mut events, "store").await;
     world.embedder.set_state(EmbedderState::Ready);
     let view = updating.await.unwrap().unwrap().memory;

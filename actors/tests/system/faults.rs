@@ -39,17 +39,7 @@ async fn a_permanent_actor_comes_back_and_the_next_task_is_solved(
     world.handle.memories.record(lesson("Kept", "what was acknowledged stays"), soon()).await.unwrap();
     let mut events = world.handle.events.subscribe();
     let handle = &world.handle;
-    let faults = match name {
-        "store" => handle.store.faults(),
-        "cache" => handle.cache.faults(),
-        "workspaces" => handle.workspaces.faults(),
-        "matts" => handle.faults_of_pool(),
-        "judge" => handle.faults_of_judge(),
-        "learner" => handle.learner.faults(),
-        _ => handle.agents.faults(),
-    };
-    // The factory takes no message of ours, so its panic is a kill.
-    crash(faults, by_panic && name != "matts").await;
+    crash(handle.faults(name), by_panic).await;
     restarted(&mut events, name).await;
     let report = handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap();
     assert_eq!(report.outcome, Outcome::Success);
@@ -72,7 +62,7 @@ async fn a_task_whose_agent_dies_is_reported_and_recorded_and_not_run_again(#[va
     let agents = world.handle.agents.clone();
     let solving = tokio::spawn(async move { agents.solve(task("x y z", 2), project(), call()).await });
     assert!(model.begun(2, soon()).await);
-    assert!(world.handle.agents.crash_one(by_panic));
+    crash(world.handle.faults("agents").of_a_child(), by_panic).await;
     let error = solving.await.unwrap().unwrap_err();
     assert!(matches!(error, Error::Internal(_)), "{error:?}");
     assert!(model.idle(soon()).await, "its model calls ended with it");
@@ -94,7 +84,7 @@ async fn evaluations_that_die_with_the_judge_leave_attempts_without_a_score() {
     let agents = world.handle.agents.clone();
     let solving = tokio::spawn(async move { agents.solve(task("x y z", 2), project(), call()).await });
     assert!(model.begun(4, soon()).await, "both drafts are done and being evaluated");
-    assert!(world.handle.faults_of_judge().kill().await);
+    assert!(world.handle.faults("judge").kill().await);
     held.release();
     let report = solving.await.unwrap().unwrap();
     assert!(report.attempts.iter().all(|attempt| attempt.score.is_none()));
@@ -110,7 +100,7 @@ async fn drafts_that_die_with_their_pool_are_failed_attempts_and_are_not_made_ag
     let agents = world.handle.agents.clone();
     let solving = tokio::spawn(async move { agents.solve(task("x y z", 3), project(), call()).await });
     assert!(model.begun(3, soon()).await);
-    assert!(world.handle.faults_of_pool().kill().await);
+    assert!(world.handle.faults("matts").kill().await);
     assert_eq!(solving.await.unwrap().unwrap_err().code(), "llm_failed");
     assert_eq!(model.calls(Purpose::Think), 3);
     world.stop().await;
@@ -140,7 +130,7 @@ async fn tasks_that_die_with_the_actor_above_them_are_reported_and_recorded(#[va
     let agents = world.handle.agents.clone();
     let solving = tokio::spawn(async move { agents.solve(task("x y z", 1), project(), call()).await });
     assert!(model.begun(1, soon()).await);
-    crash(world.handle.agents.faults(), by_panic).await;
+    crash(world.handle.faults("agents"), by_panic).await;
     assert!(matches!(solving.await.unwrap(), Err(Error::Internal(_))));
     let finished = |event: &SystemEvent| matches!(event, SystemEvent::TaskFinished { .. });
     assert!(events.wait_for(finished, soon()).await.is_some());

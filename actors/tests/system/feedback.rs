@@ -271,7 +271,7 @@ async fn a_report_outlives_a_store_that_dies_and_counts_once() {
     let mut events = world.handle.events.subscribe();
     let memories = world.handle.memories.clone();
     let reporting = tokio::spawn(async move { memories.feedback(feedback_on(vec![id], helpful()), soon()).await });
-    assert!(world.handle.store.faults().kill().await);
+    assert!(world.handle.faults("store").kill().await);
     restarted(&mut events, "store").await;
     reporting.await.unwrap().unwrap();
     assert_eq!(world.signal_kinds().await, [SignalKind::Helpful]);

@@ -199,7 +199,7 @@ async fn a_learner_that_dies_at_work_is_asked_again_and_learns_once(#[values(fal
     while world.embedder.calls() == 0 {
         tokio::task::yield_now().await;
     }
-    let faults = world.handle.learner.faults();
+    let faults = world.handle.faults("learner");
     assert!(if by_panic { faults.panic().await } else { faults.kill().await });
     restarted(&mut events, "learner").await;
     assert!(capturing.await.unwrap().unwrap().fate.is_captured());

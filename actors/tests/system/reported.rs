@@ -205,7 +205,7 @@ async fn a_crash_loses_what_waits_to_be_counted_and_nothing_else() {
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let mut events = world.handle.events.subscribe();
     world.handle.usage.shown([id], &project(), "lost");
-    assert!(world.handle.usage.faults().panic().await);
+    assert!(world.handle.faults("usage").panic().await);
     restarted(&mut events, "usage").await;
     world.handle.usage.shown([id], &project(), "one");
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;

@@ -86,7 +86,7 @@ async fn callers_inside_and_restarts_are_told_of_each_actor() {
     let solving = tokio::spawn(async move { agents.solve(task("x y z", 3), project(), call()).await });
     assert!(model.begun(3, soon()).await);
     let mut events = world.handle.events.subscribe();
-    assert!(world.handle.faults_of_judge().kill().await);
+    assert!(world.handle.faults("judge").kill().await);
     restarted(&mut events, "judge").await;
     let statistics = world.handle.statistics(soon()).await.unwrap();
     let of = |name: &str| statistics.actors.iter().find(|actor| actor.name == name).unwrap();

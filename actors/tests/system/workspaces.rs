@@ -322,10 +322,10 @@ async fn a_move_outlives_a_registry_and_a_store_that_die() {
     let mut events = world.handle.events.subscribe();
     let workspaces = world.handle.workspaces.clone();
     let moving = tokio::spawn(async move { workspaces.move_root(&project(), NEW_ROOT, soon()).await });
-    assert!(world.handle.store.faults().kill().await);
+    assert!(world.handle.faults("store").kill().await);
     restarted(&mut events, "store").await;
     moving.await.unwrap().unwrap();
-    assert!(world.handle.workspaces.faults().kill().await);
+    assert!(world.handle.faults("workspaces").kill().await);
     restarted(&mut events, "workspaces").await;
     assert_eq!(found(&world, root(NEW_ROOT)).await, 1);
     world.stop().await;

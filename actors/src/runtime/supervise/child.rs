@@ -106,6 +106,8 @@ impl ChildSpec {
 pub(super) trait AnySlot: Send + Sync {
     fn clear(&self, ended: ActorId);
     fn close(&self);
+    #[cfg(feature = "testkit")]
+    fn current(&self) -> Option<ActorCell>;
 }
 
 impl<M: Message> AnySlot for Slot<M> {
@@ -115,6 +117,11 @@ impl<M: Message> AnySlot for Slot<M> {
 
     fn close(&self) {
         Slot::close(self);
+    }
+
+    #[cfg(feature = "testkit")]
+    fn current(&self) -> Option<ActorCell> {
+        Slot::current(self).map(|actor| actor.get_cell())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The handle of a supervisor that has none above it: how the system is started, watched and stopped.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::Actor;
@@ -7,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::actor::{GaveUp, Supervisor, SupervisorArgs, SupervisorMsg};
-use super::child::ChildStatus;
+use super::child::{AnySlot, ChildStatus};
 use super::stop::{KILL_LIMIT, Stopped};
 use crate::error::Error;
 use crate::runtime::{CallError, Deadline, Slot};
@@ -23,14 +24,15 @@ pub enum Ended {
 #[derive(Clone)]
 pub struct SupervisorHandle {
     slot: Slot<SupervisorMsg>,
-    children: usize,
+    children: Arc<[(&'static str, Arc<dyn AnySlot>)]>,
     ended: watch::Receiver<Option<Ended>>,
 }
 
 impl SupervisorHandle {
     /// Returns when every child has been started once, or is about to be tried again.
     pub async fn start(args: SupervisorArgs) -> Result<Self, Error> {
-        let (children, ended) = (args.children.len(), args.ended.subscribe());
+        let children = args.children.iter().map(|child| (child.name, Arc::clone(&child.slot))).collect();
+        let ended = args.ended.subscribe();
         let slot = Slot::new();
         let (supervisor, _) = Supervisor::spawn(None, Supervisor, args).await.map_err(Error::internal)?;
         slot.bind(supervisor);
@@ -44,7 +46,7 @@ impl SupervisorHandle {
     /// Drains the children in this order, those not named after them from the last started to the first, each for at
     /// most `grace` before it is killed; then ends the supervisor. The report is in the order of stopping.
     pub async fn stop_in_order(&self, order: &[&'static str], grace: Duration) -> Result<Vec<Stopped>, CallError> {
-        let children = u32::try_from(self.children).unwrap_or(u32::MAX);
+        let children = u32::try_from(self.children.len()).unwrap_or(u32::MAX);
         let longest = grace.saturating_add(KILL_LIMIT).saturating_mul(children).saturating_add(KILL_LIMIT);
         let stop = |reply| SupervisorMsg::Stop { order: order.to_vec(), grace, reply };
         let report = self.slot.call(stop, Deadline::after(longest)).await?;
@@ -58,5 +60,11 @@ impl SupervisorHandle {
             Ok(ended) => ended.clone().unwrap_or(Ended::Killed),
             Err(_) => Ended::Killed,
         }
+    }
+
+    /// The current incarnation of a child.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn incarnation(&self, child: &str) -> Option<ractor::ActorCell> {
+        self.children.iter().find(|(name, _)| *name == child)?.1.current()
     }
 }
