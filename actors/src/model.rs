@@ -5,6 +5,7 @@
 
 mod breaker;
 mod cached;
+mod decorator;
 mod metered;
 mod none;
 mod rate_limit;
@@ -19,6 +20,7 @@ mod timeout;
 
 pub(crate) use breaker::Breaker;
 pub use cached::Cached;
+use decorator::Decorator;
 pub(crate) use metered::Metered;
 pub use none::NoModel;
 pub(crate) use rate_limit::RateLimit;

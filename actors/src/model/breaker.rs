@@ -4,15 +4,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::system::breaker::{Admission, Circuit, Ending, Limits, Ticket};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{RateLimit, within};
+use super::{Decorator, RateLimit, within};
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 use crate::spans;
@@ -106,28 +103,21 @@ fn ending(answer: &Result<CompletionReply, FailedCall>) -> Ending {
     }
 }
 
-impl LanguageModel for Breaker {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl Decorator for Breaker {
+    fn inner(&self) -> &dyn LanguageModel {
+        &*self.inner
     }
 
-    fn model_for(&self, purpose: Purpose) -> &str {
-        self.inner.model_for(purpose)
-    }
-
-    fn complete(
+    async fn call(
         &self,
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
-        async move {
-            let mut under_way = within(deadline, &cancel, self.admitted()).await??;
-            let answer = self.inner.complete(request, deadline, cancel).await;
-            under_way.ending = ending(&answer);
-            answer
-        }
-        .boxed()
+    ) -> Result<CompletionReply, FailedCall> {
+        let mut under_way = within(deadline, &cancel, self.admitted()).await??;
+        let answer = self.inner.complete(request, deadline, cancel).await;
+        under_way.ending = ending(&answer);
+        answer
     }
 }
 

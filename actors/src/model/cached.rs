@@ -3,14 +3,11 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::answer::{FinishReason, read};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use super::within;
+use super::{Decorator, within};
 use crate::cache::{CacheHandle, CacheKey};
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
@@ -53,46 +50,39 @@ impl Cached {
     }
 }
 
-impl LanguageModel for Cached {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl Decorator for Cached {
+    fn inner(&self) -> &dyn LanguageModel {
+        &*self.inner
     }
 
-    fn model_for(&self, purpose: Purpose) -> &str {
-        self.inner.model_for(purpose)
-    }
-
-    fn complete(
+    async fn call(
         &self,
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
+    ) -> Result<CompletionReply, FailedCall> {
         if request.purpose.is_draft() || self.cache.is_off() {
             self.cache.bypassed();
-            return self.inner.complete(request, deadline, cancel);
+            return self.inner.complete(request, deadline, cancel).await;
         }
         let key = self.key(&request);
         let purpose = request.purpose;
         let whole =
             move |reply: &CompletionReply| reply.ended == FinishReason::Whole && read(purpose, &reply.text).is_ok();
-        async move {
-            // Who asks second waits for the first; a first that is cancelled or out of time leaves it to the next.
-            loop {
-                let mut own = false;
-                let flight = async {
-                    own = true;
-                    self.inner.complete(request.clone(), deadline, cancel.clone()).await
-                };
-                let answer = within(deadline, &cancel, self.cache.get_or_ask(key, flight, &whole)).await?;
-                match answer.as_ref().map_err(|failed| &failed.error) {
-                    Err(ModelError::Cancelled | ModelError::TimedOut) if !own && !deadline.passed() => {}
-                    Err(ModelError::TooLate { wait, .. }) if !own && *wait < deadline.remaining() => {}
-                    _ => return answer,
-                }
+        // Who asks second waits for the first; a first that is cancelled or out of time leaves it to the next.
+        loop {
+            let mut own = false;
+            let flight = async {
+                own = true;
+                self.inner.complete(request.clone(), deadline, cancel.clone()).await
+            };
+            let answer = within(deadline, &cancel, self.cache.get_or_ask(key, flight, &whole)).await?;
+            match answer.as_ref().map_err(|failed| &failed.error) {
+                Err(ModelError::Cancelled | ModelError::TimedOut) if !own && !deadline.passed() => {}
+                Err(ModelError::TooLate { wait, .. }) if !own && *wait < deadline.remaining() => {}
+                _ => return answer,
             }
         }
-        .boxed()
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::system::statistics::LlmCounts;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::Decorator;
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 use crate::statistics::{Meters, Timer};
@@ -61,30 +60,23 @@ impl Drop for Sent<'_> {
     }
 }
 
-impl LanguageModel for Metered {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl Decorator for Metered {
+    fn inner(&self) -> &dyn LanguageModel {
+        &*self.inner
     }
 
-    fn model_for(&self, purpose: Purpose) -> &str {
-        self.inner.model_for(purpose)
-    }
-
-    fn complete(
+    async fn call(
         &self,
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
+    ) -> Result<CompletionReply, FailedCall> {
         let purpose = request.purpose;
-        async move {
-            let mut sent = Sent { meters: &self.meters, purpose, deadline, begun: Instant::now(), answered: false };
-            sent.count(LlmCounts { calls: 1, ..LlmCounts::default() });
-            let answer = self.inner.complete(request, deadline, cancel).await;
-            sent.answered(&answer);
-            answer
-        }
-        .boxed()
+        let mut sent = Sent { meters: &self.meters, purpose, deadline, begun: Instant::now(), answered: false };
+        sent.count(LlmCounts { calls: 1, ..LlmCounts::default() });
+        let answer = self.inner.complete(request, deadline, cancel).await;
+        sent.answered(&answer);
+        answer
     }
 }
 

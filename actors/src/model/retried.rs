@@ -6,14 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::system::statistics::LlmCounts;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::within;
+use super::{Decorator, within};
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 use crate::spans;
@@ -106,35 +103,28 @@ fn random() -> f64 {
     RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }
 
-impl LanguageModel for Retried {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl Decorator for Retried {
+    fn inner(&self) -> &dyn LanguageModel {
+        &*self.inner
     }
 
-    fn model_for(&self, purpose: Purpose) -> &str {
-        self.inner.model_for(purpose)
-    }
-
-    fn complete(
+    async fn call(
         &self,
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
-        async move {
-            let mut earlier = Usage::default();
-            match self.tries(request, deadline, cancel, &mut earlier).await {
-                Ok(mut reply) => {
-                    reply.usage += earlier;
-                    Ok(reply)
-                }
-                Err(mut failed) => {
-                    failed.usage += earlier;
-                    Err(failed)
-                }
+    ) -> Result<CompletionReply, FailedCall> {
+        let mut earlier = Usage::default();
+        match self.tries(request, deadline, cancel, &mut earlier).await {
+            Ok(mut reply) => {
+                reply.usage += earlier;
+                Ok(reply)
+            }
+            Err(mut failed) => {
+                failed.usage += earlier;
+                Err(failed)
             }
         }
-        .boxed()
     }
 }
 

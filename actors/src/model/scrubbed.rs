@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::safety::secrets::{Scrub, scrub};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::Decorator;
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel};
 use crate::runtime::Deadline;
 
@@ -23,33 +21,26 @@ impl Scrubbed {
     }
 }
 
-impl LanguageModel for Scrubbed {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl Decorator for Scrubbed {
+    fn inner(&self) -> &dyn LanguageModel {
+        &*self.inner
     }
 
-    fn model_for(&self, purpose: Purpose) -> &str {
-        self.inner.model_for(purpose)
-    }
-
-    fn complete(
+    async fn call(
         &self,
         mut request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
+    ) -> Result<CompletionReply, FailedCall> {
         request.instructions.scrub();
         request.input.scrub();
-        async move {
-            let is_draft = request.purpose.is_draft();
-            match self.inner.complete(request, deadline, cancel).await {
-                Ok(reply) if is_draft => Ok(CompletionReply { text: scrubbed(reply.text), ..reply }),
-                Ok(reply) => Ok(CompletionReply { text: scrubbed_object(reply.text), ..reply }),
-                // Providers quote requests, and keys, in what they refuse.
-                Err(failed) => Err(failed.map_error(|error| error.map_text(scrubbed))),
-            }
+        let is_draft = request.purpose.is_draft();
+        match self.inner.complete(request, deadline, cancel).await {
+            Ok(reply) if is_draft => Ok(CompletionReply { text: scrubbed(reply.text), ..reply }),
+            Ok(reply) => Ok(CompletionReply { text: scrubbed_object(reply.text), ..reply }),
+            // Providers quote requests, and keys, in what they refuse.
+            Err(failed) => Err(failed.map_error(|error| error.map_text(scrubbed))),
         }
-        .boxed()
     }
 }
 

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use reasoning_bank_domain::prompt::Purpose;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
+use super::Decorator;
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 
@@ -23,33 +21,26 @@ impl Timed {
     }
 }
 
-impl LanguageModel for Timed {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl Decorator for Timed {
+    fn inner(&self) -> &dyn LanguageModel {
+        &*self.inner
     }
 
-    fn model_for(&self, purpose: Purpose) -> &str {
-        self.inner.model_for(purpose)
-    }
-
-    fn complete(
+    async fn call(
         &self,
         request: Completion,
         deadline: Deadline,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
-        async move {
-            let own = deadline.at_most(self.limit);
-            let call = self.inner.complete(request, own, cancel);
-            match timeout_at(own.instant(), call).await.unwrap_or(Err(ModelError::TimedOut.into())) {
-                // A slow model, not a caller out of time: another attempt may be faster.
-                Err(FailedCall { error: ModelError::TimedOut, usage }) if !deadline.passed() => {
-                    let message = format!("no answer within {} s", self.limit.as_secs());
-                    Err(FailedCall { error: ModelError::Transient { message, retry_after: None }, usage })
-                }
-                answer => answer,
+    ) -> Result<CompletionReply, FailedCall> {
+        let own = deadline.at_most(self.limit);
+        let call = self.inner.complete(request, own, cancel);
+        match timeout_at(own.instant(), call).await.unwrap_or(Err(ModelError::TimedOut.into())) {
+            // A slow model, not a caller out of time: another attempt may be faster.
+            Err(FailedCall { error: ModelError::TimedOut, usage }) if !deadline.passed() => {
+                let message = format!("no answer within {} s", self.limit.as_secs());
+                Err(FailedCall { error: ModelError::Transient { message, retry_after: None }, usage })
             }
+            answer => answer,
         }
-        .boxed()
     }
 }

@@ -2,6 +2,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use futures::future::join_all;
+use reasoning_bank_domain::prompt::Purpose;
 use tokio::time::sleep;
 
 use super::super::testing::*;

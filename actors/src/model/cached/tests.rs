@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use futures::future::join_all;
+use futures::FutureExt;
+use futures::future::{BoxFuture, join_all};
+use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 
 use super::super::testing::*;

@@ -1,3 +1,4 @@
+use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 use tokio::time::Instant;
 
