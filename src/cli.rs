@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Parser;
-use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::safety::secrets::redact_contacts_too;
 use tokio_util::sync::CancellationToken;

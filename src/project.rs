@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use serde::{Deserialize, Serialize};
 

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use config::Config;
-use reasoning_bank_actors::memories::WorkspaceRef;
-use reasoning_bank_actors::workspaces::RootName;
+use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
 use reasoning_bank_domain::learning::capture::Thresholds;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::prompt::Prompts;

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::model::{Latency, Simulated, SimulatedSettings};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
-use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::parts;
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::solve::task::SolveTask;
 use tokio::runtime::Runtime;

@@ -25,12 +25,12 @@ use uuid::Uuid;
 
 use crate::agent::{AgentActor, AgentArgs, AgentMsg, Equipment};
 use crate::error::Error;
-use crate::memories::{MemoriesHandle, WorkspaceRef};
+use crate::memories::MemoriesHandle;
 use crate::ports::{Clock, Verifier};
 use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot, SystemEvent};
 use crate::spans::TaskLog;
 use crate::statistics::{Meters, Timer};
-use crate::workspaces::{Resolved, WorkspacesHandle};
+use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 pub const MAX_TASK_CHARS: usize = 200_000;
 const RECORD_LIMIT: Duration = Duration::from_secs(10);

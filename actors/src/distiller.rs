@@ -11,26 +11,24 @@ mod turn;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pace::Pace;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
-use reasoning_bank_domain::learning::job::{
-    Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work,
-};
 use reasoning_bank_domain::learning::transcript;
+use reasoning_bank_domain::learning::job::{Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
 use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
+use turn::{Bench, turn};
 
 use crate::error::Error;
-use crate::memories::{MemoriesHandle, WorkspaceRef};
+use crate::memories::MemoriesHandle;
 use crate::ports::{Clock, Exclusive, LanguageModel, Record};
 use crate::runtime::{ChildSpec, Deadline, Events, Panicked, Slot, Tasks};
 use crate::store::StoreHandle;
-use crate::workspaces::WorkspacesHandle;
-use pace::Pace;
-use turn::{Bench, turn};
+use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 /// Jobs that wait or run, of all workspaces; more are refused as overload.
 const MAX_OPEN: u64 = 256;

@@ -19,10 +19,10 @@ use tracing::{Instrument, Span};
 
 use crate::distiller::DistillerHandle;
 use crate::error::Error;
-use crate::memories::{Draft, MemoriesHandle, WorkspaceRef};
+use crate::memories::{Draft, MemoriesHandle};
 use crate::ports::Clock;
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
-use crate::workspaces::{Resolved, WorkspacesHandle};
+use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 /// Batches that are worked on or wait.
 const GATE: usize = 64;

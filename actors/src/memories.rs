@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::workspace::{Proposed, Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::{Proposed, Workspace};
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryView};
@@ -44,7 +44,7 @@ use crate::runtime::Deadline;
 use crate::sessions::Sessions;
 use crate::statistics::Meters;
 use crate::store::StoreHandle;
-use crate::workspaces::WorkspacesHandle;
+use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetrievalSettings {
@@ -153,15 +153,6 @@ fn visible(workspace: &Workspace, reach: Reach) -> Visible {
 fn within(conditions: &Conditions, made: &TimeRange, now: Timestamp) -> Result<Conditions, Error> {
     let (since, until) = made.read(now).map_err(|bad| Error::invalid(bad.end, bad.problem))?;
     Ok(Conditions { since, until, ..conditions.clone() })
-}
-
-/// A workspace as a caller names it. A root that nobody has written to is empty on reading and registered on the first
-/// write; an id must be known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorkspaceRef {
-    /// Canonical path of the project root.
-    Root(String),
-    Id(WorkspaceId),
 }
 
 /// How far a query reads.

@@ -11,11 +11,10 @@ use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_shown};
 use reasoning_bank_domain::system::restart::Restart;
 
 use crate::error::Error;
-use crate::memories::WorkspaceRef;
 use crate::ports::{Clock, Record};
 use crate::runtime::{ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 use crate::store::StoreHandle;
-use crate::workspaces::WorkspacesHandle;
+use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 /// At most so many answers wait to be stored. Further answers are not counted.
 const GATE: usize = 1_024;

@@ -1,6 +1,6 @@
 //! `config show`: every setting, its value and where it comes from. Secrets are masked.
 
-use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::Serialize;
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::memories::{RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::retrieval::responses::{RecalledView, Retrieved};
 use reasoning_bank_domain::solve::task::{SolveReport, SolveTask};

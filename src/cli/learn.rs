@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::MAX_BATCH;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::learning::capture::{Captured, Fate, Novelty, trust_of};
 use reasoning_bank_domain::learning::transcript::{self, Format, MAX_FILE_BYTES, Transcript, Unreadable};
 use serde::Serialize;

@@ -4,9 +4,10 @@
 use std::io;
 use std::path::Path;
 
-use reasoning_bank_actors::memories::{RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::retrieval::conditions::{Conditions, TimeRange};
 use reasoning_bank_domain::retrieval::responses::{Explained, MemoryDetail, Recorded, Retrieved};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::Verifier;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::solve::task::{Progress as Steps, SolveReport, SolveTask};
 use tokio::sync::watch;
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
 use serde::Serialize;
 

@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::{Restorable, RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::{Restorable, RetrieveRequest};
 use reasoning_bank_actors::ports::{Conditions, Embedder, Passage, Recall, Visible};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -25,12 +26,13 @@ use reasoning_bank_domain::retrieval::score::{Profile, QueryContext};
 use reasoning_bank_domain::safety::secrets::Scrub;
 use uuid::Uuid;
 
-pub(crate) use self::banks::Set;
 use self::banks::{Bank, Judged, Question};
 use self::fit::{Example, fit};
 use self::report::{Fitted, Observation, Report, Row, Shown, calibration_error, weight};
 use super::EvalError;
 use super::retrieval::memory;
+
+pub(crate) use self::banks::Set;
 
 const BATCH: usize = 128;
 const BATCH_PATIENCE: Duration = Duration::from_secs(600);

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Proposed;

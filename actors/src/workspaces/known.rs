@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use tokio::time::Instant;
 
-use crate::memories::WorkspaceRef;
+use super::WorkspaceRef;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {

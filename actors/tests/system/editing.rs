@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, UpdateRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, UpdateRequest};
 use reasoning_bank_actors::ports::{EmbedderState, MemoryStore, Record, StoreReads};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::{Changes, Memory, Scope, Status};
+use reasoning_bank_domain::memory::ids::MemoryId;
 
 use crate::support::*;
 

@@ -92,7 +92,7 @@ async fn what_a_shared_memory_came_from_stays_with_those_who_may_read_it() {
     let shared = memories.promote(own, &project(), soon()).await.unwrap().id;
     let theirs = RecordRequest { workspace: elsewhere(), parent_memory_id: Some(shared), ..lesson("Jitter", "add it") };
     let child = world.recorded(theirs).await;
-    let seen = |at: reasoning_bank_actors::memories::WorkspaceRef| async move {
+    let seen = |at: reasoning_bank_actors::workspaces::WorkspaceRef| async move {
         let tree = memories.genealogy(shared, &at, None, soon()).await.unwrap();
         let all = tree.ancestors.iter().chain(&tree.descendants).map(|member| member.id).collect::<Vec<_>>();
         let edges: Vec<MemoryId> = tree.edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();

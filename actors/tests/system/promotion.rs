@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
-use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, UpdateRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, UpdateRequest};
 use reasoning_bank_actors::ports::{EraseScope, MemoryStore, StoreError};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::feedback::Reported;
+use reasoning_bank_domain::memory::{Changes, Scope, Status};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
-use reasoning_bank_domain::memory::{Changes, Scope, Status};
 
 use crate::support::*;
 

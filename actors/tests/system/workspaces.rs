@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::agents::Call;
-use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest};
 use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError, StoreReads, Visible};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
-use reasoning_bank_actors::workspaces::RootName;
+use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
 use reasoning_bank_domain::learning::job::{Job, Work};
+use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::memory::observation::Verdict;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
-use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::task::Progress;
 use tokio::sync::watch;

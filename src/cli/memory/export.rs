@@ -4,15 +4,15 @@
 //! takes of a trusted backup alone. Jobs are written where that is asked for: they hold whole sessions.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{self, Write};
+use std::io::{Write, self};
 use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{JobFilter, MemoryFilter, MemoryRow, Page, Passage};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreHandle;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::safety::invisible::escaped_in_json;

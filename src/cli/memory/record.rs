@@ -1,7 +1,8 @@
 //! From the arguments of `memory record`, flags or a file, to the request. What a memory must have is its own matter:
 //! what is missing here is missing there, where all of it is told at once.
 
-use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::RecordRequest;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::text::json;

@@ -8,32 +8,27 @@ use std::time::Duration;
 use reasoning_bank_actors::agents::Call;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::MAX_BATCH;
-use reasoning_bank_actors::memories::{
-    FeedbackRequest, Learning, MAX_LISTED, RecordRequest, RetrieveRequest, SaidBy, WorkspaceRef,
-};
+use reasoning_bank_actors::memories::{FeedbackRequest, Learning, MAX_LISTED, RecordRequest, RetrieveRequest, SaidBy};
 use reasoning_bank_actors::ports::{MemoryFilter, Page};
 use reasoning_bank_actors::runtime::{Deadline, SystemEvent};
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::learning::capture::trust_of;
 use reasoning_bank_domain::learning::job::{JobState, JobView, Work};
 use reasoning_bank_domain::learning::lesson::LessonError;
-use reasoning_bank_domain::learning::transcript::{self, Exchange};
-use reasoning_bank_domain::memory::Learned;
+use reasoning_bank_domain::learning::transcript::{Exchange, self};
+use reasoning_bank_domain::memory::{ErrorContext, Learned, Memory, SourceType, Trust};
 use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{Observed, Verdict};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::memory::{ErrorContext, Memory, SourceType, Trust};
 use reasoning_bank_domain::solve::task::SolveTask;
 use tokio::time::sleep;
 
+use crate::settings::MattsSettings;
 use super::expect::Expectations;
 use super::judge::{LessonText, Observation, RetrievedMemory, SuccessorIds};
-use super::scenario::{
-    CaptureStep, DistillStep, LearnStep, PlantedLesson, RecordStep, ReportStep, RetrieveStep, Scenario, ScenarioStep,
-    SolveStep, StepAction, SupersedeStep,
-};
+use super::scenario::{CaptureStep, DistillStep, LearnStep, PlantedLesson, RecordStep, ReportStep, RetrieveStep, Scenario, ScenarioStep, SolveStep, StepAction, SupersedeStep};
 use super::script::{ScriptedAnswers, ScriptedModel};
-use crate::settings::MattsSettings;
 
 /// For one step, its model calls included.
 const STEP_PATIENCE: Duration = Duration::from_secs(120);

@@ -7,8 +7,9 @@
 //! Heaps' law says (both in Manning, Raghavan, Schütze: Introduction to Information Retrieval, 2008, 5.1).
 
 use jiff::Timestamp;
-use reasoning_bank_actors::memories::{Restorable, WorkspaceRef};
+use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::{Fingerprint, Passage, PassageKind};
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::Embedder;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
 use reasoning_bank_actors::testkit::{ManualClock, Scripted, parts};
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::prompt::Purpose;
 use serde_json::{Value, json};
 
 use crate::embed::LocalEmbedder;
+use crate::mcp::{Destructive, McpOptions, Toolset};
 use crate::mcp::server::Server;
 use crate::mcp::test_client::{TestClient, options};
-use crate::mcp::{Destructive, McpOptions, Toolset};
 use crate::store::{LanceStore, Options};
 
 const A_YEAR: SignedDuration = SignedDuration::from_hours(365 * 24);

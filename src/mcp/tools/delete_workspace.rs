@@ -2,8 +2,8 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! `list_workspaces`.
 
 use futures::FutureExt;
-use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use schemars::JsonSchema;
 use serde::Serialize;

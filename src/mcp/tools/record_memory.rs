@@ -1,7 +1,8 @@
 //! `record_memory`.
 
 use futures::FutureExt;
-use reasoning_bank_actors::memories::{RecordRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::RecordRequest;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::retrieval::responses::Recorded;

@@ -1,7 +1,8 @@
 //! `report_outcome`.
 
 use futures::FutureExt;
-use reasoning_bank_actors::memories::{FeedbackRequest, Learning, WorkspaceRef};
+use reasoning_bank_actors::memories::{FeedbackRequest, Learning};
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed, Verdict};

@@ -2,7 +2,8 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::{Reach, RetrieveRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::{Reach, RetrieveRequest};
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::Proposed;
 use reasoning_bank_domain::retrieval::conditions::{Conditions, TimeRange};
 use reasoning_bank_domain::retrieval::responses::Retrieved;

@@ -1,4 +1,5 @@
-use reasoning_bank_actors::memories::{Reach, WorkspaceRef};
+use reasoning_bank_actors::memories::Reach;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::retrieval::responses::Retrieved;
 use reasoning_bank_domain::solve::task::SolveTask;
 use serde_json::json;

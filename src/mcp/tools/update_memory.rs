@@ -2,7 +2,8 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::{UpdateRequest, WorkspaceRef};
+use reasoning_bank_actors::memories::UpdateRequest;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{Changes, Status};
 use reasoning_bank_domain::retrieval::responses::Updated;

@@ -2,20 +2,20 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{MemoryFilter, Page, Passage, PassageKind, Record};
 use reasoning_bank_actors::testkit::soon;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::{Job, Work};
+use reasoning_bank_domain::memory::{Memory, MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
-use reasoning_bank_domain::memory::{Memory, MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::safety::secrets::Removed;
 use serde_json::{Value, json};
 
-use super::*;
 use crate::cli::args::Sure;
 use crate::cli::testing::{self, system};
+use super::*;
 
 const QUIET: Output = Output { json: true, quiet: true };
 
