@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use reasoning_bank_actors::SolveSettings;
+use reasoning_bank_actors::agents::SolveSettings;
 use reasoning_bank_actors::cache::CacheSettings;
 use reasoning_bank_actors::distiller::DistillerSettings;
 use reasoning_bank_actors::error::Error;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode};
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::model::{Latency, Simulated, SimulatedSettings};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
@@ -95,7 +95,7 @@ async fn solve(system: &System, k: u32, mode: MattsMode, number: u64) {
         store_result: false,
         domain: None,
     };
-    let call = Call::until(Deadline::after(Duration::from_secs(60)));
+    let call = SolveOptions::until(Deadline::after(Duration::from_secs(60)));
     let report = system.handle().agents.solve(task, WorkspaceRef::Root("/bench".into()), call).await.expect("a report");
     assert_eq!((report.attempts.len(), report.usage.cache_hits), (k as usize, 0));
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::model::{Latency, Simulated, SimulatedSettings};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
@@ -63,7 +63,7 @@ async fn solve(system: &System, number: u64) -> Duration {
         domain: None,
     };
     let begun = Instant::now();
-    let call = Call::until(Deadline::after(Duration::from_secs(120)));
+    let call = SolveOptions::until(Deadline::after(Duration::from_secs(120)));
     let report = system.handle().agents.solve(task, WorkspaceRef::Root("/bench".into()), call).await.expect("a report");
     assert_eq!((report.attempts.len(), report.iterations, report.loop_detected), (5, 3, false));
     begun.elapsed()

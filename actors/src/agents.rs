@@ -1,6 +1,8 @@
 //! Agents: admits tasks and keeps one AgentActor for each. A task whose agent dies is reported and recorded, never run
 //! again by itself.
 
+mod agent;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +14,7 @@ use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::memory::workspace::Proposed;
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::safety::secrets::scrub;
-use reasoning_bank_domain::solve::agent_loop::Job;
+use reasoning_bank_domain::solve::agent_loop::{Job, Limits};
 use reasoning_bank_domain::solve::matts::K_RANGE;
 use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveTask};
 use reasoning_bank_domain::system::restart::Restart;
@@ -23,16 +25,17 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
-use crate::agent::{AgentActor, AgentArgs, AgentMsg, Equipment};
+pub(crate) use agent::AgentDependencies;
+use agent::{AgentActor, AgentArgs, AgentMsg};
+
 use crate::error::Error;
-use crate::memories::MemoriesHandle;
+use crate::memories::{MAX_TASK_CHARS, MemoriesHandle};
 use crate::ports::{Clock, Verifier};
 use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot, SystemEvent};
 use crate::spans::TaskLog;
 use crate::statistics::{Meters, Timer};
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
-pub const MAX_TASK_CHARS: usize = 200_000;
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
 /// How long a solve is taken to last while none has ended yet: a few calls of a model, one after another.
 const FIRST_SOLVE: Duration = Duration::from_secs(10);
@@ -41,7 +44,7 @@ const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 
 /// How a caller waits: until when, unless cancelled, watching the progress or not.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct SolveOptions {
     pub deadline: Deadline,
     pub cancel: CancellationToken,
     pub progress: Option<watch::Sender<Progress>>,
@@ -53,7 +56,7 @@ pub struct Call {
     pub session: Option<String>,
 }
 
-impl Call {
+impl SolveOptions {
     pub fn until(deadline: Deadline) -> Self {
         Self {
             deadline,
@@ -62,6 +65,34 @@ impl Call {
             verifier: None,
             proposed: Proposed::default(),
             session: None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SolveSettings {
+    pub limits: Limits,
+    /// In tokens, of one call, reasoning included.
+    pub max_output_tokens: u32,
+    /// Of one call, from when it begins.
+    pub call_timeout: Duration,
+    /// Shown in traces; sent to models that reason.
+    pub reasoning_effort: String,
+    /// Solves at once; more are refused as overload.
+    pub concurrency: usize,
+    /// The words of the calls, those in the background as well.
+    pub prompts: Arc<Prompts>,
+}
+
+impl Default for SolveSettings {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            max_output_tokens: 8192,
+            call_timeout: Duration::from_secs(120),
+            reasoning_effort: "medium".into(),
+            concurrency: 32,
+            prompts: Arc::default(),
         }
     }
 }
@@ -83,43 +114,54 @@ pub struct AgentsHandle {
 }
 
 impl AgentsHandle {
-    pub(crate) fn new(equipment: &Equipment, workspaces: WorkspacesHandle, events: Events, meters: Meters) -> Self {
+    pub(crate) fn new(
+        dependencies: &AgentDependencies,
+        workspaces: WorkspacesHandle,
+        events: Events,
+        meters: Meters,
+    ) -> Self {
         Self {
             slot: Slot::new(),
-            gate: Gate::expecting(equipment.settings.concurrency, FIRST_SOLVE),
+            gate: Gate::expecting(dependencies.settings.concurrency, FIRST_SOLVE),
             workspaces,
-            memories: equipment.memories.clone(),
-            clock: equipment.clock.clone(),
+            memories: dependencies.memories.clone(),
+            clock: dependencies.clock.clone(),
             events,
-            model: equipment.model.name().to_owned(),
-            reasoning_effort: equipment.settings.reasoning_effort.clone(),
-            prompts: Arc::clone(&equipment.settings.prompts),
+            model: dependencies.model.name().to_owned(),
+            reasoning_effort: dependencies.settings.reasoning_effort.clone(),
+            prompts: Arc::clone(&dependencies.settings.prompts),
             meters,
             running: Arc::default(),
             tracker: TaskTracker::new(),
         }
     }
 
-    pub(crate) fn child(&self, equipment: Equipment) -> ChildSpec {
+    pub(crate) fn child(&self, dependencies: AgentDependencies) -> ChildSpec {
         let events = self.events.clone();
-        let arguments = move || AgentsArgs { equipment: equipment.clone(), events: events.clone() };
-        ChildSpec::actor("agents", Restart::Permanent, &self.slot, move || (Agents, arguments())).behind(&self.gate)
+        let arguments = move || AgentsArgs { dependencies: dependencies.clone(), events: events.clone() };
+        ChildSpec::actor("agents", Restart::Permanent, &self.slot, move || (AgentsActor, arguments()))
+            .behind(&self.gate)
     }
 
-    /// The whole loop for one task. Ends early, with its model calls, when `call.cancel` fires or the future is dropped.
-    pub async fn solve(&self, task: SolveTask, workspace: WorkspaceRef, call: Call) -> Result<SolveReport, Error> {
+    /// The whole loop for one task. Ends early, with its model calls, when `options.cancel` fires or the future is dropped.
+    pub async fn solve(
+        &self,
+        task: SolveTask,
+        workspace: WorkspaceRef,
+        options: SolveOptions,
+    ) -> Result<SolveReport, Error> {
         let begun = Instant::now();
         check(&task)?;
         let inside = self.gate.enter()?;
         let _tracked = self.tracker.token();
-        let begun_in = self.workspaces.resolve_anyway(&workspace, call.deadline).await?;
+        let begun_in = self.workspaces.resolve_anyway(&workspace, options.deadline).await?;
         let clean = scrub(&task.task);
         let (redactions, dropped) = (clean.redactions, clean.dropped_characters);
         let task = SolveTask { task: clean.text.into_owned(), ..task };
         let task_id = TaskId::from(Uuid::now_v7());
         let log = TaskLog::begin(task_id, &begun_in.workspace.id, task.k);
         let workspace_id = begun_in.workspace.id.clone();
-        let parent_trace_id = match &call.session {
+        let parent_trace_id = match &options.session {
             Some(session) => self.memories.sessions.latest(&workspace_id, session).await,
             None => None,
         };
@@ -127,17 +169,17 @@ impl AgentsHandle {
             task,
             trace_id: TraceId::from(Uuid::now_v7()),
             parent_trace_id,
-            session: call.session.clone(),
+            session: options.session.clone(),
             workspace_id,
             model: self.model.clone(),
             reasoning_effort: self.reasoning_effort.clone(),
-            verify: call.verifier.is_some(),
+            verify: options.verifier.is_some(),
             prompts: Arc::clone(&self.prompts),
         };
-        let cancel = call.cancel.child_token();
-        let running = Running::begin(&self.running, task_id, cancel.clone());
+        let cancel = options.cancel.child_token();
+        let running = RunningTask::begin(&self.running, task_id, cancel.clone());
         let recorded = (job.clone(), begun_in.clone());
-        let Call { deadline, progress, verifier, proposed, .. } = call;
+        let SolveOptions { deadline, progress, verifier, proposed, .. } = options;
         let span = log.span().clone();
         let start = Start {
             task_id,
@@ -223,31 +265,24 @@ fn check(task: &SolveTask) -> Result<(), Error> {
 }
 
 /// A place in the map of running tasks; leaving it cancels what is left of the task.
-struct Running {
+struct RunningTask {
     map: Arc<DashMap<TaskId, CancellationToken>>,
     task_id: TaskId,
 }
 
-impl Running {
+impl RunningTask {
     fn begin(map: &Arc<DashMap<TaskId, CancellationToken>>, task_id: TaskId, cancel: CancellationToken) -> Self {
         map.insert(task_id, cancel);
         Self { map: Arc::clone(map), task_id }
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningTask {
     fn drop(&mut self) {
         if let Some((_, cancel)) = self.map.remove(&self.task_id) {
             cancel.cancel();
         }
     }
-}
-
-pub(crate) struct Agents;
-
-pub(crate) struct AgentsArgs {
-    equipment: Equipment,
-    events: Events,
 }
 
 pub(crate) struct Start {
@@ -263,18 +298,23 @@ pub(crate) struct Start {
     inside: Permit,
 }
 
-type Reply = RpcReplyPort<Result<SolveReport, Error>>;
+type SolveReply = RpcReplyPort<Result<SolveReport, Error>>;
 
 pub(crate) enum AgentsMsg {
-    Solve { start: Box<Start>, reply: Reply },
+    Solve { start: Box<Start>, reply: SolveReply },
     Finished { task_id: TaskId, result: Box<Result<SolveReport, Error>> },
+}
+
+pub(crate) struct AgentsArgs {
+    dependencies: AgentDependencies,
+    events: Events,
 }
 
 /// A task that was handed to an agent and is not answered yet.
 struct Pending {
     task_id: TaskId,
     agent: ActorRef<AgentMsg>,
-    reply: Reply,
+    reply: SolveReply,
     _inside: Permit,
 }
 
@@ -283,7 +323,9 @@ pub(crate) struct AgentsState {
     pending: HashMap<ActorId, Pending>,
 }
 
-impl Actor for Agents {
+pub(crate) struct AgentsActor;
+
+impl Actor for AgentsActor {
     type Msg = AgentsMsg;
     type State = AgentsState;
     type Arguments = AgentsArgs;
@@ -333,7 +375,7 @@ impl Actor for Agents {
 }
 
 impl AgentsState {
-    async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: Reply) {
+    async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: SolveReply) {
         let Start { task_id, job, begun_in, deadline, cancel, progress, verifier, proposed, span, inside } = start;
         let args = AgentArgs {
             task_id,
@@ -345,7 +387,7 @@ impl AgentsState {
             verifier,
             proposed,
             span,
-            equipment: self.args.equipment.clone(),
+            dependencies: self.args.dependencies.clone(),
             agents: myself.clone(),
         };
         match AgentActor::spawn_linked(None, AgentActor, args, myself.get_cell()).await {

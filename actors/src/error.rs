@@ -8,6 +8,7 @@ use reasoning_bank_domain::memory::{MemoryInvalid, Scope};
 use reasoning_bank_domain::solve::task::BestSoFar;
 
 use crate::ports::{EmbedError, ModelError, StoreError};
+use crate::runtime::CallError;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
@@ -202,6 +203,17 @@ impl Error {
 fn whole_milliseconds(wait: Duration) -> Duration {
     let milliseconds = wait.as_nanos().div_ceil(1_000_000);
     Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX))
+}
+
+impl From<CallError> for Error {
+    /// Only `Dropped` is a bug of ours (something crashed); the others pass with time, so their codes invite a retry.
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Unavailable | CallError::TimedOut => Self::DeadlineExceeded,
+            CallError::Overloaded { retry_after } => Self::Overloaded { retry_after },
+            CallError::Dropped => Self::internal(error),
+        }
+    }
 }
 
 impl From<ModelError> for Error {

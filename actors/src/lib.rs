@@ -1,13 +1,11 @@
 //! The supervised system of ReasoningBank. It knows no database and no protocol: what it needs from outside is in
 //! `ports`, what outside needs from it are handles.
 
-mod agent;
 pub mod agents;
 pub mod cache;
 pub mod distiller;
 mod embedding;
 pub mod error;
-mod health;
 mod judge;
 pub mod learner;
 mod matts;
@@ -24,5 +22,3 @@ pub mod system;
 pub mod testkit;
 pub mod usage;
 pub mod workspaces;
-
-pub use agent::SolveSettings;

@@ -46,6 +46,9 @@ use crate::statistics::Meters;
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
+/// A task that is solved or reported has at most so many characters.
+pub(crate) const MAX_TASK_CHARS: usize = 200_000;
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetrievalSettings {
     pub profile: ProfileName,

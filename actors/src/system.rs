@@ -1,5 +1,8 @@
 //! The whole system: its tree, its handles, its end.
 
+mod health;
+mod statistics;
+
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +13,7 @@ use reasoning_bank_domain::system::breaker;
 use reasoning_bank_domain::system::restart::Limits;
 use tokio::time::Instant;
 
-use crate::agent::{Equipment, SolveSettings};
-use crate::agents::AgentsHandle;
+use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
 use crate::cache::{CacheHandle, CacheSettings};
 use crate::distiller::{self, DistillerHandle, DistillerSettings};
 use crate::embedding::{CachedEmbedder, EmbeddingCache};
@@ -87,13 +89,13 @@ pub struct SystemHandle {
     pub cache: CacheHandle,
     pub usage: UsageHandle,
     pub events: Events,
-    pub(crate) started: Instant,
-    pub(crate) embedder: Arc<dyn Embedder>,
-    pub(crate) embeddings: EmbeddingCache,
-    pub(crate) meters: Meters,
-    pub(crate) breaker: Arc<Breaker>,
+    started: Instant,
+    embedder: Arc<dyn Embedder>,
+    embeddings: EmbeddingCache,
+    meters: Meters,
+    breaker: Arc<Breaker>,
     /// Which provider the language model is of; `none` without one.
-    pub(crate) provider: String,
+    provider: String,
     pub(crate) supervisor: SupervisorHandle,
 }
 
@@ -156,7 +158,7 @@ impl System {
             kept,
         );
         let usage = UsageHandle::new();
-        let equipment = Equipment {
+        let dependencies = AgentDependencies {
             model: Arc::clone(&model),
             matts: matts.clone(),
             judge: judge.clone(),
@@ -166,17 +168,17 @@ impl System {
         };
         let (budget, output) = (settings.solve.limits.prompt_token_budget, settings.solve.max_output_tokens);
         let may_spend = provider != NO_MODEL && distill::affords(budget, output, settings.distiller.daily_token_cap);
-        let distiller = DistillerHandle::new(store.clone(), workspaces.clone(), equipment.clock.clone(), may_spend);
+        let distiller = DistillerHandle::new(store.clone(), workspaces.clone(), dependencies.clock.clone(), may_spend);
         let with_model = (settings.learner.llm && may_spend).then(|| distiller.clone());
         let learner = LearnerHandle::new(workspaces.clone(), settings.learner, with_model);
-        let agents = AgentsHandle::new(&equipment, workspaces.clone(), events.clone(), meters.clone());
+        let agents = AgentsHandle::new(&dependencies, workspaces.clone(), events.clone(), meters.clone());
         let mut children = vec![
             store.child(opener),
             cache.child(),
             workspaces.child(),
             matts.child(Arc::clone(&model)),
             judge.child(model),
-            agents.child(equipment.clone()),
+            agents.child(dependencies.clone()),
             learner.child(memories.clone(), clock.clone()),
             usage.child(store.clone(), workspaces.clone(), clock),
         ];
@@ -187,7 +189,7 @@ impl System {
                 events: events.clone(),
                 model: (provider != NO_MODEL).then_some(once),
                 right,
-                clock: equipment.clock.clone(),
+                clock: dependencies.clock.clone(),
                 pace: distiller.pace(),
                 daily_token_cap: settings.distiller.daily_token_cap,
                 prompts: Arc::clone(&settings.solve.prompts),
@@ -196,7 +198,7 @@ impl System {
             })
         }));
         let args = SupervisorArgs::new("root", children, Limits::default(), events.clone());
-        let supervisor = SupervisorHandle::start(args).await?;
+        let supervisor = SupervisorHandle::start(args).await.map_err(Error::internal)?;
         let handle = SystemHandle {
             agents,
             memories,

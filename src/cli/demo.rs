@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
@@ -115,7 +115,7 @@ async fn solve(
         store_result: true,
         domain: None,
     };
-    let report = system.agents.solve(asked, workspace.clone(), Call::until(deadline)).await?;
+    let report = system.agents.solve(asked, workspace.clone(), SolveOptions::until(deadline)).await?;
     let is_used = |entry: &RecalledView| report.memories_used.iter().any(|used| used.id == entry.memory.id);
     let recalled = found.memories.into_iter().filter(is_used).collect();
     Ok(Stop { task, recalled, report })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::ports::Verifier;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
@@ -39,11 +39,11 @@ pub(super) async fn solve(
     };
     let task = task(args, &loaded.settings.matts)?;
     let (progress, shown) = watch::channel(Steps::default());
-    let call = Call {
+    let call = SolveOptions {
         progress: Some(progress),
         verifier,
         proposed: settings::proposed(Path::new(&root)),
-        ..Call::until(Deadline::after(Duration::from_secs(loaded.settings.agent.deadline_s)))
+        ..SolveOptions::until(Deadline::after(Duration::from_secs(loaded.settings.agent.deadline_s)))
     };
     let cancel = call.cancel.clone();
     let work = system.agents.solve(task, loaded.workspace.clone(), call);

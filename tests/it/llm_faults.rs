@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::{StreamExt, stream};
 use reasoning_bank::llm::{Api, Client, Connection, HttpModel, Models};
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::model::RetrySettings;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{Parts, System, SystemSettings};
@@ -81,7 +81,7 @@ async fn tasks_succeed_although_a_fifth_of_all_calls_fails_and_none_is_late() {
         async move {
             let begun = Instant::now();
             let workspace = WorkspaceRef::Root("/home/me/project".into());
-            let solved = agents.solve(task(number), workspace, Call::until(Deadline::after(DEADLINE))).await;
+            let solved = agents.solve(task(number), workspace, SolveOptions::until(Deadline::after(DEADLINE))).await;
             (solved, begun.elapsed())
         }
     });

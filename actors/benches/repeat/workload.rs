@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Usage};
 use reasoning_bank_actors::runtime::Deadline;
@@ -100,7 +100,7 @@ async fn pass(system: &SystemHandle) -> Result<(), Error> {
             store_result: true,
             domain: None,
         };
-        let call = Call::until(Deadline::after(LIMIT));
+        let call = SolveOptions::until(Deadline::after(LIMIT));
         system.agents.solve(task, WorkspaceRef::Root("/repeat".into()), call).await?;
     }
     Ok(())

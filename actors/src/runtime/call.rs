@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::error::Error;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// Nothing was sent: the actor did not come back before the deadline, or is ended for good. Safe to repeat.
@@ -18,15 +16,4 @@ pub enum CallError {
     /// Sent, and the actor or the work ended without an answer: what it had done by then is unknown.
     #[error("the actor ended before it answered")]
     Dropped,
-}
-
-impl From<CallError> for Error {
-    /// Only `Dropped` is a bug of ours (something crashed); the others pass with time, so their codes invite a retry.
-    fn from(error: CallError) -> Self {
-        match error {
-            CallError::Unavailable | CallError::TimedOut => Self::DeadlineExceeded,
-            CallError::Overloaded { retry_after } => Self::Overloaded { retry_after },
-            CallError::Dropped => Self::internal(error),
-        }
-    }
 }

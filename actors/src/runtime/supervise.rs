@@ -5,9 +5,7 @@
 mod actor;
 mod child;
 mod handle;
-mod stop;
 
-pub use actor::{GaveUp, Supervisor, SupervisorArgs, SupervisorMsg};
+pub use actor::{Ended, Ending, GaveUp, Stopped, Supervisor, SupervisorArgs, SupervisorMsg};
 pub use child::{ChildPhase, ChildSpec, ChildStatus};
-pub use handle::{Ended, SupervisorHandle};
-pub use stop::{Ending, Stopped};
+pub use handle::SupervisorHandle;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::ModelError;
 use reasoning_bank_actors::runtime::Deadline;
@@ -81,7 +81,7 @@ async fn a_wait_that_leaves_no_time_to_store_is_not_begun_and_the_reason_is_told
     let retry_after = Some(Duration::from_secs(59));
     model.answer(Purpose::Think, move |_| Err(ModelError::RateLimited { message: "429".into(), retry_after }));
     let world = world(model.clone()).await;
-    let call = Call { deadline: Deadline::after(Duration::from_secs(60)), ..call() };
+    let call = SolveOptions { deadline: Deadline::after(Duration::from_secs(60)), ..call() };
     let begun = Instant::now();
     let error = world.handle.agents.solve(task("x y z", 1), project(), call).await.unwrap_err();
     assert_eq!(error.code(), "llm_failed");

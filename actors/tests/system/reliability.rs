@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt};
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
@@ -105,7 +105,7 @@ async fn of_500_tasks_995_in_1000_succeed_while_every_fifth_call_fails_and_none_
         let agents = world.handle.agents.clone();
         async move {
             let begun = Instant::now();
-            let call = Call::until(Deadline::after(DEADLINE));
+            let call = SolveOptions::until(Deadline::after(DEADLINE));
             let solved = agents.solve(task(&format!("task number {number} of many"), 3), project(), call).await;
             (number, begun.elapsed(), solved)
         }

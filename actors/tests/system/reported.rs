@@ -1,6 +1,6 @@
 //! What clients leave that work by themselves: what they were shown, and the traces that their reports make.
 
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest};
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -164,7 +164,7 @@ async fn a_trace_tells_nothing_of_what_its_report_may_not_judge_and_takes_no_cla
 #[tokio::test(start_paused = true)]
 async fn a_solve_names_its_session_and_what_the_session_left_before() {
     let world = world(good_model()).await;
-    let of = |session: &str| Call { session: Some(session.into()), ..call() };
+    let of = |session: &str| SolveOptions { session: Some(session.into()), ..call() };
     let first = world.handle.agents.solve(task("write a parser", 1), project(), of("session")).await.unwrap();
     let second = world.handle.agents.solve(task("write a lexer", 1), project(), of("session")).await.unwrap();
     let stranger = world.handle.agents.solve(task("write a printer", 1), project(), of("another")).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::model::{Latency, Simulated, SimulatedSettings};
 use reasoning_bank_actors::ports::{EmbedderState, ModelError, Page, StoreError};
@@ -140,7 +140,7 @@ async fn at_the_deadline_the_best_so_far_is_a_partial_answer_in_time() {
     let _held = model.hold(Purpose::Judge);
     let world = world(model.clone()).await;
     let begun = Instant::now();
-    let until = Call::until(Deadline::after(Duration::from_secs(30)));
+    let until = SolveOptions::until(Deadline::after(Duration::from_secs(30)));
     let report = world.handle.agents.solve(task("x y z", 2), project(), until).await.unwrap();
     assert!(begun.elapsed() <= Duration::from_secs(30));
     assert_eq!((report.outcome, &*report.solution), (Outcome::Partial, "draft 1"));
@@ -250,7 +250,7 @@ async fn progress_only_rises_and_stays_within_its_total() {
         }
         seen
     });
-    let call = Call { progress: Some(sender), ..call() };
+    let call = SolveOptions { progress: Some(sender), ..call() };
     let report = world.handle.agents.solve(task("x y z", 3), project(), call).await.unwrap();
     world.stop().await;
     let seen = watched.await.unwrap();

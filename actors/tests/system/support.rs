@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest, RetrieveRequest};
 use reasoning_bank_actors::ports::{Clock, LanguageModel, MemoryFilter, MemoryStore, Page, Passage, StoreReads};
 use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
@@ -86,8 +86,8 @@ impl World {
     }
 }
 
-pub(crate) fn call() -> Call {
-    Call::until(Deadline::after(Duration::from_secs(60)))
+pub(crate) fn call() -> SolveOptions {
+    SolveOptions::until(Deadline::after(Duration::from_secs(60)))
 }
 
 pub(crate) fn project() -> WorkspaceRef {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::ports::{Verifier, VerifyError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed};
@@ -45,8 +45,8 @@ impl Verifier for Check {
     }
 }
 
-fn with(check: Check) -> Call {
-    Call { verifier: Some(std::sync::Arc::new(check)), ..call() }
+fn with(check: Check) -> SolveOptions {
+    SolveOptions { verifier: Some(std::sync::Arc::new(check)), ..call() }
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,7 +66,7 @@ async fn what_a_check_observed_wins_over_the_judge_and_is_kept_without_its_secre
 async fn a_check_that_does_not_end_leaves_the_verdict_to_the_judge() {
     let world = world(good_model()).await;
     let begun = tokio::time::Instant::now();
-    let call = Call { deadline: Deadline::after(Duration::from_secs(100)), ..with(Check::Never) };
+    let call = SolveOptions { deadline: Deadline::after(Duration::from_secs(100)), ..with(Check::Never) };
     let report = world.handle.agents.solve(task("sort", 1), project(), call).await.unwrap();
     assert_eq!((report.outcome, report.verdict_source), (Outcome::Success, VerdictSource::Judge));
     assert!(report.warnings.iter().any(|warning| warning.starts_with("not_verified")), "{:?}", report.warnings);

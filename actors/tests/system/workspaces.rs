@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest};
 use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record, StoreError, StoreReads, Visible};
 use reasoning_bank_actors::runtime::Deadline;
@@ -146,7 +146,7 @@ async fn a_solve_that_still_runs_does_not_bring_a_deleted_workspace_back() {
         world.recorded(lesson("Retry with backoff", "double the delay")).await;
         let held = model.hold(Purpose::Judge);
         let (progress, mut seen) = watch::channel(Progress::default());
-        let call = Call { progress: Some(progress), ..call() };
+        let call = SolveOptions { progress: Some(progress), ..call() };
         let solve = world.handle.agents.solve(task(&format!("x y {made_again}"), 1), project(), call);
         let delete = async {
             // Drafted and evaluated.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::MAX_BATCH;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, MAX_LISTED, RecordRequest, RetrieveRequest, SaidBy};
@@ -167,7 +167,7 @@ impl<'a> ScenarioRunner<'a> {
             store_result: true,
             domain: None,
         };
-        let call = Call { session: Some(step.session.clone()), ..Call::until(soon()) };
+        let call = SolveOptions { session: Some(step.session.clone()), ..SolveOptions::until(soon()) };
         let report = self.system.agents.solve(task, workspace(&step.project), call).await?;
         let is_late =
             |warning: &String| ["deadline_exceeded", "store_unavailable"].iter().any(|code| warning.starts_with(code));

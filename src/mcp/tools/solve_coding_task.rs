@@ -1,7 +1,7 @@
 //! `solve_coding_task`.
 
 use futures::FutureExt;
-use reasoning_bank_actors::agents::Call;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveTask};
@@ -35,12 +35,12 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let task = arguments.into_task(&calling.options.defaults);
     let (sender, progress) = watch::channel(Progress::default());
     let deadline = Deadline::after(calling.options.solve_deadline);
-    let call = Call {
+    let call = SolveOptions {
         cancel: calling.context.ct.clone(),
         progress: Some(sender),
         proposed: calling.proposed(&workspace, calling.deadline).await.unwrap_or_default(),
         session: Some(calling.session.to_owned()),
-        ..Call::until(deadline)
+        ..SolveOptions::until(deadline)
     };
     let work = calling.system.agents.solve(task, workspace, call);
     let token = calling.context.meta.get_progress_token();

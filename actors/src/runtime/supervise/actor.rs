@@ -1,5 +1,7 @@
 //! The supervisor as an actor: events in, decisions of `domain::restart` carried out.
 
+mod stop;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,9 +11,10 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::child::{Child, ChildPhase, ChildSpec, ChildStatus};
-use super::handle::Ended;
-use super::stop::{Ending, StopSequence, Stopped};
 use crate::runtime::{Events, SystemEvent, Tasks};
+pub(super) use stop::KILL_LIMIT;
+use stop::StopSequence;
+pub use stop::{Ending, Stopped};
 
 /// Too many restarts within the window: the supervisor's own supervisor decides.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +24,14 @@ pub struct GaveUp {
     pub child: &'static str,
     pub reason: String,
     pub limits: Limits,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    Stopped,
+    /// The process cannot go on.
+    GaveUp(GaveUp),
+    Killed,
 }
 
 pub struct Supervisor;
@@ -63,13 +74,13 @@ pub enum SupervisorMsg {
 
 pub struct SupervisorState {
     args: SupervisorArgs,
-    pub(super) children: Vec<Child>,
+    children: Vec<Child>,
     history: History,
     started: Instant,
     /// What is told when the state is dropped.
     ended: Ended,
-    pub(super) tasks: Tasks,
-    pub(super) stopping: Option<StopSequence>,
+    tasks: Tasks,
+    stopping: Option<StopSequence>,
 }
 
 impl Actor for Supervisor {

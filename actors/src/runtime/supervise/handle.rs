@@ -3,23 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ractor::Actor;
+use ractor::{Actor, SpawnErr};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::actor::{GaveUp, Supervisor, SupervisorArgs, SupervisorMsg};
+use super::actor::{Ended, KILL_LIMIT, Stopped, Supervisor, SupervisorArgs, SupervisorMsg};
 use super::child::{AnySlot, ChildStatus};
-use super::stop::{KILL_LIMIT, Stopped};
-use crate::error::Error;
 use crate::runtime::{CallError, Deadline, Slot};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
-    Stopped,
-    /// The process cannot go on.
-    GaveUp(GaveUp),
-    Killed,
-}
 
 #[derive(Clone)]
 pub struct SupervisorHandle {
@@ -30,11 +20,11 @@ pub struct SupervisorHandle {
 
 impl SupervisorHandle {
     /// Returns when every child has been started once, or is about to be tried again.
-    pub async fn start(args: SupervisorArgs) -> Result<Self, Error> {
+    pub async fn start(args: SupervisorArgs) -> Result<Self, SpawnErr> {
         let children = args.children.iter().map(|child| (child.name, Arc::clone(&child.slot))).collect();
         let ended = args.ended.subscribe();
         let slot = Slot::new();
-        let (supervisor, _) = Supervisor::spawn(None, Supervisor, args).await.map_err(Error::internal)?;
+        let (supervisor, _) = Supervisor::spawn(None, Supervisor, args).await?;
         slot.bind(supervisor);
         Ok(Self { slot, children, ended })
     }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use reasoning_bank_domain::system::health::{Health, HealthCheck, HealthStatus};
 use reasoning_bank_domain::system::statistics::ActorStatus;
 
+use super::SystemHandle;
 use crate::error::Error;
 use crate::ports::{EmbedderState, Limitation};
 use crate::runtime::Deadline;
-use crate::system::SystemHandle;
 
 /// A store that does not answer within this is not well.
 const STORE_PATIENCE: Duration = Duration::from_secs(5);

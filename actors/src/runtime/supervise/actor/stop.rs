@@ -7,10 +7,10 @@ use std::time::Duration;
 use ractor::{ActorCell, ActorRef, RactorErr, RpcReplyPort};
 use tokio::time::Instant;
 
-use super::actor::{SupervisorMsg, SupervisorState};
+use super::{SupervisorMsg, SupervisorState};
 
 /// Only a handler that never awaits outlives a kill by this long.
-pub(super) const KILL_LIMIT: Duration = Duration::from_secs(1);
+pub(in crate::runtime::supervise) const KILL_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {

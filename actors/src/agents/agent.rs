@@ -8,11 +8,10 @@ use std::time::Duration;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::memory::ids::TaskId;
 use reasoning_bank_domain::memory::workspace::Proposed;
-use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::agent_loop::{
-    AgentLoop, Call as ModelCall, CallFailure, Conclusion, Effect, Failure, Input, Job, Limits,
+    AgentLoop, Call as ModelCall, CallFailure, Conclusion, Effect, Failure, Input, Job,
 };
 use reasoning_bank_domain::solve::answer::{Answer, FinishReason};
 use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveUsage};
@@ -20,7 +19,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
-use crate::agents::AgentsMsg;
+use super::{AgentsMsg, SolveSettings};
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
@@ -31,9 +30,22 @@ use crate::runtime::{CallError, Deadline, Panicked, Tasks};
 use crate::spans;
 use crate::workspaces::Resolved;
 
+/// Kept back from the deadline to store what there is, and of that to answer.
+const STORE_RESERVE: Duration = Duration::from_secs(2);
+const ANSWER_RESERVE: Duration = Duration::from_millis(100);
+/// A solution does not wait longer than this for what may go wrong around it.
+const RECALL_LIMIT: Duration = Duration::from_secs(10);
+const STORE_LIMIT: Duration = Duration::from_secs(20);
+
+pub(crate) enum AgentMsg {
+    Begin,
+    Input(Input),
+    Stored(Result<SolveReport, Error>),
+}
+
 /// What every agent works with.
 #[derive(Clone)]
-pub(crate) struct Equipment {
+pub(crate) struct AgentDependencies {
     pub(crate) model: Arc<dyn LanguageModel>,
     pub(crate) matts: MattsHandle,
     pub(crate) judge: JudgeHandle,
@@ -41,36 +53,6 @@ pub(crate) struct Equipment {
     pub(crate) clock: Clock,
     pub(crate) settings: SolveSettings,
 }
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct SolveSettings {
-    pub limits: Limits,
-    /// In tokens, of one call, reasoning included.
-    pub max_output_tokens: u32,
-    /// Of one call, from when it begins.
-    pub call_timeout: Duration,
-    /// Shown in traces; sent to models that reason.
-    pub reasoning_effort: String,
-    /// Solves at once; more are refused as overload.
-    pub concurrency: usize,
-    /// The words of the calls, those in the background as well.
-    pub prompts: Arc<Prompts>,
-}
-
-impl Default for SolveSettings {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            max_output_tokens: 8192,
-            call_timeout: Duration::from_secs(120),
-            reasoning_effort: "medium".into(),
-            concurrency: 32,
-            prompts: Arc::default(),
-        }
-    }
-}
-
-pub(crate) struct AgentActor;
 
 pub(crate) struct AgentArgs {
     pub(crate) task_id: TaskId,
@@ -85,14 +67,8 @@ pub(crate) struct AgentArgs {
     pub(crate) proposed: Proposed,
     /// Of the task.
     pub(crate) span: Span,
-    pub(crate) equipment: Equipment,
+    pub(crate) dependencies: AgentDependencies,
     pub(crate) agents: ActorRef<AgentsMsg>,
-}
-
-pub(crate) enum AgentMsg {
-    Begin,
-    Input(Input),
-    Stored(Result<SolveReport, Error>),
 }
 
 pub(crate) struct AgentState {
@@ -106,12 +82,7 @@ pub(crate) struct AgentState {
     tasks: Tasks,
 }
 
-/// Kept back from the deadline to store what there is, and of that to answer.
-const STORE_RESERVE: Duration = Duration::from_secs(2);
-const ANSWER_RESERVE: Duration = Duration::from_millis(100);
-/// A solution does not wait longer than this for what may go wrong around it.
-const RECALL_LIMIT: Duration = Duration::from_secs(10);
-const STORE_LIMIT: Duration = Duration::from_secs(20);
+pub(crate) struct AgentActor;
 
 impl Actor for AgentActor {
     type Msg = AgentMsg;
@@ -135,7 +106,7 @@ impl Actor for AgentActor {
         match message {
             AgentMsg::Begin => state.begin(&myself),
             AgentMsg::Input(input) => {
-                let now = state.args.equipment.clock.now();
+                let now = state.args.dependencies.clock.now();
                 let effects = state.run.as_mut().map(|run| run.on(input, now)).unwrap_or_default();
                 state.report_progress();
                 state.perform(&myself, effects);
@@ -161,9 +132,9 @@ impl AgentState {
             };
             let _ = agent.send_message(AgentMsg::Input(input));
         });
-        let equipment = &self.args.equipment;
-        let limits = equipment.settings.limits.clone();
-        let (run, effects) = AgentLoop::start(self.args.job.clone(), limits, equipment.clock.now());
+        let dependencies = &self.args.dependencies;
+        let limits = dependencies.settings.limits.clone();
+        let (run, effects) = AgentLoop::start(self.args.job.clone(), limits, dependencies.clock.now());
         self.run = Some(run);
         self.report_progress();
         self.perform(myself, effects);
@@ -188,7 +159,7 @@ impl AgentState {
     }
 
     fn recall(&mut self, myself: &ActorRef<AgentMsg>) {
-        let memories = self.args.equipment.memories.clone();
+        let memories = self.args.dependencies.memories.clone();
         let deadline = self.until.at_most(RECALL_LIMIT);
         let (task, domain) = (self.args.job.task.task.clone(), self.args.job.task.domain.clone());
         let (workspace, proposed) = (self.args.begun.workspace.clone(), self.args.proposed.clone());
@@ -205,7 +176,7 @@ impl AgentState {
         let span = attempt.map(|number| self.attempts.entry(number).or_insert_with(|| spans::attempt(number)).clone());
         let _inside = span.as_ref().map(Span::enter);
         spans::prompt_cut(purpose, &prompt);
-        let settings = &self.args.equipment.settings;
+        let settings = &self.args.dependencies.settings;
         let request = Completion {
             purpose,
             task_id: self.args.task_id,
@@ -215,19 +186,19 @@ impl AgentState {
             max_output_tokens: settings.max_output_tokens,
         };
         let deadline = self.until;
-        let (equipment, cancel) = (self.args.equipment.clone(), self.calls.clone());
+        let (dependencies, cancel) = (self.args.dependencies.clone(), self.calls.clone());
         let calls = cancel.clone();
         let asked = async move {
             match purpose {
-                Purpose::Think => equipment.matts.draft(request, deadline, cancel).await,
-                Purpose::Evaluate | Purpose::Judge => equipment.judge.ask(request, deadline, cancel).await,
+                Purpose::Think => dependencies.matts.draft(request, deadline, cancel).await,
+                Purpose::Evaluate | Purpose::Judge => dependencies.judge.ask(request, deadline, cancel).await,
                 Purpose::Refine | Purpose::Extract | Purpose::Contrast | Purpose::Capture | Purpose::Distill => {
-                    Ok(ask(&*equipment.model, request, deadline, cancel).await)
+                    Ok(ask(&*dependencies.model, request, deadline, cancel).await)
                 }
             }
         };
         self.tasks.pipe(myself, asked, move |asked| {
-            let Outcome { result, ended, spent } = outcome(asked, calls.is_cancelled());
+            let LoopAnswer { result, ended, spent } = answer_of(asked, calls.is_cancelled());
             AgentMsg::Input(Input::Answered { purpose, attempt, result, ended, spent })
         });
     }
@@ -252,7 +223,7 @@ impl AgentState {
 
     fn conclude(&mut self, myself: &ActorRef<AgentMsg>, conclusion: Conclusion) {
         self.calls.cancel();
-        let memories = self.args.equipment.memories.clone();
+        let memories = self.args.dependencies.memories.clone();
         let (begun, trace_id) = (self.args.begun.clone(), self.args.job.trace_id);
         let deadline = self.args.deadline.leaving(ANSWER_RESERVE).at_most(STORE_LIMIT);
         let stored = async move {
@@ -284,22 +255,22 @@ impl AgentState {
 }
 
 /// What the loop is told of a call.
-struct Outcome {
+struct LoopAnswer {
     result: Result<Answer, CallFailure>,
     ended: FinishReason,
     spent: SolveUsage,
 }
 
 /// A call that was cancelled may be dropped by the actor that had it.
-fn outcome(asked: Result<Result<CallOutcome, CallError>, Panicked>, is_cancelled: bool) -> Outcome {
-    let lost = |error: Error| Outcome {
+fn answer_of(asked: Result<Result<CallOutcome, CallError>, Panicked>, is_cancelled: bool) -> LoopAnswer {
+    let lost = |error: Error| LoopAnswer {
         result: Err(failure_of(error)),
         ended: FinishReason::Whole,
         spent: SolveUsage::default(),
     };
     match asked {
         Ok(Ok(CallOutcome { result, ended, spent })) => {
-            Outcome { result: result.map_err(|error| failure_of(error.into())), ended, spent }
+            LoopAnswer { result: result.map_err(|error| failure_of(error.into())), ended, spent }
         }
         Ok(Err(CallError::Dropped)) if is_cancelled => lost(Error::Cancelled),
         Ok(Err(error)) => lost(error.into()),

@@ -1,0 +1,79 @@
+//! The statistics document: what was counted while the system runs, what the store says of the bank, and how the actors
+//! are.
+
+use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::system::statistics::{
+    ActorStatistics, ActorStatus, EmbedderStatistics, MemoryStatistics, Statistics, StoreStatistics, TraceStatistics,
+};
+
+use super::SystemHandle;
+use crate::error::Error;
+use crate::ports::{EmbedderState, Summary};
+use crate::runtime::{ChildPhase, ChildStatus, Deadline};
+
+impl SystemHandle {
+    /// The statistics document. Where the store does not answer, its error.
+    pub async fn statistics(&self, deadline: Deadline) -> Result<Statistics, Error> {
+        let summary = self.store.summary(deadline).await?;
+        let actors = self.actors(deadline).await?;
+        let fingerprint = self.embedder.fingerprint();
+        let (cache_hits, cache_misses) = self.embeddings.hits_and_misses();
+        Ok(Statistics {
+            traces: traces(&summary),
+            store: StoreStatistics {
+                rows: summary.rows,
+                fragments: summary.fragments,
+                bytes: summary.bytes,
+                index_lag_rows: summary.index_lag_rows,
+            },
+            resident: summary.resident,
+            memories: MemoryStatistics {
+                total: summary.memories_by_status.values().sum(),
+                by_outcome: summary.memories_by_outcome,
+                by_scope: summary.memories_by_scope,
+                by_status: summary.memories_by_status,
+            },
+            cache: self.cache.statistics().await,
+            llm: self.meters.llm(),
+            latency_ms: self.meters.latencies(),
+            actors: actors.into_iter().map(actor).collect(),
+            embedder: EmbedderStatistics {
+                name: fingerprint.name.clone(),
+                dims: fingerprint.dims as u64,
+                ready: self.embedder.state() == EmbedderState::Ready,
+                cache_hits,
+                cache_misses,
+            },
+            since: self.meters.since(),
+            uptime_s: self.started.elapsed().as_secs(),
+        })
+    }
+
+    /// Counters and latencies begin anew. What the bank holds and what the caches keep stay.
+    pub fn reset_statistics(&self) {
+        self.meters.reset();
+        self.cache.reset_statistics();
+        self.embeddings.reset_statistics();
+    }
+}
+
+fn traces(summary: &Summary) -> TraceStatistics {
+    let count = |outcome| summary.traces.get(&outcome).copied().unwrap_or_default();
+    let (success, failure, partial) = (count(Outcome::Success), count(Outcome::Failure), count(Outcome::Partial));
+    let total = success + failure + partial;
+    let success_rate = if total == 0 { 0.0 } else { success as f64 / total as f64 };
+    TraceStatistics { total, success, failure, partial, success_rate }
+}
+
+fn actor(child: ChildStatus) -> ActorStatistics {
+    ActorStatistics {
+        name: child.name.to_owned(),
+        status: match child.phase {
+            ChildPhase::Running => ActorStatus::Running,
+            ChildPhase::Restarting => ActorStatus::Restarting,
+            ChildPhase::Ended => ActorStatus::Ended,
+        },
+        restarts: child.restarts,
+        queue: child.inside as u64,
+    }
+}
