@@ -1,12 +1,12 @@
-//! DistillerActor: works off the bank's queue of background jobs, one at a time, where this process has the right to.
-//! What one turn of it does is in `turn`, what may become of a job in `domain::job`.
+//! DistillerActor: works off the bank's queue of background jobs, one at a time, where this process has the lease.
+//! What one run of it does is in `worker`, what may become of a job in `domain::job`.
 //!
 //! The queue is in the store, so a job survives every process. One process of a bank works at a time; when it ends, the
 //! next one takes over what it had begun. A job's end and its lessons are one commit, which is refused if the job was
 //! changed or erased meanwhile: however often it is tried, it has one result.
 
 mod pace;
-mod turn;
+mod worker;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +21,11 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
-use turn::{Bench, turn};
+use worker::{WorkerState, run_once};
 
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::{Clock, Exclusive, LanguageModel, Record};
+use crate::ports::{Clock, LanguageModel, Lease, Record};
 use crate::runtime::{ChildSpec, Deadline, Events, Panicked, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
@@ -49,7 +49,7 @@ pub struct DistillerHandle {
     store: StoreHandle,
     workspaces: WorkspacesHandle,
     clock: Clock,
-    slot: Slot<Msg>,
+    slot: Slot<DistillerMsg>,
     pace: Arc<Pace>,
     /// A model reads sessions, and so any text; rules need exchanges.
     reads_prose: bool,
@@ -65,8 +65,8 @@ impl DistillerHandle {
         Arc::clone(&self.pace)
     }
 
-    pub(crate) fn child(&self, equipment: Equipment) -> ChildSpec {
-        ChildSpec::actor("distiller", Restart::Transient, &self.slot, move || (DistillerActor, equipment.clone()))
+    pub(crate) fn child(&self, args: DistillerArgs) -> ChildSpec {
+        ChildSpec::actor("distiller", Restart::Transient, &self.slot, move || (DistillerActor, args.clone()))
     }
 
     /// Durable when it returns. The same work again is the same job; one that failed for good begins anew.
@@ -91,7 +91,7 @@ impl DistillerHandle {
         self.store.commit(vec![registration, Record::Job(job)], deadline).await?;
         self.workspaces.registered(&workspace);
         // Where it does not run or does not hear of it, it looks by itself.
-        let _ = self.slot.cast(Msg::Look);
+        let _ = self.slot.cast(DistillerMsg::Look);
         Ok(Queued { queued: true, job_id })
     }
 
@@ -143,15 +143,22 @@ fn check_exchanges(work: &Work) -> Result<(), Error> {
     Err(Error::invalid("transcript", format!("cannot be learned from: {problem}; {needed}")))
 }
 
+pub(crate) enum DistillerMsg {
+    /// There may be something to do.
+    Look,
+    /// A run has ended; whether there was something to do.
+    Ran(Result<(WorkerState, bool), Panicked>),
+}
+
 /// What background work is done with.
 #[derive(Clone)]
-pub(crate) struct Equipment {
+pub(crate) struct DistillerArgs {
     pub(crate) store: StoreHandle,
     pub(crate) memories: MemoriesHandle,
     pub(crate) events: Events,
     /// None: there is none, or background work must not use it.
     pub(crate) model: Option<Arc<dyn LanguageModel>>,
-    pub(crate) right: Arc<dyn Exclusive>,
+    pub(crate) lease: Arc<dyn Lease>,
     pub(crate) clock: Clock,
     pub(crate) pace: Arc<Pace>,
     pub(crate) daily_token_cap: u64,
@@ -161,36 +168,34 @@ pub(crate) struct Equipment {
     pub(crate) max_output_tokens: u32,
 }
 
-pub(crate) struct DistillerActor;
-
-pub(crate) enum Msg {
-    /// There may be something to do.
-    Look,
-    Turned(Result<(Bench, bool), Panicked>),
-}
-
-pub(crate) struct State {
-    equipment: Equipment,
-    /// None while a turn is under way, which has it.
-    bench: Option<Bench>,
-    /// Asked to look during a turn.
+pub(crate) struct DistillerState {
+    args: DistillerArgs,
+    /// None while a run is under way, which has it.
+    worker: Option<WorkerState>,
+    /// Asked to look during a run.
     look_again: bool,
     stop: CancellationToken,
     tasks: Tasks,
     /// Ends with the state.
-    next_look: Option<AbortOnDropHandle<Result<(), MessagingErr<Msg>>>>,
+    next_look: Option<AbortOnDropHandle<Result<(), MessagingErr<DistillerMsg>>>>,
 }
 
-impl Actor for DistillerActor {
-    type Msg = Msg;
-    type State = State;
-    type Arguments = Equipment;
+pub(crate) struct DistillerActor;
 
-    async fn pre_start(&self, myself: ActorRef<Msg>, equipment: Equipment) -> Result<State, ActorProcessingErr> {
-        myself.send_message(Msg::Look)?;
-        Ok(State {
-            equipment,
-            bench: Some(Bench::default()),
+impl Actor for DistillerActor {
+    type Msg = DistillerMsg;
+    type State = DistillerState;
+    type Arguments = DistillerArgs;
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<DistillerMsg>,
+        args: DistillerArgs,
+    ) -> Result<DistillerState, ActorProcessingErr> {
+        myself.send_message(DistillerMsg::Look)?;
+        Ok(DistillerState {
+            args,
+            worker: Some(WorkerState::default()),
             look_again: false,
             stop: CancellationToken::new(),
             tasks: Tasks::new("distiller"),
@@ -198,24 +203,29 @@ impl Actor for DistillerActor {
         })
     }
 
-    async fn handle(&self, myself: ActorRef<Msg>, message: Msg, state: &mut State) -> Result<(), ActorProcessingErr> {
+    async fn handle(
+        &self,
+        myself: ActorRef<DistillerMsg>,
+        message: DistillerMsg,
+        state: &mut DistillerState,
+    ) -> Result<(), ActorProcessingErr> {
         match message {
-            Msg::Look => match state.bench.take() {
-                Some(bench) => {
+            DistillerMsg::Look => match state.worker.take() {
+                Some(worker) => {
                     (state.look_again, state.next_look) = (false, None);
-                    let work = turn(state.equipment.clone(), bench, state.stop.clone());
-                    state.tasks.pipe(&myself, work, Msg::Turned);
+                    let work = run_once(state.args.clone(), worker, state.stop.clone());
+                    state.tasks.pipe(&myself, work, DistillerMsg::Ran);
                 }
                 None => state.look_again = true,
             },
-            Msg::Turned(turned) => {
-                // After a panic the right is gone with the bench: whoever takes it next takes over what was begun.
-                let (bench, worked) = turned.unwrap_or_default();
-                state.bench = Some(bench);
+            DistillerMsg::Ran(ran) => {
+                // After a panic the lease is gone with the worker: whoever takes it next takes over what was begun.
+                let (worker, worked) = ran.unwrap_or_default();
+                state.worker = Some(worker);
                 if worked || state.look_again {
-                    myself.send_message(Msg::Look)?;
+                    myself.send_message(DistillerMsg::Look)?;
                 } else {
-                    let timer = myself.send_after(LOOK_EVERY, || Msg::Look);
+                    let timer = myself.send_after(LOOK_EVERY, || DistillerMsg::Look);
                     state.next_look = Some(AbortOnDropHandle::new(timer));
                 }
             }
@@ -223,7 +233,7 @@ impl Actor for DistillerActor {
         Ok(())
     }
 
-    async fn post_stop(&self, _: ActorRef<Msg>, state: &mut State) -> Result<(), ActorProcessingErr> {
+    async fn post_stop(&self, _: ActorRef<DistillerMsg>, state: &mut DistillerState) -> Result<(), ActorProcessingErr> {
         state.stop.cancel();
         state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
         Ok(())

@@ -1,17 +1,17 @@
 //! What the system needs from outside: a store, an embedder, a language model, the time, the
-//! right to work in the background, and where a caller has one a check of solutions.
+//! lease of the background work, and where a caller has one a check of solutions.
 //! Adapters are in the root package, fakes in `testkit`.
 
 mod clock;
 mod embedder;
-mod exclusive;
+mod lease;
 mod model;
 mod store;
 mod verifier;
 
 pub use clock::Clock;
 pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
-pub use exclusive::{Exclusive, Right};
+pub use lease::{Lease, LeaseGuard};
 pub use model::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 pub use store::{
     Batch, Committed, Conditions, EraseScope, Erased, Held, JobFilter, Limitation, Maintained, MemoryCommit,

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
 use crate::cache::{CacheHandle, CacheSettings};
-use crate::distiller::{self, DistillerHandle, DistillerSettings};
+use crate::distiller::{DistillerArgs, DistillerHandle, DistillerSettings};
 use crate::embedding::{CachedEmbedder, EmbeddingCache};
 use crate::error::Error;
 use crate::judge::JudgeHandle;
@@ -23,7 +23,7 @@ use crate::learner::{LearnerHandle, LearnerSettings};
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{Breaker, Cached, Metered, RateLimit, Retried, RetrySettings, Scrubbed, Timed};
-use crate::ports::{Clock, Embedder, Exclusive, Fingerprint, LanguageModel};
+use crate::ports::{Clock, Embedder, Fingerprint, LanguageModel, Lease};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
@@ -73,8 +73,8 @@ pub struct Parts {
     pub provider: String,
     pub settings: SystemSettings,
     pub clock: Clock,
-    /// The right to work off the bank's background jobs; None: this process leaves them to others.
-    pub background: Option<Arc<dyn Exclusive>>,
+    /// The lease of the bank's background jobs; None: this process leaves them to others.
+    pub background: Option<Arc<dyn Lease>>,
 }
 
 /// What clients of the system hold; cheap to clone.
@@ -182,13 +182,13 @@ impl System {
             learner.child(memories.clone(), clock.clone()),
             usage.child(store.clone(), workspaces.clone(), clock),
         ];
-        children.extend(background.map(|right| {
-            distiller.child(distiller::Equipment {
+        children.extend(background.map(|lease| {
+            distiller.child(DistillerArgs {
                 store: store.clone(),
                 memories: memories.clone(),
                 events: events.clone(),
                 model: (provider != NO_MODEL).then_some(once),
-                right,
+                lease,
                 clock: dependencies.clock.clone(),
                 pace: distiller.pace(),
                 daily_token_cap: settings.distiller.daily_token_cap,

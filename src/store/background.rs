@@ -1,4 +1,4 @@
-//! The right to work off the background jobs of a data directory: a lock file, which the kernel frees when the process
+//! The lease of the background jobs of a data directory: a lock file, which the kernel frees when the process
 //! that has it ends, however it does. Beside it is the day and what was spent on it: `2026-11-20 12345`. It is not in the
 //! lock file, as it was in earlier versions: where a lock keeps others from reading, nobody else could see it.
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::civil::Date;
-use reasoning_bank_actors::ports::{Exclusive, Right};
+use reasoning_bank_actors::ports::{Lease, LeaseGuard};
 
 use super::files::write_synced;
 
@@ -26,7 +26,7 @@ impl BackgroundLock {
         Self { lock: data_dir.join(".background.lock"), account: data_dir.join(".background.spent") }
     }
 
-    fn take(&self) -> io::Result<Option<Held>> {
+    fn take(&self) -> io::Result<Option<HeldLock>> {
         let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.lock)?;
         if lock.try_lock().is_err() {
             return Ok(None);
@@ -37,7 +37,7 @@ impl BackgroundLock {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Ok(Some(Held { spent, account: self.account.clone(), _lock: lock }))
+        Ok(Some(HeldLock { spent, account: self.account.clone(), _lock: lock }))
     }
 
     /// An earlier version kept its account in the lock file, which is read here by the only process that may: the one that
@@ -71,21 +71,21 @@ fn account(text: &str) -> Option<(Date, u64)> {
     Some((day.parse().ok()?, tokens.parse().ok()?))
 }
 
-impl Exclusive for BackgroundLock {
+impl Lease for BackgroundLock {
     /// None, too, while there is no directory to lock.
-    fn try_take(&self) -> Option<Box<dyn Right>> {
+    fn try_take(&self) -> Option<Box<dyn LeaseGuard>> {
         let taken = self.take().inspect_err(|error| tracing::debug!(%error, "the background lock cannot be taken"));
-        taken.ok().flatten().map(|held| Box::new(held) as Box<dyn Right>)
+        taken.ok().flatten().map(|held| Box::new(held) as Box<dyn LeaseGuard>)
     }
 }
 
-struct Held {
+struct HeldLock {
     spent: Option<(Date, u64)>,
     account: PathBuf,
     _lock: File,
 }
 
-impl Right for Held {
+impl LeaseGuard for HeldLock {
     fn spent_on(&self, day: Date) -> u64 {
         self.spent.filter(|(known, _)| *known == day).map_or(0, |(_, tokens)| tokens)
     }
@@ -108,20 +108,20 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn one_has_the_right_at_a_time_and_the_next_one_knows_what_was_spent() {
+    async fn one_has_the_lease_at_a_time_and_the_next_one_knows_what_was_spent() {
         let temp = tempfile::tempdir().unwrap();
         let (one, other) = (BackgroundLock::of(temp.path()), BackgroundLock::of(temp.path()));
         let (monday, tuesday) = (Date::constant(2026, 11, 16), Date::constant(2026, 11, 17));
-        let mut right = one.try_take().unwrap();
+        let mut guard = one.try_take().unwrap();
         assert!(other.try_take().is_none());
-        assert_eq!(right.spent_on(monday), 0);
-        right.write_down(monday, 123_456).await.unwrap();
-        right.write_down(monday, 99).await.unwrap();
-        drop(right);
-        let mut right = other.try_take().unwrap();
-        assert_eq!((right.spent_on(monday), right.spent_on(tuesday)), (99, 0));
-        right.write_down(tuesday, 7).await.unwrap();
-        assert_eq!((right.spent_on(monday), right.spent_on(tuesday)), (0, 7));
+        assert_eq!(guard.spent_on(monday), 0);
+        guard.write_down(monday, 123_456).await.unwrap();
+        guard.write_down(monday, 99).await.unwrap();
+        drop(guard);
+        let mut guard = other.try_take().unwrap();
+        assert_eq!((guard.spent_on(monday), guard.spent_on(tuesday)), (99, 0));
+        guard.write_down(tuesday, 7).await.unwrap();
+        assert_eq!((guard.spent_on(monday), guard.spent_on(tuesday)), (0, 7));
         assert!(BackgroundLock::of(&temp.path().join("gone")).try_take().is_none());
     }
 
@@ -131,12 +131,12 @@ mod tests {
         let [lock, spent] = [".background.lock", ".background.spent"].map(|name| temp.path().join(name));
         let day = Date::constant(2026, 11, 16);
         std::fs::write(&lock, "2026-11-16 77\n").unwrap();
-        let mut right = BackgroundLock::of(temp.path()).try_take().unwrap();
-        assert_eq!(right.spent_on(day), 77);
+        let mut guard = BackgroundLock::of(temp.path()).try_take().unwrap();
+        assert_eq!(guard.spent_on(day), 77);
         assert_eq!(std::fs::read(&lock).unwrap(), b"", "it is in the lock file no more");
-        right.write_down(day, 5).await.unwrap();
+        guard.write_down(day, 5).await.unwrap();
         assert_eq!(std::fs::read(&lock).unwrap(), b"");
-        drop(right);
+        drop(guard);
         let long = [b'9'; 100_000];
         for garbage in [&b"\xff\xfe\n"[..], b"\0\0\0", b"2026-11-16", b"2026-11-16 -3\n", &long] {
             std::fs::write(&lock, garbage).unwrap();
@@ -146,9 +146,9 @@ mod tests {
                 "what is beside it counts"
             );
             std::fs::write(&spent, garbage).unwrap();
-            let mut right = BackgroundLock::of(temp.path()).try_take().unwrap();
-            assert_eq!(right.spent_on(day), 0);
-            right.write_down(day, 5).await.unwrap();
+            let mut guard = BackgroundLock::of(temp.path()).try_take().unwrap();
+            assert_eq!(guard.spent_on(day), 0);
+            guard.write_down(day, 5).await.unwrap();
         }
     }
 

@@ -1,7 +1,7 @@
 //! The distiller: a durable queue, one result a job, and never more tokens than a day's cap.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -13,19 +13,17 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest};
 use reasoning_bank_actors::model::NoModel;
-use reasoning_bank_actors::ports::{
-    Exclusive, JobFilter, LanguageModel, MemoryStore, ModelError, Page, Right, StoreError, StoreReads,
-};
+use reasoning_bank_actors::ports::{JobFilter, LanguageModel, Lease, LeaseGuard, MemoryStore, ModelError, Page, StoreError, StoreReads};
 use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
-use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{ManualClock, Scripted, eventually, parts};
+use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::learning::capture::{Fate, Novelty};
 use reasoning_bank_domain::learning::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
 use reasoning_bank_domain::learning::transcript::Exchange;
+use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::memory::signal::SignalKind;
-use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;
@@ -37,12 +35,12 @@ const LESSONS: &str = r#"{"learnings": [{"title": "Pin the toolchain before bise
 
 /// One for all who share it, with the account of what was spent, as a lock file is.
 #[derive(Clone, Default)]
-struct OneRight {
+struct OneLease {
     taken: Arc<AtomicBool>,
     account: Arc<Mutex<Option<(Date, u64)>>>,
 }
 
-struct Taken(OneRight);
+struct Taken(OneLease);
 
 impl Drop for Taken {
     fn drop(&mut self) {
@@ -50,14 +48,14 @@ impl Drop for Taken {
     }
 }
 
-impl Exclusive for OneRight {
-    fn try_take(&self) -> Option<Box<dyn Right>> {
+impl Lease for OneLease {
+    fn try_take(&self) -> Option<Box<dyn LeaseGuard>> {
         let free = !self.taken.swap(true, Ordering::SeqCst);
-        free.then(|| Box::new(Taken(self.clone())) as Box<dyn Right>)
+        free.then(|| Box::new(Taken(self.clone())) as Box<dyn LeaseGuard>)
     }
 }
 
-impl Right for Taken {
+impl LeaseGuard for Taken {
     fn spent_on(&self, day: Date) -> u64 {
         self.0.account.lock().unwrap().filter(|(known, _)| *known == day).map_or(0, |(_, tokens)| tokens)
     }
@@ -72,7 +70,7 @@ impl Right for Taken {
 #[derive(Clone, Default)]
 struct Bank {
     store: Arc<MemStore>,
-    right: OneRight,
+    lease: OneLease,
     clock: ManualClock,
 }
 
@@ -91,7 +89,7 @@ impl Bank {
                 ..SystemSettings::default()
             },
             clock: self.clock.clock(),
-            background: works.then(|| Arc::new(self.right.clone()) as Arc<_>),
+            background: works.then(|| Arc::new(self.lease.clone()) as Arc<_>),
             ..parts(Arc::clone(&self.store) as Arc<_>, model)
         };
         System::start(parts).await.unwrap()
@@ -282,7 +280,7 @@ async fn a_days_tokens_are_never_exceeded_and_the_rest_waits_for_the_next_day_in
         }
         assert!(!waits.is_empty() || events.wait_for(|_| true, soon()).await.is_some());
     }
-    let spent = bank.right.account.lock().unwrap().unwrap().1;
+    let spent = bank.lease.account.lock().unwrap().unwrap().1;
     assert!(spent <= CAP && spent > CAP / 2, "{spent}");
     let asked = model.calls(Purpose::Distill);
     assert!((2..ids.len()).contains(&asked), "{asked}");

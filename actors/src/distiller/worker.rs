@@ -1,10 +1,10 @@
-//! One turn of the distiller: take over what an ended process had begun, take the next job that is due, do it.
+//! One run of the distiller: it takes over what an ended process had begun, takes the next job that is due and does it.
 
 use std::time::Duration;
 
-use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank_domain::learning::distill::{self, Question};
+use jiff::civil::Date;
+use reasoning_bank_domain::learning::distill::{Question, self};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::learning::lesson::Lesson;
 use reasoning_bank_domain::memory::ids::TaskId;
@@ -12,12 +12,12 @@ use reasoning_bank_domain::solve::answer::Answer;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Equipment;
+use crate::spans;
 use crate::error::Error;
 use crate::model::{CallOutcome, ask};
-use crate::ports::{Completion, EraseScope, JobFilter, LanguageModel, ModelError, Page, Record, Right, StoreError};
+use crate::ports::{Completion, EraseScope, JobFilter, LanguageModel, LeaseGuard, ModelError, Page, Record, StoreError};
 use crate::runtime::{Deadline, SystemEvent};
-use crate::spans;
+use super::DistillerArgs;
 
 /// Of one job.
 const JOB_LIMIT: Duration = Duration::from_secs(900);
@@ -31,72 +31,76 @@ const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// Jobs that are read at once; one may be large.
 const PAGE: usize = 8;
 
-/// What is carried from turn to turn.
+/// What is carried from run to run.
 #[derive(Default)]
-pub(crate) struct Bench {
-    right: Option<Box<dyn Right>>,
+pub(crate) struct WorkerState {
+    lease: Option<Box<dyn LeaseGuard>>,
     /// Jobs that are over were last forgotten on this day.
     tidied: Option<Date>,
     /// The next job needs more tokens than are left of this day.
     waits: Option<Date>,
     /// Until then nobody tries to make the vectors that memories lack.
     fill_from: Option<Instant>,
-    /// The last turn failed; that was said.
+    /// The last run failed; that was said.
     failing: bool,
 }
 
 /// Whether there was something to do.
-pub(super) async fn turn(equipment: Equipment, mut bench: Bench, stop: CancellationToken) -> (Bench, bool) {
-    match equipment.next(&mut bench, stop).await {
+pub(super) async fn run_once(
+    args: DistillerArgs,
+    mut worker: WorkerState,
+    stop: CancellationToken,
+) -> (WorkerState, bool) {
+    match args.next(&mut worker, stop).await {
         Ok(worked) => {
-            bench.failing = false;
-            (bench, worked)
+            worker.failing = false;
+            (worker, worked)
         }
         // Erased with its workspace, or somebody else was faster.
         Err(Error::Store(StoreError::JobChanged(id))) => {
             tracing::debug!(job = %id, "a job was changed or erased");
-            (bench, false)
+            (worker, false)
         }
         Err(error) => {
-            if !std::mem::replace(&mut bench.failing, true) {
+            if !std::mem::replace(&mut worker.failing, true) {
                 tracing::warn!(%error, "background work waits");
             }
-            // A job may have been left as running: whoever takes the right next looks after it.
-            bench.right = None;
-            (bench, false)
+            // A job may have been left as running: whoever takes the lease next looks after it.
+            worker.lease = None;
+            (worker, false)
         }
     }
 }
 
-impl Equipment {
-    async fn next(&self, bench: &mut Bench, stop: CancellationToken) -> Result<bool, Error> {
-        if bench.right.is_none() {
-            let Some(right) = self.right.try_take() else { return Ok(false) };
+impl DistillerArgs {
+    async fn next(&self, worker: &mut WorkerState, stop: CancellationToken) -> Result<bool, Error> {
+        if worker.lease.is_none() {
+            let Some(taken) = self.lease.try_take() else { return Ok(false) };
             self.take_over().await?;
-            bench.right = Some(right);
+            worker.lease = Some(taken);
         }
-        let Some(right) = &mut bench.right else { return Ok(false) };
+        let Some(lease) = &mut worker.lease else { return Ok(false) };
         let now = self.clock.now();
         let today = Some(day_of(now));
-        if bench.tidied != today {
+        if worker.tidied != today {
             self.forget_old(now).await;
-            bench.tidied = today;
+            worker.tidied = today;
         }
-        if bench.waits == today {
-            return Ok(self.fill_vectors(bench).await);
+        if worker.waits == today {
+            return Ok(self.fill_vectors(worker).await);
         }
         let Some(job) = self.store.next_job(now, within()).await? else {
-            return Ok(self.fill_vectors(bench).await);
+            return Ok(self.fill_vectors(worker).await);
         };
         let begun = Instant::now();
-        match self.work_on(job, &mut **right, stop).await? {
+        match self.work_on(job, &mut **lease, stop).await? {
             Worked::Done => {
                 self.pace.took(begun.elapsed());
                 Ok(true)
             }
             Worked::Waits => {
                 self.pace.waits_for_the_next_day(now);
-                bench.waits = today;
+                worker.waits = today;
                 Ok(false)
             }
         }
@@ -118,15 +122,15 @@ impl Equipment {
     }
 
     /// Answers whether memories without vectors were given theirs. After a failure it rests for a while.
-    async fn fill_vectors(&self, bench: &mut Bench) -> bool {
-        if bench.fill_from.is_some_and(|from| Instant::now() < from) {
+    async fn fill_vectors(&self, worker: &mut WorkerState) -> bool {
+        if worker.fill_from.is_some_and(|from| Instant::now() < from) {
             return false;
         }
         match self.memories.fill_vectors(Deadline::after(FILL_LIMIT)).await {
             Ok(filled) => filled > 0,
             Err(error) => {
                 tracing::debug!(%error, "memories without vectors wait for the next try");
-                bench.fill_from = Some(Instant::now() + FILL_PAUSE);
+                worker.fill_from = Some(Instant::now() + FILL_PAUSE);
                 false
             }
         }
@@ -139,7 +143,7 @@ impl Equipment {
         }
     }
 
-    async fn work_on(&self, job: Job, right: &mut dyn Right, stop: CancellationToken) -> Result<Worked, Error> {
+    async fn work_on(&self, job: Job, lease: &mut dyn LeaseGuard, stop: CancellationToken) -> Result<Worked, Error> {
         // Before anything reads what it holds: an attempt counts, whatever it does to this process.
         let job = self.begin(&job).await?;
         let Some(work) = job.work.clone() else {
@@ -160,18 +164,18 @@ impl Equipment {
         };
         let now = self.clock.now();
         let (day, given) = (day_of(now), question.tokens);
-        let spent = right.spent_on(day);
+        let spent = lease.spent_on(day);
         if spent + given > cap {
             let why = format!("waits for the next day (UTC): of the {cap} tokens a day {spent} are used");
             self.write(job.put_back_because(&why, now)).await?;
             return Ok(Worked::Waits);
         }
-        if let Err(why) = right.write_down(day, spent + given).await {
+        if let Err(why) = lease.write_down(day, spent + given).await {
             return self.write(job.failed_once(&format!("its tokens could not be set aside: {why}"), now)).await;
         }
         let CallOutcome { result, spent: usage, .. } = self.ask(&**model, &job, question, stop).await;
         let used = usage.total_tokens() + result.as_ref().err().map_or(0, |error| unknown(error, given));
-        if let Err(why) = right.write_down(day, spent + used).await {
+        if let Err(why) = lease.write_down(day, spent + used).await {
             tracing::warn!(%why, "tokens that were set aside and not used could not be given back");
         }
         match result {
