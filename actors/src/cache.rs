@@ -35,7 +35,7 @@ impl Default for CacheSettings {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Counters {
+struct CacheCounters {
     hits: u64,
     misses: u64,
     bypassed: u64,
@@ -43,7 +43,7 @@ struct Counters {
     saved_cost_usd: Option<f64>,
 }
 
-impl Counters {
+impl CacheCounters {
     fn hit(&mut self, saved: &Usage) {
         self.hits += 1;
         let tokens = saved.input_tokens.saturating_add(saved.output_tokens);
@@ -68,7 +68,7 @@ pub struct CacheHandle {
     /// That of the actor; none while it does not run.
     published: Arc<ArcSwapOption<Answers>>,
     /// Since the start of the process or the last reset; a restart of the actor does not touch them.
-    counters: Arc<Mutex<Counters>>,
+    counters: Arc<Mutex<CacheCounters>>,
 }
 
 impl CacheHandle {
@@ -77,8 +77,12 @@ impl CacheHandle {
     }
 
     pub(crate) fn child(&self) -> ChildSpec {
-        let handle = self.clone();
-        ChildSpec::actor("cache", Restart::Permanent, &self.slot, move || (CacheActor, handle.clone()))
+        let args = self.args();
+        ChildSpec::actor("cache", Restart::Permanent, &self.slot, move || (CacheActor, args.clone()))
+    }
+
+    pub(crate) fn args(&self) -> CacheArgs {
+        CacheArgs { settings: self.settings, published: Arc::clone(&self.published) }
     }
 
     pub async fn statistics(&self) -> CacheStatistics {
@@ -87,7 +91,7 @@ impl CacheHandle {
             // Evictions are put off until there are enough of them, or one asks for it.
             cache.run_pending_tasks().await;
         }
-        let Counters { hits, misses, bypassed, saved_tokens, saved_cost_usd } = *self.counters();
+        let CacheCounters { hits, misses, bypassed, saved_tokens, saved_cost_usd } = *self.counters();
         let asked = hits + misses;
         CacheStatistics {
             hits,
@@ -100,9 +104,9 @@ impl CacheHandle {
         }
     }
 
-    /// Counters begin anew; entries stay.
+    /// The counters begin anew; the entries stay.
     pub(crate) fn reset_statistics(&self) {
-        *self.counters() = Counters::default();
+        *self.counters() = CacheCounters::default();
     }
 
     pub(crate) fn is_off(&self) -> bool {
@@ -151,7 +155,7 @@ impl CacheHandle {
         Ok(CompletionReply { cached: true, ..reply })
     }
 
-    fn counters(&self) -> MutexGuard<'_, Counters> {
+    fn counters(&self) -> MutexGuard<'_, CacheCounters> {
         self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -165,40 +169,46 @@ fn empty(settings: CacheSettings) -> Answers {
         .build()
 }
 
+/// The actor is sent nothing: it only owns the cache.
+pub(crate) enum CacheMsg {}
+
+#[derive(Clone)]
+pub(crate) struct CacheArgs {
+    settings: CacheSettings,
+    published: Arc<ArcSwapOption<Answers>>,
+}
+
 /// The cache itself. Its handles have it for as long as this is not dropped, and the calls they have begun.
-pub(crate) struct OwnedCache {
+pub(crate) struct CacheState {
     answers: Arc<Answers>,
     published: Arc<ArcSwapOption<Answers>>,
 }
 
-impl OwnedCache {
-    pub(crate) fn begin(handle: &CacheHandle) -> Self {
-        let answers = Arc::new(empty(handle.settings));
-        handle.published.store(Some(Arc::clone(&answers)));
-        Self { answers, published: Arc::clone(&handle.published) }
+pub(crate) struct CacheActor;
+
+impl Actor for CacheActor {
+    type Msg = CacheMsg;
+    type State = CacheState;
+    type Arguments = CacheArgs;
+
+    async fn pre_start(&self, _: ActorRef<CacheMsg>, args: CacheArgs) -> Result<CacheState, ActorProcessingErr> {
+        Ok(CacheState::begin(args))
     }
 }
 
-impl Drop for OwnedCache {
+impl CacheState {
+    pub(crate) fn begin(args: CacheArgs) -> Self {
+        let answers = Arc::new(empty(args.settings));
+        args.published.store(Some(Arc::clone(&answers)));
+        Self { answers, published: args.published }
+    }
+}
+
+impl Drop for CacheState {
     fn drop(&mut self) {
         // That of the actor's next incarnation may be there already.
         let own =
             |current: &Option<Arc<Answers>>| current.clone().filter(|current| !Arc::ptr_eq(current, &self.answers));
         self.published.rcu(own);
-    }
-}
-
-pub(crate) struct CacheActor;
-
-/// The actor is sent nothing: it only owns the cache.
-pub(crate) enum CacheMsg {}
-
-impl Actor for CacheActor {
-    type Msg = CacheMsg;
-    type State = OwnedCache;
-    type Arguments = CacheHandle;
-
-    async fn pre_start(&self, _: ActorRef<Self::Msg>, handle: CacheHandle) -> Result<OwnedCache, ActorProcessingErr> {
-        Ok(OwnedCache::begin(&handle))
     }
 }

@@ -47,13 +47,6 @@ impl JudgeHandle {
     }
 }
 
-pub(crate) struct JudgeActor;
-
-pub(crate) struct JudgeArgs {
-    model: Arc<dyn LanguageModel>,
-    concurrency: usize,
-}
-
 pub(crate) enum JudgeMsg {
     Ask {
         request: Box<Completion>,
@@ -66,11 +59,18 @@ pub(crate) enum JudgeMsg {
     },
 }
 
+pub(crate) struct JudgeArgs {
+    model: Arc<dyn LanguageModel>,
+    concurrency: usize,
+}
+
 pub(crate) struct JudgeState {
     model: Arc<dyn LanguageModel>,
     places: Arc<Semaphore>,
     tasks: Tasks,
 }
+
+pub(crate) struct JudgeActor;
 
 impl Actor for JudgeActor {
     type Msg = JudgeMsg;

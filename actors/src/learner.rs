@@ -1,4 +1,4 @@
-//! PassiveLearnerActor: what conversations teach without being asked. What is worth keeping and what becomes of it is
+//! LearnerActor: what conversations teach without being asked. What is worth keeping and what becomes of it is
 //! decided in `domain::capture`; a batch is taken at a time, so that exchanges that say the same meet each other.
 
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl LearnerHandle {
     pub(crate) fn child(&self, memories: MemoriesHandle, clock: Clock) -> ChildSpec {
         let thresholds = self.settings.thresholds;
         let arguments = move || LearnerArgs { memories: memories.clone(), clock: clock.clone(), thresholds };
-        let start = move || (PassiveLearnerActor, arguments());
+        let start = move || (LearnerActor, arguments());
         ChildSpec::actor("learner", Restart::Transient, &self.slot, start).behind(&self.gate)
     }
 
@@ -129,7 +129,7 @@ impl LearnerHandle {
             return Err(Error::invalid("exchanges", problem));
         }
         let begun = self.workspaces.resolve(workspace, deadline).await?;
-        let batch = Arc::new(ToLearn { exchanges, begun, trust });
+        let batch = Arc::new(ExchangeBatch { exchanges, begun, trust });
         match self.ask(&batch, deadline).await {
             // Its actor ended. What it stored by then is known by its ids.
             Err(CallError::Dropped) => self.ask(&batch, deadline).await?,
@@ -137,7 +137,11 @@ impl LearnerHandle {
         }
     }
 
-    async fn ask(&self, batch: &Arc<ToLearn>, deadline: Deadline) -> Result<Result<Vec<Captured>, Error>, CallError> {
+    async fn ask(
+        &self,
+        batch: &Arc<ExchangeBatch>,
+        deadline: Deadline,
+    ) -> Result<Result<Vec<Captured>, Error>, CallError> {
         let inside = self.gate.enter()?;
         let (batch, span) = (Arc::clone(batch), Span::current());
         self.slot.call(|reply| LearnerMsg::Learn { batch, deadline, span, reply, inside }, deadline).await
@@ -155,24 +159,9 @@ fn check(argument: &'static str, text: &str, max: usize) -> Result<(), Error> {
     Ok(())
 }
 
-pub(crate) struct ToLearn {
-    exchanges: Vec<Exchange>,
-    begun: Resolved,
-    trust: Trust,
-}
-
-pub(crate) struct PassiveLearnerActor;
-
-#[derive(Clone)]
-pub(crate) struct LearnerArgs {
-    memories: MemoriesHandle,
-    clock: Clock,
-    thresholds: Thresholds,
-}
-
 pub(crate) enum LearnerMsg {
     Learn {
-        batch: Arc<ToLearn>,
+        batch: Arc<ExchangeBatch>,
         deadline: Deadline,
         /// The asker's.
         span: Span,
@@ -181,13 +170,29 @@ pub(crate) enum LearnerMsg {
     },
 }
 
+/// Exchanges that are learned together.
+pub(crate) struct ExchangeBatch {
+    exchanges: Vec<Exchange>,
+    begun: Resolved,
+    trust: Trust,
+}
+
+#[derive(Clone)]
+pub(crate) struct LearnerArgs {
+    memories: MemoriesHandle,
+    clock: Clock,
+    thresholds: Thresholds,
+}
+
 pub(crate) struct LearnerState {
     args: LearnerArgs,
     turn: Arc<Semaphore>,
     tasks: Tasks,
 }
 
-impl Actor for PassiveLearnerActor {
+pub(crate) struct LearnerActor;
+
+impl Actor for LearnerActor {
     type Msg = LearnerMsg;
     type State = LearnerState;
     type Arguments = LearnerArgs;
@@ -225,18 +230,8 @@ impl Actor for PassiveLearnerActor {
     }
 }
 
-/// Says what rules kept of an exchange that is longer than a memory may be.
-fn log_cuts(exchange: &Exchange, memory: &Memory) {
-    let chars = |text: &str| text.chars().count();
-    let (question, answer) = (chars(&exchange.question), chars(&exchange.answer));
-    let (task, content) = (chars(&memory.task), chars(&memory.content));
-    if task < question || answer > LESSON_CONTENT_MAX_CHARS {
-        tracing::info!(question, task, answer, content, "an exchange was cut to what a memory holds, in characters");
-    }
-}
-
 impl LearnerArgs {
-    async fn learn(&self, batch: &ToLearn, deadline: Deadline) -> Result<Vec<Captured>, Error> {
+    async fn learn(&self, batch: &ExchangeBatch, deadline: Deadline) -> Result<Vec<Captured>, Error> {
         let origin = Origin { workspace_id: batch.begun.workspace.id.clone(), trust: batch.trust };
         let at = self.clock.now();
         let (mut captured, mut drafts) = (Vec::with_capacity(batch.exchanges.len()), Vec::new());
@@ -269,5 +264,15 @@ impl LearnerArgs {
             }
         }
         Ok(captured)
+    }
+}
+
+/// Says what rules kept of an exchange that is longer than a memory may be.
+fn log_cuts(exchange: &Exchange, memory: &Memory) {
+    let chars = |text: &str| text.chars().count();
+    let (question, answer) = (chars(&exchange.question), chars(&exchange.answer));
+    let (task, content) = (chars(&memory.task), chars(&memory.content));
+    if task < question || answer > LESSON_CONTENT_MAX_CHARS {
+        tracing::info!(question, task, answer, content, "an exchange was cut to what a memory holds, in characters");
     }
 }

@@ -21,20 +21,9 @@ use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot};
 
 #[derive(Clone)]
 pub(crate) struct MattsHandle {
-    slot: Slot<FactoryMessage<(), Draft>>,
+    slot: Slot<FactoryMessage<(), MattsMsg>>,
     gate: Gate,
     workers: usize,
-}
-
-/// One attempt to draft.
-pub(crate) struct Draft {
-    request: Box<Completion>,
-    deadline: Deadline,
-    cancel: CancellationToken,
-    /// The asker's.
-    span: Span,
-    reply: RpcReplyPort<CallOutcome>,
-    _inside: Permit,
 }
 
 impl MattsHandle {
@@ -50,11 +39,11 @@ impl MattsHandle {
             async move {
                 let factory = Factory::<
                     (),
-                    Draft,
+                    MattsMsg,
                     Arc<dyn LanguageModel>,
                     MattsWorker,
-                    routing::QueuerRouting<(), Draft>,
-                    queues::DefaultQueue<(), Draft>,
+                    routing::QueuerRouting<(), MattsMsg>,
+                    queues::DefaultQueue<(), MattsMsg>,
                 >::default();
                 let arguments = FactoryArguments::builder()
                     .worker_builder(Box::new(worker_builder(move |_| (MattsWorker, Arc::clone(&model)))))
@@ -78,25 +67,36 @@ impl MattsHandle {
         let inside = self.gate.enter()?;
         let span = Span::current();
         let job = |reply| {
-            let msg = Draft { request: Box::new(request), deadline, cancel, span, reply, _inside: inside };
+            let msg = MattsMsg { request: Box::new(request), deadline, cancel, span, reply, _inside: inside };
             FactoryMessage::Dispatch(Job::builder().key(()).msg(msg).build())
         };
         self.slot.call(job, deadline).await
     }
 }
 
+/// One attempt to draft.
+pub(crate) struct MattsMsg {
+    request: Box<Completion>,
+    deadline: Deadline,
+    cancel: CancellationToken,
+    /// The asker's.
+    span: Span,
+    reply: RpcReplyPort<CallOutcome>,
+    _inside: Permit,
+}
+
 struct MattsWorker;
 
 impl Worker for MattsWorker {
     type Key = ();
-    type Message = Draft;
+    type Message = MattsMsg;
     type Arguments = Arc<dyn LanguageModel>;
     type State = Arc<dyn LanguageModel>;
 
     async fn pre_start(
         &self,
         _: WorkerId,
-        _: &FactoryRef<(), Draft>,
+        _: &FactoryRef<(), MattsMsg>,
         model: Arc<dyn LanguageModel>,
     ) -> Result<Arc<dyn LanguageModel>, ActorProcessingErr> {
         Ok(model)
@@ -105,11 +105,11 @@ impl Worker for MattsWorker {
     async fn handle(
         &self,
         _: WorkerId,
-        _: &FactoryRef<(), Draft>,
-        job: Job<(), Draft>,
+        _: &FactoryRef<(), MattsMsg>,
+        job: Job<(), MattsMsg>,
         model: &mut Arc<dyn LanguageModel>,
     ) -> Result<(), ActorProcessingErr> {
-        let Draft { request, deadline, cancel, span, reply, _inside } = job.msg;
+        let MattsMsg { request, deadline, cancel, span, reply, _inside } = job.msg;
         if !reply.is_closed() && !deadline.passed() {
             let _ = reply.send(ask(&**model, *request, deadline, cancel).instrument(span).await);
         }

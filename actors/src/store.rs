@@ -58,8 +58,10 @@ impl StoreHandle {
     }
 
     pub(crate) fn child(&self, opener: StoreOpener) -> ChildSpec {
-        ChildSpec::actor("store", Restart::Permanent, &self.slot, move || (StoreActor, Arc::clone(&opener)))
-            .behind(&self.gate)
+        ChildSpec::actor("store", Restart::Permanent, &self.slot, move || {
+            (StoreActor, StoreArgs { opener: Arc::clone(&opener) })
+        })
+        .behind(&self.gate)
     }
 
     /// What the store cannot do for now, by what the last request came upon.
@@ -147,16 +149,18 @@ async fn bounded<T>(deadline: Deadline, work: StoreFuture<'_, T>) -> Result<T, S
     tokio::time::timeout_at(deadline.instant(), work).await.unwrap_or(Err(StoreError::TimedOut))
 }
 
-pub(crate) struct StoreActor;
-
 pub(crate) enum StoreMsg {
     Run(Request),
     Opened(Result<Store, Panicked>),
     MaintenanceDue,
 }
 
-pub(crate) struct StoreState {
+pub(crate) struct StoreArgs {
     opener: StoreOpener,
+}
+
+pub(crate) struct StoreState {
+    args: StoreArgs,
     /// None while it is not open, and may yet be.
     store: Option<Store>,
     opening: bool,
@@ -166,31 +170,16 @@ pub(crate) struct StoreState {
     next_maintenance: Option<AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>>>,
 }
 
-impl StoreState {
-    fn open(&mut self, myself: &ActorRef<StoreMsg>) {
-        if !std::mem::replace(&mut self.opening, true) {
-            let opener = Arc::clone(&self.opener);
-            self.tasks.pipe(myself, async move { opener().await }, StoreMsg::Opened);
-        }
-    }
-}
-
-fn maintenance_timer(myself: &ActorRef<StoreMsg>) -> AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>> {
-    AbortOnDropHandle::new(myself.send_after(MAINTENANCE_EVERY, || StoreMsg::MaintenanceDue))
-}
+pub(crate) struct StoreActor;
 
 impl Actor for StoreActor {
     type Msg = StoreMsg;
     type State = StoreState;
-    type Arguments = StoreOpener;
+    type Arguments = StoreArgs;
 
-    async fn pre_start(
-        &self,
-        myself: ActorRef<StoreMsg>,
-        opener: StoreOpener,
-    ) -> Result<StoreState, ActorProcessingErr> {
+    async fn pre_start(&self, myself: ActorRef<StoreMsg>, args: StoreArgs) -> Result<StoreState, ActorProcessingErr> {
         let mut state = StoreState {
-            opener,
+            args,
             store: None,
             opening: false,
             waiting: VecDeque::new(),
@@ -252,4 +241,17 @@ impl Actor for StoreActor {
         }
         Ok(())
     }
+}
+
+impl StoreState {
+    fn open(&mut self, myself: &ActorRef<StoreMsg>) {
+        if !std::mem::replace(&mut self.opening, true) {
+            let opener = Arc::clone(&self.args.opener);
+            self.tasks.pipe(myself, async move { opener().await }, StoreMsg::Opened);
+        }
+    }
+}
+
+fn maintenance_timer(myself: &ActorRef<StoreMsg>) -> AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>> {
+    AbortOnDropHandle::new(myself.send_after(MAINTENANCE_EVERY, || StoreMsg::MaintenanceDue))
 }

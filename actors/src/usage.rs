@@ -47,7 +47,7 @@ impl UsageHandle {
     /// Notes that a session was shown these memories. Returns at once.
     pub fn shown(&self, memories: impl IntoIterator<Item = MemoryId>, workspace: &WorkspaceRef, session: &str) {
         let memories = memories.into_iter().collect();
-        let shown = Shown { memories, workspace: workspace.clone(), session: session.to_owned() };
+        let shown = ShownMemories { memories, workspace: workspace.clone(), session: session.to_owned() };
         let told = self.gate.enter().and_then(|inside| self.slot.cast(UsageMsg::Shown { shown, inside }));
         if let Err(error) = told {
             tracing::debug!(%error, "what a client was shown is not counted");
@@ -55,7 +55,17 @@ impl UsageHandle {
     }
 }
 
-pub(crate) struct UsageActor;
+pub(crate) enum UsageMsg {
+    Shown { shown: ShownMemories, inside: Permit },
+    Store,
+}
+
+/// The memories that one answer showed.
+pub(crate) struct ShownMemories {
+    memories: Vec<MemoryId>,
+    workspace: WorkspaceRef,
+    session: String,
+}
 
 pub(crate) struct UsageArgs {
     store: StoreHandle,
@@ -63,26 +73,16 @@ pub(crate) struct UsageArgs {
     clock: Clock,
 }
 
-/// The memories of one answer.
-pub(crate) struct Shown {
-    memories: Vec<MemoryId>,
-    workspace: WorkspaceRef,
-    session: String,
-}
-
-pub(crate) enum UsageMsg {
-    Shown { shown: Shown, inside: Permit },
-    Store,
-}
-
 pub(crate) struct UsageState {
     args: UsageArgs,
     /// While anything waits, a timer is under way.
-    waiting: Vec<Waiting>,
+    waiting: Vec<UnstoredSignals>,
     /// This process has stored these signals, or is about to.
     noted: HashSet<SignalId>,
     tasks: Tasks,
 }
+
+pub(crate) struct UsageActor;
 
 impl Actor for UsageActor {
     type Msg = UsageMsg;
@@ -130,8 +130,8 @@ impl UsageState {
         self.waiting.iter().map(|waiting| waiting.signals.len()).sum()
     }
 
-    fn note(&mut self, shown: Shown, inside: Permit) {
-        let Shown { memories, workspace, session } = shown;
+    fn note(&mut self, shown: ShownMemories, inside: Permit) {
+        let ShownMemories { memories, workspace, session } = shown;
         let at = self.args.clock.now();
         if self.noted.len() > NOTED_MAX {
             self.noted.clear();
@@ -146,7 +146,7 @@ impl UsageState {
         }
         let known = self.waiting.iter().position(|waiting| waiting.workspace == workspace);
         let known = known.unwrap_or_else(|| {
-            self.waiting.push(Waiting { workspace, signals: Vec::new(), inside: Vec::new() });
+            self.waiting.push(UnstoredSignals { workspace, signals: Vec::new(), inside: Vec::new() });
             self.waiting.len() - 1
         });
         let waiting = &mut self.waiting[known];
@@ -171,14 +171,14 @@ impl UsageState {
 }
 
 /// What sessions were shown in one workspace.
-struct Waiting {
+struct UnstoredSignals {
     workspace: WorkspaceRef,
     signals: Vec<(SignalId, MemoryId, String, Timestamp)>,
     /// These places in the gate are given back once the signals are stored.
     inside: Vec<Permit>,
 }
 
-impl Waiting {
+impl UnstoredSignals {
     /// Stores the signals. Reading does not register a workspace, so one that nobody has written to gets none.
     async fn store(self, store: &StoreHandle, workspaces: &WorkspacesHandle) -> Result<(), Error> {
         let deadline = Deadline::after(STORE_LIMIT);

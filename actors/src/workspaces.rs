@@ -1,9 +1,9 @@
 //! Which workspaces there are, and which one a caller means. What may be done with them is in `change`, the actor that
-//! rereads them in `registry`.
+//! rereads them in `actor`.
 
+mod actor;
 mod change;
 mod known;
-mod registry;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +19,8 @@ use crate::error::Error;
 use crate::ports::Clock;
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Slot};
 use crate::store::StoreHandle;
-use known::Known;
-use registry::{Args, Msg, WorkspaceRegistry};
+use actor::{WorkspacesActor, WorkspacesArgs, WorkspacesMsg};
+use known::KnownWorkspaces;
 
 const GATE: usize = 256;
 /// What was read is believed for so long; then another process may have changed it.
@@ -62,11 +62,11 @@ pub struct WorkspacesHandle {
     store: StoreHandle,
     configured: Option<Arc<RootName>>,
     clock: Clock,
-    slot: Slot<Msg>,
+    slot: Slot<WorkspacesMsg>,
     gate: Gate,
     /// One reading at a time: those who wait for it share the next.
     reading: Arc<Mutex<()>>,
-    known: Arc<ArcSwap<Known>>,
+    known: Arc<ArcSwap<KnownWorkspaces>>,
 }
 
 impl WorkspacesHandle {
@@ -84,8 +84,8 @@ impl WorkspacesHandle {
 
     pub(crate) fn child(&self) -> ChildSpec {
         let (store, known) = (self.store.clone(), Arc::clone(&self.known));
-        let arguments = move || Args { store: store.clone(), known: Arc::clone(&known) };
-        ChildSpec::actor("workspaces", Restart::Permanent, &self.slot, move || (WorkspaceRegistry, arguments()))
+        let arguments = move || WorkspacesArgs { store: store.clone(), known: Arc::clone(&known) };
+        ChildSpec::actor("workspaces", Restart::Permanent, &self.slot, move || (WorkspacesActor, arguments()))
             .behind(&self.gate)
     }
 
@@ -158,7 +158,7 @@ impl WorkspacesHandle {
             return Ok(Vec::new());
         }
         self.reread(deadline).await?;
-        let mut known = Known::clone(&self.known.load());
+        let mut known = KnownWorkspaces::clone(&self.known.load());
         let mut restored = Vec::new();
         for mut workspace in workspaces {
             if known.by_id(&workspace.id).is_some() {
@@ -196,7 +196,7 @@ impl WorkspacesHandle {
         if self.known.load().read_at.is_some_and(|at| at > asked) {
             return Ok(());
         }
-        let once = || self.slot.call(|reply| Msg::Reread { deadline, reply }, deadline);
+        let once = || self.slot.call(|reply| WorkspacesMsg::Reread { deadline, reply }, deadline);
         match once().await {
             // Its actor ended; reading again does no harm.
             Err(CallError::Dropped) => once().await?,

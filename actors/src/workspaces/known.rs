@@ -8,14 +8,14 @@ use tokio::time::Instant;
 use super::WorkspaceRef;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Known {
+pub(super) struct KnownWorkspaces {
     by_id: BTreeMap<WorkspaceId, Workspace>,
     by_root: HashMap<String, WorkspaceId>,
     /// None: never.
     pub(super) read_at: Option<Instant>,
 }
 
-impl Known {
+impl KnownWorkspaces {
     pub(super) fn read(workspaces: Vec<Workspace>, at: Instant) -> Self {
         let mut known = Self { read_at: Some(at), ..Self::default() };
         workspaces.into_iter().for_each(|workspace| known.add(workspace));
@@ -83,7 +83,7 @@ mod tests {
     #[tokio::test]
     async fn the_one_that_was_moved_there_holds_a_root() {
         for order in [[moved("/a", "/b"), workspace("/b", 0)], [workspace("/b", 0), moved("/a", "/b")]] {
-            let known = Known::read(order.to_vec(), Instant::now());
+            let known = KnownWorkspaces::read(order.to_vec(), Instant::now());
             assert_eq!(known.find(&WorkspaceRef::Root("/b".into())), Some(moved("/a", "/b")));
             assert_eq!(known.find(&WorkspaceRef::Root("/a".into())), None);
             assert_eq!(known.find(&WorkspaceRef::Id(WorkspaceId::of_root("/b"))), Some(workspace("/b", 0)));
@@ -92,7 +92,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_root_that_was_left_gets_an_id_of_its_own() {
-        let known = Known::read(vec![moved("/a", "/b")], Instant::now());
+        let known = KnownWorkspaces::read(vec![moved("/a", "/b")], Instant::now());
         let id = known.free_id("/a");
         assert_ne!(id, WorkspaceId::of_root("/a"));
         let again = known.with(Workspace { id: id.clone(), ..workspace("/a", 0) });

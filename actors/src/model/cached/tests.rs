@@ -7,7 +7,7 @@ use rstest::rstest;
 
 use super::super::testing::*;
 use super::*;
-use crate::cache::{CacheSettings, OwnedCache};
+use crate::cache::{CacheSettings, CacheState};
 use crate::testkit::Scripted;
 
 fn cached(model: &Scripted, max_entries: u64) -> Cached {
@@ -17,7 +17,7 @@ fn cached(model: &Scripted, max_entries: u64) -> Cached {
 /// With a cache that lasts as long as the process.
 fn with_cache(model: &Scripted, settings: CacheSettings) -> Cached {
     let cache = CacheHandle::new(settings);
-    std::mem::forget(OwnedCache::begin(&cache));
+    std::mem::forget(CacheState::begin(cache.args()));
     Cached::new(Arc::new(model.clone()), cache, "test".into(), "medium".into())
 }
 
@@ -218,7 +218,7 @@ async fn a_cache_ends_with_its_owner_and_every_question_is_asked_until_there_is_
     let model = good();
     let cache = CacheHandle::new(CacheSettings::default());
     let cached = Cached::new(Arc::new(model.clone()), cache.clone(), "test".into(), "medium".into());
-    let first = OwnedCache::begin(&cache);
+    let first = CacheState::begin(cache.args());
     ask(&cached).await.unwrap();
     assert!(ask(&cached).await.unwrap().cached);
     drop(first);
@@ -226,8 +226,8 @@ async fn a_cache_ends_with_its_owner_and_every_question_is_asked_until_there_is_
     let statistics = cache.statistics().await;
     assert_eq!((statistics.hits, statistics.misses, statistics.bypassed, statistics.entries), (1, 1, 2, 0));
 
-    let second = OwnedCache::begin(&cache);
-    let third = OwnedCache::begin(&cache);
+    let second = CacheState::begin(cache.args());
+    let third = CacheState::begin(cache.args());
     drop(second);
     ask(&cached).await.unwrap();
     assert!(ask(&cached).await.unwrap().cached, "an owner takes away its own cache alone");

@@ -1,4 +1,4 @@
-//! WorkspaceRegistry: rereads the workspaces from the store when it starts and when a handle asks. Handles read what was
+//! WorkspacesActor: rereads the workspaces from the store when it starts and when a handle asks. Handles read what was
 //! read without asking it.
 
 use std::sync::Arc;
@@ -8,35 +8,39 @@ use arc_swap::ArcSwap;
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use tokio::time::Instant;
 
-use super::known::Known;
 use crate::error::Error;
 use crate::runtime::{Deadline, Tasks};
 use crate::store::StoreHandle;
+use super::known::KnownWorkspaces;
 
 const FIRST_READ_LIMIT: Duration = Duration::from_secs(30);
 
-pub(crate) struct WorkspaceRegistry;
-
-pub(crate) struct Args {
-    pub(super) store: StoreHandle,
-    pub(super) known: Arc<ArcSwap<Known>>,
-}
-
-pub(crate) enum Msg {
+pub(crate) enum WorkspacesMsg {
     Reread { deadline: Deadline, reply: RpcReplyPort<Result<(), Error>> },
 }
 
-pub(crate) struct State {
-    args: Args,
+pub(crate) struct WorkspacesArgs {
+    pub(super) store: StoreHandle,
+    pub(super) known: Arc<ArcSwap<KnownWorkspaces>>,
+}
+
+pub(crate) struct WorkspacesState {
+    args: WorkspacesArgs,
     tasks: Tasks,
 }
 
-impl Actor for WorkspaceRegistry {
-    type Msg = Msg;
-    type State = State;
-    type Arguments = Args;
+pub(crate) struct WorkspacesActor;
 
-    async fn pre_start(&self, _: ActorRef<Msg>, args: Args) -> Result<State, ActorProcessingErr> {
+impl Actor for WorkspacesActor {
+    type Msg = WorkspacesMsg;
+    type State = WorkspacesState;
+    type Arguments = WorkspacesArgs;
+
+    async fn pre_start(
+        &self,
+        _: ActorRef<WorkspacesMsg>,
+        args: WorkspacesArgs,
+    ) -> Result<WorkspacesState, ActorProcessingErr> {
         let mut tasks = Tasks::new("workspaces");
         let (store, known) = (args.store.clone(), Arc::clone(&args.known));
         tasks.spawn(async move {
@@ -44,12 +48,17 @@ impl Actor for WorkspaceRegistry {
                 tracing::debug!(%error, "the workspaces were not read; each is looked up when it is asked for");
             }
         });
-        Ok(State { args, tasks })
+        Ok(WorkspacesState { args, tasks })
     }
 
-    async fn handle(&self, _: ActorRef<Msg>, message: Msg, state: &mut State) -> Result<(), ActorProcessingErr> {
+    async fn handle(
+        &self,
+        _: ActorRef<WorkspacesMsg>,
+        message: WorkspacesMsg,
+        state: &mut WorkspacesState,
+    ) -> Result<(), ActorProcessingErr> {
         match message {
-            Msg::Reread { deadline, reply } => {
+            WorkspacesMsg::Reread { deadline, reply } => {
                 let (store, known) = (state.args.store.clone(), Arc::clone(&state.args.known));
                 state.tasks.spawn(async move {
                     let _ = reply.send(reread(&store, &known, deadline).await);
@@ -60,9 +69,9 @@ impl Actor for WorkspaceRegistry {
     }
 }
 
-async fn reread(store: &StoreHandle, known: &ArcSwap<Known>, deadline: Deadline) -> Result<(), Error> {
+async fn reread(store: &StoreHandle, known: &ArcSwap<KnownWorkspaces>, deadline: Deadline) -> Result<(), Error> {
     let begun = Instant::now();
-    let read = Arc::new(Known::read(store.workspaces(deadline).await?, begun));
+    let read = Arc::new(KnownWorkspaces::read(store.workspaces(deadline).await?, begun));
     // A reading that began later may have ended earlier.
     known.rcu(|newest| if newest.read_at > read.read_at { Arc::clone(newest) } else { Arc::clone(&read) });
     Ok(())
