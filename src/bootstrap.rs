@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use reasoning_bank_actors::agents::SolveSettings;
-use reasoning_bank_actors::cache::CacheSettings;
+use reasoning_bank_actors::cache::CacheLimits;
 use reasoning_bank_actors::distiller::DistillerSettings;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::RetrievalSettings;
-use reasoning_bank_actors::model::{Latency, NoModel, RetrySettings, Simulated, SimulatedSettings};
+use reasoning_bank_actors::model::{NoModel, RetryPolicy, Simulated, SimulatedBehaviour, SimulatedLatency};
 use reasoning_bank_actors::ports::{
     Clock, Embedder, EmbedderState, Fingerprint, LanguageModel, MemoryStore, StoreError,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
-use reasoning_bank_actors::system::{Parts, PoolSettings, ShutdownReport, System, SystemHandle, SystemSettings};
+use reasoning_bank_actors::system::{PoolSettings, ShutdownReport, System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::solve::agent_loop::Limits;
 use tokio::sync::Mutex;
@@ -49,7 +49,7 @@ impl Bank {
         in_background: bool,
     ) -> Result<Self, Error> {
         let store = Opened::default();
-        let parts = Parts {
+        let parts = SystemParts {
             store: opener(Arc::clone(&store), settings, embedder.fingerprint().clone()),
             embedder: Arc::clone(&embedder),
             model,
@@ -154,9 +154,9 @@ impl ChosenModel {
 }
 
 fn simulated(settings: &settings::SimulatedSettings) -> Simulated {
-    Simulated::new(SimulatedSettings {
+    Simulated::new(SimulatedBehaviour {
         seed: settings.seed,
-        latency: Latency { base: Duration::from_millis(settings.latency_ms), jitter: settings.jitter },
+        latency: SimulatedLatency { base: Duration::from_millis(settings.latency_ms), jitter: settings.jitter },
         failure_rate: settings.failure_rate,
     })
 }
@@ -197,8 +197,8 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             n_results: retrieval.n_results,
         },
         distiller: DistillerSettings { daily_token_cap: settings.background.daily_token_cap },
-        cache: CacheSettings { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
-        retry: RetrySettings {
+        cache: CacheLimits { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
+        retry: RetryPolicy {
             max_retries: llm.retry.max_retries,
             base_delay: Duration::from_millis(llm.retry.base_delay_ms),
         },

@@ -21,4 +21,4 @@ mod worker;
 pub(crate) use condense::QUERY_TOKENS;
 pub(crate) use hub::PREFIX as HUB_PREFIX;
 pub use local::{LocalEmbedder, ModelSettings, Work};
-pub use model::ModelError;
+pub use model::ModelDirError;

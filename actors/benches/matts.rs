@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode};
 use reasoning_bank_actors::agents::SolveOptions;
-use reasoning_bank_actors::model::{Latency, Simulated, SimulatedSettings};
+use reasoning_bank_actors::model::{Simulated, SimulatedBehaviour, SimulatedLatency};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::system::{Parts, System, SystemSettings};
+use reasoning_bank_actors::system::{System, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
@@ -81,9 +81,9 @@ async fn system(latency: Duration) -> System {
     let mut settings = SystemSettings::default();
     settings.solve.limits.max_iterations = 1;
     settings.cache.max_entries = 0;
-    let simulated = SimulatedSettings { latency: Latency { base: latency, jitter: 0.0 }, ..Default::default() };
+    let simulated = SimulatedBehaviour { latency: SimulatedLatency { base: latency, jitter: 0.0 }, ..Default::default() };
     let parts = parts(Arc::new(MemStore::new()), Simulated::new(simulated));
-    System::start(Parts { settings, ..parts }).await.expect("a system")
+    System::start(SystemParts { settings, ..parts }).await.expect("a system")
 }
 
 async fn solve(system: &System, k: u32, mode: MattsMode, number: u64) {

@@ -22,13 +22,13 @@ const LARGE_BYTES: usize = 64 * 1024;
 
 /// 0 of either turns the cache off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheSettings {
+pub struct CacheLimits {
     /// Large answers count as several.
     pub max_entries: u64,
     pub ttl: Duration,
 }
 
-impl Default for CacheSettings {
+impl Default for CacheLimits {
     fn default() -> Self {
         Self { max_entries: 100, ttl: Duration::from_secs(3600) }
     }
@@ -63,7 +63,7 @@ type Answers = Cache<CacheKey, CompletionReply>;
 
 #[derive(Clone)]
 pub struct CacheHandle {
-    settings: CacheSettings,
+    settings: CacheLimits,
     slot: Slot<CacheMsg>,
     /// That of the actor; none while it does not run.
     published: Arc<ArcSwapOption<Answers>>,
@@ -72,7 +72,7 @@ pub struct CacheHandle {
 }
 
 impl CacheHandle {
-    pub(crate) fn new(settings: CacheSettings) -> Self {
+    pub(crate) fn new(settings: CacheLimits) -> Self {
         Self { settings, slot: Slot::new(), published: Arc::default(), counters: Arc::default() }
     }
 
@@ -160,7 +160,7 @@ impl CacheHandle {
     }
 }
 
-fn empty(settings: CacheSettings) -> Answers {
+fn empty(settings: CacheLimits) -> Answers {
     Cache::builder()
         .max_capacity(settings.max_entries)
         .weigher(|_, reply: &CompletionReply| u32::try_from(reply.text.len() / LARGE_BYTES).unwrap_or(u32::MAX).max(1))
@@ -174,7 +174,7 @@ pub(crate) enum CacheMsg {}
 
 #[derive(Clone)]
 pub(crate) struct CacheArgs {
-    settings: CacheSettings,
+    settings: CacheLimits,
     published: Arc<ArcSwapOption<Answers>>,
 }
 

@@ -24,14 +24,14 @@ const KEPT_FOR: Duration = Duration::from_secs(3600);
 /// Of an entry, besides its vectors.
 const ENTRY_BYTES: usize = 128;
 
-type Key = [u8; 32];
+type EmbeddingKey = [u8; 32];
 
 /// What is kept, and how often it helped; clones share both.
 #[derive(Clone)]
 pub(crate) struct EmbeddingCache {
     /// Emptied by putting another in its place: what is still being embedded then goes to the old one, and with it.
-    kept: Arc<ArcSwap<Cache<Key, Kept>>>,
-    counters: Arc<Counters>,
+    kept: Arc<ArcSwap<Cache<EmbeddingKey, CachedEmbedding>>>,
+    counters: Arc<EmbeddingCounters>,
 }
 
 /// Empties the cache when it is dropped.
@@ -44,18 +44,18 @@ impl Drop for ClearedAfter {
 }
 
 #[derive(Default)]
-struct Counters {
+struct EmbeddingCounters {
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
 #[derive(Clone)]
-enum Kept {
+enum CachedEmbedding {
     Query(Arc<[f32]>),
-    Document(Arc<[Piece]>),
+    Document(Arc<[EmbeddedRange]>),
 }
 
-struct Piece {
+struct EmbeddedRange {
     /// Bytes of the text.
     range: Range<usize>,
     vector: Option<Vec<f32>>,
@@ -89,15 +89,15 @@ impl EmbeddingCache {
     }
 }
 
-fn empty() -> Cache<Key, Kept> {
+fn empty() -> Cache<EmbeddingKey, CachedEmbedding> {
     Cache::builder()
         .max_capacity(MOST_BYTES)
-        .weigher(|_, kept: &Kept| u32::try_from(ENTRY_BYTES + kept.bytes()).unwrap_or(u32::MAX))
+        .weigher(|_, kept: &CachedEmbedding| u32::try_from(ENTRY_BYTES + kept.bytes()).unwrap_or(u32::MAX))
         .time_to_live(KEPT_FOR)
         .build()
 }
 
-impl Kept {
+impl CachedEmbedding {
     fn bytes(&self) -> usize {
         match self {
             Self::Query(vector) => size_of_val(&**vector),
@@ -114,14 +114,14 @@ impl Kept {
         let piece = |chunk: &Chunk| {
             let start = from + text[from..].find(&chunk.text)?;
             from = start + chunk.text.len();
-            Some(Piece { range: start..from, vector: chunk.vector.clone() })
+            Some(EmbeddedRange { range: start..from, vector: chunk.vector.clone() })
         };
         Some(Self::Document(chunks.iter().map(piece).collect::<Option<_>>()?))
     }
 
     fn chunks(&self, text: &str) -> Option<Vec<Chunk>> {
         let Self::Document(pieces) = self else { return None };
-        let chunk = |piece: &Piece| {
+        let chunk = |piece: &EmbeddedRange| {
             Some(Chunk { text: text.get(piece.range.clone())?.to_owned(), vector: piece.vector.clone() })
         };
         pieces.iter().map(chunk).collect()
@@ -140,7 +140,7 @@ impl CachedEmbedder {
     }
 
     /// A query and a document of the same words may have different vectors.
-    fn key(&self, what: &str, text: &str) -> Key {
+    fn key(&self, what: &str, text: &str) -> EmbeddingKey {
         let Fingerprint { name, hash, .. } = self.inner.fingerprint();
         let mut hasher = Sha256::new();
         for part in [what, name, hash, text] {
@@ -152,21 +152,21 @@ impl CachedEmbedder {
 
     async fn query(&self, text: String, deadline: Deadline) -> Result<Vec<f32>, EmbedError> {
         let (kept, key) = (self.cache.kept.load_full(), self.key("query", &text));
-        if let Some(Kept::Query(vector)) = kept.get(&key).await {
+        if let Some(CachedEmbedding::Query(vector)) = kept.get(&key).await {
             self.cache.count(1, 0);
             return Ok(vector.to_vec());
         }
         let vector = self.inner.embed_query(text, deadline).await?;
         self.cache.count(0, 1);
-        kept.insert(key, Kept::Query(vector.as_slice().into())).await;
+        kept.insert(key, CachedEmbedding::Query(vector.as_slice().into())).await;
         Ok(vector)
     }
 
     async fn documents(&self, texts: Vec<String>, deadline: Deadline) -> Result<Vec<Vec<Chunk>>, EmbedError> {
         let kept = self.cache.kept.load_full();
-        let keys: Vec<Key> = texts.iter().map(|text| self.key("document", text)).collect();
+        let keys: Vec<EmbeddingKey> = texts.iter().map(|text| self.key("document", text)).collect();
         // The chunks of each text that occurs; none yet of those that are missing.
-        let mut known: HashMap<Key, Vec<Chunk>> = HashMap::new();
+        let mut known: HashMap<EmbeddingKey, Vec<Chunk>> = HashMap::new();
         let (mut missing, mut blank) = (Vec::new(), 0);
         for (key, text) in keys.iter().zip(&texts) {
             if text.trim().is_empty() {
@@ -184,7 +184,7 @@ impl CachedEmbedder {
             let embedded = self.inner.embed_documents(to_embed, deadline).await?;
             self.cache.count(0, missing.len());
             for ((key, text), chunks) in missing.iter().zip(embedded) {
-                if let Some(document) = Kept::document(text, &chunks) {
+                if let Some(document) = CachedEmbedding::document(text, &chunks) {
                     kept.insert(*key, document).await;
                 }
                 known.insert(*key, chunks);

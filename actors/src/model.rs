@@ -1,7 +1,8 @@
-//! Language models and what stands around them. From the outside in: the cache ([`Cached`]), another try after a failure
-//! that passes, a breaker for a provider that keeps failing, with the limit of requests a minute, the limit of a single call
-//! ([`Timed`]), counting, the scrubbing of what goes out and comes in ([`Scrubbed`]), the provider. Each ends with its
-//! caller. [`ask`] stands outside of them all: a structured answer, with one repair. Wire codecs are in the root package.
+//! Language models and what stands around them. From the outside in: the cache ([`CachedModel`]), another try after a
+//! failure that passes, a breaker for a provider that keeps failing, with the limit of requests a minute, the limit of a
+//! single call ([`TimedModel`]), counting, the scrubbing of what goes out and comes in ([`ScrubbedModel`]), the provider.
+//! Each ends with its caller. [`ask`] stands outside of them all: a structured answer, with one repair. Wire codecs are in
+//! the root package.
 
 mod breaker;
 mod cached;
@@ -19,15 +20,15 @@ mod timed;
 mod timeout;
 
 pub(crate) use breaker::Breaker;
-pub use cached::Cached;
+pub use cached::CachedModel;
 use decorator::Decorator;
-pub(crate) use metered::Metered;
+pub(crate) use metered::MeteredModel;
 pub use none::NoModel;
 pub(crate) use rate_limit::RateLimit;
 pub use request::{CallOutcome, ask};
-pub(crate) use retried::Retried;
-pub use retried::RetrySettings;
-pub use scrubbed::Scrubbed;
-pub use simulated::{Latency, Simulated, SimulatedSettings};
-pub use timed::Timed;
+pub(crate) use retried::RetriedModel;
+pub use retried::RetryPolicy;
+pub use scrubbed::ScrubbedModel;
+pub use simulated::{Simulated, SimulatedBehaviour, SimulatedLatency};
+pub use timed::TimedModel;
 use timeout::within;

@@ -29,7 +29,7 @@ pub use events::{Events, Subscription, SystemEvent};
 pub use gate::{Gate, Permit};
 pub use slot::Slot;
 pub use supervise::{
-    ChildPhase, ChildSpec, ChildStatus, Ended, Ending, GaveUp, Stopped, Supervisor, SupervisorArgs, SupervisorHandle,
-    SupervisorMsg,
+    ChildPhase, ChildSpec, ChildStatus, Ended, GaveUp, StopOutcome, Stopped, Supervisor, SupervisorArgs,
+    SupervisorHandle, SupervisorMsg,
 };
 pub use tasks::{Panicked, Tasks};

@@ -44,12 +44,12 @@ impl ReportedTraces {
     }
 }
 
-type Key = (WorkspaceId, String);
+type SessionKey = (WorkspaceId, String);
 
 #[derive(Clone)]
 pub(crate) struct Sessions {
-    latest: Cache<Key, TraceId>,
-    reported: Cache<Key, Arc<Mutex<ReportedTraces>>>,
+    latest: Cache<SessionKey, TraceId>,
+    reported: Cache<SessionKey, Arc<Mutex<ReportedTraces>>>,
 }
 
 impl Sessions {
@@ -72,6 +72,6 @@ impl Sessions {
     }
 }
 
-fn bounded<T: Clone + Send + Sync + 'static>() -> Cache<Key, T> {
+fn bounded<T: Clone + Send + Sync + 'static>() -> Cache<SessionKey, T> {
     Cache::builder().max_capacity(SESSIONS_MAX).time_to_idle(IDLE).build()
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use latency::Latency;
+use latency::LatencyHistogram;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::system::statistics::{Latencies, LlmCounts, LlmStatistics};
 
@@ -25,7 +25,7 @@ pub(crate) struct Meters {
 struct Counted {
     since: Timestamp,
     llm: BTreeMap<Purpose, LlmCounts>,
-    latencies: [Latency; Timer::COUNT],
+    latencies: [LatencyHistogram; Timer::COUNT],
 }
 
 /// What is timed.

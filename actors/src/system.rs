@@ -14,7 +14,7 @@ use reasoning_bank_domain::system::restart::Limits;
 use tokio::time::Instant;
 
 use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
-use crate::cache::{CacheHandle, CacheSettings};
+use crate::cache::{CacheHandle, CacheLimits};
 use crate::distiller::{DistillerArgs, DistillerHandle, DistillerSettings};
 use crate::embedding::{CachedEmbedder, EmbeddingCache};
 use crate::error::Error;
@@ -22,7 +22,9 @@ use crate::judge::JudgeHandle;
 use crate::learner::{LearnerHandle, LearnerSettings};
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
-use crate::model::{Breaker, Cached, Metered, RateLimit, Retried, RetrySettings, Scrubbed, Timed};
+use crate::model::{
+    Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
+};
 use crate::ports::{Clock, Embedder, Fingerprint, LanguageModel, Lease};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
@@ -38,8 +40,8 @@ pub struct SystemSettings {
     pub solve: SolveSettings,
     pub retrieval: RetrievalSettings,
     pub distiller: DistillerSettings,
-    pub cache: CacheSettings,
-    pub retry: RetrySettings,
+    pub cache: CacheLimits,
+    pub retry: RetryPolicy,
     /// Requests that go out to the provider, retries included; 0 is without limit.
     pub requests_per_minute: u32,
     pub pool: PoolSettings,
@@ -65,7 +67,7 @@ impl Default for PoolSettings {
 }
 
 /// What the system is given from outside.
-pub struct Parts {
+pub struct SystemParts {
     pub store: StoreOpener,
     pub embedder: Arc<dyn Embedder>,
     pub model: Arc<dyn LanguageModel>,
@@ -132,8 +134,8 @@ pub struct ShutdownReport {
 
 impl System {
     /// Returns at once: the store opens and the embedding model loads behind it.
-    pub async fn start(parts: Parts) -> Result<Self, Error> {
-        let Parts { store: opener, embedder, model, provider, settings, clock, background } = parts;
+    pub async fn start(parts: SystemParts) -> Result<Self, Error> {
+        let SystemParts { store: opener, embedder, model, provider, settings, clock, background } = parts;
         let events = Events::default();
         let embeddings = EmbeddingCache::new();
         let store = StoreHandle::new(embeddings.clone());
@@ -243,18 +245,18 @@ fn decorated(
     cache: &CacheHandle,
     meters: &Meters,
 ) -> Decorated {
-    let scrubbed = Arc::new(Scrubbed::new(provider));
-    let metered = Arc::new(Metered::new(scrubbed, meters.clone()));
-    let timed = Arc::new(Timed::new(metered, settings.solve.call_timeout));
+    let scrubbed = Arc::new(ScrubbedModel::new(provider));
+    let metered = Arc::new(MeteredModel::new(scrubbed, meters.clone()));
+    let timed = Arc::new(TimedModel::new(metered, settings.solve.call_timeout));
     let rate_limit = NonZeroU32::new(settings.requests_per_minute).map(RateLimit::new);
     let limits = breaker::Limits::default();
     // Calls that hang end late: a window's worth of them, a few at a time, must still be looked at.
     let max_age = limits.max_age.max(settings.solve.call_timeout * 8);
     let guarded = Arc::new(Breaker::new(timed, breaker::Limits { max_age, ..limits }, rate_limit));
-    let retried = Arc::new(Retried::new(Arc::clone(&guarded) as Arc<_>, settings.retry, meters.clone()));
+    let retried = Arc::new(RetriedModel::new(Arc::clone(&guarded) as Arc<_>, settings.retry, meters.clone()));
     let cached = |model| {
         let effort = settings.solve.reasoning_effort.clone();
-        Arc::new(Cached::new(model, cache.clone(), name.clone(), effort)) as Arc<dyn LanguageModel>
+        Arc::new(CachedModel::new(model, cache.clone(), name.clone(), effort)) as Arc<dyn LanguageModel>
     };
     Decorated { model: cached(retried), once: cached(Arc::clone(&guarded) as Arc<_>), breaker: guarded }
 }

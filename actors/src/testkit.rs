@@ -16,5 +16,5 @@ pub use faults::Faults;
 pub use leak::LeakCheck;
 pub use manual_clock::ManualClock;
 pub use parts::{opener_of, parts};
-pub use scripted::{Held, Scripted};
+pub use scripted::{HeldCalls, Scripted};
 pub use soon::soon;

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::session;
-use crate::embed::{self, LocalEmbedder, ModelError};
+use crate::embed::{self, LocalEmbedder, ModelDirError};
 use crate::settings::{Loaded, SettingsError};
 use crate::store::{LanceStore, Options};
 
@@ -190,7 +190,7 @@ fn set_aside(dir: &Path) -> Option<Check> {
     })
 }
 
-fn no_model(error: &ModelError) -> Check {
+fn no_model(error: &ModelDirError) -> Check {
     Check::new("embedder", Grade::Fail, error.to_string()).hint(error.hint())
 }
 

@@ -10,7 +10,7 @@ use tokio::runtime::Builder;
 
 use super::failure::Failure;
 use crate::bootstrap::{Bank, ChosenModel};
-use crate::embed::{LocalEmbedder, ModelError, ModelSettings, Work};
+use crate::embed::{LocalEmbedder, ModelDirError, ModelSettings, Work};
 use crate::llm::{KeyCheck, KeyVerdict};
 use crate::settings::Loaded;
 
@@ -38,7 +38,7 @@ pub(super) fn rewriting() -> Deadline {
 }
 
 /// The embedding model of the settings.
-pub(super) fn embedder(loaded: &Loaded, work: Work) -> Result<LocalEmbedder, ModelError> {
+pub(super) fn embedder(loaded: &Loaded, work: Work) -> Result<LocalEmbedder, ModelDirError> {
     let embedding = &loaded.settings.embedding;
     let dir = Some(embedding.model_dir.clone()).filter(|dir| !dir.as_os_str().is_empty());
     LocalEmbedder::open(&ModelSettings { dir, threads: embedding.threads }, work)

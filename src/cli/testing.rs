@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use reasoning_bank_actors::memories::RetrievalSettings;
-use reasoning_bank_actors::model::{Simulated, SimulatedSettings};
-use reasoning_bank_actors::system::{Parts, System, SystemSettings};
-use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::model::{Simulated, SimulatedBehaviour};
+use reasoning_bank_actors::system::{System, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::parts;
+use reasoning_bank_actors::testkit::memory_store::MemStore;
 
-use crate::settings::{self, Loaded, Sources};
+use crate::settings::{Loaded, Sources, self};
 
 pub(super) async fn system() -> System {
     system_over(Arc::new(MemStore::new())).await
 }
 
 pub(super) async fn system_over(store: Arc<MemStore>) -> System {
-    let parts = Parts {
+    let parts = SystemParts {
         provider: "simulated".into(),
         settings: SystemSettings {
             // Hashed words are less alike than meanings.

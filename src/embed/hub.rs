@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::model::ModelError;
+use super::model::ModelDirError;
 
 /// What a path of a model begins with when it is a name.
 pub(crate) const PREFIX: &str = "hub:";
@@ -13,7 +13,7 @@ pub(crate) const PREFIX: &str = "hub:";
 /// # Errors
 /// They are not there yet and cannot be downloaded, or the model has no ONNX form.
 #[cfg(feature = "hub")]
-pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelError> {
+pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelDirError> {
     use super::model::{MODULES, TOKENIZER, WEIGHTS};
 
     let kept = hf_hub::Cache::from_env().model(name.to_owned());
@@ -32,7 +32,7 @@ pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelError> {
 
 /// Where `tokenizer.json` is, which is fetched last: then all others are there.
 #[cfg(feature = "hub")]
-fn download(name: &str) -> Result<PathBuf, ModelError> {
+fn download(name: &str) -> Result<PathBuf, ModelDirError> {
     use hf_hub::api::sync::ApiBuilder;
 
     use super::model::{CONFIG, MODULES, POOLING, PROMPTS, TOKENIZER, TOKENIZER_CONFIG, TRANSFORMER, WEIGHTS};
@@ -50,12 +50,12 @@ fn download(name: &str) -> Result<PathBuf, ModelError> {
 }
 
 #[cfg(feature = "hub")]
-fn failed(name: &str, reason: impl ToString) -> ModelError {
-    ModelError::Hub { name: name.to_owned(), reason: reason.to_string() }
+fn failed(name: &str, reason: impl ToString) -> ModelDirError {
+    ModelDirError::Hub { name: name.to_owned(), reason: reason.to_string() }
 }
 
 #[cfg(not(feature = "hub"))]
-pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelError> {
+pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelDirError> {
     let reason = "this build downloads nothing; one with `--features hub` does";
-    Err(ModelError::Hub { name: name.to_owned(), reason: reason.into() })
+    Err(ModelDirError::Hub { name: name.to_owned(), reason: reason.into() })
 }

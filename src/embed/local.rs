@@ -16,7 +16,7 @@ use super::encoder::Encoder;
 use super::hub;
 use super::job::{Documents, Query};
 use super::lanes::Lanes;
-use super::model::{Model, ModelError, builtin};
+use super::model::{Model, ModelDirError, builtin};
 use super::onnx_runtime::OrtEncoder;
 use super::prompts::Prompted;
 use super::runtime::{Runtime, runtime};
@@ -73,14 +73,14 @@ impl LocalEmbedder {
     ///
     /// # Errors
     /// The directory holds no model that can be used; the message names the file.
-    pub fn open(settings: &ModelSettings, work: Work) -> Result<Self, ModelError> {
+    pub fn open(settings: &ModelSettings, work: Work) -> Result<Self, ModelDirError> {
         let threads = if settings.threads == 0 { cores() } else { settings.threads };
         let Some(dir) = &settings.dir else { return Ok(Self::builtin_with(threads, work)) };
         let model = match dir.to_str().and_then(|dir| dir.strip_prefix(hub::PREFIX)) {
             Some(name) => Model { name: name.replace('/', "--"), ..Model::read(&hub::directory(name)?)? },
             None => Model::read(dir)?,
         };
-        let unfit = |reason| ModelError::Unfit { file: dir.clone(), reason };
+        let unfit = |reason| ModelDirError::Unfit { file: dir.clone(), reason };
         let mut encoders = encoders(&model, threads, work).map_err(unfit)?;
         let first = encoders.first_mut().map(|encoder| encoder.vectors(&["a"])).transpose().map_err(unfit)?;
         let dims = first.and_then(|vectors| Some(vectors.first()?.len())).unwrap_or_default();

@@ -30,7 +30,7 @@ pub(crate) const PROMPTS: &str = "config_sentence_transformers.json";
 
 /// A directory that is no embedding model that can be used; the message names the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ModelError {
+pub enum ModelDirError {
     #[error("{dir} has no {file}")]
     Missing { dir: PathBuf, file: &'static str },
     #[error("{file} cannot be used: {reason}")]
@@ -39,7 +39,7 @@ pub enum ModelError {
     Hub { name: String, reason: String },
 }
 
-impl ModelError {
+impl ModelDirError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         "embedding.model_dir names the directory of a sentence-transformer in ONNX form: model.onnx or onnx/model.onnx, \
@@ -130,8 +130,8 @@ impl Model {
     /// # Errors
     /// A file is missing, cannot be read or says what cannot be, or `modules.json` names a module that would be left
     /// out; the message names the file.
-    pub(crate) fn read(dir: &Path) -> Result<Self, ModelError> {
-        let missing = |file| ModelError::Missing { dir: dir.to_owned(), file };
+    pub(crate) fn read(dir: &Path) -> Result<Self, ModelDirError> {
+        let missing = |file| ModelDirError::Missing { dir: dir.to_owned(), file };
         let [first, second] = WEIGHTS;
         let onnx = match bytes(&dir.join(first))? {
             Some(onnx) => onnx,
@@ -139,16 +139,16 @@ impl Model {
         };
         let tokenizer = bytes(&dir.join(TOKENIZER))?.ok_or(missing(TOKENIZER))?;
         let words = chunking::tokenizer(&tokenizer);
-        let words = words.map_err(|error| ModelError::unfit(&dir.join(TOKENIZER), error))?;
+        let words = words.map_err(|error| ModelDirError::unfit(&dir.join(TOKENIZER), error))?;
         if let Some(module) = unknown_module(&dir.join(MODULES))?
-            && !tract::gives_sentences(&onnx).map_err(|error| ModelError::unfit(dir, error))?
+            && !tract::gives_sentences(&onnx).map_err(|error| ModelDirError::unfit(dir, error))?
         {
             let reason = format!(
                 "it names the module {module}; only Transformer, Pooling and Normalize are understood, unless the \
                  graph has the output {}",
                 tract::SENTENCE
             );
-            return Err(ModelError::unfit(&dir.join(MODULES), reason));
+            return Err(ModelDirError::unfit(&dir.join(MODULES), reason));
         }
         let [config, tokenizer_config, transformer] =
             [CONFIG, TOKENIZER_CONFIG, TRANSFORMER].map(|file| json(&dir.join(file)));
@@ -158,7 +158,7 @@ impl Model {
         // Some say 10^30 where there is no limit.
         let limit = limits.into_iter().filter_map(Value::as_f64).fold(MOST_WINDOW_TOKENS as f64, f64::min);
         let prompts = Prompts::of(&json(&dir.join(PROMPTS))?);
-        let of_prompts = prompts.tokens(&words).map_err(|error| ModelError::unfit(&dir.join(PROMPTS), error))?;
+        let of_prompts = prompts.tokens(&words).map_err(|error| ModelDirError::unfit(&dir.join(PROMPTS), error))?;
         let window = limit as usize;
         let room = window.saturating_sub(of_prompts);
         if room < LEAST_WINDOW_TOKENS {
@@ -166,7 +166,7 @@ impl Model {
                 "its model reads {limit} tokens at once, {of_prompts} of them of prompts; at least {LEAST_WINDOW_TOKENS} \
                  are needed"
             );
-            return Err(ModelError::unfit(dir, reason));
+            return Err(ModelDirError::unfit(dir, reason));
         }
         let named = |value: &Value| Some(value.as_str().or(value["content"].as_str())?.to_owned());
         let token = named(&tokenizer_config["pad_token"]).unwrap_or_else(|| "[PAD]".into());
@@ -199,7 +199,7 @@ fn hash(parts: [&[u8]; 3]) -> String {
 }
 
 /// The type of the first module, if any, that is more than what is done here.
-fn unknown_module(file: &Path) -> Result<Option<String>, ModelError> {
+fn unknown_module(file: &Path) -> Result<Option<String>, ModelDirError> {
     let is_known = |kind: &str| {
         let (path, name) = kind.rsplit_once('.').unwrap_or_default();
         path.starts_with("sentence_transformers.") && ["Transformer", "Pooling", "Normalize"].contains(&name)
@@ -211,7 +211,7 @@ fn unknown_module(file: &Path) -> Result<Option<String>, ModelError> {
 }
 
 /// Mean where nothing is said.
-fn pooling(file: &Path) -> Result<Pooling, ModelError> {
+fn pooling(file: &Path) -> Result<Pooling, ModelDirError> {
     let config = json(file)?;
     let Value::Object(keys) = &config else {
         tracing::warn!("there is no {}: the vector of a text is the mean of its tokens' vectors", file.display());
@@ -231,24 +231,24 @@ fn pooling(file: &Path) -> Result<Pooling, ModelError> {
         ["cls" | "cls_token"] => Ok(Pooling::First),
         other => {
             let reason = format!("it asks for {}; the mean and the first token are known", other.join(" and "));
-            Err(ModelError::unfit(file, reason))
+            Err(ModelDirError::unfit(file, reason))
         }
     }
 }
 
 /// None where there is no such file.
-fn bytes(file: &Path) -> Result<Option<Vec<u8>>, ModelError> {
+fn bytes(file: &Path) -> Result<Option<Vec<u8>>, ModelDirError> {
     match fs::read(file) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(ModelError::unfit(file, error)),
+        Err(error) => Err(ModelDirError::unfit(file, error)),
     }
 }
 
 /// Null where there is no such file.
-fn json(file: &Path) -> Result<Value, ModelError> {
+fn json(file: &Path) -> Result<Value, ModelDirError> {
     let bytes = bytes(file)?.unwrap_or_else(|| b"null".to_vec());
-    serde_json::from_slice(&bytes).map_err(|error| ModelError::unfit(file, error))
+    serde_json::from_slice(&bytes).map_err(|error| ModelDirError::unfit(file, error))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
 /// Chunks that wait for each thread, and that wait to be taken from it.
 const WAITING: usize = 2;
 
-enum Chunk {
+enum WorkItem {
     /// Whole lines, with the number of the first.
     Lines(u64, Vec<u8>),
     /// Items of an array, with the number of the first.
@@ -75,23 +75,23 @@ pub(crate) fn read_on_all_cores<T: DeserializeOwned, R: Send>(
 }
 
 fn work<T: DeserializeOwned, R>(
-    to_do: &Receiver<Chunk>,
+    to_do: &Receiver<WorkItem>,
     done: &SyncSender<Vec<Made<R>>>,
     make: &impl Fn(T) -> Result<R, Vec<FieldProblem>>,
 ) {
     for chunk in to_do {
         let made = match chunk {
-            Chunk::Lines(first, text) => {
+            WorkItem::Lines(first, text) => {
                 let lines = text.split_inclusive(|byte| *byte == b'\n').zip(first..);
                 let full = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
                 full.map(|(line, number)| made(&format!("line {number}"), thing_of(line), make)).collect()
             }
-            Chunk::Items(first, items) => {
+            WorkItem::Items(first, items) => {
                 let items = items.into_iter().zip(first..);
                 items.map(|(item, number)| made(&format!("item {number}"), thing_of(&item), make)).collect()
             }
-            Chunk::Problems(problems) => vec![Made::Problems(problems)],
-            Chunk::Failure(error) => vec![Made::Failure(error)],
+            WorkItem::Problems(problems) => vec![Made::Problems(problems)],
+            WorkItem::Failure(error) => vec![Made::Failure(error)],
         };
         if done.send(made).is_err() {
             return;
@@ -115,13 +115,13 @@ fn made<T, R>(
 
 /// Ends when nobody takes what it cuts.
 struct Cutter {
-    chunks: Vec<SyncSender<Chunk>>,
+    chunks: Vec<SyncSender<WorkItem>>,
     next: usize,
 }
 
 impl Cutter {
     /// False when nobody takes it.
-    fn put(&mut self, chunk: Chunk) -> bool {
+    fn put(&mut self, chunk: WorkItem) -> bool {
         let sender = &self.chunks[self.next];
         self.next = (self.next + 1) % self.chunks.len();
         sender.send(chunk).is_ok()
@@ -140,14 +140,14 @@ impl Cutter {
             }
             if read == 0 || is_too_long || text.len() >= CHUNK_BYTES {
                 let whole = std::mem::replace(&mut text, Vec::with_capacity(CHUNK_BYTES));
-                if !self.put(Chunk::Lines(first, whole)) {
+                if !self.put(WorkItem::Lines(first, whole)) {
                     return Ok(());
                 }
                 first = number + 1;
             }
             if is_too_long {
                 let problem = Problem { place: format!("line {number}"), what: too_long() };
-                self.put(Chunk::Problems(vec![problem]));
+                self.put(WorkItem::Problems(vec![problem]));
             }
             if read == 0 || is_too_long {
                 return Ok(());
@@ -170,7 +170,7 @@ impl Cutter {
             if !is_item || bytes >= CHUNK_BYTES {
                 let whole = std::mem::take(&mut items);
                 let number = first + whole.len() as u64;
-                if !self.put(Chunk::Items(first, whole)) {
+                if !self.put(WorkItem::Items(first, whole)) {
                     return Ok(());
                 }
                 (bytes, first) = (0, number);
@@ -181,13 +181,13 @@ impl Cutter {
                 Next::TooLong => too_long(),
                 Next::Broken(problem) => FieldProblem::new("", problem),
             };
-            self.put(Chunk::Problems(vec![Problem { place: format!("item {first}"), what }]));
+            self.put(WorkItem::Problems(vec![Problem { place: format!("item {first}"), what }]));
             return Ok(());
         }
     }
 }
 
-fn cut(source: impl Read, chunks: Vec<SyncSender<Chunk>>) {
+fn cut(source: impl Read, chunks: Vec<SyncSender<WorkItem>>) {
     let mut cutter = Cutter { chunks, next: 0 };
     let mut source = BufReader::with_capacity(CHUNK_BYTES, source);
     let cut = match first_byte(&mut source) {
@@ -196,6 +196,6 @@ fn cut(source: impl Read, chunks: Vec<SyncSender<Chunk>>) {
         Err(error) => Err(error),
     };
     if let Err(error) = cut {
-        cutter.put(Chunk::Failure(error));
+        cutter.put(WorkItem::Failure(error));
     }
 }

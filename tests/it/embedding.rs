@@ -1,6 +1,6 @@
 //! The embedding model itself, built in and from a directory. How its queue behaves is tested beside it, on a scripted model.
 
-use reasoning_bank::embed::{LocalEmbedder, ModelError, ModelSettings, Work};
+use reasoning_bank::embed::{LocalEmbedder, ModelDirError, ModelSettings, Work};
 use reasoning_bank_actors::ports::{Chunk, Embedder, EmbedderState};
 
 use crate::support::in_five_minutes;
@@ -116,7 +116,7 @@ fn a_directory_whose_model_cannot_be_run_is_named_with_the_reason() {
     std::fs::write(dir.path().join("model.onnx"), "no graph").unwrap();
     let settings = ModelSettings { dir: Some(dir.path().to_owned()), threads: 1 };
     let error = LocalEmbedder::open(&settings, Work::Serving).err().unwrap();
-    assert!(matches!(&error, ModelError::Unfit { file, .. } if file == dir.path()), "{error}");
+    assert!(matches!(&error, ModelDirError::Unfit { file, .. } if file == dir.path()), "{error}");
 }
 
 #[tokio::test]

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use futures::{StreamExt, stream};
 use reasoning_bank::llm::{Api, Client, Connection, HttpModel, Models};
 use reasoning_bank_actors::agents::SolveOptions;
-use reasoning_bank_actors::model::RetrySettings;
+use reasoning_bank_actors::model::RetryPolicy;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::system::{Parts, System, SystemSettings};
+use reasoning_bank_actors::system::{System, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
@@ -51,12 +51,12 @@ async fn system(server: &LlmServer) -> System {
     let base_url = Url::parse(&server.base_url()).unwrap();
     let client = Client::new(Connection { base_url, key: None, attributed: false }).unwrap();
     let settings = SystemSettings {
-        retry: RetrySettings { max_retries: 3, base_delay: Duration::from_millis(10) },
+        retry: RetryPolicy { max_retries: 3, base_delay: Duration::from_millis(10) },
         ..SystemSettings::default()
     };
     let model = HttpModel::new(client, Api::Responses, Models::all("a/model"), "none");
     let parts = parts(Arc::new(MemStore::new()), model);
-    System::start(Parts { settings, ..parts }).await.unwrap()
+    System::start(SystemParts { settings, ..parts }).await.unwrap()
 }
 
 fn task(number: usize) -> SolveTask {

@@ -12,7 +12,7 @@ use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Usage};
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
+use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
@@ -77,7 +77,7 @@ pub(crate) async fn run(same_drafts: f64, with_cache: bool) -> Result<Spent, Err
         settings.cache.max_entries = 0;
     }
     let parts = parts(Arc::new(MemStore::new()), Priced { same_drafts, drafts: AtomicU64::new(0) });
-    let system = System::start(Parts { settings, ..parts }).await?;
+    let system = System::start(SystemParts { settings, ..parts }).await?;
     let handle = system.handle();
     pass(&handle).await?;
     let warm_up = Phase::of(&handle.statistics(Deadline::after(LIMIT)).await?);

@@ -3,16 +3,16 @@ use futures::poll;
 use super::*;
 use crate::testkit::HashEmbedder;
 
-struct Bench {
+struct Setup {
     inner: Arc<HashEmbedder>,
     cache: EmbeddingCache,
     embedder: CachedEmbedder,
 }
 
-fn bench() -> Bench {
+fn bench() -> Setup {
     let (inner, cache) = (Arc::new(HashEmbedder::new()), EmbeddingCache::new());
     let embedder = CachedEmbedder::new(Arc::clone(&inner) as Arc<_>, cache.clone());
-    Bench { inner, cache, embedder }
+    Setup { inner, cache, embedder }
 }
 
 fn soon() -> Deadline {
@@ -25,7 +25,7 @@ fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
 
 #[tokio::test]
 async fn a_text_is_embedded_once_as_a_query_and_once_as_a_document() {
-    let Bench { inner, cache, embedder } = bench();
+    let Setup { inner, cache, embedder } = bench();
     let query = || embedder.embed_query("retry with backoff".into(), soon());
     let document = || embedder.embed_documents(texts(["retry with backoff"]), soon());
     assert_eq!(query().await, inner.embed_query("retry with backoff".into(), soon()).await);
@@ -40,7 +40,7 @@ async fn a_text_is_embedded_once_as_a_query_and_once_as_a_document() {
 
 #[tokio::test]
 async fn of_many_texts_only_those_that_are_new_are_embedded_and_each_once() {
-    let Bench { inner, cache, embedder } = bench();
+    let Setup { inner, cache, embedder } = bench();
     embedder.embed_documents(texts(["known"]), soon()).await.unwrap();
     let long = (0..300).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
     let asked = texts(["new", "", "known", &long, "new", " \n"]);
@@ -54,7 +54,7 @@ async fn of_many_texts_only_those_that_are_new_are_embedded_and_each_once() {
 
 #[tokio::test]
 async fn a_failure_is_not_kept() {
-    let Bench { inner, cache, embedder } = bench();
+    let Setup { inner, cache, embedder } = bench();
     inner.set_state(EmbedderState::Loading);
     assert_eq!(embedder.embed_query("later".into(), soon()).await, Err(EmbedError::Loading));
     inner.set_state(EmbedderState::Ready);
@@ -64,7 +64,7 @@ async fn a_failure_is_not_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn after_an_erasure_nothing_is_kept_also_of_what_was_being_embedded() {
-    let Bench { inner, cache, embedder } = bench();
+    let Setup { inner, cache, embedder } = bench();
     let query = |text: &str| embedder.embed_query(text.into(), soon());
     query("before").await.unwrap();
     inner.set_delay(Duration::from_millis(10));
@@ -83,7 +83,7 @@ async fn what_is_kept_is_bounded_by_the_bytes_of_its_vectors() {
     let cache = empty();
     let vector: Arc<[f32]> = vec![0.5; 64 * 1024].into();
     for n in 0..200_u8 {
-        cache.insert([n; 32], Kept::Query(Arc::clone(&vector))).await;
+        cache.insert([n; 32], CachedEmbedding::Query(Arc::clone(&vector))).await;
     }
     cache.run_pending_tasks().await;
     assert!(cache.weighted_size() <= MOST_BYTES && cache.entry_count() == 63, "{}", cache.entry_count());
@@ -92,7 +92,7 @@ async fn what_is_kept_is_bounded_by_the_bytes_of_its_vectors() {
 #[test]
 fn a_chunk_that_is_no_part_of_its_text_is_not_kept() {
     let chunk = |text: &str| Chunk { text: text.into(), vector: None };
-    assert!(Kept::document("one two", &[chunk("two"), chunk("one")]).is_none());
-    let kept = Kept::document("ein Käse, ein Käse", &[chunk("ein Käse"), chunk("Käse")]).unwrap();
+    assert!(CachedEmbedding::document("one two", &[chunk("two"), chunk("one")]).is_none());
+    let kept = CachedEmbedding::document("ein Käse, ein Käse", &[chunk("ein Käse"), chunk("Käse")]).unwrap();
     assert_eq!(kept.chunks("ein Käse, ein Käse").unwrap(), [chunk("ein Käse"), chunk("Käse")]);
 }

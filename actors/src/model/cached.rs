@@ -13,14 +13,14 @@ use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Model
 use crate::runtime::Deadline;
 
 /// A model behind the cache.
-pub struct Cached {
+pub struct CachedModel {
     inner: Arc<dyn LanguageModel>,
     cache: CacheHandle,
     provider: String,
     effort: String,
 }
 
-impl Cached {
+impl CachedModel {
     /// `provider` and `effort` decide the answer besides the request and the model.
     pub fn new(inner: Arc<dyn LanguageModel>, cache: CacheHandle, provider: String, effort: String) -> Self {
         Self { inner, cache, provider, effort }
@@ -50,7 +50,7 @@ impl Cached {
     }
 }
 
-impl Decorator for Cached {
+impl Decorator for CachedModel {
     fn inner(&self) -> &dyn LanguageModel {
         &*self.inner
     }

@@ -12,12 +12,12 @@ use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Model
 use crate::runtime::Deadline;
 use crate::statistics::{Meters, Timer};
 
-pub(crate) struct Metered {
+pub(crate) struct MeteredModel {
     inner: Arc<dyn LanguageModel>,
     meters: Meters,
 }
 
-impl Metered {
+impl MeteredModel {
     pub(crate) fn new(inner: Arc<dyn LanguageModel>, meters: Meters) -> Self {
         Self { inner, meters }
     }
@@ -60,7 +60,7 @@ impl Drop for Sent<'_> {
     }
 }
 
-impl Decorator for Metered {
+impl Decorator for MeteredModel {
     fn inner(&self) -> &dyn LanguageModel {
         &*self.inner
     }

@@ -22,28 +22,28 @@ const JITTER: f64 = 0.25;
 
 /// One call and at most `max_retries` more, the first after about `base_delay`, each further one after twice as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RetrySettings {
+pub struct RetryPolicy {
     /// 0 turns it off.
     pub max_retries: u32,
     pub base_delay: Duration,
 }
 
-impl Default for RetrySettings {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self { max_retries: 3, base_delay: Duration::from_secs(1) }
     }
 }
 
-pub(crate) struct Retried {
+pub(crate) struct RetriedModel {
     inner: Arc<dyn LanguageModel>,
-    settings: RetrySettings,
+    settings: RetryPolicy,
     meters: Meters,
     /// In 0..=1.
     chance: fn() -> f64,
 }
 
-impl Retried {
-    pub(crate) fn new(inner: Arc<dyn LanguageModel>, settings: RetrySettings, meters: Meters) -> Self {
+impl RetriedModel {
+    pub(crate) fn new(inner: Arc<dyn LanguageModel>, settings: RetryPolicy, meters: Meters) -> Self {
         Self { inner, settings, meters, chance: random }
     }
 
@@ -103,7 +103,7 @@ fn random() -> f64 {
     RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }
 
-impl Decorator for Retried {
+impl Decorator for RetriedModel {
     fn inner(&self) -> &dyn LanguageModel {
         &*self.inner
     }

@@ -11,17 +11,17 @@ use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel};
 use crate::runtime::Deadline;
 
 /// Around every model, whatever the provider.
-pub struct Scrubbed {
+pub struct ScrubbedModel {
     inner: Arc<dyn LanguageModel>,
 }
 
-impl Scrubbed {
+impl ScrubbedModel {
     pub fn new(inner: Arc<dyn LanguageModel>) -> Self {
         Self { inner }
     }
 }
 
-impl Decorator for Scrubbed {
+impl Decorator for ScrubbedModel {
     fn inner(&self) -> &dyn LanguageModel {
         &*self.inner
     }

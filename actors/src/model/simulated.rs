@@ -26,33 +26,33 @@ use subjects::Subject;
 
 /// How long a call takes: `base`, more or less by up to `jitter` of it, evenly.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Latency {
+pub struct SimulatedLatency {
     pub base: Duration,
     /// In 0..1.
     pub jitter: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SimulatedSettings {
+pub struct SimulatedBehaviour {
     pub seed: u64,
-    pub latency: Latency,
+    pub latency: SimulatedLatency,
     /// The share of calls that fail as an overloaded provider would, in 0..1.
     pub failure_rate: f64,
 }
 
-impl Default for SimulatedSettings {
+impl Default for SimulatedBehaviour {
     fn default() -> Self {
-        Self { seed: 0, latency: Latency { base: Duration::ZERO, jitter: 0.0 }, failure_rate: 0.0 }
+        Self { seed: 0, latency: SimulatedLatency { base: Duration::ZERO, jitter: 0.0 }, failure_rate: 0.0 }
     }
 }
 
 pub struct Simulated {
-    settings: SimulatedSettings,
+    settings: SimulatedBehaviour,
     calls: AtomicU64,
 }
 
 impl Simulated {
-    pub fn new(settings: SimulatedSettings) -> Self {
+    pub fn new(settings: SimulatedBehaviour) -> Self {
         Self { settings, calls: AtomicU64::new(0) }
     }
 
@@ -110,7 +110,7 @@ impl Simulated {
     }
 
     fn latency(&self, call: u64) -> Duration {
-        let Latency { base, jitter } = self.settings.latency;
+        let SimulatedLatency { base, jitter } = self.settings.latency;
         base.mul_f64(1.0 + jitter.clamp(0.0, 1.0) * (2.0 * self.chance(("latency", call)) - 1.0))
     }
 }

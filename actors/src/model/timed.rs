@@ -10,18 +10,18 @@ use super::Decorator;
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 
-pub struct Timed {
+pub struct TimedModel {
     inner: Arc<dyn LanguageModel>,
     limit: Duration,
 }
 
-impl Timed {
+impl TimedModel {
     pub fn new(inner: Arc<dyn LanguageModel>, limit: Duration) -> Self {
         Self { inner, limit }
     }
 }
 
-impl Decorator for Timed {
+impl Decorator for TimedModel {
     fn inner(&self) -> &dyn LanguageModel {
         &*self.inner
     }

@@ -18,10 +18,10 @@ const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
 #[derive(Clone)]
 pub struct Gate {
-    shared: Arc<Shared>,
+    shared: Arc<GateState>,
 }
 
-struct Shared {
+struct GateState {
     limit: usize,
     places: Arc<Semaphore>,
     /// How long a caller is taken to stay while none has left yet.
@@ -43,7 +43,7 @@ struct Inside {
 
 /// A place inside; given back when dropped.
 pub struct Permit {
-    shared: Arc<Shared>,
+    shared: Arc<GateState>,
     entered: (Instant, u64),
     _place: OwnedSemaphorePermit,
 }
@@ -58,7 +58,7 @@ impl Gate {
     pub fn expecting(limit: usize, first_guess: Duration) -> Self {
         let limit = limit.clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(GateState {
                 limit,
                 places: Arc::new(Semaphore::new(limit)),
                 first_guess,
@@ -106,7 +106,7 @@ impl Gate {
     }
 }
 
-impl Shared {
+impl GateState {
     /// With all places taken, one is given back every `stay / limit` on average, and those who were refused `before` come
     /// for the next ones. No place is free before the first of those inside has stayed as long as usual. A caller that has
     /// been inside for longer than usual shows that the average is out of date.

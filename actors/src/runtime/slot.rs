@@ -10,7 +10,7 @@ use tokio::time::timeout_at;
 
 use super::{CallError, Deadline};
 
-enum Binding<M> {
+enum SlotState<M> {
     /// Not started yet, or between two incarnations.
     Vacant,
     Bound(ActorRef<M>),
@@ -19,7 +19,7 @@ enum Binding<M> {
 }
 
 pub struct Slot<M> {
-    binding: Arc<watch::Sender<Binding<M>>>,
+    binding: Arc<watch::Sender<SlotState<M>>>,
 }
 
 impl<M> Clone for Slot<M> {
@@ -30,7 +30,7 @@ impl<M> Clone for Slot<M> {
 
 impl<M> Default for Slot<M> {
     fn default() -> Self {
-        Self { binding: Arc::new(watch::Sender::new(Binding::Vacant)) }
+        Self { binding: Arc::new(watch::Sender::new(SlotState::Vacant)) }
     }
 }
 
@@ -40,15 +40,15 @@ impl<M: Message> Slot<M> {
     }
 
     pub fn bind(&self, actor: ActorRef<M>) {
-        self.binding.send_replace(Binding::Bound(actor));
+        self.binding.send_replace(SlotState::Bound(actor));
     }
 
     /// Forgets this incarnation; a newer one stays. Calls wait for the next.
     pub fn clear(&self, ended: ActorId) {
         self.binding.send_if_modified(|binding| {
-            let ended = matches!(binding, Binding::Bound(actor) if actor.get_id() == ended);
+            let ended = matches!(binding, SlotState::Bound(actor) if actor.get_id() == ended);
             if ended {
-                *binding = Binding::Vacant;
+                *binding = SlotState::Vacant;
             }
             ended
         });
@@ -56,14 +56,14 @@ impl<M: Message> Slot<M> {
 
     /// There will be no next incarnation: calls fail at once.
     pub fn close(&self) {
-        self.binding.send_replace(Binding::Closed);
+        self.binding.send_replace(SlotState::Closed);
     }
 
     /// The incarnation that is bound now; it may have ended a moment ago.
     pub fn current(&self) -> Option<ActorRef<M>> {
         match &*self.binding.borrow() {
-            Binding::Bound(actor) => Some(actor.clone()),
-            Binding::Vacant | Binding::Closed => None,
+            SlotState::Bound(actor) => Some(actor.clone()),
+            SlotState::Vacant | SlotState::Closed => None,
         }
     }
 
@@ -117,13 +117,13 @@ impl<M: Message> Slot<M> {
         let mut binding = self.binding.subscribe();
         let found = binding
             .wait_for(|binding| match binding {
-                Binding::Vacant => false,
-                Binding::Bound(actor) => Some(actor.get_id()) != refused,
-                Binding::Closed => true,
+                SlotState::Vacant => false,
+                SlotState::Bound(actor) => Some(actor.get_id()) != refused,
+                SlotState::Closed => true,
             })
             .await;
         match found.as_deref() {
-            Ok(Binding::Bound(actor)) => Some(actor.clone()),
+            Ok(SlotState::Bound(actor)) => Some(actor.clone()),
             _ => None,
         }
     }

@@ -6,6 +6,6 @@ mod actor;
 mod child;
 mod handle;
 
-pub use actor::{Ended, Ending, GaveUp, Stopped, Supervisor, SupervisorArgs, SupervisorMsg};
+pub use actor::{Ended, GaveUp, StopOutcome, Stopped, Supervisor, SupervisorArgs, SupervisorMsg};
 pub use child::{ChildPhase, ChildSpec, ChildStatus};
 pub use handle::SupervisorHandle;

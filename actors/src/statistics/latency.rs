@@ -9,18 +9,18 @@ const HOUR_US: u64 = 3_600_000_000;
 const DIGITS: u8 = 3;
 
 /// Microseconds, exact to three digits; longer than an hour counts as an hour.
-pub(super) struct Latency {
+pub(super) struct LatencyHistogram {
     histogram: Histogram<u64>,
 }
 
-impl Default for Latency {
+impl Default for LatencyHistogram {
     #[expect(clippy::expect_used, reason = "the bounds are constants that a test builds it with")]
     fn default() -> Self {
         Self { histogram: Histogram::new_with_bounds(1, HOUR_US, DIGITS).expect("the bounds are valid") }
     }
 }
 
-impl Latency {
+impl LatencyHistogram {
     pub(super) fn record(&mut self, duration: Duration) {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(HOUR_US);
         self.histogram.saturating_record(micros.clamp(1, HOUR_US));
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_in_milliseconds_and_exact_to_three_digits() {
-        let mut latency = Latency::default();
+        let mut latency = LatencyHistogram::default();
         assert_eq!(latency.percentiles(), Percentiles::default());
         (1..=1000).for_each(|ms| latency.record(Duration::from_millis(ms)));
         let Percentiles { p50, p95, p99, count } = latency.percentiles();
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn what_is_shorter_or_longer_than_it_can_tell_is_counted_at_its_bounds() {
-        let mut latency = Latency::default();
+        let mut latency = LatencyHistogram::default();
         latency.record(Duration::ZERO);
         assert_eq!(latency.percentiles().p50, 0.001);
         (0..3).for_each(|_| latency.record(Duration::from_secs(48 * 3600)));

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use super::HashEmbedder;
 use crate::ports::{Clock, LanguageModel, MemoryStore, StoreError};
 use crate::store::StoreOpener;
-use crate::system::{Parts, SystemSettings};
+use crate::system::{SystemParts, SystemSettings};
 
 /// An opener that gives this store each time it is asked.
 pub fn opener_of(store: Arc<dyn MemoryStore>) -> StoreOpener {
@@ -19,8 +19,8 @@ pub fn opener_of(store: Arc<dyn MemoryStore>) -> StoreOpener {
 
 /// A system over this store and this model, with the hash embedder, the default settings and the time of the machine. It
 /// does no background jobs.
-pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> Parts {
-    Parts {
+pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> SystemParts {
+    SystemParts {
         store: opener_of(store),
         embedder: Arc::new(HashEmbedder::new()),
         model: Arc::new(model),

@@ -17,19 +17,19 @@ use reasoning_bank_domain::solve::answer::FinishReason;
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 
-type Answer = Box<dyn Fn(&Completion) -> Result<String, ModelError> + Send + Sync>;
+type ScriptedAnswer = Box<dyn Fn(&Completion) -> Result<String, ModelError> + Send + Sync>;
 
 /// Clones share the script.
 #[derive(Clone, Default)]
 pub struct Scripted {
     script: Arc<Mutex<Script>>,
-    progress: Arc<watch::Sender<Progress>>,
+    progress: Arc<watch::Sender<ScriptProgress>>,
 }
 
 #[derive(Default)]
 struct Script {
     queued: HashMap<Purpose, VecDeque<Result<String, ModelError>>>,
-    otherwise: HashMap<Purpose, Arc<Answer>>,
+    otherwise: HashMap<Purpose, Arc<ScriptedAnswer>>,
     held: HashMap<Purpose, watch::Receiver<bool>>,
     latency: Duration,
     ended: HashMap<Purpose, FinishReason>,
@@ -39,7 +39,7 @@ struct Script {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Progress {
+struct ScriptProgress {
     begun: usize,
     ended: usize,
     abandoned: usize,
@@ -47,15 +47,15 @@ struct Progress {
 }
 
 /// Calls of one purpose wait until this is released or dropped.
-pub struct Held {
+pub struct HeldCalls {
     released: watch::Sender<bool>,
 }
 
-impl Held {
+impl HeldCalls {
     pub fn release(self) {}
 }
 
-impl Drop for Held {
+impl Drop for HeldCalls {
     fn drop(&mut self) {
         self.released.send_replace(true);
     }
@@ -113,10 +113,10 @@ impl Scripted {
     }
 
     /// Calls of this purpose begin, and then wait.
-    pub fn hold(&self, purpose: Purpose) -> Held {
+    pub fn hold(&self, purpose: Purpose) -> HeldCalls {
         let released = watch::Sender::new(false);
         self.script().held.insert(purpose, released.subscribe());
-        Held { released }
+        HeldCalls { released }
     }
 
     /// Every request so far, in the order of arrival.
@@ -148,7 +148,7 @@ impl Scripted {
         self.progressed(deadline, |progress| progress.begun == progress.ended).await
     }
 
-    async fn progressed(&self, deadline: Deadline, reached: impl FnMut(&Progress) -> bool) -> bool {
+    async fn progressed(&self, deadline: Deadline, reached: impl FnMut(&ScriptProgress) -> bool) -> bool {
         let mut progress = self.progress.subscribe();
         let reached = progress.wait_for(reached);
         matches!(timeout_at(deadline.instant(), reached).await, Ok(Ok(_)))
@@ -206,7 +206,7 @@ impl LanguageModel for Scripted {
     ) -> BoxFuture<'_, Result<CompletionReply, FailedCall>> {
         async move {
             self.script().requests.push(request.clone());
-            let mut call = Call::begin(&self.progress);
+            let mut call = ScriptedCall::begin(&self.progress);
             let answered = cancel.run_until_cancelled(timeout_at(deadline.instant(), self.answered(&request))).await;
             match answered {
                 None => Err(ModelError::Cancelled.into()),
@@ -222,13 +222,13 @@ impl LanguageModel for Scripted {
 }
 
 /// One call that is running; a caller may drop it at any point.
-struct Call<'a> {
-    progress: &'a watch::Sender<Progress>,
+struct ScriptedCall<'a> {
+    progress: &'a watch::Sender<ScriptProgress>,
     answered: bool,
 }
 
-impl<'a> Call<'a> {
-    fn begin(progress: &'a watch::Sender<Progress>) -> Self {
+impl<'a> ScriptedCall<'a> {
+    fn begin(progress: &'a watch::Sender<ScriptProgress>) -> Self {
         progress.send_modify(|progress| {
             progress.begun += 1;
             progress.most_at_once = progress.most_at_once.max(progress.begun - progress.ended);
@@ -237,7 +237,7 @@ impl<'a> Call<'a> {
     }
 }
 
-impl Drop for Call<'_> {
+impl Drop for ScriptedCall<'_> {
     fn drop(&mut self) {
         self.progress.send_modify(|progress| {
             progress.ended += 1;

@@ -8,7 +8,7 @@ use ractor::factory::{
     worker_builder,
 };
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
-use reasoning_bank_actors::runtime::{CallError, ChildSpec, Ending, Events, Slot};
+use reasoning_bank_actors::runtime::{CallError, ChildSpec, Events, Slot, StopOutcome};
 use reasoning_bank_actors::testkit::LeakCheck;
 use reasoning_bank_domain::system::restart::{Limits, Restart};
 use tokio::time::sleep;
@@ -85,7 +85,7 @@ async fn queued_jobs_are_finished_before_a_pool_ends() {
 
     let report = supervisor.stop_in_order(&["adders"], MS(5_000)).await.unwrap();
 
-    assert_eq!(report[0].ending, Ending::Drained);
+    assert_eq!(report[0].ending, StopOutcome::Drained);
     assert!(report[0].elapsed >= MS(400), "ten jobs of 100 ms on two workers, in {:?}", report[0].elapsed);
     for (n, job) in (0..).zip(jobs) {
         assert_eq!(job.await.unwrap(), Ok(n + 1));
@@ -103,7 +103,7 @@ async fn a_pool_that_is_too_slow_is_killed_and_its_callers_are_told() {
     });
     tokio::task::yield_now().await;
     let report = supervisor.stop_in_order(&["adders"], MS(300)).await.unwrap();
-    assert_eq!(report[0].ending, Ending::Killed);
+    assert_eq!(report[0].ending, StopOutcome::Killed);
     assert_eq!(job.await.unwrap(), Err(CallError::Dropped));
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use reasoning_bank_actors::runtime::{
-    CallError, Ended, Ending, Events, Slot, Stopped, Subscription, SupervisorHandle, SystemEvent,
+    CallError, Ended, Events, Slot, StopOutcome, Stopped, Subscription, SupervisorHandle, SystemEvent,
 };
 use reasoning_bank_actors::testkit::Faults;
 use reasoning_bank_domain::system::restart::{Limits, Restart};
@@ -39,7 +39,7 @@ fn exits(events: &mut Subscription) -> Vec<&'static str> {
     events.drain().into_iter().filter_map(child).collect()
 }
 
-fn names_and_endings(report: &[Stopped]) -> Vec<(&'static str, Ending)> {
+fn names_and_endings(report: &[Stopped]) -> Vec<(&'static str, StopOutcome)> {
     report.iter().map(|stopped| (stopped.name, stopped.ending)).collect()
 }
 
@@ -47,7 +47,7 @@ fn names_and_endings(report: &[Stopped]) -> Vec<(&'static str, Ending)> {
 async fn children_stop_in_the_order_given_then_the_others_last_started_first() {
     let mut three = three().await;
     let report = three.supervisor.stop_in_order(&["b"], MS(500)).await.unwrap();
-    let expected = [("b", Ending::Drained), ("c", Ending::Drained), ("a", Ending::Drained)];
+    let expected = [("b", StopOutcome::Drained), ("c", StopOutcome::Drained), ("a", StopOutcome::Drained)];
     assert_eq!(names_and_endings(&report), expected);
     assert_eq!(exits(&mut three.events), ["b", "c", "a"]);
     assert_eq!(three.echo.stops.load(Ordering::SeqCst), 3, "each post_stop ran");
@@ -81,7 +81,7 @@ async fn queued_messages_and_started_work_are_finished_before_a_child_ends() {
 
     let report = three.supervisor.stop_in_order(&["a"], MS(500)).await.unwrap();
 
-    assert_eq!(report[0].ending, Ending::Drained);
+    assert_eq!(report[0].ending, StopOutcome::Drained);
     assert!((MS(100)..MS(105)).contains(&report[0].elapsed), "{:?}", report[0]);
     for (n, queued) in queued.into_iter().enumerate() {
         assert_eq!(queued.await.unwrap(), Ok(n.to_string()));
@@ -95,7 +95,7 @@ async fn a_child_that_does_not_end_is_killed_after_its_grace_and_the_next_is_dra
     let _until = hold(&three.slots[1]).await;
     let begun = Instant::now();
     let report = three.supervisor.stop_in_order(&["a", "b", "c"], MS(500)).await.unwrap();
-    let expected = [("a", Ending::Drained), ("b", Ending::Killed), ("c", Ending::Drained)];
+    let expected = [("a", StopOutcome::Drained), ("b", StopOutcome::Killed), ("c", StopOutcome::Drained)];
     assert_eq!(names_and_endings(&report), expected);
     assert!((MS(500)..MS(510)).contains(&report[1].elapsed));
     assert!((MS(500)..MS(510)).contains(&begun.elapsed()));
@@ -128,7 +128,7 @@ async fn a_child_that_crashes_before_its_turn_is_started_again_and_one_being_sto
     assert_eq!(echo(&three.slots[1], "back", within(100)).await, Ok("back".to_owned()));
 
     let report = stopping.await.unwrap().unwrap();
-    let expected = [("a", Ending::Killed), ("b", Ending::Drained), ("c", Ending::Drained)];
+    let expected = [("a", StopOutcome::Killed), ("b", StopOutcome::Drained), ("c", StopOutcome::Drained)];
     assert_eq!(names_and_endings(&report), expected);
     let restarted = |event: &SystemEvent| matches!(event, SystemEvent::ChildStarted { child: "a", .. });
     assert!(!three.events.drain().iter().any(restarted));
@@ -145,7 +145,7 @@ async fn a_child_between_two_incarnations_is_not_started_again() {
     assert!(seen.wait_for(scheduled, within(100)).await.is_some());
 
     let report = supervisor.stop_in_order(&[], MS(500)).await.unwrap();
-    assert_eq!(names_and_endings(&report), [("echo", Ending::NotRunning)]);
+    assert_eq!(names_and_endings(&report), [("echo", StopOutcome::NotRunning)]);
     sleep(Duration::from_secs(10)).await;
     assert!(seen.drain().is_empty());
 }
@@ -167,7 +167,8 @@ async fn too_many_crashes_while_stopping_do_not_cut_the_others_short() {
     assert!(Faults::of(&second).kill().await);
     until.notify_one();
     let report = stopping.await.unwrap().unwrap();
-    let expected = [("first", Ending::Drained), ("second", Ending::NotRunning), ("third", Ending::Drained)];
+    let expected =
+        [("first", StopOutcome::Drained), ("second", StopOutcome::NotRunning), ("third", StopOutcome::Drained)];
     assert_eq!(names_and_endings(&report), expected);
 }
 
@@ -208,7 +209,7 @@ async fn a_child_that_blocks_its_thread_is_left_behind_and_reported() {
     three.slots[1].cast(EchoMsg::Block { until, held }).unwrap();
     holding.await.unwrap();
     let report = three.supervisor.stop_in_order(&["a", "b", "c"], MS(50)).await.unwrap();
-    let expected = [("a", Ending::Drained), ("b", Ending::Stuck), ("c", Ending::Drained)];
+    let expected = [("a", StopOutcome::Drained), ("b", StopOutcome::Stuck), ("c", StopOutcome::Drained)];
     assert_eq!(names_and_endings(&report), expected);
     release.send(()).unwrap();
 }

@@ -15,7 +15,7 @@ use reasoning_bank_actors::memories::{ListRequest, RecordRequest};
 use reasoning_bank_actors::model::NoModel;
 use reasoning_bank_actors::ports::{JobFilter, LanguageModel, Lease, LeaseGuard, MemoryStore, ModelError, Page, StoreError, StoreReads};
 use reasoning_bank_actors::runtime::SystemEvent;
-use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
+use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::{ManualClock, Scripted, eventually, parts};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::learning::capture::{Fate, Novelty};
@@ -81,7 +81,7 @@ impl Bank {
     }
 
     async fn start(&self, model: impl LanguageModel, provider: String, daily_token_cap: u64, works: bool) -> System {
-        let parts = Parts {
+        let parts = SystemParts {
             provider,
             settings: SystemSettings {
                 distiller: DistillerSettings { daily_token_cap },

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::model::{Latency, Simulated, SimulatedSettings};
+use reasoning_bank_actors::model::{Simulated, SimulatedBehaviour, SimulatedLatency};
 use reasoning_bank_actors::ports::{EmbedderState, ModelError, Page, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
-use reasoning_bank_domain::memory::trace::MattsMode;
-use reasoning_bank_domain::memory::trace::{Outcome, VerdictSource};
+use reasoning_bank_domain::memory::trace::{MattsMode, Outcome, VerdictSource};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::agent_loop::Limits;
 use reasoning_bank_domain::solve::task::{Progress, SolveTask};
@@ -52,10 +51,10 @@ async fn a_solved_task_leaves_a_trace_and_a_lesson_that_the_next_one_is_shown() 
 
 #[tokio::test(start_paused = true)]
 async fn five_attempts_in_parallel_take_about_as_long_as_one_and_sequential_ones_longer() {
-    let latency = Latency { base: Duration::from_millis(400), jitter: 0.0 };
+    let latency = SimulatedLatency { base: Duration::from_millis(400), jitter: 0.0 };
     let mut elapsed = Vec::new();
     for (k, mode) in [(1, MattsMode::Parallel), (5, MattsMode::Parallel), (5, MattsMode::Sequential)] {
-        let world = world(Simulated::new(SimulatedSettings { latency, ..SimulatedSettings::default() })).await;
+        let world = world(Simulated::new(SimulatedBehaviour { latency, ..SimulatedBehaviour::default() })).await;
         let begun = Instant::now();
         let one = SolveTask { mode, store_result: false, ..task("retry a flaky http client", k) };
         let report = world.handle.agents.solve(one, project(), call()).await.unwrap();
@@ -152,7 +151,7 @@ async fn at_the_deadline_the_best_so_far_is_a_partial_answer_in_time() {
 async fn over_its_token_budget_a_task_ends_with_the_best_so_far() {
     let mut settings = SystemSettings::default();
     settings.solve.limits = Limits { total_token_budget: 1, ..Limits::default() };
-    let world = world_with(Simulated::new(SimulatedSettings::default()), settings).await;
+    let world = world_with(Simulated::new(SimulatedBehaviour::default()), settings).await;
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
     let Error::TokenBudgetExceeded { used, limit: 1, best: Some(best) } = &error else { panic!("{error:?}") };
     assert!(*used > 1 && best.solution.contains("simulated"));

@@ -9,7 +9,7 @@ use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RecordRequest, 
 use reasoning_bank_actors::ports::{Clock, LanguageModel, MemoryFilter, MemoryStore, Page, Passage, StoreReads};
 use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
 use reasoning_bank_actors::store::StoreOpener;
-use reasoning_bank_actors::system::{Parts, System, SystemHandle, SystemSettings};
+use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, opener_of};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
@@ -66,7 +66,7 @@ async fn start(
     clock: Clock,
 ) -> World {
     let embedder = Arc::new(HashEmbedder::new());
-    let parts = Parts {
+    let parts = SystemParts {
         store: opener,
         embedder: Arc::clone(&embedder) as Arc<_>,
         model: Arc::new(model),

@@ -1,13 +1,13 @@
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
-use reasoning_bank_actors::system::{Parts, System};
-use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::system::{System, SystemParts};
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, parts, soon};
+use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 use serde_json::json;
 
-use super::*;
 use crate::mcp::test_client::{TestClient, options};
+use super::*;
 
 const CORE: [&str; 7] = [
     "solve_coding_task",
@@ -36,7 +36,7 @@ async fn world_with(can_solve: bool) -> World {
     let store = Arc::new(MemStore::new());
     let (model, embedder) = (model(), Arc::new(HashEmbedder::new()));
     let parts = parts(Arc::clone(&store) as Arc<_>, model.clone());
-    let system = System::start(Parts { embedder: Arc::clone(&embedder) as Arc<_>, ..parts }).await.unwrap();
+    let system = System::start(SystemParts { embedder: Arc::clone(&embedder) as Arc<_>, ..parts }).await.unwrap();
     let workspace = Some(WorkspaceRef::Root("/home/me/project".into()));
     let options = McpOptions { workspace, can_solve, captures: true, ..options() };
     let client = TestClient::connect(Server::new(system.handle(), options));

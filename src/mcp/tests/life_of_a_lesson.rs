@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use reasoning_bank_actors::ports::Embedder;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::system::{Parts, System, SystemSettings};
+use reasoning_bank_actors::system::{System, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::{ManualClock, Scripted, parts};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::prompt::Purpose;
@@ -40,7 +40,7 @@ impl Bank {
         let embedder: Arc<dyn Embedder> = Arc::new(LocalEmbedder::builtin());
         let store = LanceStore::open(dir.path(), embedder.fingerprint(), Options::default()).await.unwrap();
         let (model, clock) = (Scripted::new(), ManualClock::default());
-        let parts = Parts {
+        let parts = SystemParts {
             embedder,
             settings: SystemSettings { promotes_by_itself: true, ..SystemSettings::default() },
             clock: clock.clock(),

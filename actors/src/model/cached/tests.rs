@@ -7,18 +7,18 @@ use rstest::rstest;
 
 use super::super::testing::*;
 use super::*;
-use crate::cache::{CacheSettings, CacheState};
+use crate::cache::{CacheLimits, CacheState};
 use crate::testkit::Scripted;
 
-fn cached(model: &Scripted, max_entries: u64) -> Cached {
-    with_cache(model, CacheSettings { max_entries, ..CacheSettings::default() })
+fn cached(model: &Scripted, max_entries: u64) -> CachedModel {
+    with_cache(model, CacheLimits { max_entries, ..CacheLimits::default() })
 }
 
 /// With a cache that lasts as long as the process.
-fn with_cache(model: &Scripted, settings: CacheSettings) -> Cached {
+fn with_cache(model: &Scripted, settings: CacheLimits) -> CachedModel {
     let cache = CacheHandle::new(settings);
     std::mem::forget(CacheState::begin(cache.args()));
-    Cached::new(Arc::new(model.clone()), cache, "test".into(), "medium".into())
+    CachedModel::new(Arc::new(model.clone()), cache, "test".into(), "medium".into())
 }
 
 fn good() -> Scripted {
@@ -27,7 +27,7 @@ fn good() -> Scripted {
     model
 }
 
-async fn ask_for(model: &Cached, purpose: Purpose, input: &str) -> CompletionReply {
+async fn ask_for(model: &CachedModel, purpose: Purpose, input: &str) -> CompletionReply {
     let request = request(purpose, input);
     model.complete(request, Deadline::after(S(60)), CancellationToken::new()).await.unwrap()
 }
@@ -87,8 +87,8 @@ fn provider_model_and_effort_are_in_the_key() {
         }
     }
     let key = |provider: &str, model, effort: &str, purpose| {
-        let cache = CacheHandle::new(CacheSettings::default());
-        Cached::new(Arc::new(Named(model)), cache, provider.into(), effort.into()).key(&request(purpose, "a"))
+        let cache = CacheHandle::new(CacheLimits::default());
+        CachedModel::new(Arc::new(Named(model)), cache, provider.into(), effort.into()).key(&request(purpose, "a"))
     };
     let one = key("p", "m", "low", Purpose::Evaluate);
     for other in [("q", "m", "low"), ("p", "n", "low"), ("p", "m", "high"), ("pm", "", "low")] {
@@ -197,7 +197,7 @@ async fn the_least_recently_used_goes_first_and_the_number_of_entries_is_exact()
 #[tokio::test]
 async fn an_answer_is_kept_no_longer_than_its_time() {
     let model = good();
-    let settings = CacheSettings { max_entries: 10, ttl: Duration::from_nanos(1) };
+    let settings = CacheLimits { max_entries: 10, ttl: Duration::from_nanos(1) };
     let cached = with_cache(&model, settings);
     ask(&cached).await.unwrap();
     assert!(!ask(&cached).await.unwrap().cached);
@@ -216,8 +216,8 @@ async fn a_cache_of_no_entries_is_off() {
 #[tokio::test]
 async fn a_cache_ends_with_its_owner_and_every_question_is_asked_until_there_is_another() {
     let model = good();
-    let cache = CacheHandle::new(CacheSettings::default());
-    let cached = Cached::new(Arc::new(model.clone()), cache.clone(), "test".into(), "medium".into());
+    let cache = CacheHandle::new(CacheLimits::default());
+    let cached = CachedModel::new(Arc::new(model.clone()), cache.clone(), "test".into(), "medium".into());
     let first = CacheState::begin(cache.args());
     ask(&cached).await.unwrap();
     assert!(ask(&cached).await.unwrap().cached);

@@ -2,8 +2,8 @@ use super::super::testing::*;
 use super::*;
 use crate::testkit::Scripted;
 
-fn metered(model: &Scripted) -> Metered {
-    Metered::new(Arc::new(model.clone()), Meters::new())
+fn metered(model: &Scripted) -> MeteredModel {
+    MeteredModel::new(Arc::new(model.clone()), Meters::new())
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,9 +6,9 @@ use super::super::testing::*;
 use super::*;
 use crate::testkit::Scripted;
 
-fn retried(model: &Scripted, chance: fn() -> f64) -> Retried {
-    let retried = Retried::new(Arc::new(model.clone()), RetrySettings::default(), Meters::new());
-    Retried { chance, ..retried }
+fn retried(model: &Scripted, chance: fn() -> f64) -> RetriedModel {
+    let retried = RetriedModel::new(Arc::new(model.clone()), RetryPolicy::default(), Meters::new());
+    RetriedModel { chance, ..retried }
 }
 
 fn failing(error: fn() -> ModelError) -> Scripted {
@@ -38,7 +38,7 @@ async fn a_call_is_made_once_and_three_times_again_after_pauses_that_double(
 
 #[test]
 fn pauses_are_spread_by_chance() {
-    let model = Retried::new(Arc::new(Scripted::new()), RetrySettings::default(), Meters::new());
+    let model = RetriedModel::new(Arc::new(Scripted::new()), RetryPolicy::default(), Meters::new());
     let first: Vec<f64> = (0..200).map(|_| model.pauses().next().unwrap().as_secs_f64()).collect();
     assert!(first.iter().all(|pause| (0.75..=1.25).contains(pause)), "{first:?}");
     assert!(first.iter().any(|pause| *pause < 0.9) && first.iter().any(|pause| *pause > 1.1), "{first:?}");

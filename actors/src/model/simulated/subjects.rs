@@ -15,7 +15,7 @@ pub(super) struct Subject {
     pub(super) trap: bool,
 }
 
-struct Known {
+struct KnownSubject {
     words: &'static [&'static str],
     name: &'static str,
     domain: &'static str,
@@ -25,8 +25,8 @@ struct Known {
     trap: bool,
 }
 
-const KNOWN: &[Known] = &[
-    Known {
+const KNOWN: &[KnownSubject] = &[
+    KnownSubject {
         words: &["binary search", "sorted", "bisect", "lower bound", "upper bound"],
         name: "searching sorted data",
         domain: "algorithms",
@@ -44,7 +44,7 @@ const KNOWN: &[Known] = &[
         ),
         trap: false,
     },
-    Known {
+    KnownSubject {
         words: &["retry", "rate limit", "http client", "flaky", "backoff", "api client"],
         name: "calling unreliable services",
         domain: "networking",
@@ -62,7 +62,7 @@ const KNOWN: &[Known] = &[
         ),
         trap: false,
     },
-    Known {
+    KnownSubject {
         words: &["csv", "parse", "parser", "tokenize", "quoted"],
         name: "parsing text formats",
         domain: "parsing",
@@ -80,7 +80,7 @@ const KNOWN: &[Known] = &[
         ),
         trap: true,
     },
-    Known {
+    KnownSubject {
         words: &["thread", "mutex", "concurren", "race", "lock", "parallel counter"],
         name: "sharing state between threads",
         domain: "concurrency",
@@ -132,8 +132,8 @@ impl Subject {
     }
 }
 
-impl From<&Known> for Subject {
-    fn from(known: &Known) -> Self {
+impl From<&KnownSubject> for Subject {
+    fn from(known: &KnownSubject) -> Self {
         Self {
             name: known.name.into(),
             domain: known.domain.into(),

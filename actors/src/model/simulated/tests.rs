@@ -39,15 +39,15 @@ async fn score_of(model: &Simulated, task: &str, memories: &str) -> f64 {
 async fn every_purpose_is_answered_in_its_form_and_the_same_for_the_same_seed() {
     let values = [("task", "parse a csv file"), ("solution", "x"), ("attempts", "y"), ("memories", "none")];
     for template in Template::ALL {
-        let first = ask(&Simulated::new(SimulatedSettings::default()), template, Some(1), &values).await;
-        let again = ask(&Simulated::new(SimulatedSettings::default()), template, Some(1), &values).await;
+        let first = ask(&Simulated::new(SimulatedBehaviour::default()), template, Some(1), &values).await;
+        let again = ask(&Simulated::new(SimulatedBehaviour::default()), template, Some(1), &values).await;
         assert_eq!(first, again);
     }
 }
 
 #[tokio::test]
 async fn a_recalled_lesson_of_the_kind_makes_the_solution_better() {
-    let model = Simulated::new(SimulatedSettings::default());
+    let model = Simulated::new(SimulatedBehaviour::default());
     let task = "write a binary search over a sorted list";
     let lesson = format!("<{FENCE}>Search with an inclusive lower and an exclusive upper bound</{FENCE}>");
     assert!(score_of(&model, task, &lesson).await > score_of(&model, task, "nothing").await + 0.1);
@@ -55,7 +55,7 @@ async fn a_recalled_lesson_of_the_kind_makes_the_solution_better() {
 
 #[tokio::test]
 async fn a_trap_catches_who_was_not_warned() {
-    let model = Simulated::new(SimulatedSettings::default());
+    let model = Simulated::new(SimulatedBehaviour::default());
     let warning = format!("<{FENCE}>Splitting a quoted format at its separator breaks fields apart</{FENCE}>");
     assert!(score_of(&model, "parse a csv file", "nothing").await < 0.5);
     assert!(score_of(&model, "parse a csv file", &warning).await > 0.6);
@@ -63,13 +63,13 @@ async fn a_trap_catches_who_was_not_warned() {
 
 #[tokio::test(start_paused = true)]
 async fn latency_and_failures_come_as_ordered() {
-    let latency = Latency { base: Duration::from_millis(400), jitter: 0.0 };
-    let model = Simulated::new(SimulatedSettings { latency, ..SimulatedSettings::default() });
+    let latency = SimulatedLatency { base: Duration::from_millis(400), jitter: 0.0 };
+    let model = Simulated::new(SimulatedBehaviour { latency, ..SimulatedBehaviour::default() });
     let begun = tokio::time::Instant::now();
     ask(&model, Template::Think, Some(1), &[("task", "x")]).await;
     assert_eq!(begun.elapsed(), Duration::from_millis(400));
 
-    let model = Simulated::new(SimulatedSettings { failure_rate: 0.2, ..SimulatedSettings::default() });
+    let model = Simulated::new(SimulatedBehaviour { failure_rate: 0.2, ..SimulatedBehaviour::default() });
     let mut failed = 0;
     for _ in 0..1_000 {
         let request = completion(Template::Think, Some(1), &[("task", "x")]);
@@ -81,8 +81,8 @@ async fn latency_and_failures_come_as_ordered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_call_ends_at_once_and_a_late_one_at_its_deadline() {
-    let latency = Latency { base: Duration::from_secs(60), jitter: 0.0 };
-    let model = Simulated::new(SimulatedSettings { latency, ..SimulatedSettings::default() });
+    let latency = SimulatedLatency { base: Duration::from_secs(60), jitter: 0.0 };
+    let model = Simulated::new(SimulatedBehaviour { latency, ..SimulatedBehaviour::default() });
     let request = || completion(Template::Think, Some(1), &[("task", "x")]);
     let cancel = CancellationToken::new();
     cancel.cancel();

@@ -14,7 +14,7 @@ use super::child::{Child, ChildPhase, ChildSpec, ChildStatus};
 use crate::runtime::{Events, SystemEvent, Tasks};
 pub(super) use stop::KILL_LIMIT;
 use stop::StopSequence;
-pub use stop::{Ending, Stopped};
+pub use stop::{StopOutcome, Stopped};
 
 /// Too many restarts within the window: the supervisor's own supervisor decides.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +67,7 @@ pub enum SupervisorMsg {
         reply: RpcReplyPort<Vec<Stopped>>,
     },
     ChildStopped {
-        ending: Ending,
+        ending: StopOutcome,
         elapsed: Duration,
     },
 }

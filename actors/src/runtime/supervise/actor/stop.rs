@@ -13,7 +13,7 @@ use super::{SupervisorMsg, SupervisorState};
 pub(in crate::runtime::supervise) const KILL_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum StopOutcome {
     /// It handled every message that was in its mailbox, and its `post_stop` ran.
     Drained,
     /// It did not end within its grace.
@@ -27,7 +27,7 @@ pub enum Ending {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {
     pub name: &'static str,
-    pub ending: Ending,
+    pub ending: StopOutcome,
     pub elapsed: Duration,
 }
 
@@ -59,7 +59,7 @@ impl SupervisorState {
         self.stop_next(myself);
     }
 
-    pub(super) fn child_stopped(&mut self, myself: &ActorRef<SupervisorMsg>, ending: Ending, elapsed: Duration) {
+    pub(super) fn child_stopped(&mut self, myself: &ActorRef<SupervisorMsg>, ending: StopOutcome, elapsed: Duration) {
         if let Some(sequence) = &mut self.stopping {
             sequence.report.push(Stopped { name: sequence.current, ending, elapsed });
         }
@@ -76,7 +76,7 @@ impl SupervisorState {
             if let Some(actor) = child.running.clone() {
                 child.spec.drain(&actor);
                 self.tasks.pipe(myself, ended(actor, sequence.grace), |ended| {
-                    let (ending, elapsed) = ended.unwrap_or((Ending::Stuck, Duration::ZERO));
+                    let (ending, elapsed) = ended.unwrap_or((StopOutcome::Stuck, Duration::ZERO));
                     SupervisorMsg::ChildStopped { ending, elapsed }
                 });
                 self.stopping = Some(sequence);
@@ -84,21 +84,21 @@ impl SupervisorState {
             }
             child.end();
             let name = child.spec.name;
-            sequence.report.push(Stopped { name, ending: Ending::NotRunning, elapsed: Duration::ZERO });
+            sequence.report.push(Stopped { name, ending: StopOutcome::NotRunning, elapsed: Duration::ZERO });
         }
         let _ = sequence.reply.send(sequence.report);
         myself.stop(None);
     }
 }
 
-async fn ended(actor: ActorCell, grace: Duration) -> (Ending, Duration) {
+async fn ended(actor: ActorCell, grace: Duration) -> (StopOutcome, Duration) {
     let begun = Instant::now();
     let ending = match actor.wait(Some(grace)).await {
         Err(_late) => match actor.kill_and_wait(Some(KILL_LIMIT)).await {
-            Err(RactorErr::Timeout) => Ending::Stuck,
-            _ => Ending::Killed,
+            Err(RactorErr::Timeout) => StopOutcome::Stuck,
+            _ => StopOutcome::Killed,
         },
-        Ok(()) => Ending::Drained,
+        Ok(()) => StopOutcome::Drained,
     };
     (ending, begun.elapsed())
 }
