@@ -119,7 +119,7 @@ async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
         };
     }
     let opened = async {
-        let options = Options { open_timeout: OPEN_LIMIT, open_patience: OPEN_LIMIT, ..Options::default() };
+        let options = Options { open_timeout: OPEN_LIMIT, open_turns_timeout: OPEN_LIMIT, ..Options::default() };
         let store = LanceStore::open(dir, embedder.fingerprint(), options).await?;
         let limit = Deadline::after(STORE_LIMIT);
         let failed = JobFilter { state: Some(JobState::Failed), ..JobFilter::default() };

@@ -176,20 +176,20 @@ fn path_of(dir: &Path, id: TraceId) -> PathBuf {
 
 /// As much of a trace as says whether it goes, and which revision it is.
 #[derive(Deserialize)]
-struct Head {
+struct TraceHead {
     trace_id: TraceId,
     #[serde(default)]
     revision: u64,
-    metadata: Owner,
+    metadata: TraceOwner,
     created_at: Timestamp,
 }
 
 #[derive(Deserialize)]
-struct Owner {
+struct TraceOwner {
     workspace_id: WorkspaceId,
 }
 
-impl Head {
+impl TraceHead {
     fn is_in(&self, scope: &EraseScope) -> bool {
         match scope {
             EraseScope::Workspace(id) => self.metadata.workspace_id == *id,
@@ -241,9 +241,9 @@ fn may_be_in(id: TraceId, scope: &EraseScope) -> bool {
 }
 
 /// `None` when it is no trace file.
-fn head_of(path: &Path, id: TraceId) -> io::Result<Option<Head>> {
+fn head_of(path: &Path, id: TraceId) -> io::Result<Option<TraceHead>> {
     let Some(json) = unless_gone(fs::read(path))? else { return Ok(None) };
-    Ok(serde_json::from_slice::<Head>(&json).ok().filter(|head| head.trace_id == id))
+    Ok(serde_json::from_slice::<TraceHead>(&json).ok().filter(|head| head.trace_id == id))
 }
 
 fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {

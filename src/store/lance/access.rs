@@ -1,7 +1,7 @@
 //! What of a directory can be used right now. It is opened for reading alone where it cannot be written to, and opened again,
 //! repairs included, as soon as it can: by the next write, or by a look now and then while it is read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -9,24 +9,28 @@ use reasoning_bank_actors::ports::{Fingerprint, Limitation, ReadOnlyCause, Store
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::time::Instant;
 
-use super::format::Layout;
-use super::{Options, Shared, blocking, commit, failed, open_for_writing, read_only, within};
+use super::commit::bulk;
+use super::commit::write_lock::WriteLock;
+use super::erase;
+use super::errors::{failed, read_only_cause, to_answer, within};
+use super::layout::Layout;
+use super::repair::pending::finish_pending;
+use super::repair::{format, read_only, recovery, upgrade};
+use super::shared::{Options, SharedStore};
+use super::threads::blocking;
 use crate::store::files::write_synced;
 
 /// So often a read has a look whether it can be written again,
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// waiting no longer for the write lock,
-const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 /// and writing so much to see whether there is room.
 const PROBE_BYTES: usize = 64 << 10;
-/// What is left to whoever waits, so that the answer says why.
-const TO_ANSWER: Duration = Duration::from_millis(500);
-
 pub(super) struct Access {
     dir: PathBuf,
     fingerprint: Fingerprint,
     options: Options,
-    shared: RwLock<Arc<Shared>>,
+    shared: RwLock<Arc<SharedStore>>,
     trouble: Mutex<Option<Trouble>>,
     /// Held by the one that opens the directory again.
     opening: tokio::sync::Mutex<()>,
@@ -42,20 +46,20 @@ impl Access {
     /// # Errors
     /// Those of [`open_for_writing`], where what is there cannot be read either.
     pub(super) async fn open(dir: PathBuf, fingerprint: &Fingerprint, options: Options) -> Result<Self, StoreError> {
-        let patience = Deadline::after(options.open_patience);
+        let turns_end = Deadline::after(options.open_turns_timeout);
         loop {
             let refused = match open_for_writing(&dir, fingerprint, options.clone()).await {
                 Ok(shared) => return Ok(Self::of(dir, fingerprint, options, shared, None)),
                 Err(error) => error,
             };
-            let Some(cause) = read_only::cause_of(&refused) else { return Err(refused) };
+            let Some(cause) = read_only_cause(&refused) else { return Err(refused) };
             match read_only::open(Layout::of(&dir), fingerprint, options.clone(), cause).await {
                 Ok(shared) => {
                     tracing::warn!(dir = %dir.display(), "{}; {}", shared.limitation(cause), cause.remedy());
                     return Ok(Self::of(dir, fingerprint, options, shared, Some(cause)));
                 }
                 // whoever holds the lock may be about to make it readable
-                Err(StoreError::Unusable(_)) if cause == ReadOnlyCause::LockHeld && !patience.passed() => {}
+                Err(StoreError::Unusable(_)) if cause == ReadOnlyCause::LockHeld && !turns_end.passed() => {}
                 // not a lasting answer: the next request tries again
                 Err(StoreError::Unusable(why)) => {
                     let refused = told(&refused);
@@ -71,7 +75,7 @@ impl Access {
         dir: PathBuf,
         fingerprint: &Fingerprint,
         options: Options,
-        shared: Shared,
+        shared: SharedStore,
         cause: Option<ReadOnlyCause>,
     ) -> Self {
         let trouble = cause.map(|cause| Trouble { cause, looked: Instant::now() });
@@ -85,7 +89,7 @@ impl Access {
         }
     }
 
-    pub(super) fn shared(&self) -> Arc<Shared> {
+    pub(super) fn shared(&self) -> Arc<SharedStore> {
         Arc::clone(&self.shared.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -100,7 +104,7 @@ impl Access {
     }
 
     /// For a read. Has a look now and then, beside it, whether what could not be written can be by now.
-    pub(super) fn for_reading(self: &Arc<Self>) -> Arc<Shared> {
+    pub(super) fn for_reading(self: &Arc<Self>) -> Arc<SharedStore> {
         let is_due = {
             let mut trouble = self.trouble();
             let due = trouble.as_mut().filter(|trouble| trouble.looked.elapsed() >= LOOK_EVERY);
@@ -109,7 +113,7 @@ impl Access {
         if is_due {
             let access = Arc::clone(self);
             tokio::spawn(async move {
-                if let Err(error) = access.look(Deadline::after(LOCK_PATIENCE)).await {
+                if let Err(error) = access.look(Deadline::after(LOCK_TIMEOUT)).await {
                     tracing::debug!(%error, "the store cannot be written to yet");
                 }
             });
@@ -122,7 +126,7 @@ impl Access {
     pub(super) async fn look(self: &Arc<Self>, deadline: Deadline) -> Result<(), StoreError> {
         self.write(deadline, move |shared| async move {
             let guard = shared.lock.acquire_in_turn(to_answer(deadline)).await?;
-            commit::settle(&shared, &guard).await?;
+            finish_pending(&shared, &guard).await?;
             let probe = shared.layout.probe();
             blocking(move || {
                 write_synced(&probe, &[0; PROBE_BYTES])?;
@@ -135,7 +139,7 @@ impl Access {
     }
 
     /// The directory, opened for writing.
-    pub(super) async fn writable(self: &Arc<Self>, deadline: Deadline) -> Result<Arc<Shared>, StoreError> {
+    pub(super) async fn writable(self: &Arc<Self>, deadline: Deadline) -> Result<Arc<SharedStore>, StoreError> {
         self.noted(within(deadline, self.for_writing(to_answer(deadline))).await)
     }
 
@@ -143,7 +147,7 @@ impl Access {
     pub(super) async fn write<T, F>(
         self: &Arc<Self>,
         deadline: Deadline,
-        work: impl FnOnce(Arc<Shared>) -> F,
+        work: impl FnOnce(Arc<SharedStore>) -> F,
     ) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, StoreError>>,
@@ -157,14 +161,14 @@ impl Access {
     }
 
     fn noted<T>(&self, done: Result<T, StoreError>) -> Result<T, StoreError> {
-        let done = done.map_err(|error| read_only::cause_of(&error).map_or(error, StoreError::ReadOnly));
+        let done = done.map_err(|error| read_only_cause(&error).map_or(error, StoreError::ReadOnly));
         if let Err(StoreError::ReadOnly(cause)) = &done {
             *self.trouble() = Some(Trouble { cause: *cause, looked: Instant::now() });
         }
         done
     }
 
-    async fn for_writing(self: &Arc<Self>, deadline: Deadline) -> Result<Arc<Shared>, StoreError> {
+    async fn for_writing(self: &Arc<Self>, deadline: Deadline) -> Result<Arc<SharedStore>, StoreError> {
         if !self.shared().is_read_only() {
             return Ok(self.shared());
         }
@@ -174,7 +178,7 @@ impl Access {
             let _alone = access.opening.lock().await;
             if access.shared().is_read_only() {
                 let left = deadline.remaining();
-                let options = Options { open_timeout: left, open_patience: left, ..access.options.clone() };
+                let options = Options { open_timeout: left, open_turns_timeout: left, ..access.options.clone() };
                 let shared = open_for_writing(&access.dir, &access.fingerprint, options).await?;
                 tracing::info!("the store can be written to again");
                 *access.shared.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shared);
@@ -186,9 +190,20 @@ impl Access {
     }
 }
 
-/// A little before the deadline, so that whoever waits is told what stood in the way.
-pub(super) fn to_answer(deadline: Deadline) -> Deadline {
-    deadline.leaving(TO_ANSWER)
+/// Opens the directory: creates what is missing, repairs what a crash or a power loss left behind.
+async fn open_for_writing(dir: &Path, fingerprint: &Fingerprint, options: Options) -> Result<SharedStore, StoreError> {
+    let layout = Layout::prepare(dir).await?;
+    let lock = WriteLock::of(&layout);
+    let guard = lock.acquire_unless_stalled(options.open_timeout, Deadline::after(options.open_turns_timeout)).await?;
+    let format = format::check(&layout, fingerprint).await?;
+    let (tables, damaged) = recovery::open_tables(&layout, fingerprint.dims).await?;
+    bulk::take_back(&layout).await?;
+    upgrade::upgrade(&layout, &tables, format, damaged).await?;
+    let shared = SharedStore::new(layout, options, fingerprint, tables).with_lock(lock);
+    recovery::replay(&shared, &guard, damaged).await?;
+    erase::finish_for_earlier_versions(&shared, &guard).await?;
+    drop(guard);
+    Ok(shared)
 }
 
 fn told(refused: &StoreError) -> String {
@@ -201,13 +216,13 @@ fn told(refused: &StoreError) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use jiff::Timestamp;
     use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Page, Record, StoreReads};
     use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 
-    use super::super::{LanceStore, journal};
+    use super::super::LanceStore;
+    use super::super::commit::journal;
     use super::*;
     use crate::store::files::faults;
 
@@ -331,19 +346,5 @@ mod tests {
         assert!(!dir.path().join("bank").exists());
         register(&store, "/one").await.unwrap();
         assert_eq!(registered(&store).await, sorted(&["/one"]));
-    }
-
-    #[test]
-    fn the_cause_is_told_by_the_number_of_the_system_whatever_layer_it_comes_through() {
-        let of = |text: &str| read_only::cause_of(&StoreError::Failed(text.into()));
-        assert_eq!(
-            of("LanceError(IO): Unable to write: No space left on device (os error 28)"),
-            Some(ReadOnlyCause::DiskFull)
-        );
-        assert_eq!(of("a: b: Read-only file system (os error 30) at path \"/x\""), Some(ReadOnlyCause::FileSystem));
-        assert_eq!(of("Permission denied (os error 13)"), Some(ReadOnlyCause::Permission));
-        for other in ["Input/output error (os error 5)", "os error 28", "(os error x)", "(os error 28", ""] {
-            assert_eq!(of(other), None, "{other}");
-        }
     }
 }

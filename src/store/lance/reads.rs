@@ -18,14 +18,20 @@ use reasoning_bank_domain::retrieval::candidates::Candidates;
 use uuid::Uuid;
 
 use super::tables::Tables;
-use super::{LanceStore, Shared, format, pages, read, resident, search, summary, unembedded, view, within};
+use super::errors::within;
+use super::search::{self, pages, summary, view};
+use super::shared::SharedStore;
+use super::tables::read;
+use super::vectors::fingerprint::check_embedder;
+use super::vectors::unembedded;
+use super::{LanceStore, resident};
 
 impl LanceStore {
     /// A read that sees each commit whole or not at all.
     fn whole<T>(
         &self,
         deadline: Deadline,
-        read: impl AsyncFn(&Shared, &Tables) -> Result<T, StoreError>,
+        read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let shared = self.shared();
         within(deadline, async move { view::whole(&shared, read).await })
@@ -36,19 +42,19 @@ impl LanceStore {
     fn of_own_vectors<T>(
         &self,
         deadline: Deadline,
-        read: impl AsyncFn(&Shared, &Tables) -> Result<T, StoreError>,
+        read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let shared = self.shared();
         within(deadline, async move {
             let read = view::whole(&shared, read).await;
-            format::check_embedder(&shared.layout, &shared.fingerprint)?;
+            check_embedder(&shared.layout, &shared.fingerprint)?;
             read
         })
     }
 }
 
 /// Vectors may have been made again since their memory was written; they are those of the directory's embedder.
-fn name_embedder(shared: &Shared, mut rows: Vec<MemoryRow>) -> Vec<MemoryRow> {
+fn name_embedder(shared: &SharedStore, mut rows: Vec<MemoryRow>) -> Vec<MemoryRow> {
     for embedder in rows.iter_mut().filter_map(|row| row.memory.embedder.as_mut()) {
         *embedder = shared.fingerprint.to_string();
     }

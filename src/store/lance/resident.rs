@@ -25,16 +25,19 @@ use reasoning_bank_domain::text::terms::QueryTerm;
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 
+use crate::allocator;
+use crate::store::lance::errors::failed;
+use crate::store::lance::threads::{blocking, self};
+use self::cache::{BuildGuard, CachedIndex, Look, NotCached};
+use self::fill::Deltas;
+use self::owner::Owner;
+use self::rows::Snapshot;
+use self::table_deltas::TableVersions;
+use self::versions::CommittedVersions;
+
 pub(super) use self::cache::Resident;
 pub use self::cache::ResidentUse;
 
-use self::cache::{BuildGuard, CachedIndex, Look, NotCached};
-use self::fill::{Deltas, TableVersions};
-use self::owner::Owner;
-use self::rows::Snapshot;
-use self::versions::Versions;
-use super::{blocking, failed, threads};
-use crate::allocator;
 
 /// An owner index of so many passages is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;
@@ -104,7 +107,7 @@ async fn indexes(resident: &Arc<Resident>, visible: &Visible) -> Result<Option<V
 async fn index(
     resident: &Arc<Resident>,
     owner: Owner,
-    newest: &Versions,
+    newest: &CommittedVersions,
 ) -> Result<Option<Arc<CachedIndex>>, StoreError> {
     let asked_before = match resident.look_up(&owner) {
         Look::Cached(cached) => return Ok(is_current(resident, &cached, newest).await?.then_some(cached)),
@@ -165,7 +168,7 @@ async fn make(resident: Arc<Resident>, owner: Owner, guard: BuildGuard, at_once:
         let (reading, timeout) =
             if at_once { (&resident.reading_little, TIMEOUT) } else { (&resident.reading, Duration::MAX) };
         let Ok(_alone) = tokio::time::timeout(timeout, reading.lock()).await else { return Ok(Err(NotCached::Busy)) };
-        let snapshot = Snapshot::take(&resident).await?;
+        let snapshot = Snapshot::take(&resident.layout, &resident.tables).await?;
         let room = |bytes| guard.make_room(bytes, at_once);
         let index = fill::load(&snapshot, &owner, resident.dims, room).await?;
         if !at_once {
@@ -197,7 +200,7 @@ async fn make(resident: Arc<Resident>, owner: Owner, guard: BuildGuard, at_once:
 async fn is_current(
     resident: &Arc<Resident>,
     cached: &Arc<CachedIndex>,
-    newest: &Versions,
+    newest: &CommittedVersions,
 ) -> Result<bool, StoreError> {
     if cached.is_at(newest) {
         return Ok(true);
@@ -228,7 +231,7 @@ async fn is_current(
 /// The newest version of the tables, and what came to it since `versions`. `None` where an owner index has to be filled
 /// anew.
 async fn what_came(resident: &Resident, versions: &TableVersions) -> Result<Option<(Snapshot, Deltas)>, StoreError> {
-    let snapshot = Snapshot::take(resident).await?;
+    let snapshot = Snapshot::take(&resident.layout, &resident.tables).await?;
     Ok(fill::deltas(versions, &snapshot).await?.map(|deltas| (snapshot, deltas)))
 }
 

@@ -9,8 +9,11 @@ use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use reasoning_bank_actors::ports::StoreError;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
+
+use super::errors::failed;
 
 static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
     let half_of_the_cores = (available_parallelism().map_or(1, NonZero::get) / 2).max(1);
@@ -30,6 +33,11 @@ pub(super) fn search<T: Send>(part: impl FnOnce() -> T + Send) -> T {
         Some(pool) => pool.install(part),
         None => part(),
     }
+}
+
+/// Does file work of milliseconds off the threads that serve requests.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work).await.map_err(failed)
 }
 
 /// LanceDB leaves two cores idle when it encodes rows and builds indexes; where there are two, one thread does all of it.

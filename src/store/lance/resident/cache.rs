@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use reasoning_bank_index::OwnerIndex;
 
-use super::super::format::Layout;
-use super::super::tables::Tables;
-use super::fill::TableVersions;
 use super::owner::Owner;
-use super::versions::{NewestVersions, Versions};
+use super::table_deltas::TableVersions;
+use super::versions::{CommittedVersions, NewestVersions};
+use crate::store::lance::layout::Layout;
+use crate::store::lance::tables::Tables;
 
 /// A large owner index, which takes long to be made, takes the place of another one only when that was not used for so
 /// long: who asks for both in turn would wait for one of them for ever.
@@ -23,7 +23,7 @@ const ROOM_AGAIN_AFTER: Duration = Duration::from_secs(300);
 /// Owners that are remembered for having asked; beyond that all but those with an owner index are forgotten.
 const MOST_ENTRIES: usize = 10_000;
 
-pub(in super::super) struct Resident {
+pub(in crate::store::lance) struct Resident {
     pub(super) layout: Layout,
     pub(super) tables: Tables,
     pub(super) dims: usize,
@@ -34,7 +34,7 @@ pub(in super::super) struct Resident {
     /// takes little.
     pub(super) reading: tokio::sync::Mutex<()>,
     pub(super) reading_little: tokio::sync::Mutex<()>,
-    state: Mutex<State>,
+    state: Mutex<CacheState>,
     pub(super) answered: AtomicU64,
     pub(super) read: AtomicU64,
     /// Somebody brings the owner indexes up to date now and then.
@@ -43,7 +43,7 @@ pub(in super::super) struct Resident {
 }
 
 #[derive(Default)]
-struct State {
+struct CacheState {
     entries: HashMap<Owner, EntryState>,
     /// How often all owner indexes were thrown away because something was erased: what was read before must not come
     /// back.
@@ -111,7 +111,7 @@ impl CachedIndex {
         self.versioned.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn is_at(&self, newest: &Versions) -> bool {
+    pub(super) fn is_at(&self, newest: &CommittedVersions) -> bool {
         self.versioned().versions.are_at(newest)
     }
 }
@@ -137,7 +137,7 @@ pub(super) enum Look {
 }
 
 impl Resident {
-    pub(in super::super) fn new(layout: &Layout, tables: Tables, dims: usize, budget: usize) -> Self {
+    pub(in crate::store::lance) fn new(layout: &Layout, tables: Tables, dims: usize, budget: usize) -> Self {
         Self {
             layout: layout.clone(),
             tables,
@@ -158,11 +158,11 @@ impl Resident {
         self.budget > 0
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CacheState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(in super::super) fn in_use(&self) -> ResidentUse {
+    pub(in crate::store::lance) fn in_use(&self) -> ResidentUse {
         let state = self.state();
         let bytes = state.indexes().map(|cached| cached.bytes.load(Ordering::Relaxed)).sum();
         let [answered, read] = [&self.answered, &self.read].map(|count| count.load(Ordering::Relaxed));
@@ -171,7 +171,7 @@ impl Resident {
 
     /// Throws away all owner indexes, and what is being read for new ones. To be called when rows were erased, before
     /// anybody hears that they are.
-    pub(in super::super) fn forget(&self) {
+    pub(in crate::store::lance) fn forget(&self) {
         let mut state = self.state();
         state.erasures += 1;
         state.entries.clear();
@@ -242,7 +242,7 @@ impl Resident {
     }
 }
 
-impl State {
+impl CacheState {
     fn indexes(&self) -> impl Iterator<Item = &Arc<CachedIndex>> {
         self.entries
             .values()

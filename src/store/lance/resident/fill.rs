@@ -10,14 +10,14 @@ use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_index::{IndexedMemory, OwnerIndex};
 
-use super::super::rows::on_all_cores;
-use super::super::{blocking, failed, threads};
-use super::cache::NotCached;
+use super::cache::{CachedIndex, NotCached};
 use super::owner::Owner;
+use super::row_lookup;
 use super::rows::{self, OF_MEMORIES, OF_PASSAGES, OF_SIGNALS, Snapshot};
-use super::table_deltas::{self, TableDelta, TableVersion};
-use super::versions::Versions;
-use super::{CachedIndex, row_lookup};
+use super::table_deltas::{self, TableDelta, TableVersions};
+use crate::store::lance::errors::failed;
+use crate::store::lance::tables::rows::on_all_cores;
+use crate::store::lance::threads::{self, blocking};
 
 /// How often it is looked at how large an owner index has become: once in so many batches.
 const BATCHES_BETWEEN_LOOKS: usize = 16;
@@ -29,38 +29,6 @@ const LOOKED_UP: usize = 500;
 /// all.
 const FEW_MEMORIES: usize = 2_000;
 const SIGNALS_A_MEMORY: usize = 20;
-
-/// Versions of the tables that an owner index stands for.
-#[derive(Debug, Clone)]
-pub(super) struct TableVersions {
-    pub(super) memories: TableVersion,
-    pub(super) passages: TableVersion,
-    pub(super) signals: TableVersion,
-}
-
-impl From<&Snapshot> for TableVersions {
-    fn from(snapshot: &Snapshot) -> Self {
-        Self {
-            memories: (&*snapshot.memories).into(),
-            passages: (&*snapshot.passages).into(),
-            signals: (&*snapshot.signals).into(),
-        }
-    }
-}
-
-impl TableVersions {
-    /// How many versions the table has that is farthest ahead of these.
-    pub(super) fn commits_behind(&self, newest: &Versions) -> u64 {
-        let behind = |own: &TableVersion, newest: u64| newest.saturating_sub(own.version);
-        let memories = behind(&self.memories, newest.memories);
-        memories.max(behind(&self.passages, newest.passages)).max(behind(&self.signals, newest.signals))
-    }
-
-    pub(super) fn are_at(&self, newest: &Versions) -> bool {
-        let Self { memories, passages, signals } = self;
-        memories.version >= newest.memories && passages.version >= newest.passages && signals.version >= newest.signals
-    }
-}
 
 /// An owner index with all that its owner has; none where `room` says so of its bytes, now and then.
 pub(super) async fn load(

@@ -6,7 +6,7 @@ use reasoning_bank_actors::ports::Visible;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{Memory, Status};
 
-use super::super::filter;
+use crate::store::lance::tables::filter;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Owner {

@@ -15,9 +15,10 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_index::RowLocation;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::super::{failed, rows as records};
 use super::cache::{CachedIndex, Resident};
 use super::rows;
+use crate::store::lance::errors::failed;
+use crate::store::lance::tables::rows as records;
 
 /// Those of these memories that are found so, as they are at the newest version.
 pub(super) async fn get(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap<MemoryId, MemoryRow>, StoreError> {

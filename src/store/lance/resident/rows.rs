@@ -18,10 +18,11 @@ use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 
-use super::super::applying::{Applying, Versions};
-use super::super::tables::{TableName, Tables};
-use super::super::{failed, filter, read, rows};
-use super::cache::Resident;
+use super::table_deltas::TableVersions;
+use crate::store::lance::commit::applying::Applying;
+use crate::store::lance::errors::failed;
+use crate::store::lance::layout::Layout;
+use crate::store::lance::tables::{TableName, Tables, Versions, filter, read, rows};
 
 /// Where a row is, as LanceDB names that column.
 const ROW_ID: &str = "_rowaddr";
@@ -48,13 +49,13 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     /// Every commit is in it whole or not at all.
-    pub(super) async fn take(resident: &Resident) -> Result<Self, StoreError> {
+    pub(super) async fn take(layout: &Layout, tables: &Tables) -> Result<Self, StoreError> {
         let mut tries = 0;
         loop {
-            let before = Applying::read(&resident.layout).map_err(failed)?;
-            let snapshot = Self::at(&resident.tables, &before.before).await?;
+            let before = Applying::read(layout).map_err(failed)?;
+            let snapshot = Self::at(tables, &before.before).await?;
             tries += 1;
-            let is_whole = !before.before.is_empty() || Applying::read(&resident.layout).map_err(failed)? == before;
+            let is_whole = !before.before.is_empty() || Applying::read(layout).map_err(failed)? == before;
             if is_whole || tries == TRIES {
                 return Ok(snapshot);
             }
@@ -75,6 +76,16 @@ impl Snapshot {
         let signals = at(TableName::Signals).await?;
         let passages = at(TableName::Passages).await?;
         Ok(Self { memories: at(TableName::Memories).await?, passages, signals })
+    }
+}
+
+impl From<&Snapshot> for TableVersions {
+    fn from(snapshot: &Snapshot) -> Self {
+        Self {
+            memories: (&*snapshot.memories).into(),
+            passages: (&*snapshot.passages).into(),
+            signals: (&*snapshot.signals).into(),
+        }
     }
 }
 
@@ -165,7 +176,7 @@ fn row_id_column(batch: &RecordBatch) -> Result<&[u64], StoreError> {
 }
 
 /// What a passage is found by.
-pub(super) struct Searched<'a> {
+pub(super) struct SearchedPassage<'a> {
     pub(super) memory: MemoryId,
     pub(super) revision: u64,
     pub(super) terms: &'a str,
@@ -173,7 +184,7 @@ pub(super) struct Searched<'a> {
 }
 
 /// The passages of a batch, which has [`OF_PASSAGES`].
-pub(super) fn passages(batch: &RecordBatch) -> Result<Vec<Searched<'_>>, StoreError> {
+pub(super) fn passages(batch: &RecordBatch) -> Result<Vec<SearchedPassage<'_>>, StoreError> {
     let missing = || StoreError::Failed("the passages table lacks a column".into());
     let text = |name| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing);
     let (ids, memories, terms) = (text("id")?, text("memory_id")?, text("terms")?);
@@ -182,7 +193,7 @@ pub(super) fn passages(batch: &RecordBatch) -> Result<Vec<Searched<'_>>, StoreEr
     let dims = vectors.value_length() as usize;
     (0..batch.num_rows())
         .map(|row| {
-            Ok(Searched {
+            Ok(SearchedPassage {
                 memory: memories.value(row).parse().map_err(failed)?,
                 revision: rows::revision_of(ids.value(row)),
                 terms: if terms.is_valid(row) { terms.value(row) } else { "" },

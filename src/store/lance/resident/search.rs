@@ -11,8 +11,9 @@ use reasoning_bank_domain::retrieval::fusion::RankedList;
 use reasoning_bank_domain::text::terms::QueryTerm;
 use reasoning_bank_index::{Collection, OwnerIndex, Query, merge};
 
-use super::super::{blocking, failed, threads};
 use super::cache::{CachedIndex, VersionedIndex};
+use crate::store::lance::errors::failed;
+use crate::store::lance::threads::{self, blocking};
 
 /// Searching fewer passages takes less than handing the work to another thread is worth.
 const PASSAGES_IN_PLACE: usize = 2_000;
@@ -23,7 +24,7 @@ pub(super) async fn search(
     terms: Option<&[QueryTerm]>,
 ) -> Result<Candidates, StoreError> {
     let query = terms.map(Query::new);
-    let search = Arc::new(Search { indexes, recall: recall.clone(), query });
+    let search = Arc::new(IndexSearch { indexes, recall: recall.clone(), query });
     let passages: usize = search.indexes().iter().map(|versioned| versioned.index.passages()).sum();
     if passages <= PASSAGES_IN_PLACE {
         let (text, terms) = search.by_words();
@@ -36,13 +37,13 @@ pub(super) async fn search(
     blocking(move || search.complete(vector, text, terms)).await
 }
 
-struct Search {
+struct IndexSearch {
     indexes: Vec<Arc<CachedIndex>>,
     recall: Recall,
     query: Option<Query>,
 }
 
-impl Search {
+impl IndexSearch {
     fn indexes(&self) -> Vec<RwLockReadGuard<'_, VersionedIndex>> {
         self.indexes.iter().map(|cached| cached.versioned()).collect()
     }

@@ -7,10 +7,12 @@ use lance::Dataset;
 use lance::dataset::transaction::{Operation, UpdateMode};
 use lance::table::format::Fragment;
 
+use super::versions::CommittedVersions;
+
 /// A version of a table, and the fragments that it consists of.
 #[derive(Debug, Clone)]
 pub(super) struct TableVersion {
-    pub(super) version: u64,
+    version: u64,
     fragments: HashSet<u64>,
 }
 
@@ -18,6 +20,28 @@ impl From<&Dataset> for TableVersion {
     fn from(dataset: &Dataset) -> Self {
         let fragments = dataset.fragments().iter().map(|fragment| fragment.id).collect();
         Self { version: dataset.version_id(), fragments }
+    }
+}
+
+/// Versions of the tables that an owner index stands for.
+#[derive(Debug, Clone)]
+pub(super) struct TableVersions {
+    pub(super) memories: TableVersion,
+    pub(super) passages: TableVersion,
+    pub(super) signals: TableVersion,
+}
+
+impl TableVersions {
+    /// How many versions the table has that is farthest ahead of these.
+    pub(super) fn commits_behind(&self, newest: &CommittedVersions) -> u64 {
+        let behind = |own: &TableVersion, newest: u64| newest.saturating_sub(own.version);
+        let memories = behind(&self.memories, newest.memories);
+        memories.max(behind(&self.passages, newest.passages)).max(behind(&self.signals, newest.signals))
+    }
+
+    pub(super) fn are_at(&self, newest: &CommittedVersions) -> bool {
+        let Self { memories, passages, signals } = self;
+        memories.version >= newest.memories && passages.version >= newest.passages && signals.version >= newest.signals
     }
 }
 

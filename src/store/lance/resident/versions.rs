@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use super::super::applying::Applying;
-use super::super::format::Layout;
-use super::super::recovery;
-use super::super::tables::TableName;
+use crate::store::lance::commit::applying::Applying;
+use crate::store::lance::layout::Layout;
+use crate::store::lance::tables::{TableName, manifests};
 
 /// Versions of the tables that owner indexes are filled from.
-pub(super) struct Versions {
+pub(super) struct CommittedVersions {
     pub(super) memories: u64,
     pub(super) passages: u64,
     pub(super) signals: u64,
@@ -39,13 +38,13 @@ impl NewestVersions {
     }
 
     /// Of the last commits that any process has made, whole.
-    pub(super) fn read(&self) -> io::Result<Versions> {
+    pub(super) fn read(&self) -> io::Result<CommittedVersions> {
         let before = Applying::read(&self.layout)?.before;
         let version = |table, newest: &Newest| match before.get(&table) {
             Some(version) => Ok(*version),
             None => newest.version(),
         };
-        Ok(Versions {
+        Ok(CommittedVersions {
             memories: version(TableName::Memories, &self.memories)?,
             passages: version(TableName::Passages, &self.passages)?,
             signals: version(TableName::Signals, &self.signals)?,
@@ -57,12 +56,12 @@ impl NewestVersions {
 struct Newest {
     table: PathBuf,
     manifests: PathBuf,
-    seen: Mutex<Option<Seen>>,
+    seen: Mutex<Option<SeenVersion>>,
 }
 
 /// What was found when the directory was last read, and when it had changed last before.
 #[derive(Clone, Copy)]
-struct Seen {
+struct SeenVersion {
     version: u64,
     changed: SystemTime,
 }
@@ -84,8 +83,8 @@ impl Newest {
             }
             _ => {}
         }
-        let version = recovery::newest_version(&self.table)?;
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Seen { version, changed });
+        let version = manifests::newest_version(&self.table)?;
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(SeenVersion { version, changed });
         Ok(version)
     }
 }

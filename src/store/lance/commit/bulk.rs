@@ -1,0 +1,119 @@
+//! Commits of many records: straight into the tables, not through the journal, which would write everything three times.
+//! Such a commit is whole because it can be taken back: before a table changes, everything is synced and a marker file notes
+//! the version of each; it is done when the tables are synced and the marker is gone. Whoever finds the marker puts the
+//! tables back to the versions noted: nobody was told that the commit is stored.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use lance::dataset::builder::DatasetBuilder;
+use reasoning_bank_actors::ports::{Batch, Record, StoreError};
+
+use super::apply::WritePlan;
+use super::checkpoint::{self, Checkpoints};
+use super::write_lock::WriteGuard;
+use crate::store::files::write_synced;
+use crate::store::lance::errors::{failed, unreadable};
+use crate::store::lance::layout::Layout;
+use crate::store::lance::tables::{TableName, Tables, indexes};
+use crate::store::lance::threads::blocking;
+
+/// A batch of as many records goes straight into the tables: two syncs of the tables, some 20 ms, are worth less then than
+/// a frame of megabytes.
+const RECORDS_WORTH_IT: usize = 1_024;
+
+pub(in crate::store::lance) fn is_worth_it(batch: &[Record]) -> bool {
+    batch.len() >= RECORDS_WORTH_IT
+}
+
+/// A batch that goes straight into the tables, with the plan for the case that all of it is to be written: that much is
+/// not known before the write lock is had. None where a record may come to be another one.
+pub(in crate::store::lance) async fn planned(
+    batch: Batch,
+    dims: usize,
+) -> Result<(Batch, Option<WritePlan>), StoreError> {
+    let confirms = |record: &Record| matches!(record, Record::Memory { confirm: Some(_), .. });
+    if !is_worth_it(&batch) || batch.iter().any(confirms) {
+        return Ok((batch, None));
+    }
+    blocking(move || WritePlan::new(&batch, dims).map(|plan| (batch, Some(plan)))).await?
+}
+
+/// All of the plan is durable when it returns, or none of it is there once somebody has written again.
+pub(in crate::store::lance) async fn apply(
+    layout: &Layout,
+    tables: &Tables,
+    checkpoints: &Checkpoints,
+    guard: &WriteGuard,
+    plan: WritePlan,
+) -> Result<(), StoreError> {
+    let ((), written) = tokio::try_join!(mark(layout, tables, checkpoints, guard), plan.write(tables))?;
+    written.publish(tables).await?;
+    checkpoints.sync_tables().await?;
+    let path = layout.bulk();
+    blocking(move || remove_synced(&path)).await?.map_err(failed)?;
+    // tells readers that what they read meanwhile may be of before and of after
+    guard.finish()
+}
+
+/// From now on the commit can be taken back. What comes before it survives whatever becomes of it.
+async fn mark(
+    layout: &Layout,
+    tables: &Tables,
+    checkpoints: &Checkpoints,
+    guard: &WriteGuard,
+) -> Result<(), StoreError> {
+    checkpoints.take(guard).await?;
+    let mut versions: BTreeMap<String, u64> = BTreeMap::new();
+    for (name, table) in tables.each() {
+        versions.insert(name.as_str().to_owned(), indexes::snapshot(table).await?.version_id());
+    }
+    let (path, json) = (layout.bulk(), serde_json::to_vec(&versions).map_err(failed)?);
+    blocking(move || write_synced(&path, &json)).await?.map_err(failed)
+}
+
+/// Takes back a commit that broke off. The write lock must be held, and nothing have been written since.
+pub(in crate::store::lance) async fn take_back(layout: &Layout) -> Result<(), StoreError> {
+    let path = layout.bulk();
+    let Some(json) = blocking(move || read_if_there(&path)).await?.map_err(failed)? else { return Ok(()) };
+    let versions: BTreeMap<String, u64> =
+        serde_json::from_slice(&json).map_err(|error| unreadable(&layout.bulk(), &error))?;
+    tracing::info!("taking back a commit of many records that broke off");
+    for name in TableName::ALL {
+        if let Some(version) = versions.get(name.as_str()) {
+            put_back(&layout.table(name.as_str()), *version).await?;
+        }
+    }
+    let layout = layout.clone();
+    blocking(move || {
+        checkpoint::sync_all(&layout.tables())?;
+        remove_synced(&layout.bulk())
+    })
+    .await?
+    .map_err(failed)
+}
+
+/// Damage may have thrown the table back behind that version already, or to it.
+async fn put_back(table: &Path, version: u64) -> Result<(), StoreError> {
+    let open = || DatasetBuilder::from_uri(table.to_string_lossy());
+    if open().load().await.map_err(failed)?.version_id() <= version {
+        return Ok(());
+    }
+    let mut then = open().with_version(version).load().await.map_err(failed)?;
+    then.restore().await.map_err(failed)
+}
+
+fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn remove_synced(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)?;
+    fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+}

@@ -1,0 +1,36 @@
+//! `journal/erasures.json`: how many erasures there were, and the one that is under way.
+
+use std::fs;
+use std::io;
+
+use reasoning_bank_actors::ports::{EraseScope, StoreError};
+use serde::{Deserialize, Serialize};
+
+use crate::store::files::write_synced;
+use crate::store::lance::errors::{failed, unreadable};
+use crate::store::lance::layout::Layout;
+use crate::store::lance::threads::blocking;
+
+/// Which erasures there were. One that is under way is finished by whoever writes next.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(in crate::store::lance) struct Erasures {
+    pub(in crate::store::lance) count: u64,
+    pub(in crate::store::lance) pending: Option<EraseScope>,
+}
+
+impl Erasures {
+    pub(in crate::store::lance) async fn read(layout: &Layout) -> Result<Self, StoreError> {
+        let path = layout.erasures();
+        blocking(move || match fs::read(&path) {
+            Ok(json) => serde_json::from_slice(&json).map_err(|error| unreadable(&path, &error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(failed(error)),
+        })
+        .await?
+    }
+
+    pub(in crate::store::lance) async fn write(&self, layout: &Layout) -> Result<(), StoreError> {
+        let (path, json) = (layout.erasures(), serde_json::to_vec(self).map_err(failed)?);
+        blocking(move || write_synced(&path, &json).map_err(failed)).await?
+    }
+}

@@ -1,0 +1,54 @@
+//! Reads that see a commit whole or not at all, although its tables change one after the other and readers take no lock. The
+//! writer says which versions the tables had before (`applying`); until it is done, they are read at those. Where it begins
+//! or ends during a read, the read is done again.
+
+use std::sync::PoisonError;
+
+use reasoning_bank_actors::ports::StoreError;
+
+use crate::store::lance::commit::applying::Applying;
+use crate::store::lance::errors::failed;
+use crate::store::lance::shared::SharedStore;
+use crate::store::lance::tables::{Tables, Versions};
+
+/// Where one commit follows the other all the while, the last try counts.
+const TRIES: usize = 4;
+
+pub(in crate::store::lance) async fn whole<T>(
+    shared: &SharedStore,
+    read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let mut tries = 0;
+    loop {
+        let before = Applying::read(&shared.layout).map_err(failed)?;
+        let tables = tables(shared, &before.before).await;
+        let found = read(shared, &tables).await;
+        tries += 1;
+        let is_whole = !before.before.is_empty() || Applying::read(&shared.layout).map_err(failed)? == before;
+        if is_whole || tries == TRIES {
+            return found;
+        }
+    }
+}
+
+/// The tables at these versions, those that are not named as they are. Versions that are no more were noted before a loss of
+/// power; what is there now is all that there is.
+async fn tables(shared: &SharedStore, versions: &Versions) -> Tables {
+    if versions.is_empty() {
+        return shared.tables.clone();
+    }
+    let pinned = || shared.pinned.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, tables)) = pinned().as_ref().filter(|(known, _)| known == versions) {
+        return tables.clone();
+    }
+    match shared.tables.at(versions).await {
+        Ok(tables) => {
+            *pinned() = Some((versions.clone(), tables.clone()));
+            tables
+        }
+        Err(error) => {
+            tracing::debug!(%error, "a commit that broke off names versions that are gone");
+            shared.tables.clone()
+        }
+    }
+}
