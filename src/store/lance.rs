@@ -1,11 +1,20 @@
 //! The store port over LanceDB in a local directory. LanceDB knows neither transactions over several tables nor fsync;
-//! the journal, the write lock and the recovery beside it make up for both. No LanceDB or arrow type leaves this module.
+//! the journal, the write lock and the recovery beside it make up for both. No LanceDB or arrow type leaves this
+//! module.
+//!
+//! The rooms, in reading order: `tables` is what the tables hold and how rows are read and written, `commit` has the
+//! parts of a commit, and `vectors` says whose vectors there are. `resident` searches in memory. `shared` is what all
+//! handles of an open directory share. `repair` brings a directory into order, `erase` erases, `upkeep` compacts and
+//! indexes, `writer` commits, and `search` reads. `access` opens the directory, for writing where it can. Below all of
+//! them are the paths of the directory (`layout`), errors (`errors`) and threads (`threads`).
+//!
+//! The directory on disk:
 //!
 //! ```text
 //! DIR/format_version          number of the layout
 //! DIR/lance/*.lance           tables
 //! DIR/lance/fingerprint.json  whose vectors they hold
-//! DIR/lance/reembed.json      that vectors of another embedder are being made, beside; see `reembed`
+//! DIR/lance/reembed.json      that vectors of another embedder are being made, beside; see `next_passages`
 //! DIR/lance/unembedded/ID     an empty file for each memory that was stored without vectors
 //! DIR/lance/.write.lock       held by the one process that writes
 //! DIR/lance/.write.owner      which journal it is applying, and the versions of the tables before
@@ -48,19 +57,17 @@ use self::access::Access;
 use self::errors::{failed, within};
 use self::layout::Layout;
 use self::repair::pending::finish_pending;
-use self::search::{scan, view};
 use self::shared::SharedStore;
-use self::tables::{Tables, read};
 use self::threads::blocking;
 use self::upkeep::reembed;
 use self::vectors::unembedded;
-use self::vectors::fingerprint::{Stamp, check_embedder};
+use self::vectors::fingerprint::Stamp;
 
 pub use self::resident::ResidentUse;
 pub use self::shared::Options;
 pub use self::threads::use_all_cores;
 
-/// How long a change of the embedder waits for a directory that could not be written to before.
+/// A change of the embedder waits so long for a directory that could not be written to before.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A data directory that is open. Several processes, and several instances in one process, may have the same one open.
@@ -70,8 +77,9 @@ pub struct LanceStore {
 }
 
 impl LanceStore {
-    /// Creates what is missing, repairs what a crash or a power loss left behind. Damages nothing it refuses to open. What
-    /// cannot be written to for now is opened for reading; writes work again by themselves once they can.
+    /// Opens a data directory: creates what is missing, and repairs what a crash or a power loss left behind. It
+    /// damages nothing that it refuses to open. What cannot be written to for now is opened for reading; writes work
+    /// again by themselves once they can.
     ///
     /// # Errors
     /// [`StoreError::Unusable`], [`StoreError::NewerFormat`], [`StoreError::OtherEmbedder`].
@@ -84,20 +92,20 @@ impl LanceStore {
         self.access.for_reading()
     }
 
-    /// Whether anything can be stored; what is in the way is known afterwards, as [`MemoryStore::limitation`].
+    /// Tries whether anything can be stored. What is in the way is known afterwards, as [`MemoryStore::limitation`].
     ///
     /// # Errors
-    /// [`StoreError::ReadOnly`], or of what comes before a write.
+    /// [`StoreError::ReadOnly`], or an error of what comes before a write.
     pub async fn try_writing(&self, deadline: Deadline) -> Result<(), StoreError> {
         self.access.look(deadline).await
     }
 
-    /// How much of it is searched in memory.
+    /// How much of the directory is searched in memory.
     pub fn resident(&self) -> ResidentUse {
         self.access.shared().resident.in_use()
     }
 
-    /// The embedder whose vectors the directory holds; None where there is no bank in it yet.
+    /// The embedder whose vectors the directory holds; `None` where there is no bank in it yet.
     ///
     /// # Errors
     /// [`StoreError::Unusable`].
@@ -106,13 +114,13 @@ impl LanceStore {
         Ok(blocking(move || Stamp::read(&layout)).await??.map(Fingerprint::from))
     }
 
-    /// Makes the vectors of all passages again with this embedder. The old ones are searched until all are made, and what
-    /// is written meanwhile is made as well; then the directory belongs to the new embedder, and every instance of the
-    /// old one, this one included, is refused. What breaks off is gone on with by the next call. `progress` is told how
+    /// Makes the vectors of all passages again with this embedder. The old ones are searched until all are made, and
+    /// what is written meanwhile is made as well; then the directory belongs to the new embedder, and every instance of
+    /// the old one, this one included, is refused. The next call goes on with what breaks off. `progress` is told how
     /// many passages are done, and of how many. Answers with how many there are.
     ///
     /// # Errors
-    /// Of the store or of the embedder; another process is at the same work.
+    /// The store or the embedder fails, or another process is at the same work.
     pub async fn reembed(&self, embedder: &dyn Embedder, progress: impl Fn(u64, u64)) -> Result<u64, Error> {
         let shared = self.access.writable(Deadline::after(OPEN_TIMEOUT)).await?;
         let passages = reembed::reembed(&shared, embedder, progress).await?;
@@ -120,8 +128,8 @@ impl LanceStore {
         Ok(passages)
     }
 
-    /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed. Does nothing when
-    /// nothing was written since the last one. Goes on to the end by itself when the deadline passes.
+    /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed. Does nothing
+    /// when nothing was written since the last one. The work goes on to its end by itself when the deadline passes.
     pub async fn close(&self, deadline: Deadline) -> Result<(), StoreError> {
         let shared = self.access.shared();
         if shared.queue.is_idle() && shared.journal.bytes() == 0 {

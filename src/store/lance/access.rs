@@ -1,5 +1,5 @@
-//! What of a directory can be used right now. It is opened for reading alone where it cannot be written to, and opened again,
-//! repairs included, as soon as it can: by the next write, or by a look now and then while it is read.
+//! What can be done with a directory right now. It is opened for reading alone where it cannot be written to, and
+//! opened again, repairs included, as soon as it can be: by the next write, or by a look now and then while it is read.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -20,19 +20,21 @@ use super::shared::{Options, SharedStore};
 use super::threads::blocking;
 use crate::store::files::write_synced;
 
-/// So often a read has a look whether it can be written again,
+/// A read looks so often whether the directory can be written to again,
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// waiting no longer for the write lock,
+/// waits no longer for the write lock then,
 const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
-/// and writing so much to see whether there is room.
+/// and writes so much to see whether there is room.
 const PROBE_BYTES: usize = 64 << 10;
+
+/// An open directory, and what stood in the way of the last write.
 pub(super) struct Access {
     dir: PathBuf,
     fingerprint: Fingerprint,
     options: Options,
     shared: RwLock<Arc<SharedStore>>,
     trouble: Mutex<Option<Trouble>>,
-    /// Held by the one that opens the directory again.
+    /// The one that opens the directory again holds this.
     opening: tokio::sync::Mutex<()>,
 }
 
@@ -58,7 +60,7 @@ impl Access {
                     tracing::warn!(dir = %dir.display(), "{}; {}", shared.limitation(cause), cause.remedy());
                     return Ok(Self::of(dir, fingerprint, options, shared, Some(cause)));
                 }
-                // whoever holds the lock may be about to make it readable
+                // the holder of the lock may be about to make it readable
                 Err(StoreError::Unusable(_)) if cause == ReadOnlyCause::LockHeld && !turns_end.passed() => {}
                 // not a lasting answer: the next request tries again
                 Err(StoreError::Unusable(why)) => {
@@ -89,6 +91,7 @@ impl Access {
         }
     }
 
+    /// What is open now, without a look whether it can be written to.
     pub(super) fn shared(&self) -> Arc<SharedStore> {
         Arc::clone(&self.shared.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -97,13 +100,13 @@ impl Access {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What cannot be done for now, or shown.
+    /// What cannot be done or shown for now.
     pub(super) fn limitation(&self) -> Option<Limitation> {
         let cause = self.trouble().as_ref()?.cause;
         Some(self.shared().limitation(cause))
     }
 
-    /// For a read. Has a look now and then, beside it, whether what could not be written can be by now.
+    /// What a read works on. Now and then this looks, beside the read, whether what could not be written can be by now.
     pub(super) fn for_reading(self: &Arc<Self>) -> Arc<SharedStore> {
         let is_due = {
             let mut trouble = self.trouble();
@@ -121,8 +124,8 @@ impl Access {
         self.shared()
     }
 
-    /// Whether it can be written to by now: what would come before a write is done, and as much is written as shows that
-    /// there is room.
+    /// Tries whether the directory can be written to by now: what would come before a write is done, and as much is
+    /// written as shows that there is room.
     pub(super) async fn look(self: &Arc<Self>, deadline: Deadline) -> Result<(), StoreError> {
         self.write(deadline, move |shared| async move {
             let guard = shared.lock.acquire_in_turn(to_answer(deadline)).await?;
@@ -143,7 +146,7 @@ impl Access {
         self.noted(within(deadline, self.for_writing(to_answer(deadline))).await)
     }
 
-    /// Does what writes, and notes whether that went well.
+    /// Does the work, which writes, and notes whether that went well.
     pub(super) async fn write<T, F>(
         self: &Arc<Self>,
         deadline: Deadline,

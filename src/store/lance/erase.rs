@@ -1,5 +1,5 @@
-//! Erasing: what is asked for is written down first, under the write lock, and then carried out (`repair/erasure.rs`), so that
-//! an erasure that breaks off is finished by whoever writes next.
+//! Erasing. What is asked for is written down first, under the write lock, and then carried out (`repair/erasure.rs`),
+//! so that an erasure that breaks off is finished by whoever writes next.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::repair::pending::finish_pending;
 use super::shared::SharedStore;
 use super::tables::{TableName, read, rows};
 
-/// Goes on to the end by itself when the deadline passes.
+/// Erases what is in the scope. The work goes on to its end by itself when the deadline passes.
 pub(super) async fn erase(
     shared: &Arc<SharedStore>,
     scope: EraseScope,
@@ -35,6 +35,7 @@ pub(super) async fn erase(
     within(deadline, async { work.await.map_err(failed)? }).await
 }
 
+/// Writes the erasure down and carries it out.
 async fn begin(
     shared: &SharedStore,
     guard: &WriteGuard,
@@ -47,8 +48,8 @@ async fn begin(
     erasure::finish(shared, guard, erasures).await.map(|(erased, _)| erased)
 }
 
-/// A process of an earlier version that erases a workspace knows nothing of its jobs: they go here. Where anything else is
-/// left of a workspace it was not erased, and only its registration was lost.
+/// Erases the jobs of workspaces that a process of an earlier version has erased: it knows nothing of jobs. Where
+/// anything else is left of a workspace, the workspace was not erased, and only its registration was lost.
 pub(super) async fn finish_for_earlier_versions(shared: &SharedStore, guard: &WriteGuard) -> Result<(), StoreError> {
     let tables = &shared.tables;
     let (jobs, registered) = tokio::try_join!(

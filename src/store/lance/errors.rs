@@ -1,5 +1,5 @@
-//! How what fails below becomes an error of the port: which error it is, in time, and whether it is the reason why nothing
-//! can be written.
+//! How what fails below becomes an error of the port: which error it is, in time, and whether it is the reason why
+//! nothing can be written.
 
 use std::io;
 use std::path::Path;
@@ -26,8 +26,8 @@ pub(super) fn unreadable(path: &Path, error: &serde_json::Error) -> StoreError {
     StoreError::Unusable(format!("{} cannot be read: {error}", path.display()))
 }
 
-/// Why nothing could be written, where that is the reason for the error. Whatever layer it comes through, an error of the
-/// system is told with its number.
+/// Why nothing could be written, where that is the reason for the error. Whatever layer it comes through, an error of
+/// the system is told with its number.
 pub(super) fn read_only_cause(error: &StoreError) -> Option<ReadOnlyCause> {
     let text = match error {
         StoreError::ReadOnly(cause) => return Some(*cause),

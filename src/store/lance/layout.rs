@@ -10,7 +10,7 @@ use super::errors::unusable;
 use super::threads::blocking;
 use crate::store::files::create_dir;
 
-/// A number, a fingerprint, the state of a change: each takes far less.
+/// A number, a fingerprint or the state of a change takes far less.
 const MAX_BYTES: u64 = 64 << 10;
 
 /// The paths of a data directory.
@@ -50,7 +50,7 @@ impl Layout {
         self.tables().join(".write.lock")
     }
 
-    /// What whoever holds the write lock is doing.
+    /// The file that says what the holder of the write lock is doing.
     pub(super) fn write_owner(&self) -> PathBuf {
         self.tables().join(".write.owner")
     }
@@ -67,12 +67,12 @@ impl Layout {
         self.journals().join("erasures.json")
     }
 
-    /// There while a commit of many records is under way.
+    /// The file is there while a commit of many records is under way.
     pub(super) fn bulk(&self) -> PathBuf {
         self.journals().join("bulk.json")
     }
 
-    /// Written and removed to see whether there is room.
+    /// The file is written and removed to see whether there is room.
     pub(super) fn probe(&self) -> PathBuf {
         self.journals().join(".probe")
     }
@@ -81,7 +81,7 @@ impl Layout {
         self.root.join("set-aside")
     }
 
-    /// There while a repair of tables is under way.
+    /// The file is there while a repair of tables is under way.
     pub(super) fn repairing(&self) -> PathBuf {
         self.root.join("repairing")
     }
@@ -90,7 +90,7 @@ impl Layout {
         self.root.join("format_version")
     }
 
-    /// Holds a file for each memory that was stored without vectors.
+    /// The directory holds a file for each memory that was stored without vectors.
     pub(super) fn unembedded(&self) -> PathBuf {
         self.tables().join("unembedded")
     }

@@ -1,5 +1,5 @@
-//! The reads of the port, each on tables as they are between two commits. How each is done is in `search`, `read`,
-//! `pages`, `summary` and `unembedded`.
+//! The reads of the port, each on tables as they are between two commits. How each is done is in `search`,
+//! `tables::read` and `vectors::unembedded`.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -53,7 +53,8 @@ impl LanceStore {
     }
 }
 
-/// Vectors may have been made again since their memory was written; they are those of the directory's embedder.
+/// Names the embedder of the directory in these memories: vectors may have been made again since their memory was
+/// written.
 fn name_embedder(shared: &SharedStore, mut rows: Vec<MemoryRow>) -> Vec<MemoryRow> {
     for embedder in rows.iter_mut().filter_map(|row| row.memory.embedder.as_mut()) {
         *embedder = shared.fingerprint.to_string();

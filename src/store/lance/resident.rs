@@ -1,8 +1,12 @@
-//! Searches answered from memory: owner indexes (`index/src/lib.rs`) for the owners of memories that searches ask
-//! for, up to a budget of bytes over all of them. An owner index answers only when it stands for the newest version of
-//! every table it was filled from, so that what any process acknowledged is always seen: where few rows came since, the
-//! search adds them first. Where there is no such owner index, a small one is made first; otherwise the tables are
-//! searched (`search`), and a large one is made in the background.
+//! Searches that are answered from memory, by owner indexes (`index/src/lib.rs`). Owner indexes are kept for the
+//! owners of memories that searches ask for, up to a budget of bytes over all of them. An owner index answers only when
+//! it stands for the newest version of every table it was filled from, so that what any process acknowledged is always
+//! seen: where few rows came since, the search adds them first. Where there is no such owner index, a small one is made
+//! first; otherwise the tables are searched (`search`), and a large one is made in the background.
+//!
+//! In reading order: whom an owner index is for (`owner`), which owner indexes are kept (`cache`), which versions of
+//! the tables they stand for (`versions`, `table_deltas`), how rows are read for them (`rows`) and filled in (`fill`),
+//! how they are searched (`search`), and how memories are read by the row ids that they know (`row_lookup`).
 
 mod cache;
 mod fill;
@@ -43,18 +47,18 @@ pub use self::cache::ResidentUse;
 const PASSAGES_AT_ONCE: usize = 2_000;
 /// So many rows are added to an owner index before the search that finds it behind is answered.
 const ROWS_AT_ONCE: usize = 2_000;
-/// An owner index that is more commits behind is brought up to date in the background: each of them left files of its
+/// An owner index that is more commits behind is brought up to date in the background: each commit left files of its
 /// own to open.
 const COMMITS_AT_ONCE: u64 = 32;
 /// How long a search waits for another one that adds rows or makes an owner index.
 const TIMEOUT: Duration = Duration::from_millis(50);
-/// So often owner indexes are brought up to date that were used within the other time. Upkeep prunes versions when they
+/// Owner indexes that were used within the other time are brought up to date so often. Upkeep prunes versions when they
 /// are some seconds old.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const UNUSED_AFTER: Duration = Duration::from_secs(300);
 
 /// The candidates of a search, or `None` where not all that it reads is here: then the tables have to be searched.
-/// `terms`: those of the query's text; `None` when there is no text.
+/// `terms` are those of the text of the query; they are `None` when there is no text.
 pub(super) async fn candidates(
     resident: &Arc<Resident>,
     recall: &Recall,
@@ -80,7 +84,7 @@ pub(super) async fn candidates(
     }
 }
 
-/// Those of these memories whose row ids are known here, as they are now.
+/// The memories of these whose row ids are known here, as they are now.
 pub(super) async fn rows(resident: &Resident, ids: &[MemoryId]) -> HashMap<MemoryId, MemoryRow> {
     let found = row_lookup::get(resident, ids).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "memories are looked up instead of being read where they were");
@@ -135,7 +139,7 @@ async fn has_few(resident: &Resident, owner: &Owner) -> Result<bool, StoreError>
     Ok(all <= PASSAGES_AT_ONCE || rows::count(&passages, owner.condition()).await? <= PASSAGES_AT_ONCE)
 }
 
-/// `at_once`: a search waits for it.
+/// Starts work on an owner index. `at_once` says that a search waits for it.
 fn start<T: Send + 'static>(at_once: bool, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     if at_once { tokio::spawn(work) } else { threads::spawn_aside(work) }
 }
@@ -164,7 +168,7 @@ fn watch(resident: &Arc<Resident>) {
 
 async fn make(resident: Arc<Resident>, owner: Owner, guard: BuildGuard, at_once: bool) -> Option<Arc<CachedIndex>> {
     let made = async {
-        // who waits for little does not wait behind what takes long
+        // a search that waits for little does not wait behind what takes long
         let (reading, timeout) =
             if at_once { (&resident.reading_little, TIMEOUT) } else { (&resident.reading, Duration::MAX) };
         let Ok(_alone) = tokio::time::timeout(timeout, reading.lock()).await else { return Ok(Err(NotCached::Busy)) };
@@ -195,8 +199,8 @@ async fn make(resident: Arc<Resident>, owner: Owner, guard: BuildGuard, at_once:
     }
 }
 
-/// Whether the owner index stands for the newest version, after what came since was added to it. If not, it is thrown
-/// away, or much has come and is added in the background.
+/// Adds what came since to the owner index, and says whether it stands for the newest version then. If not, it is
+/// thrown away, or much has come and is added in the background.
 async fn is_current(
     resident: &Arc<Resident>,
     cached: &Arc<CachedIndex>,

@@ -24,8 +24,8 @@ const WAY_FOR_BULK: Duration = Duration::from_secs(1);
 pub struct Options {
     /// Opening waits this long for another process that holds the write lock; then it opens for reading alone.
     pub open_timeout: Duration,
-    /// It waits this long while several others take turns, and where what is there cannot be read as it is: whoever holds the
-    /// lock may be making the bank, or upgrading it.
+    /// It waits this long while several others take turns, and where what is there cannot be read as it is: whoever
+    /// holds the lock may be making the bank, or upgrading it.
     pub open_turns_timeout: Duration,
     /// The first commit after this time syncs the tables and empties the journal,
     pub checkpoint_after: Duration,
@@ -126,7 +126,8 @@ impl UpkeepState {
         }
     }
 
-    /// Indexes that are extended while rows stream in slow them down and are extended many times: upkeep waits for the end.
+    /// Indexes that are extended while rows stream in slow them down and are extended many times: upkeep waits for the
+    /// end.
     pub(super) fn make_way(&self) {
         *self.bulk.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }

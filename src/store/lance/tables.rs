@@ -1,7 +1,8 @@
-//! What the tables hold, and how they are read and written. In reading order: which tables and columns there are (`schema`),
-//! how records become rows and rows records (`rows`), the handles of the tables (`handles`), conditions on rows (`filter`),
-//! reads (`read`), the indexes (`indexes`), compaction and pruning (`compaction`), the versions on disk and whether their
-//! files are whole (`manifests`), and what is kept of that which could not be read (`set_aside`).
+//! What the tables hold, and how they are read and written. In reading order: which tables and columns there are
+//! (`schema`), how records become rows and rows records (`rows`), the handles of the tables (`handles`), conditions on
+//! rows (`filter`), reads (`read`), the indexes (`indexes`), compaction and pruning (`compaction`), the versions on
+//! disk and whether their files are whole (`manifests`), and what is kept of that which could not be read
+//! (`set_aside`).
 
 pub(super) mod compaction;
 pub(super) mod filter;

@@ -1,6 +1,7 @@
-//! Who computes where. Work that no caller waits for, upkeep and filling owner indexes, has a runtime of its own: a piece of it
-//! computes for tens of milliseconds without a pause, and on the threads that serve searches would wait behind it. The
-//! parts of a search have a pool of their own: LanceDB trains indexes in rayon's, and commits encode there.
+//! Which work is computed on which threads. Work that no caller waits for, upkeep and filling owner indexes, has a
+//! runtime of its own: a piece of it computes for tens of milliseconds without a pause, and searches would wait behind
+//! it on the threads that serve them. The parts of a search have a pool of their own: LanceDB trains indexes in
+//! rayon's, and commits encode there.
 //!
 //! What is opened by one runtime and used by another lives as long as the first: both last as long as the process.
 
@@ -27,7 +28,8 @@ static SEARCHES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     pool.inspect_err(|error| tracing::warn!(%error, "searches have no threads of their own")).ok()
 });
 
-/// With all threads for searches. `part` must not wait for a lock: another one may be begun while it waits for its parts.
+/// Computes a part of a search with all threads for searches. `part` must not wait for a lock: another one may be begun
+/// while it waits for its parts.
 pub(super) fn search<T: Send>(part: impl FnOnce() -> T + Send) -> T {
     match &*SEARCHES {
         Some(pool) => pool.install(part),
@@ -40,8 +42,8 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     tokio::task::spawn_blocking(work).await.map_err(failed)
 }
 
-/// LanceDB leaves two cores idle when it encodes rows and builds indexes; where there are two, one thread does all of it.
-/// What the environment says counts.
+/// Lets LanceDB use all cores. It leaves two idle when it encodes rows and builds indexes; where there are two, one
+/// thread does all of it. What the environment says counts.
 ///
 /// # Safety
 /// No other thread may be there: this changes the environment.
@@ -53,6 +55,7 @@ pub unsafe fn use_all_cores() {
     }
 }
 
+/// Starts work that no caller waits for, on threads of its own.
 pub(super) fn spawn_aside<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     match &*RUNTIME {
         Some(runtime) => runtime.spawn(work),

@@ -1,6 +1,6 @@
-//! The writer of an instance: a task of its own that commits what waits, batch after batch, as long as something waits. What
-//! waits becomes one batch once the write lock is had, so that waiting makes batches larger and a crowd of small writes
-//! cheap; a caller that goes away leaves no half commit behind. The parts of a commit are in `commit/`.
+//! The writer of an instance is a task of its own, which commits batch after batch as long as something waits. What
+//! waits becomes one batch once the write lock is had, so waiting makes batches larger and a crowd of small writes
+//! cheap. A caller that goes away leaves no half commit behind. The parts of a commit are in `commit/`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,8 @@ use super::tables::rows;
 use super::threads::blocking;
 use super::upkeep;
 
-/// Between two batches of a busy process, so that others that retry every millisecond get their turn.
+/// The writer pauses for so long between two batches, so that other processes, which retry every millisecond, get their
+/// turn.
 const TURN: Duration = Duration::from_millis(2);
 
 /// Puts a batch into the queue and waits for what comes of it.
@@ -32,7 +33,7 @@ pub(super) async fn commit(
     if batch.is_empty() {
         return Ok(Committed::default());
     }
-    // refused here, it spoils no other commit of the same batch
+    // a batch that is refused here spoils no other commit of the same frame
     rows::check(&batch, shared.dims)?;
     within(deadline, async {
         let place = shared.queue.place().await?;
@@ -67,6 +68,7 @@ async fn serve(shared: Arc<SharedStore>) {
     }
 }
 
+/// Commits what waits as one batch, answers the callers, and takes a checkpoint where one is due.
 async fn commit_waiting(shared: Arc<SharedStore>, guard: WriteGuard) {
     let mut waiting = shared.queue.take();
     let batches: Vec<Batch> = waiting.iter_mut().map(|waiting| std::mem::take(&mut waiting.batch)).collect();

@@ -20,13 +20,13 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::tables::rows::{self, TableRows};
 use crate::store::lance::tables::{TableName, Tables, Versions, filter, indexes};
 
-/// Memories whose passages are looked through at once.
+/// The passages of so many memories are looked through at once.
 const REVISED_AT_ONCE: usize = 256;
 
-/// Tables whose rows are replaced by later revisions, in the order in which they are.
+/// The tables whose rows are replaced by later revisions, in the order in which they are replaced.
 const REVISED: [TableName; 4] = [TableName::Workspaces, TableName::Traces, TableName::Memories, TableName::Jobs];
 
-/// Everything a frame does to the tables. What could be wrong with its records shows when it is made.
+/// Everything that a frame does to the tables. What could be wrong with its records shows when the plan is made.
 pub(in crate::store::lance) struct WritePlan {
     replaced: Vec<TableRows>,
     appended: Vec<TableRows>,
@@ -40,14 +40,14 @@ pub(in crate::store::lance) struct Written {
     revised: Vec<RevisedMemory>,
 }
 
-/// What makes the next version of a table.
+/// New rows of a table, and the transaction that makes them its next version.
 struct Appended {
     table: TableName,
     dataset: Arc<Dataset>,
     transaction: Transaction,
 }
 
-/// A memory and the passages it has now.
+/// A memory that was revised, and the ids of the passages that it has now.
 struct RevisedMemory {
     memory: MemoryId,
     passages: Vec<String>,
@@ -60,7 +60,8 @@ impl RevisedMemory {
 }
 
 impl WritePlan {
-    /// For records of which it is known what is stored, because the write lock has been held since it was looked up.
+    /// Makes the plan for records of which it is known what is stored, because the write lock has been held since it
+    /// was looked up.
     pub(in crate::store::lance) fn new(batch: &[Record], dims: usize) -> Result<Self, StoreError> {
         let all: Vec<&Record> = batch.iter().collect();
         let (changed, new): (Vec<&Record>, Vec<&Record>) = batch.iter().partition(|record| may_be_stored(record));
@@ -86,7 +87,7 @@ impl WritePlan {
         })
     }
 
-    /// Writes the new rows of all tables at the same time: most of the work, of which no reader sees anything.
+    /// Writes the new rows of all tables at the same time. That is most of the work, and no reader sees anything of it.
     pub(in crate::store::lance) async fn write(self, tables: &Tables) -> Result<Written, StoreError> {
         let appended = self.appended.into_iter().map(|rows| Appended::write(tables, rows));
         let (replaced, revised) = (self.replaced, self.revised);
@@ -105,7 +106,7 @@ impl Appended {
 }
 
 impl Written {
-    /// The versions of the tables that it changes, as they are before. The write lock must be held.
+    /// The versions that the tables have before the plan changes them. The write lock must be held.
     pub(in crate::store::lance) async fn before(&self, tables: &Tables) -> Result<Versions, StoreError> {
         let known = self.appended.iter().map(|appended| (appended.table, appended.dataset.version_id()));
         let mut before: Versions = known.collect();
@@ -118,10 +119,11 @@ impl Written {
         Ok(before)
     }
 
+    /// Makes the next versions of the tables. The write lock must be held.
     pub(in crate::store::lance) async fn publish(self, tables: &Tables) -> Result<(), StoreError> {
         for rows in self.replaced {
             match rows.table {
-                // may be new
+                // a workspace may be new
                 TableName::Workspaces => replace(tables, rows).await?,
                 _ => replace_stored(tables, rows).await?,
             }
@@ -151,8 +153,8 @@ fn revised(records: &[&Record]) -> Vec<RevisedMemory> {
     memories.map(|(memory, passages)| RevisedMemory::of(memory, passages)).collect()
 }
 
-/// Applies records of which some may be in some of the tables. Changes nothing where all are. Several times the work of
-/// a plan.
+/// Applies records of which some may be in some of the tables. Where all are there, nothing changes. It is several
+/// times the work of a plan.
 pub(super) async fn apply_again(tables: &Tables, batch: &[Record], dims: usize) -> Result<(), StoreError> {
     let stored = StoredRevisions::read(tables, &REVISED, batch.iter()).await?;
     let standing = |record: &&Record| stored.standing(record);
@@ -172,21 +174,22 @@ pub(super) async fn apply_again(tables: &Tables, batch: &[Record], dims: usize) 
     remove_stale_passages(tables, &revised(&current)).await
 }
 
+/// Inserts the rows that are absent, and leaves the others as they are.
 async fn insert_absent(tables: &Tables, rows: TableRows) -> Result<(), StoreError> {
     let mut merge = tables.get(rows.table).merge_insert(&["id"]);
     merge.when_not_matched_insert_all();
     run(merge, rows).await
 }
 
-/// Inserts those that are absent, too.
+/// Replaces rows, and inserts those that are absent.
 pub(in crate::store::lance) async fn replace(tables: &Tables, rows: TableRows) -> Result<(), StoreError> {
     let mut merge = tables.get(rows.table).merge_insert(&["id"]);
     merge.when_matched_update_all(None).when_not_matched_insert_all();
     run(merge, rows).await
 }
 
-/// Replaces rows of which it is known that they are there: nothing is inserted that another writer could insert as well, so
-/// they are found by the index on the key: in 9 ms among a million rows, where reading all keys takes 60.
+/// Replaces rows of which it is known that they are there. Nothing is inserted that another writer could insert as
+/// well, so the rows are found by the index on the key: in 9 ms among a million rows, where reading all keys takes 60.
 async fn replace_stored(tables: &Tables, rows: TableRows) -> Result<(), StoreError> {
     let mut merge = tables.get(rows.table).merge_insert(&["id"]);
     merge.when_matched_update_all(None).use_index(true);

@@ -1,7 +1,7 @@
-//! What is being written right now, in a file beside the write lock: the journal whose last frame is being applied, so that
-//! whoever gets the lock next finishes what was begun, and, once tables change, the versions that they had before. The tables
-//! of a commit change one after the other; readers, who take no lock, keep to those versions until all have changed, however
-//! long that takes and whatever becomes of the writer.
+//! What is being written right now: a file beside the write lock, `lance/.write.owner`. It names the journal whose last
+//! frame is being applied, so that whoever gets the lock next finishes what was begun. Once tables change, it also
+//! names the versions that they had before. The tables of a commit change one after the other; readers, who take no
+//! lock, keep to those versions until all have changed, however long that takes and whatever becomes of the writer.
 //!
 //! ```text
 //! journal 01928c7e-....log
@@ -9,8 +9,8 @@
 //! passages 30
 //! ```
 //!
-//! Not in the lock file itself: where a lock keeps others from reading, nobody could read it. Not synced: after a loss of
-//! power every journal is replayed anyway.
+//! None of this is in the lock file itself: where a lock keeps others from reading, nobody could read it. The file is
+//! not synced: after a loss of power every journal is replayed anyway.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,16 +23,16 @@ use super::journal;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{TableName, Versions};
 
-/// A journal and six tables take far less.
+/// The file of a journal and six tables is far smaller.
 const MAX_BYTES: u64 = 1_024;
 
-/// What the file says. Whatever else is in it, it is read as empty.
+/// What the file says. A file with anything else in it is read as empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::store::lance) struct Applying {
     pub(in crate::store::lance) journal: Option<String>,
-    /// The versions that readers keep to, of the tables that are being changed.
+    /// The versions that readers keep to, for the tables that are being changed.
     pub(in crate::store::lance) before: Versions,
-    /// Tells one commit from the next.
+    /// When the file was changed last, which tells one commit from the next.
     changed: Option<SystemTime>,
 }
 
@@ -42,7 +42,7 @@ impl Applying {
         self.journal.is_none() && self.before.is_empty()
     }
 
-    /// A commit of many records has its versions in the file that it can be taken back by.
+    /// Reads what is being written. A commit of many records has its versions in the file that it can be taken back by.
     pub(in crate::store::lance) fn read(layout: &Layout) -> io::Result<Self> {
         let (text, changed) = read_bounded(&layout.write_owner())?;
         let (journal, before) = parse(&text);
@@ -51,7 +51,7 @@ impl Applying {
     }
 }
 
-/// The file of this text and when it was changed last; empty where there is none.
+/// The content of a file and when it was changed last; both are empty where there is no file.
 fn read_bounded(path: &Path) -> io::Result<(Vec<u8>, Option<SystemTime>)> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), None)),
@@ -78,6 +78,7 @@ fn parse(text: &[u8]) -> (Option<String>, Versions) {
     (journal, before)
 }
 
+/// The versions to which a commit of many records can be taken back.
 fn of_bulk(path: &Path) -> io::Result<Versions> {
     let (json, _) = read_bounded(path)?;
     let noted: BTreeMap<String, u64> = serde_json::from_slice(&json).unwrap_or_default();
@@ -85,12 +86,13 @@ fn of_bulk(path: &Path) -> io::Result<Versions> {
     Ok(TableName::ALL.into_iter().filter_map(known).collect())
 }
 
-/// From now on the last frame of this journal is applied. The write lock must be held, for this and what follows.
+/// Notes that the last frame of this journal is applied from now on. The write lock must be held, for this and what
+/// follows.
 pub(super) fn begin(layout: &Layout, journal: &str) -> io::Result<()> {
     fs::write(layout.write_owner(), format!("journal {journal}\n"))
 }
 
-/// From now on these tables change, which are still at these versions.
+/// Notes that these tables change from now on; they are still at these versions.
 pub(super) fn publish(layout: &Layout, before: &Versions) -> io::Result<()> {
     let mut lines = String::new();
     for (table, version) in before {
@@ -100,12 +102,12 @@ pub(super) fn publish(layout: &Layout, before: &Versions) -> io::Result<()> {
     OpenOptions::new().append(true).open(layout.write_owner())?.write_all(lines.as_bytes())
 }
 
-/// All tables have changed.
+/// Notes that all tables have changed.
 pub(super) fn finish(layout: &Layout) -> io::Result<()> {
     fs::write(layout.write_owner(), "")
 }
 
-/// What earlier versions wrote into the lock file itself: the name of a journal and nothing else.
+/// The name of a journal, where an earlier version wrote one into the lock file itself.
 pub(super) fn named_in(mut lock: &File) -> io::Result<Option<String>> {
     use std::io::Seek;
 

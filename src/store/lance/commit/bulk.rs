@@ -1,7 +1,7 @@
-//! Commits of many records: straight into the tables, not through the journal, which would write everything three times.
-//! Such a commit is whole because it can be taken back: before a table changes, everything is synced and a marker file notes
-//! the version of each; it is done when the tables are synced and the marker is gone. Whoever finds the marker puts the
-//! tables back to the versions noted: nobody was told that the commit is stored.
+//! Commits of many records. They go straight into the tables, not through the journal, which would write everything
+//! three times. Such a commit is whole because it can be taken back: before a table changes, everything is synced and a
+//! marker file notes the version of each table; the commit is done when the tables are synced and the marker is gone.
+//! Whoever finds the marker puts the tables back to the versions noted: nobody was told that the commit is stored.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,16 +20,17 @@ use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{TableName, Tables, indexes};
 use crate::store::lance::threads::blocking;
 
-/// A batch of as many records goes straight into the tables: two syncs of the tables, some 20 ms, are worth less then than
-/// a frame of megabytes.
+/// A batch of so many records goes straight into the tables: two syncs of the tables take some 20 ms, which is less
+/// than a frame of megabytes takes.
 const RECORDS_WORTH_IT: usize = 1_024;
 
+/// Whether a batch has so many records that it goes straight into the tables.
 pub(in crate::store::lance) fn is_worth_it(batch: &[Record]) -> bool {
     batch.len() >= RECORDS_WORTH_IT
 }
 
-/// A batch that goes straight into the tables, with the plan for the case that all of it is to be written: that much is
-/// not known before the write lock is had. None where a record may come to be another one.
+/// Makes the plan for a batch that goes straight into the tables, for the case that all of it is to be written: whether
+/// it is, nobody knows before the write lock is had. There is no plan where a record may come to be another one.
 pub(in crate::store::lance) async fn planned(
     batch: Batch,
     dims: usize,
@@ -41,7 +42,7 @@ pub(in crate::store::lance) async fn planned(
     blocking(move || WritePlan::new(&batch, dims).map(|plan| (batch, Some(plan)))).await?
 }
 
-/// All of the plan is durable when it returns, or none of it is there once somebody has written again.
+/// Applies the plan. All of it is durable when this returns, or none of it is there once somebody has written again.
 pub(in crate::store::lance) async fn apply(
     layout: &Layout,
     tables: &Tables,
@@ -54,11 +55,11 @@ pub(in crate::store::lance) async fn apply(
     checkpoints.sync_tables().await?;
     let path = layout.bulk();
     blocking(move || remove_synced(&path)).await?.map_err(failed)?;
-    // tells readers that what they read meanwhile may be of before and of after
+    // readers learn from this that what they read meanwhile may be of before and of after
     guard.finish()
 }
 
-/// From now on the commit can be taken back. What comes before it survives whatever becomes of it.
+/// Writes the marker: from now on the commit can be taken back. What was stored before survives whatever becomes of it.
 async fn mark(
     layout: &Layout,
     tables: &Tables,
@@ -74,7 +75,7 @@ async fn mark(
     blocking(move || write_synced(&path, &json)).await?.map_err(failed)
 }
 
-/// Takes back a commit that broke off. The write lock must be held, and nothing have been written since.
+/// Takes back a commit that broke off. The write lock must be held, and nothing may have been written since.
 pub(in crate::store::lance) async fn take_back(layout: &Layout) -> Result<(), StoreError> {
     let path = layout.bulk();
     let Some(json) = blocking(move || read_if_there(&path)).await?.map_err(failed)? else { return Ok(()) };
@@ -95,7 +96,7 @@ pub(in crate::store::lance) async fn take_back(layout: &Layout) -> Result<(), St
     .map_err(failed)
 }
 
-/// Damage may have thrown the table back behind that version already, or to it.
+/// Puts a table back to a version. Damage may have thrown the table back behind that version already, or to it.
 async fn put_back(table: &Path, version: u64) -> Result<(), StoreError> {
     let open = || DatasetBuilder::from_uri(table.to_string_lossy());
     if open().load().await.map_err(failed)?.version_id() <= version {

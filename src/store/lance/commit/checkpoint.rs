@@ -1,4 +1,5 @@
-//! Checkpoints: everything under `lance/` is synced to disk, then the journal is emptied. LanceDB itself never syncs.
+//! Checkpoints. A checkpoint syncs everything under `lance/` to disk and then empties the journal. LanceDB itself never
+//! syncs.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -17,16 +18,16 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::threads::blocking;
 
-/// When the next checkpoint is due, and how it is taken.
+/// Takes checkpoints, and knows when the next one is due.
 pub(in crate::store::lance) struct Checkpoints {
     layout: Layout,
     journal: JournalSlot,
-    /// The first commit after this time takes one,
+    /// The first commit after this time takes a checkpoint,
     after: Duration,
-    /// or the one that makes the journal so large.
+    /// or the commit that makes the journal so large.
     journal_bytes: u64,
-    /// The files that have been synced, by path. Files of tables never change; a file of another size or time is another
-    /// file.
+    /// The files that have been synced, by path. Files of tables never change; a file of another size or time is
+    /// another file.
     synced: Arc<Mutex<Synced>>,
     last: Mutex<Instant>,
 }
@@ -59,7 +60,8 @@ impl Checkpoints {
         bytes >= self.journal_bytes || (bytes > 0 && self.last().elapsed() >= self.after)
     }
 
-    /// Syncs the tables without emptying the journal: done ahead and without the lock, it leaves little for the checkpoint.
+    /// Syncs the tables without emptying the journal. Done ahead and without the lock, it leaves little for the
+    /// checkpoint.
     pub(in crate::store::lance) async fn sync_tables(&self) -> Result<(), StoreError> {
         let (dir, synced) = (self.layout.tables(), Arc::clone(&self.synced));
         let done =
@@ -80,6 +82,7 @@ impl Checkpoints {
     }
 }
 
+/// Syncs all files of a directory, whether they were synced before or not.
 pub(in crate::store::lance) fn sync_all(dir: &Path) -> io::Result<()> {
     sync_tree(dir, &mut Synced::new())
 }
@@ -91,7 +94,8 @@ fn sync_tree(dir: &Path, synced: &mut Synced) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether anything in it was new. Files that vanish meanwhile were compacted away by somebody else.
+/// Syncs what is new in a directory, and says whether anything was. Files that vanish meanwhile were compacted away by
+/// somebody else.
 fn sync_dir(dir: &Path, synced: &Synced, present: &mut Synced) -> io::Result<bool> {
     let mut changed = false;
     for entry in fs::read_dir(dir)? {

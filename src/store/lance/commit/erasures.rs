@@ -11,7 +11,7 @@ use crate::store::lance::errors::{failed, unreadable};
 use crate::store::lance::layout::Layout;
 use crate::store::lance::threads::blocking;
 
-/// Which erasures there were. One that is under way is finished by whoever writes next.
+/// How many erasures there were, and the one that is under way. Whoever writes next finishes that one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in crate::store::lance) struct Erasures {
     pub(in crate::store::lance) count: u64,

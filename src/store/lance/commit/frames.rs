@@ -1,6 +1,6 @@
-//! How a journal is read: frame by frame, and on behind what a bad disk spoilt. A frame is a length, a checksum and a
-//! body of JSON. One whose checksum is wrong, or whose length leads nowhere, hides nothing of what stands behind it: the
-//! next whole frame is looked for from there.
+//! The frames of a journal, and how they are read, also behind what a bad disk spoilt. A frame is a length, a checksum
+//! and a body of JSON. A frame whose checksum is wrong, or whose length leads nowhere, hides nothing of what stands
+//! behind it: the next whole frame is looked for from there.
 
 use reasoning_bank_actors::ports::{Batch, StoreError};
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::store::lance::errors::failed;
 
 const HEADER_BYTES: usize = 8;
-/// Far above any batch: one of more records goes past the journal.
+/// This is far above any batch: one of more records goes past the journal.
 const MAX_BODY_BYTES: usize = 512 << 20;
-/// A length that is wrong makes the reader compute a checksum in vain. Damage hardly ever looks like a length; who plants
-/// lengths gets no more bytes read in vain than this, and what is behind them is not looked for any more.
+/// A length that is wrong makes the reader compute a checksum in vain. Damage hardly ever looks like a length; an
+/// attacker who plants lengths gets no more bytes read in vain than this, and what is behind them is not looked for any
+/// more.
 const READ_IN_VAIN: usize = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
 pub(in crate::store::lance) struct Frame {
-    /// How many erasures had been asked for when it was written: later ones apply to it, earlier ones do not.
+    /// How many erasures had been asked for when the frame was written: later ones apply to it, earlier ones do not.
     pub(in crate::store::lance) erasures: u64,
     pub(in crate::store::lance) batch: Batch,
 }
@@ -41,14 +42,14 @@ pub(super) fn framed(body: &[u8]) -> Vec<u8> {
     [&length.to_le_bytes(), &crc32fast::hash(body).to_le_bytes(), body].concat()
 }
 
-/// What the bytes of a journal are.
+/// What was found in the bytes of a journal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Bodies<'a> {
     /// The bodies of whole frames.
     pub(super) whole: Vec<&'a [u8]>,
-    /// Bytes that were part of a frame once and are not any more.
+    /// How many bytes were part of a frame once and are not any more.
     pub(super) damaged: usize,
-    /// Bytes of a last frame that was not written to its end. Nobody was told that it is stored.
+    /// How many bytes there are of a last frame that was not written to its end. Nobody was told that it is stored.
     pub(super) torn: usize,
 }
 
@@ -77,7 +78,7 @@ fn read(bytes: &[u8], mut in_vain: usize) -> Bodies<'_> {
     found
 }
 
-/// Length and checksum, as they are written.
+/// The length and the checksum of a frame, as they are written.
 fn header(bytes: &[u8]) -> Option<(usize, u32)> {
     let (header, _) = bytes.split_first_chunk::<HEADER_BYTES>()?;
     let [a, b, c, d, e, f, g, h] = *header;
@@ -100,14 +101,15 @@ fn whole_body<'a>(bytes: &'a [u8], in_vain: &mut usize) -> Option<&'a [u8]> {
     None
 }
 
-/// Whether a whole frame begins here, somewhere in what may be anything. The length of a frame has bytes that no JSON has,
-/// so none is found within a body.
+/// Whether a whole frame begins here, somewhere in what may be anything. The length of a frame has bytes that no JSON
+/// has, so none is found within a body.
 fn begins_frame(bytes: &[u8], in_vain: &mut usize) -> bool {
     let is_object = |body: &[u8]| body.starts_with(b"{") && body.ends_with(b"}");
     announced(bytes).is_some_and(|(body, _)| is_object(body)) && whole_body(bytes, in_vain).is_some()
 }
 
-/// Where only the length of a frame was spoilt, the checksum still tells that its body, up to the next frame, is whole.
+/// The body of a frame of which only the length was spoilt: the checksum still tells that the body, up to the next
+/// frame, is whole.
 fn body_of_wrong_length(region: &[u8]) -> Option<&[u8]> {
     let (_, checksum) = header(region)?;
     let body = &region[HEADER_BYTES..];

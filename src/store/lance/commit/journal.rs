@@ -1,7 +1,7 @@
-//! Journals: what was acknowledged since the tables were last synced. A frame (`frames`) holds one resolved batch; it is
-//! synced before it is applied, so a batch is stored whole or not at all. Applying a frame twice changes nothing.
+//! Journals hold what was acknowledged since the tables were last synced. A frame (`frames`) holds one resolved batch;
+//! it is synced before it is applied, so a batch is stored whole or not at all. Applying a frame twice changes nothing.
 //!
-//! A journal is locked by the process that writes it through a file beside it, `UUID.lock`: a lock may keep others from
+//! A process locks the journal that it writes through a file beside it, `UUID.lock`: a lock may keep others from
 //! reading what is locked, and journals are read by others.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -21,21 +21,22 @@ use crate::store::lance::threads::blocking;
 
 const EXTENSION: &str = "log";
 const LOCK_EXTENSION: &str = "lock";
-/// A file beside a journal that a sync failed for: other processes must not remove anything from it either.
+/// A file with this extension stands beside a journal that a sync failed for: other processes must not remove anything
+/// from that journal either.
 const FAILED_EXTENSION: &str = "failed";
 const HISTORY: &str = "history.log";
 const OLDER_HISTORY: &str = "history.1.log";
-/// Of each of the two history files.
+/// Each of the two history files has so many bytes at most, and one journal more.
 const HISTORY_BYTES: u64 = 8 << 20;
-/// What is larger was not written by a store: a checkpoint follows 8 MiB, and frames are bounded.
+/// No store writes a larger journal: a checkpoint follows 8 MiB, and frames are bounded.
 const MAX_JOURNAL_BYTES: u64 = 1 << 30;
 
-/// What a journal holds; a torn end, which nobody was promised, is left out.
+/// What a journal holds. A torn end, which nobody was promised, is left out.
 struct Contents {
     frames: Vec<Frame>,
-    /// Whole frames with the right checksum that this version cannot decode.
+    /// How many whole frames with the right checksum this version cannot decode.
     undecodable: usize,
-    /// Bytes of frames that are not whole any more.
+    /// How many bytes of frames are not whole any more.
     damaged: usize,
 }
 
@@ -90,17 +91,17 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The journal of this instance: created by its first write, locked while it lives, so that others know not to take it
-/// for the journal of a dead process. Used only by whoever holds the write lock.
+/// The journal of this instance. The first write creates it, and the instance locks it as long as it lives, so that
+/// others do not take it for the journal of a dead process. Only the holder of the write lock uses it.
 #[derive(Clone, Default)]
 pub(in crate::store::lance) struct JournalSlot(Arc<Mutex<Journals>>);
 
 #[derive(Default)]
 struct Journals {
     current: Option<Journal>,
-    /// Those that a sync failed for, of themselves or of tables that they are applied to. The system may have dropped what
-    /// was to be written and say of the next sync that all is well, so they are neither written to nor emptied any more:
-    /// whoever opens the directory after this process replays them.
+    /// The journals that a sync failed for, of themselves or of tables that they are applied to. The system may have
+    /// dropped what was to be written and say of the next sync that all is well, so these journals are neither written
+    /// to nor emptied any more: whoever opens the directory after this process replays them.
     failed: Vec<Journal>,
 }
 
@@ -127,7 +128,7 @@ impl JournalSlot {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file name; creates the journal when there is none.
+    /// The file name of the journal, which is created when there is none.
     pub(in crate::store::lance) async fn name(&self, layout: &Layout) -> Result<String, StoreError> {
         let (slot, dir) = (self.clone(), layout.journals());
         blocking(move || {
@@ -143,8 +144,8 @@ impl JournalSlot {
         .await?
     }
 
-    /// Durable when it returns. After an error that may have left something behind, the journal is left to recovery and
-    /// the next frame begins a new one.
+    /// Appends a frame, which is durable when this returns. After an error that may have left something behind, the
+    /// journal is left to recovery and the next frame begins a new one.
     pub(in crate::store::lance) async fn append(&self, frame: Vec<u8>) -> Result<(), StoreError> {
         let slot = self.clone();
         blocking(move || {
@@ -164,7 +165,7 @@ impl JournalSlot {
         .await?
     }
 
-    /// The tables could not be synced: the journal of what is in them stays as it is.
+    /// Gives up the journal because the tables could not be synced: the journal of what is in them stays as it is.
     pub(super) fn give_up(&self) {
         let mut journals = self.lock();
         if let Some(applied) = journals.current.take_if(|journal| journal.bytes > 0) {
@@ -173,6 +174,7 @@ impl JournalSlot {
         }
     }
 
+    /// How many bytes of frames the journal has.
     pub(in crate::store::lance) fn bytes(&self) -> u64 {
         self.lock().current.as_ref().map_or(0, |journal| journal.bytes)
     }
@@ -189,7 +191,8 @@ impl JournalSlot {
         Ok(())
     }
 
-    /// Leaves nothing to whoever opens the directory next. The next write begins a new journal.
+    /// Removes a journal that has nothing in it, and leaves nothing to whoever opens the directory next. The next write
+    /// begins a new journal.
     pub(in crate::store::lance) fn remove_empty(&self) -> io::Result<()> {
         match self.lock().current.take_if(|journal| journal.bytes == 0) {
             Some(journal) => remove_with_lock(&journal.path, &journal.lock),
@@ -197,8 +200,8 @@ impl JournalSlot {
         }
     }
 
-    /// A journal whose process is no more is replayed before anything is removed, so the failure is one of a process that
-    /// lives: this one, or another.
+    /// Refuses to remove anything after a sync failed. A journal whose process is no more is replayed before anything
+    /// is removed, so the failure is one of a process that lives: this one, or another.
     fn refuse_after_a_failure(&self, journals: &[PathBuf]) -> io::Result<()> {
         let of_another = || journals.iter().any(|journal| journal.with_extension(FAILED_EXTENSION).exists());
         if self.lock().failed.is_empty() && !of_another() {
@@ -212,9 +215,9 @@ impl JournalSlot {
 
 /// What became of a frame that could not be appended.
 enum Broken {
-    /// Nothing of it is left.
+    /// Nothing of the frame is left.
     Undone(io::Error),
-    /// It may be there, or come back.
+    /// The frame may be there, or come back.
     Doubtful(io::Error),
 }
 
@@ -226,7 +229,8 @@ impl Journal {
         let locked = OpenOptions::new().write(true).create_new(true).open(&lock)?;
         locked.lock()?;
         let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
-        // earlier versions look for the lock on the journal itself; where a lock keeps others from reading there are none
+        // earlier versions look for the lock on the journal itself; there are none where a lock keeps others from
+        // reading
         #[cfg(unix)]
         file.lock()?;
         sync_dir(dir)?;
@@ -249,8 +253,8 @@ impl Journal {
     }
 }
 
-/// The journals that processes which are no more left behind. Their locks are held until the list is dropped. The write
-/// lock must be held, as it is by whoever begins a journal.
+/// The journals that dead processes left behind. Their locks are held until the list is dropped. The write lock must be
+/// held, as it is by whoever begins a journal.
 pub(in crate::store::lance) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan>> {
     let mut orphans = Vec::new();
     for path in journals(layout)? {
@@ -263,7 +267,7 @@ pub(in crate::store::lance) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan
                 orphans.push(Orphan { path, lock, _locked: locked });
             }
             Ok(_) => remove_with_lock(&path, &lock)?,
-            // removed by its owner, which ended just now
+            // its owner, which ended just now, removed it
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -271,7 +275,7 @@ pub(in crate::store::lance) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan
     Ok(orphans)
 }
 
-/// How many journals with something in them processes which are no more left behind, as far as this one may look.
+/// How many journals with something in them dead processes left behind, as far as this process may look.
 pub(in crate::store::lance) fn waiting(layout: &Layout) -> usize {
     let waits = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0) && matches!(lock_of_dead(path), Ok(Some(_)))
@@ -280,7 +284,7 @@ pub(in crate::store::lance) fn waiting(layout: &Layout) -> usize {
 }
 
 /// The lock of a journal, if nobody holds it. Journals of earlier versions have no file beside them and are locked
-/// themselves. None, too, where its owner removed it just now.
+/// themselves. There is no lock, either, where its owner removed it just now.
 fn lock_of_dead(journal: &Path) -> io::Result<Option<File>> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let opened = match File::open(journal.with_extension(LOCK_EXTENSION)) {
@@ -318,7 +322,7 @@ pub(in crate::store::lance) struct Orphan {
 }
 
 impl Orphan {
-    /// Moves its frames to the history. The tables must have been synced.
+    /// Moves the frames of the journal to the history and removes it. The tables must have been synced.
     pub(in crate::store::lance) fn remove(self, layout: &Layout) -> io::Result<()> {
         if self.path.try_exists()? {
             move_to_history(layout, &self.path)?;
@@ -334,7 +338,7 @@ pub(super) fn is_name(name: &str) -> bool {
     stem.is_some_and(|stem| Uuid::parse_str(stem).is_ok())
 }
 
-/// Journals of living and dead processes, oldest first.
+/// The journals of living and dead processes, the oldest first.
 pub(in crate::store::lance) fn journals(layout: &Layout) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(layout.journals())? {
@@ -347,7 +351,8 @@ pub(in crate::store::lance) fn journals(layout: &Layout) -> io::Result<Vec<PathB
     Ok(paths)
 }
 
-/// Frames that are in the tables for certain, oldest first; kept to repair tables that were damaged on disk.
+/// The files with frames that are in the tables for certain, the oldest first. They are kept to repair tables that were
+/// damaged on disk.
 pub(in crate::store::lance) fn history(layout: &Layout) -> Vec<PathBuf> {
     let paths = [OLDER_HISTORY, HISTORY].map(|name| layout.journals().join(name));
     paths.into_iter().filter(|path| path.exists()).collect()
@@ -374,16 +379,16 @@ fn append_to_history(layout: &Layout, mut frames: impl Read) -> io::Result<()> {
     copied
 }
 
-/// Empties every journal and the history, those of other processes too: nothing of what was erased stays readable.
-/// The tables must have been synced and the write lock be held.
+/// Empties every journal and the history, those of other processes too, so that nothing of what was erased stays
+/// readable. The tables must have been synced and the write lock be held.
 pub(in crate::store::lance) fn scrub(layout: &Layout, own: &JournalSlot) -> io::Result<()> {
     let journals = journals(layout)?;
     own.refuse_after_a_failure(&journals)?;
     empty(journals.into_iter().chain(history(layout)), own)
 }
 
-/// Removes these records from the history, and moves what is left of every journal to it. Of frames that cannot be decoded
-/// nobody knows what they hold: they go. The tables must have been synced and the write lock be held.
+/// Removes these records from the history, and moves what is left of every journal to it. Frames that cannot be decoded
+/// go, because nobody knows what they hold. The tables must have been synced and the write lock be held.
 pub(in crate::store::lance) fn remove_records(
     layout: &Layout,
     own: &JournalSlot,

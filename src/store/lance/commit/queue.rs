@@ -16,6 +16,7 @@ const WAITING: usize = 1024;
 /// A batch has so many records at most, unless a single commit has more.
 const BATCH_RECORDS: usize = 2048;
 
+/// The commits that wait, and whether a task takes them out.
 pub(in crate::store::lance) struct Queue {
     places: Arc<Semaphore>,
     state: Mutex<QueueState>,
@@ -24,10 +25,11 @@ pub(in crate::store::lance) struct Queue {
 #[derive(Default)]
 struct QueueState {
     waiting: VecDeque<WaitingCommit>,
-    /// A task is at work that will take what is put into `waiting`.
+    /// Whether a task is at work that will take what is put into `waiting`.
     served: bool,
 }
 
+/// A commit that waits, and the channel to its caller.
 pub(in crate::store::lance) struct WaitingCommit {
     pub(in crate::store::lance) batch: Batch,
     /// The plan for all of the batch, where the batch is large: it is made while others write.
@@ -68,8 +70,8 @@ impl Queue {
         Arc::clone(&self.places).acquire_owned().await.map(QueuePlace).map_err(failed)
     }
 
-    /// Puts a commit into the queue. Its result comes through the channel; the flag says whether the caller must start a task
-    /// that serves the queue.
+    /// Puts a commit into the queue. Its result comes through the channel; the flag says whether the caller must start
+    /// a task that serves the queue.
     pub(in crate::store::lance) fn push(
         &self,
         batch: Batch,
@@ -83,7 +85,8 @@ impl Queue {
         (result, !std::mem::replace(&mut state.served, true))
     }
 
-    /// How long it is worth to wait for the lock. When nothing waits there is no such time, and the queue is no longer served.
+    /// How long it is worth to wait for the lock. When nothing waits there is no such time, and the queue is no longer
+    /// served.
     pub(in crate::store::lance) fn last_deadline(&self) -> Option<Deadline> {
         let mut state = self.state();
         let last = state.waiting.iter().map(|waiting| waiting.deadline).max();
@@ -117,6 +120,7 @@ impl Queue {
         late.into_iter().for_each(|waiting| waiting.answer(Err(why.clone())));
     }
 
+    /// Fails all commits that wait.
     pub(in crate::store::lance) fn fail_all(&self, error: &StoreError) {
         let waiting = std::mem::take(&mut self.state().waiting);
         waiting.into_iter().for_each(|waiting| waiting.answer(Err(error.clone())));

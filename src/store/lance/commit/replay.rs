@@ -1,5 +1,5 @@
-//! Replaying journals: what was acknowledged, and what a commit that broke off left undone. Frames may be in the tables
-//! in full, in part or not at all, and later ones may be there already.
+//! Replaying journals: they hold what was acknowledged, and what a commit that broke off left undone. Frames may be in
+//! the tables in full, in part or not at all, and later ones may be there already.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -17,7 +17,8 @@ use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::Tables;
 use crate::store::lance::threads::blocking;
 
-/// Applies all frames of these journals, except what was erased after they were written.
+/// Applies all frames of these journals, except what was erased after they were written. Answers how many frames there
+/// were.
 pub(in crate::store::lance) async fn replay(
     layout: &Layout,
     tables: &Tables,
@@ -46,8 +47,8 @@ async fn read_if_there(layout: &Layout, path: PathBuf) -> Result<Vec<Frame>, Sto
     blocking(read).await?.map_err(failed)
 }
 
-/// Those that an erasure by age concerns as they were last: their earlier revisions, which were not over, are not to come
-/// back instead.
+/// The jobs that an erasure by age removes, by their last revision. Earlier revisions of them, which were not over, are
+/// not to come back instead.
 async fn erased_jobs(layout: &Layout, scope: &EraseScope, journals: &[PathBuf]) -> Result<HashSet<JobId>, StoreError> {
     let mut last: HashMap<JobId, (u32, bool)> = HashMap::new();
     let mut all = journal::history(layout);
@@ -67,6 +68,7 @@ fn is_one_of(record: &Record, jobs: &HashSet<JobId>) -> bool {
     matches!(record, Record::Job(job) if jobs.contains(&job.id))
 }
 
+/// The records of a frame that were not erased after it was written.
 fn surviving(frame: Frame, erasures: &Erasures) -> Batch {
     let erased = erasures.pending.as_ref().filter(|_| frame.erasures < erasures.count);
     let survives = |record: &Record| erased.is_none_or(|scope| !concerns(scope, record));

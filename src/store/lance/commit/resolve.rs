@@ -1,6 +1,7 @@
-//! What becomes of the records of a batch: new, a change of what is stored, stored already, or the same as a memory that
-//! is. Decided while the write lock is held, over the batches and the newest version of the tables, so that two writers
-//! never both add the same, and a change never overwrites another one that its author did not know.
+//! What becomes of the records of a batch: a record is new, changes what is stored, is stored already, or says the same
+//! as a memory that is stored. This is decided while the write lock is held, over the batches and the newest version of
+//! the tables, so that two writers never both add the same, and a change never overwrites another one that its author
+//! did not know.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,13 +16,13 @@ use super::revisions::{StoredRevisions, newest};
 use crate::store::lance::errors::failed;
 use crate::store::lance::tables::{TableName, Tables, read, rows};
 
-/// What each batch comes to by itself; of one that is refused nothing is stored.
+/// What one batch comes to. Nothing is stored of a batch that is refused.
 pub(in crate::store::lance) type CommitResult = Result<Committed, StoreError>;
 
-/// Tables of which nothing but the revision decides, and no change is refused.
+/// Tables in which nothing but the revision decides, and no change is refused.
 const DECIDED_BY_REVISION: [TableName; 2] = [TableName::Workspaces, TableName::Signals];
 
-/// For every batch its answer, and all that has to be written, one record of each id.
+/// The result of every batch, and all that has to be written, with one record of each id.
 pub(in crate::store::lance) async fn resolve(
     tables: &Tables,
     batches: Vec<Batch>,
@@ -98,13 +99,13 @@ fn fits<T: PartialEq>(other: Option<&T>, stored: Option<&T>, change: &T, follows
 /// Memories that are stored, or will be by the batches resolved so far.
 #[derive(Default)]
 struct KnownMemories {
-    /// With their duplicate keys where they are active.
+    /// The ids of the memories, with the duplicate keys of those that are active.
     memories: HashMap<MemoryId, Option<String>>,
-    /// Active memories by what they say.
+    /// The active memories by their duplicate keys.
     by_duplicate_key: HashMap<String, BTreeSet<MemoryId>>,
-    /// Whether one of the batches may confirm what is stored: otherwise nobody asks what memories say.
+    /// Whether one of the batches may confirm what is stored. Otherwise nobody asks what memories say.
     is_compared: bool,
-    /// Ids that a revision is asked for, and the whole of those that there are.
+    /// The ids that a revision is asked for, with the whole memory where there is one.
     revised: HashMap<MemoryId, Option<Memory>>,
 }
 
@@ -156,7 +157,7 @@ impl KnownMemories {
         }
     }
 
-    /// What comes of a new memory, and whether it has to be written.
+    /// What comes of a new memory, and whether the memory has to be written.
     fn decide(&mut self, memory: &Memory, may_confirm: bool) -> (MemoryCommit, bool) {
         if self.memories.contains_key(&memory.id) {
             return (MemoryCommit::Created(memory.id), false);
@@ -176,7 +177,7 @@ impl KnownMemories {
         self.revised.get(&id)?.as_ref()
     }
 
-    /// Each must follow what is stored or be it, and a batch may hold one revision of a memory only.
+    /// Refuses revisions that neither follow what is stored nor are it. A batch may hold one revision of a memory only.
     fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
         let mut seen: HashMap<MemoryId, &Memory> = HashMap::new();
         for record in batch {
@@ -209,7 +210,7 @@ impl KnownJobs {
         Ok(Self(rows::decode_bodies::<Job>(&found)?.into_iter().map(|job| (job.id, job)).collect()))
     }
 
-    /// As for memories; that a job is new is no change of what is stored.
+    /// Refuses revisions as for memories. A new job changes nothing that is stored.
     fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
         let mut seen: HashMap<JobId, &Job> = HashMap::new();
         for record in batch {
@@ -248,7 +249,7 @@ impl KnownTraces {
         Ok(Self(rows::decode_bodies::<Trace>(&found)?.into_iter().map(|trace| (trace.trace_id, trace)).collect()))
     }
 
-    /// As for memories.
+    /// Refuses revisions as for memories.
     fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
         let mut seen: HashMap<TraceId, &Trace> = HashMap::new();
         for record in batch {
@@ -269,7 +270,7 @@ impl KnownTraces {
         is_new
     }
 
-    /// The same of a checked revision.
+    /// Whether there is something to write of a revision that was checked.
     fn revise(&mut self, trace: &Trace) -> bool {
         let is_new = self.0.get(&trace.trace_id) != Some(trace);
         if is_new {
@@ -279,8 +280,8 @@ impl KnownTraces {
     }
 }
 
-/// StoredRevisions memories with the id of one of these, or with the text of one that may confirm another; the key of those that
-/// are active and say the same.
+/// The stored memories that have the id of one of these, or the text of one that may confirm another, with the
+/// duplicate keys of those that are active and say the same.
 async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(MemoryId, Option<String>)>, StoreError> {
     let ids: Vec<String> = memories.iter().map(|(memory, _)| memory.id.to_string()).collect();
     let confirming = memories.iter().filter(|(_, may_confirm)| *may_confirm);
@@ -295,7 +296,7 @@ async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(M
         let active = status == Status::Active.as_str();
         (id, active.then(|| key.to_owned()))
     });
-    // of a memory that is in both the key counts
+    // the key of a memory that is in both counts
     let similar = same_id.iter().map(|id| (id.as_str(), None)).chain(same_text);
     similar.map(|(id, key)| Ok((id.parse().map_err(failed)?, key))).collect()
 }

@@ -1,4 +1,4 @@
-//! Which record of an id counts: the one of the highest revision, within a batch and against the tables.
+//! Which record of an id counts: the record of the highest revision, within a batch and against the tables.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::store::lance::errors::failed;
 use crate::store::lance::tables::{TableName, Tables, read, rows};
 
-/// Ids are unique within a table.
+/// A record is known by its table and its id, which is unique within the table.
 type RecordKey = (TableName, String);
 
 fn key(record: &Record) -> RecordKey {
@@ -34,7 +34,7 @@ fn revision(record: &Record) -> u64 {
     }
 }
 
-/// Of each id the record of the highest revision, and the first of equal ones.
+/// The record of the highest revision for each id, and the first of equal ones.
 pub(super) fn newest(batch: Batch) -> Batch {
     let mut places: HashMap<RecordKey, usize> = HashMap::new();
     let mut kept: Batch = Vec::with_capacity(batch.len());
@@ -60,7 +60,7 @@ pub(super) fn newest(batch: Batch) -> Batch {
 pub(super) enum RevisionOrder {
     /// A later revision is stored.
     Outdated,
-    /// This one is stored, perhaps not yet with all its passages, or nothing of it is.
+    /// This revision is stored, perhaps not yet with all its passages, or nothing of the record is.
     AsStored,
     /// An earlier revision is stored.
     Ahead,
@@ -69,7 +69,7 @@ pub(super) enum RevisionOrder {
 /// Which revisions of some records are stored.
 pub(super) struct StoredRevisions(HashMap<RecordKey, u64>);
 
-/// As much of a body as says which revision it is; those without are never revised.
+/// The part of a body that says which revision it is. A body without a revision is never revised.
 #[derive(Deserialize)]
 struct StoredBody {
     #[serde(default)]
@@ -77,7 +77,7 @@ struct StoredBody {
 }
 
 impl StoredRevisions {
-    /// Where these tables stand with those of the records that belong to them.
+    /// Reads the stored revisions of those records that belong to one of these tables.
     pub(super) async fn read(
         tables: &Tables,
         of: &[TableName],
@@ -89,7 +89,7 @@ impl StoredRevisions {
         }
         let find = async |(table, ids): (TableName, Vec<String>)| {
             if table == TableName::Signals {
-                // never revised
+                // signals are never revised
                 let present = read::present(tables.get(table), ids).await?;
                 return Ok(present.into_iter().map(|id| ((table, id), 0)).collect());
             }
@@ -104,7 +104,7 @@ impl StoredRevisions {
         Ok(Self(try_join_all(asked.into_iter().map(find)).await?.into_iter().flatten().collect()))
     }
 
-    /// Whether nothing of it is stored, or an earlier revision.
+    /// Whether nothing of the record is stored, or an earlier revision.
     pub(super) fn lacks(&self, record: &Record) -> bool {
         self.0.get(&key(record)).is_none_or(|stored| *stored < revision(record))
     }

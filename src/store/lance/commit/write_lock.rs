@@ -1,7 +1,7 @@
-//! Locks over all processes and instances that have the directory open, which the kernel frees when a process is killed:
-//! one writer at a time, and one that does upkeep. A lock file has no content. While a frame is being applied, a file beside
-//! it names its journal (`applying`), so that whoever comes next finishes what was begun before it writes anything of its
-//! own.
+//! Locks over all processes and instances that have the directory open: one writes at a time, and one does upkeep. The
+//! kernel frees a lock when its process is killed. A lock file has no content. While a frame is being applied, a file
+//! beside it names the journal (`applying`), so that whoever comes next finishes what was begun before it writes
+//! anything of its own.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -18,17 +18,18 @@ use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::Versions;
 use crate::store::lance::threads::blocking;
 
-/// Short against the few milliseconds of a commit; a try costs one system call.
+/// This is short against the few milliseconds of a commit; a try costs one system call.
 const RETRY: Duration = Duration::from_millis(1);
 
-/// A lock file. It is opened when it is first wanted: a directory that cannot be written to can be read all the same.
+/// A lock file. It is opened when it is first wanted, because a directory that cannot be written to can be read all the
+/// same.
 pub(in crate::store::lance) struct FileLock {
     path: PathBuf,
-    /// Those of this process queue here first and take the file lock one by one.
+    /// The tasks of this process queue here first and take the file lock one by one.
     file: Arc<Mutex<Option<File>>>,
 }
 
-/// A lock that is held, until it is dropped.
+/// The right that a lock gives, until it is dropped.
 pub(in crate::store::lance) struct FileGuard(OwnedMutexGuard<Option<File>>);
 
 impl FileLock {
@@ -50,7 +51,7 @@ impl FileLock {
             loop {
                 match file.try_lock() {
                     Ok(()) => {
-                        // a sign of life to those who wait
+                        // this is a sign of life to those who wait
                         let _ = file.set_modified(SystemTime::now());
                         return Ok(FileGuard(slot));
                     }
@@ -91,8 +92,8 @@ impl WriteLock {
         Ok(WriteGuard { held: self.file.acquire(deadline).await?, layout: self.layout.clone() })
     }
 
-    /// The same, but where it was the same holder all the while, who is not busy but has stopped, the answer is
-    /// [`ReadOnlyCause::LockHeld`].
+    /// Acquires the lock as well, but the answer is [`ReadOnlyCause::LockHeld`] where the holder was the same all the
+    /// while: it is not busy but has stopped.
     pub(in crate::store::lance) async fn acquire_in_turn(&self, deadline: Deadline) -> Result<WriteGuard, StoreError> {
         let (taken, is_late) = (self.last_taken(), deadline.passed());
         match self.acquire(deadline).await {
@@ -103,7 +104,8 @@ impl WriteLock {
         }
     }
 
-    /// The same, waiting until `deadline` while others take turns, but no longer than `stalled` for one of them.
+    /// Acquires the lock as well, waiting until `deadline` while others take turns, but no longer than `stalled` for
+    /// one of them.
     pub(in crate::store::lance) async fn acquire_unless_stalled(
         &self,
         stalled: Duration,
@@ -120,7 +122,7 @@ impl WriteLock {
         }
     }
 
-    /// When somebody last got it.
+    /// When somebody last got the lock.
     fn last_taken(&self) -> Option<SystemTime> {
         self.layout.write_lock().metadata().and_then(|metadata| metadata.modified()).ok()
     }
@@ -133,8 +135,8 @@ fn open(path: &Path) -> Result<File, StoreError> {
 }
 
 impl WriteGuard {
-    /// What the last holder began and did not finish. An earlier version wrote the name of its journal into the lock file,
-    /// which is read here by the only process that may: the one that holds it.
+    /// What the last holder began and did not finish. An earlier version wrote the name of its journal into the lock
+    /// file, which is read here by the only process that may: the one that holds it.
     pub(in crate::store::lance) fn unfinished(&self) -> Result<Applying, StoreError> {
         let mut unfinished = Applying::read(&self.layout).map_err(failed)?;
         if let (None, Some(lock)) = (&unfinished.journal, &*self.held.0) {
@@ -143,17 +145,17 @@ impl WriteGuard {
         Ok(unfinished)
     }
 
-    /// The last frame of this journal is about to be applied.
+    /// Notes that the last frame of this journal is about to be applied.
     pub(in crate::store::lance) fn begin(&self, journal: &str) -> Result<(), StoreError> {
         applying::begin(&self.layout, journal).map_err(failed)
     }
 
-    /// Tables are about to change, which have these versions.
+    /// Notes that tables are about to change, which have these versions.
     pub(in crate::store::lance) fn publish(&self, before: &Versions) -> Result<(), StoreError> {
         applying::publish(&self.layout, before).map_err(failed)
     }
 
-    /// The tables have all of it.
+    /// Notes that the tables have all of it.
     pub(in crate::store::lance) fn finish(&self) -> Result<(), StoreError> {
         applying::finish(&self.layout).map_err(failed)?;
         let Some(lock) = &*self.held.0 else { return Ok(()) };

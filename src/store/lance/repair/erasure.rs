@@ -1,5 +1,5 @@
-//! Carrying out an erasure that was written down: rows, index terms, old versions, journals. One that breaks off is finished
-//! by whoever writes next.
+//! Carrying out an erasure that was written down: it takes rows, index terms, old versions and journals. An erasure
+//! that breaks off is finished by whoever writes next.
 
 use std::collections::HashSet;
 use std::io;
@@ -23,8 +23,8 @@ use crate::store::lance::tables::{TableName, Tables, compaction, filter, indexes
 use crate::store::lance::threads::blocking;
 use crate::store::lance::vectors::next_passages;
 
-/// Who asked for it wants nothing to be left. What goes by itself because it is old enough takes nothing else with it: for
-/// such a scope the table that it is about, and the time before which all that damage made the store set aside is as old.
+/// The table that an erasure by age is about, and the time before which its rows go; what damage made the store set
+/// aside goes only where it is as old. `None` where somebody asked for the erasure: then nothing is to be left.
 fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
     match scope {
         EraseScope::Jobs { over_before } => Some((TableName::Jobs, *over_before)),
@@ -33,11 +33,11 @@ fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
     }
 }
 
-/// `jobs`: those that are still there.
+/// Removes what is erased from journals, history and `set-aside/`. `jobs` are the jobs that are still there.
 fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, jobs: &HashSet<String>) -> io::Result<()> {
     match by_age(scope) {
         Some((table, before)) => {
-            // of a job that is gone earlier revisions, which were not over, go as well
+            // earlier revisions of a job that is gone, which were not over, go as well
             let is_gone = |record: &Record| match (table, record) {
                 (TableName::Jobs, Record::Job(job)) => !jobs.contains(&job.id.to_string()),
                 _ => replay::concerns(scope, record),
@@ -87,7 +87,7 @@ pub(in crate::store::lance) async fn finish(
     Ok((erased, erasures))
 }
 
-/// Which rows of a table go; `None` where none do.
+/// The condition for the rows of a table that go; `None` where none do.
 fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
     match scope {
         EraseScope::Memory(id) => match table {
@@ -119,7 +119,8 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
     }
 }
 
-/// Whether no row of these tables is concerned. Where none of any is, there is nothing to rewrite and no journal to empty.
+/// Whether no row of these tables is concerned. Where no row of any table is, there is nothing to rewrite and no
+/// journal to empty.
 pub(in crate::store::lance) async fn nothing_of(
     tables: impl Iterator<Item = (TableName, &Table)>,
     scope: &EraseScope,

@@ -1,5 +1,5 @@
-//! The number of the format that a directory has, and what is checked before a directory is used: that this version knows the
-//! format, and that the vectors are those of its embedder.
+//! The number of the format that a directory has, and what is checked before a directory is used: that this version
+//! knows the format, and that the vectors are those of its embedder.
 
 use std::path::Path;
 
@@ -12,17 +12,18 @@ use crate::store::lance::threads::blocking;
 use crate::store::lance::vectors::fingerprint::{Stamp, check_embedder};
 use crate::store::lance::vectors::next_passages;
 
-/// Raised by a change that older versions would misread. 2: traces and memories have their outcome in a column, traces
-/// their time, and passages the revision of their memory in their id. 3: memories have the signature of their error and
-/// their readers in columns, traces have revisions, and there are jobs. 4: passages have their index terms in a column, over
-/// which the text index is built, and time, outcome, source and difficulty of their memory in others.
+/// A change that older versions would misread raises this number. Since 2, traces and memories have their outcome in a
+/// column, traces their time, and passages the revision of their memory in their id. Since 3, memories have the
+/// signature of their error and their readers in columns, traces have revisions, and there are jobs. Since 4, passages
+/// have their index terms in a column, over which the text index is built, and time, outcome, source and difficulty of
+/// their memory in others.
 pub(super) const FORMAT_VERSION: u32 = 4;
 
 /// At most this much is shown of what should be a number and is not.
 const SHOWN_CHARS: usize = 40;
 
-/// Stamps a new directory; refuses one of a newer format or of another embedder. Returns the format, which may be an
-/// earlier one. The write lock must be held.
+/// Stamps a new directory, and refuses one of a newer format or of another embedder. Returns the format, which may be
+/// an earlier one. The write lock must be held.
 pub(in crate::store::lance) async fn check(layout: &Layout, fingerprint: &Fingerprint) -> Result<u32, StoreError> {
     let layout = layout.clone();
     let expected = fingerprint.clone();
@@ -38,7 +39,7 @@ pub(in crate::store::lance) async fn check(layout: &Layout, fingerprint: &Finger
     .await?
 }
 
-/// The same for who can only read: what would have to be stamped or upgraded first cannot be read.
+/// Checks a directory that can only be read. What would have to be stamped or upgraded first cannot be read.
 pub(super) async fn check_for_reading(layout: &Layout, fingerprint: &Fingerprint) -> Result<(), StoreError> {
     let (layout, fingerprint) = (layout.clone(), fingerprint.clone());
     let first = |what: &str| Err(StoreError::Unusable(format!("{what}, which needs writing")));
@@ -62,9 +63,9 @@ pub(super) async fn check_for_reading(layout: &Layout, fingerprint: &Fingerprint
     .await?
 }
 
-/// Refuses to write when a newer version has upgraded the directory since it was opened: what it added would be left out
-/// of what this version writes and erases; or when its vectors were made again by another embedder. The write lock must
-/// be held.
+/// Refuses to write when a newer version has upgraded the directory since it was opened, because what that version
+/// added would be left out of what this one writes and erases; or when the vectors were made again by another embedder.
+/// The write lock must be held.
 pub(super) async fn check_again(layout: &Layout, fingerprint: &Fingerprint) -> Result<(), StoreError> {
     let (layout, fingerprint) = (layout.clone(), fingerprint.clone());
     blocking(move || {
@@ -98,7 +99,7 @@ fn stamp_format(path: &Path) -> Result<(), StoreError> {
     write_synced(path, format!("{FORMAT_VERSION}\n").as_bytes()).map_err(|error| unusable(path, &error))
 }
 
-/// Says that the tables, which are synced, have the present format.
+/// Stamps the present format on a directory whose tables have it and are synced.
 pub(super) async fn stamp(layout: &Layout) -> Result<(), StoreError> {
     let path = layout.format_version();
     blocking(move || stamp_format(&path)).await?

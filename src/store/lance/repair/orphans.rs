@@ -8,8 +8,8 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::shared::SharedStore;
 use crate::store::lance::threads::blocking;
 
-/// Replays the journals that dead processes left behind, and moves them to the history. An erasure does so first: it empties
-/// every journal, and what such a journal holds may not be in the tables.
+/// Replays the journals that dead processes left behind, and moves them to the history. An erasure does so first: it
+/// empties every journal, and what such a journal holds may not be in the tables.
 pub(super) async fn replay_orphans(shared: &SharedStore, guard: &WriteGuard) -> Result<(), StoreError> {
     let layout = shared.layout.clone();
     let orphans = blocking(move || journal::orphans(&layout)).await?.map_err(failed)?;

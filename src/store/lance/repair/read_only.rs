@@ -1,6 +1,6 @@
-//! A directory that can be read and not be written to: its disk is full, its file system is mounted read-only, it belongs to
-//! somebody else, or whoever holds the write lock has stopped. It is opened as it is, without the repairs that opening does
-//! otherwise; those are made up for when it can be written to again (`access`).
+//! Opening a directory that can be read and not be written to: its disk is full, its file system is mounted read-only,
+//! it belongs to somebody else, or the holder of the write lock has stopped. It is opened as it is, without the repairs
+//! that opening does otherwise; those are made up for when it can be written to again (`access`).
 
 use lancedb::{Connection, Table};
 use reasoning_bank_actors::ports::{Fingerprint, ReadOnlyCause, StoreError};
@@ -13,11 +13,11 @@ use crate::store::lance::shared::{Options, SharedStore};
 use crate::store::lance::tables::{self, TableName, Tables, manifests};
 use crate::store::lance::threads::blocking;
 
-/// Others that compact and prune meanwhile may take a file away between two looks.
+/// A table is tried so often: others that compact and prune meanwhile may take a file away between two looks.
 const TRIES: usize = 3;
 
-/// Opens what is there. Creates and changes nothing. What is missing is being made where somebody holds the lock, and has
-/// nothing in it where nobody can make it.
+/// Opens what is there, and creates and changes nothing. What is missing is being made where somebody holds the lock,
+/// and has nothing in it where nobody can make it.
 pub(in crate::store::lance) async fn open(
     layout: Layout,
     fingerprint: &Fingerprint,
@@ -47,7 +47,7 @@ pub(in crate::store::lance) async fn open(
     Ok(SharedStore::new(layout, options, fingerprint, tables).read_only(waiting))
 }
 
-/// A table that was never made has no rows: one in memory stands for it.
+/// Opens a table. One that was never made has no rows, and a table in memory stands for it.
 async fn open_table(
     layout: &Layout,
     connection: Option<&Connection>,

@@ -1,6 +1,6 @@
-//! Opening after a crash or a power loss. Files that were never synced may be empty, short or missing: a table goes back
-//! to its newest version that is whole, and the journals bring back what was acknowledged since. A table of which no
-//! version is whole keeps the fragments that are.
+//! Opening the tables after a crash or a power loss. Files that were never synced may be empty, short or missing: a
+//! table goes back to its newest version that is whole, and the journals bring back what was acknowledged since. A
+//! table of which no version is whole keeps the fragments that are.
 
 use std::fs;
 use std::io;
@@ -26,9 +26,9 @@ use crate::store::lance::tables::manifests::{self, broken_file, broken_file_of, 
 use crate::store::lance::tables::{self, TableName, Tables, indexes, set_aside};
 use crate::store::lance::threads::blocking;
 
-/// The tables, and whether one had to be repaired. The write lock must be held.
+/// Opens the tables, and says whether one had to be repaired. The write lock must be held.
 pub(in crate::store::lance) async fn open_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), StoreError> {
-    // of a repair that broke off nobody remembers what it moved aside: all is replayed again
+    // nobody remembers what a repair that broke off moved aside, so all is replayed again
     let resumed = layout.repairing().try_exists().map_err(failed)?;
     let (tables, damaged) = repair_tables(layout, dims).await?;
     // the caches of a session that saw the damage may hold versions that are no more
@@ -59,7 +59,7 @@ async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), S
     Ok((tables, damaged))
 }
 
-/// Replays what dead processes left behind; after damage also everything else that is known.
+/// Replays what dead processes left behind, and after damage also everything else that is known.
 pub(in crate::store::lance) async fn replay(
     shared: &SharedStore,
     guard: &WriteGuard,
@@ -117,7 +117,7 @@ async fn open_table(
     Ok((replace(layout, &connection, name, dims, rows).await?, damaged))
 }
 
-/// Where a file of an index is damaged, the indexes of its table are made of the rows again.
+/// Makes the indexes of a table again of its rows, where a file of an index is damaged. Answers whether one was.
 async fn repair_indexes(dir: &Path, name: TableName, table: &Table, dataset: &Dataset) -> Result<bool, StoreError> {
     if name == TableName::Passages && dataset.schema().field("terms").is_none() {
         // before the upgrade there is nothing to build the text index of
@@ -138,7 +138,7 @@ async fn repair_indexes(dir: &Path, name: TableName, table: &Table, dataset: &Da
     Ok(!whole)
 }
 
-/// What can be read of a version that misses files.
+/// The rows that can be read of a version that misses files.
 async fn intact_rows(dir: &Path, name: TableName, dataset: &Dataset) -> Result<Vec<RecordBatch>, StoreError> {
     let mut rows = Vec::new();
     for fragment in dataset.fragments().iter() {
@@ -154,8 +154,8 @@ async fn intact_rows(dir: &Path, name: TableName, dataset: &Dataset) -> Result<V
     rows.into_iter().map(|batch| upgrade::complete(name, batch)).collect()
 }
 
-/// A new table with these rows, in the place of what is there. It is made beside the old one, which moves away only when
-/// the new one is on disk.
+/// Puts a new table with these rows in the place of what is there. It is made beside the old one, which moves away only
+/// when the new one is on disk.
 async fn replace(
     layout: &Layout,
     connection: &Connection,
@@ -182,7 +182,8 @@ fn replacement(name: TableName) -> String {
     format!("{}-replacement", name.as_str())
 }
 
-/// Finishes a replacement that broke off: it is whole if the old table is gone already, otherwise it is made again.
+/// Finishes a replacement that broke off: it is whole if the old table is gone already, otherwise it is removed and
+/// made again.
 fn adopt_replacement(layout: &Layout, name: TableName) -> io::Result<()> {
     let (table, replacement) = (layout.table(name.as_str()), layout.table(&replacement(name)));
     if !replacement.try_exists()? {
@@ -194,7 +195,7 @@ fn adopt_replacement(layout: &Layout, name: TableName) -> io::Result<()> {
     }
 }
 
-/// From then on a repair is under way, also for the next process.
+/// Moves a part of a table to `set-aside/`. From then on a repair is under way, also for the next process.
 fn move_aside(layout: &Layout, name: TableName, path: &Path) -> io::Result<()> {
     if !layout.repairing().try_exists()? {
         write_synced(&layout.repairing(), b"")?;

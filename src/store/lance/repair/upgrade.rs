@@ -1,8 +1,8 @@
-//! Directories of earlier formats: columns that were added since are made of the bodies, once, at open. A table gets all
-//! of its columns in one commit or none, and the new format is stamped when the tables are on disk, so an upgrade that
-//! breaks off is done again. What a table lacks is seen by the table itself: one that damage threw back to an old version
-//! is upgraded again, whatever the stamp says. Processes of earlier versions that still run are reckoned with: what they
-//! leave out is made up for at the next open.
+//! Upgrading a directory of an earlier format. Columns that were added since are made of the bodies, once, at open. A
+//! table gets all of its columns in one commit or none, and the new format is stamped when the tables are on disk, so
+//! an upgrade that breaks off is done again. The table itself tells what it lacks: one that damage threw back to an old
+//! version is upgraded again, whatever the stamp says. Processes of earlier versions may still run, and what they leave
+//! out is made up for at the next open.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -29,10 +29,11 @@ use crate::store::lance::threads::blocking;
 
 /// Columns that earlier formats did not have.
 const ADDED: [&str; 8] = ["outcome", "created", "signature", "team", "org", "terms", "source", "difficulty"];
-/// Memories whose columns, or those of whose passages, are filled at once.
+/// The columns of so many memories, or of their passages, are filled at once.
 const FILLED_AT_ONCE: usize = 1_000;
 
-/// `damaged`: a table may have been thrown back to any version. The write lock must be held.
+/// Upgrades the tables from this format. `damaged` says that a table may have been thrown back to any version. The
+/// write lock must be held.
 pub(in crate::store::lance) async fn upgrade(
     layout: &Layout,
     tables: &Tables,
@@ -62,9 +63,9 @@ pub(in crate::store::lance) async fn upgrade(
     Ok(())
 }
 
-/// A process of an earlier version that was running during the upgrade goes on writing rows without the columns that it
-/// does not know. How many memories there were of that kind; they are known by a short column, so that there being none
-/// costs next to nothing.
+/// Fills columns of memories that a process of an earlier version left empty: one that was running during the upgrade
+/// goes on writing rows without the columns that it does not know. Answers how many such memories there were. They are
+/// known by a short column, so it costs next to nothing that there are none.
 async fn fill_memories(tables: &Tables) -> Result<usize, StoreError> {
     let found = read::select(&tables.memories, Some(col("signature").is_null()), &["id"]).await?;
     let ids: Vec<String> = rows::text_column(&found, "id").map(str::to_owned).collect();
@@ -83,8 +84,9 @@ async fn fill_memories(tables: &Tables) -> Result<usize, StoreError> {
     Ok(ids.len())
 }
 
-/// What is made of a passage and its memory is not there when the column is added. How many passages there were without,
-/// those included that an earlier version wrote since; they are known by a short column.
+/// Fills the columns of passages that are made of a passage and its memory: they are empty when the column is added,
+/// and where an earlier version wrote since. Answers how many such passages there were; they are known by a short
+/// column.
 async fn fill_passages(tables: &Tables) -> Result<usize, StoreError> {
     let without = || col("created").is_null();
     let found = read::select(&tables.passages, Some(without()), &["memory_id"]).await?;
@@ -111,7 +113,8 @@ async fn fill_passages(tables: &Tables) -> Result<usize, StoreError> {
     Ok(filled)
 }
 
-/// A passage whose memory is gone has no terms and is as old as can be.
+/// The passages with what their memories say of them. A passage whose memory is gone has no terms and is as old as can
+/// be.
 fn with_memories(passages: RecordBatch, memories: &HashMap<String, Memory>) -> Result<RecordBatch, ArrowError> {
     let of = std::slice::from_ref(&passages);
     let owners: Vec<Option<&Memory>> = rows::text_column(of, "memory_id").map(|memory| memories.get(memory)).collect();
@@ -137,7 +140,7 @@ fn with_memories(passages: RecordBatch, memories: &HashMap<String, Memory>) -> R
     RecordBatch::try_new(passages.schema(), columns)
 }
 
-/// Whether there were any to add.
+/// Adds the columns that the table lacks, and says whether there were any.
 async fn add_columns(name: TableName, table: &Table) -> Result<bool, StoreError> {
     let found = table.schema().await.map_err(failed)?;
     let Some(missing) = missing(name, &found) else { return Ok(false) };
@@ -152,7 +155,7 @@ async fn add_columns(name: TableName, table: &Table) -> Result<bool, StoreError>
     add.execute().await.map(|_| true).map_err(failed)
 }
 
-/// The columns that rows of this table have and these do not.
+/// The columns that rows of this table have by now and these rows do not.
 fn missing(name: TableName, found: &Schema) -> Option<SchemaRef> {
     let wanted = name.schema(0);
     let is_missing = |field: &&Arc<arrow_schema::Field>| {
@@ -162,7 +165,7 @@ fn missing(name: TableName, found: &Schema) -> Option<SchemaRef> {
     (!fields.is_empty()).then(|| Arc::new(Schema::new(fields)))
 }
 
-/// Rows as they are now, of rows as they were in any format.
+/// Completes rows of any format to rows of the present one.
 pub(in crate::store::lance) fn complete(name: TableName, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
     let Some(missing) = missing(name, &batch.schema()) else { return Ok(batch) };
     let made = columns(&batch, &missing).map_err(failed)?;
@@ -171,10 +174,10 @@ pub(in crate::store::lance) fn complete(name: TableName, batch: RecordBatch) -> 
     RecordBatch::try_new(Arc::new(Schema::new(fields)), all).map_err(failed)
 }
 
-/// What the added columns are made of, of a memory, a trace or a job.
+/// The part of a memory, a trace or a job that the added columns are made of.
 #[derive(Deserialize)]
 struct Body {
-    /// Jobs have none and need none.
+    /// Jobs have no outcome and need none.
     #[serde(default)]
     outcome: String,
     created_at: Timestamp,

@@ -1,4 +1,4 @@
-//! Which owner indexes are kept: for whom, how many bytes of them, and which go when there is no room for all.
+//! The owner indexes that are kept: for whom, how many bytes of them, and which go when there is no room for all.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -14,30 +14,30 @@ use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::Tables;
 
 /// A large owner index, which takes long to be made, takes the place of another one only when that was not used for so
-/// long: who asks for both in turn would wait for one of them for ever.
+/// long. Otherwise a client who asks for both in turn would wait for one of them for ever.
 const HELD_FOR: Duration = Duration::from_secs(60);
-/// For one that is so many times smaller, a large owner index does not go sooner either.
+/// A large owner index does not go sooner either for one that is so many times smaller.
 const MUCH_SMALLER: usize = 16;
-/// It is tried again after this time.
+/// An owner index that had no room is tried again after this time.
 const ROOM_AGAIN_AFTER: Duration = Duration::from_secs(300);
-/// Owners that are remembered for having asked; beyond that all but those with an owner index are forgotten.
+/// So many owners are remembered for having asked; beyond that all but those with an owner index are forgotten.
 const MOST_ENTRIES: usize = 10_000;
 
 pub(in crate::store::lance) struct Resident {
     pub(super) layout: Layout,
     pub(super) tables: Tables,
     pub(super) dims: usize,
-    /// Bytes of all owner indexes; none are kept when it is 0.
+    /// The bytes that all owner indexes may take; none are kept when it is 0.
     budget: usize,
     pub(super) newest: NewestVersions,
-    /// Held by whoever reads an owner index, so that no more than one at a time is beyond the budget; and one that
-    /// takes little.
+    /// The one who reads an owner index holds the first, so that no more than one at a time is beyond the budget; the
+    /// one who reads an owner index that takes little holds the second.
     pub(super) reading: tokio::sync::Mutex<()>,
     pub(super) reading_little: tokio::sync::Mutex<()>,
     state: Mutex<CacheState>,
     pub(super) answered: AtomicU64,
     pub(super) read: AtomicU64,
-    /// Somebody brings the owner indexes up to date now and then.
+    /// Whether somebody brings the owner indexes up to date now and then.
     pub(super) watched: AtomicBool,
     opened: Instant,
 }
@@ -52,7 +52,7 @@ struct CacheState {
 
 /// What there is for an owner who was asked for.
 enum EntryState {
-    /// Nothing yet. A large owner index is made for who asks again: a command asks once and ends.
+    /// There is nothing yet. A large owner index is made for an owner who asks again: a command asks once and ends.
     Asked,
     /// An owner index is being made, or much is being added to one.
     UnderWay,
@@ -85,7 +85,7 @@ pub(super) struct VersionedIndex {
 pub(super) struct CachedIndex {
     pub(super) owner: Owner,
     versioned: RwLock<VersionedIndex>,
-    /// Held by whoever brings it up to date.
+    /// The one who brings the owner index up to date holds this.
     pub(super) updating: Arc<tokio::sync::Mutex<()>>,
     /// When it was searched last, by [`Resident::now`].
     used: AtomicU64,
@@ -121,9 +121,9 @@ impl CachedIndex {
 pub struct ResidentUse {
     pub indexes: usize,
     pub bytes: usize,
-    /// Searches that were answered from owner indexes alone.
+    /// How many searches were answered from owner indexes alone.
     pub answered: u64,
-    /// Memories that were read where an owner index said that they are.
+    /// How many memories were read where an owner index said that they are.
     pub read: u64,
 }
 
@@ -169,7 +169,7 @@ impl Resident {
         ResidentUse { indexes: state.indexes().count(), bytes, answered, read }
     }
 
-    /// Throws away all owner indexes, and what is being read for new ones. To be called when rows were erased, before
+    /// Throws away all owner indexes, and what is being read for new ones. It is called when rows were erased, before
     /// anybody hears that they are.
     pub(in crate::store::lance) fn forget(&self) {
         let mut state = self.state();
@@ -177,7 +177,7 @@ impl Resident {
         state.entries.clear();
     }
 
-    /// Microseconds since it was made.
+    /// Microseconds since the store was opened.
     pub(super) fn now(&self) -> u64 {
         self.opened.elapsed().as_micros() as u64
     }
@@ -215,7 +215,7 @@ impl Resident {
         }
     }
 
-    /// Makes room for an owner index of so many bytes: others go that were not used for this long, first those that
+    /// Makes room for an owner index of so many bytes. Others go that were not used for this long, those first that
     /// were not for longest.
     fn make_room(&self, owner: &Owner, bytes: usize, unused_for: Duration) -> Result<(), NotCached> {
         if bytes > self.budget {
@@ -254,19 +254,19 @@ impl CacheState {
 pub(super) struct BuildGuard {
     resident: Arc<Resident>,
     owner: Owner,
-    /// How many there were when it began, which is before anything was read.
+    /// How many erasures there were when the work began, which is before anything was read.
     erasures: u64,
     end: Option<EntryState>,
 }
 
 impl BuildGuard {
-    /// On an owner index that is searched meanwhile, once it is up to date.
+    /// Work on an owner index that is searched meanwhile, once it is up to date.
     pub(super) fn of(resident: &Arc<Resident>, owner: &Owner) -> Self {
         let erasures = resident.state().erasures;
         Self { resident: Arc::clone(resident), owner: owner.clone(), erasures, end: Some(EntryState::Asked) }
     }
 
-    /// On a new owner index; `None` when somebody else is at work.
+    /// Work on a new owner index; `None` when somebody else is at work.
     pub(super) fn begin(resident: &Arc<Resident>, owner: &Owner) -> Option<Self> {
         let mut state = resident.state();
         if matches!(state.entries.get(owner), Some(EntryState::UnderWay | EntryState::Cached(_))) {
@@ -277,7 +277,7 @@ impl BuildGuard {
         Some(Self::of(resident, owner))
     }
 
-    /// Searches do not wait for it.
+    /// Marks the work as one that searches do not wait for.
     pub(super) fn mark(&self) {
         self.set(EntryState::UnderWay);
     }
@@ -289,7 +289,8 @@ impl BuildGuard {
         }
     }
 
-    /// Whether an owner index that has so many bytes by now will be kept. `at_once`: it takes little to make it again.
+    /// Makes room for an owner index that has so many bytes by now, or says why there is none. `at_once` says that it
+    /// takes little to make it again.
     pub(super) fn make_room(&self, bytes: usize, at_once: bool) -> Result<(), NotCached> {
         if self.resident.state().erasures != self.erasures {
             return Err(NotCached::Outdated);
@@ -298,7 +299,7 @@ impl BuildGuard {
         self.resident.make_room(&self.owner, bytes, unused_for)
     }
 
-    /// The owner index is up to date; whether it is kept.
+    /// Ends the work with an owner index that is up to date, and says whether it is kept.
     pub(super) fn end_with(mut self, cached: &Arc<CachedIndex>) -> bool {
         let (bytes, worn) = {
             let index = &cached.versioned().index;

@@ -19,18 +19,19 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::tables::rows::on_all_cores;
 use crate::store::lance::threads::{self, blocking};
 
-/// How often it is looked at how large an owner index has become: once in so many batches.
+/// The size of an owner index is looked at once in so many batches.
 const BATCHES_BETWEEN_LOOKS: usize = 16;
 /// Where more rows came, which are all in memory at once, the owner index is filled anew.
 const MOST_NEW_ROWS: usize = 50_000;
 /// More memories than these are not looked up one by one.
 const LOOKED_UP: usize = 500;
-/// The signals about an owner index of no more memories are looked up where there are so many times more of them in
-/// all.
+/// The signals about an owner index of no more memories than this are looked up where there are so many times more of
+/// them in all.
 const FEW_MEMORIES: usize = 2_000;
 const SIGNALS_A_MEMORY: usize = 20;
 
-/// An owner index with all that its owner has; none where `room` says so of its bytes, now and then.
+/// Makes an owner index with all that its owner has. There is none where `room`, which is asked now and then, refuses
+/// its bytes.
 pub(super) async fn load(
     snapshot: &Snapshot,
     owner: &Owner,
@@ -126,7 +127,8 @@ impl Deltas {
     }
 }
 
-/// `None` where the owner index has to be filled anew: memories or signals were erased, too much came, or nobody knows.
+/// What came since these versions. `None` where the owner index has to be filled anew: memories or signals were erased,
+/// too much came, or nobody knows.
 pub(super) async fn deltas(before: &TableVersions, now: &Snapshot) -> Result<Option<Deltas>, StoreError> {
     // passages are deleted with their memory, or when others take their place
     let (memories, passages, signals) = tokio::try_join!(
@@ -139,8 +141,8 @@ pub(super) async fn deltas(before: &TableVersions, now: &Snapshot) -> Result<Opt
     Ok(deltas.filter(|deltas| deltas.rows() <= MOST_NEW_ROWS))
 }
 
-/// Brings an owner index to the versions of `now`; whether that could be done. Nobody else may do so at the same time.
-/// After an error the owner index is of no use.
+/// Brings an owner index to the versions of `now`, and says whether that could be done. Nobody else may do so at the
+/// same time. After an error the owner index is of no use.
 pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: Deltas) -> Result<bool, StoreError> {
     let Deltas { memories, passages, signals } = deltas;
     let moved = memories.moved;
@@ -160,7 +162,7 @@ pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: 
     if changed.len() > LOOKED_UP {
         return Ok(false);
     }
-    // of these signals are counted that the owner index knows already, or that it forgot as it had not the memory
+    // those signals are counted again that the owner index knows already, or that it forgot as it had not the memory
     let mut recounted: BTreeSet<MemoryId> = newcomers(cached, &memories);
     if known_signals {
         recounted.extend(rows::signals(&signals)?.into_iter().map(|(memory, ..)| memory));
@@ -204,7 +206,7 @@ pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: 
     Ok(true)
 }
 
-/// The memories with passages of which the owner index has those of the same revision.
+/// The memories of these passages of which the owner index has the passages of the same revision.
 fn passages_here(cached: &CachedIndex, passages: &[RecordBatch]) -> Result<BTreeSet<MemoryId>, StoreError> {
     let mut revisions: BTreeMap<MemoryId, u64> = BTreeMap::new();
     for batch in passages {
@@ -218,7 +220,7 @@ fn passages_here(cached: &CachedIndex, passages: &[RecordBatch]) -> Result<BTree
     Ok(revisions.into_iter().filter_map(here).collect())
 }
 
-/// Those that are not here.
+/// The memories that the owner index does not have.
 fn newcomers(cached: &CachedIndex, memories: &[(Memory, u64)]) -> BTreeSet<MemoryId> {
     let versioned = cached.versioned();
     memories.iter().map(|(memory, _)| memory.id).filter(|id| !versioned.index.contains(*id)).collect()

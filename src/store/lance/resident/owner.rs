@@ -1,5 +1,5 @@
-//! Whose memories an owner index holds: those of one workspace, one team or one organisation, which are read by it and
-//! nobody else.
+//! The owner of an owner index: a workspace, a team or an organisation. The index holds the memories that are read by
+//! this owner and nobody else.
 
 use lancedb::expr::DfExpr;
 use reasoning_bank_actors::ports::Visible;
@@ -16,7 +16,7 @@ pub(super) enum Owner {
 }
 
 impl Owner {
-    /// Those whose memories may be read.
+    /// The owners whose memories may be read.
     pub(super) fn all(visible: &Visible) -> Vec<Self> {
         let workspace = visible.workspace.clone().map(Self::Workspace);
         let team = visible.team.clone().map(Self::Team);
@@ -38,7 +38,7 @@ impl Owner {
         memory.status == Status::Active && self.visible().contains(memory)
     }
 
-    /// The rows of such memories, and those of their passages.
+    /// The condition for the rows of such memories, and for those of their passages.
     pub(super) fn condition(&self) -> Option<DfExpr> {
         filter::all([filter::readable(&self.visible()), Some(filter::equals("status", Status::Active.as_str()))])
     }

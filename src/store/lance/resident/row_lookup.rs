@@ -1,5 +1,5 @@
-//! Reads memories by the row ids that their owner index knows, without a look into an index of the table, and with the
-//! evidence that the owner index has. A row id that is no longer theirs is noticed by what stands there.
+//! Reads of memories by the row ids that their owner index knows. They need no look into an index of the table, and the
+//! owner index has the evidence. A row id that no longer belongs to its memory is noticed by what stands there.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::rows;
 use crate::store::lance::errors::failed;
 use crate::store::lance::tables::rows as records;
 
-/// Those of these memories that are found so, as they are at the newest version.
+/// The memories of these that are found so, as they are at the newest version.
 pub(super) async fn get(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap<MemoryId, MemoryRow>, StoreError> {
     let mut known = known(resident, ids)?;
     if known.is_empty() {

@@ -1,4 +1,4 @@
-//! From rows of the tables to what an owner index takes.
+//! Rows of the tables, read as what an owner index takes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -24,19 +24,19 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{TableName, Tables, Versions, filter, read, rows};
 
-/// Where a row is, as LanceDB names that column.
+/// LanceDB gives where a row is in a column of this name.
 const ROW_ID: &str = "_rowaddr";
 pub(super) const OF_MEMORIES: &[&str] = &["body", ROW_ID];
 pub(super) const ROW_IDS_OF_MEMORIES: &[&str] = &["id", ROW_ID];
 pub(super) const OF_PASSAGES: &[&str] = &["id", "memory_id", "terms", "vector"];
 pub(super) const OF_SIGNALS: &[&str] = &["memory_id", "kind", "at"];
 
-/// Where one commit follows the other all the while, the last snapshot counts.
+/// A snapshot is taken so often at most: where one commit follows the other all the while, the last one counts.
 const TRIES: usize = 4;
-/// Rows that are in memory at once while a table is read.
+/// So many rows are in memory at once while a table is read.
 const BATCH_ROWS: usize = 1_024;
 const BATCHES_AHEAD: usize = 2;
-/// What is read before it is looked at; LanceDB's own bound is 2 GiB.
+/// So much is read before it is looked at; LanceDB's own bound is 2 GiB.
 const READ_AHEAD_BYTES: u64 = 64 << 20;
 
 /// The tables that owner indexes are filled from, each at one version.
@@ -48,7 +48,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Every commit is in it whole or not at all.
+    /// Takes a snapshot that has every commit whole or not at all.
     pub(super) async fn take(layout: &Layout, tables: &Tables) -> Result<Self, StoreError> {
         let mut tries = 0;
         loop {
@@ -62,7 +62,7 @@ impl Snapshot {
         }
     }
 
-    /// In the order against that of a commit, so that what refers to a memory never comes without it.
+    /// Reads the tables in the order against that of a commit, so that what refers to a memory never comes without it.
     async fn at(tables: &Tables, versions: &Versions) -> Result<Self, StoreError> {
         let at = async |name| {
             let newest = dataset(tables.get(name)).await?;
@@ -128,7 +128,7 @@ pub(super) async fn read(
     Ok(scanner.try_into_stream().await.map_err(failed)?.map_err(failed).boxed())
 }
 
-/// The same, all at once.
+/// The columns of the rows for which the condition holds, all at once.
 pub(super) async fn read_all(
     dataset: &Dataset,
     columns: &[&str],
@@ -175,7 +175,7 @@ fn row_id_column(batch: &RecordBatch) -> Result<&[u64], StoreError> {
     Ok(row_ids.ok_or_else(|| StoreError::Failed("a row has no row id".into()))?.values())
 }
 
-/// What a passage is found by.
+/// The part of a passage that it is found by.
 pub(super) struct SearchedPassage<'a> {
     pub(super) memory: MemoryId,
     pub(super) revision: u64,
@@ -216,7 +216,7 @@ pub(super) fn signals(batches: &[RecordBatch]) -> Result<Vec<(MemoryId, SignalKi
         .collect()
 }
 
-/// What signals add up to, by memory.
+/// The evidence of each memory that these signals add up to.
 pub(super) fn evidence(batches: &[RecordBatch]) -> Result<HashMap<MemoryId, Evidence>, StoreError> {
     let mut evidence: HashMap<MemoryId, Evidence> = HashMap::new();
     for (memory, kind, at) in signals(batches)? {

@@ -1,4 +1,5 @@
-//! A search of owner indexes that are up to date: words and vectors side by side, off the threads that serve requests.
+//! A search of owner indexes that are up to date. Words and vectors are searched side by side, off the threads that
+//! serve requests.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, RwLockReadGuard};
@@ -77,8 +78,8 @@ impl IndexSearch {
         (Some(merge(lists, *limit)), terms)
     }
 
-    /// With the newest memories that warn of the error that is asked for, and with what scoring needs of all that was
-    /// found. What was taken off an owner index since is in neither list.
+    /// Completes the lists with the newest memories that warn of the error that is asked for, and with what scoring
+    /// needs of all that was found. What was taken off an owner index since is in neither list.
     fn complete(
         &self,
         mut vector: Option<RankedList>,

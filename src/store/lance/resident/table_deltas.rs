@@ -1,5 +1,5 @@
-//! What happened to a table between two of its versions, as its transactions say: which rows came. Rows that were only
-//! moved (compaction) did not. What went cannot be told from them, so a deletion that matters is no answer.
+//! The rows that came to a table between two of its versions, as its transactions say. Rows that were only moved
+//! (compaction) did not come. The transactions do not tell which rows went, so a deletion that matters is no answer.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ impl From<&Dataset> for TableVersion {
     }
 }
 
-/// Versions of the tables that an owner index stands for.
+/// The versions of the tables that an owner index stands for.
 #[derive(Debug, Clone)]
 pub(super) struct TableVersions {
     pub(super) memories: TableVersion,
@@ -32,7 +32,7 @@ pub(super) struct TableVersions {
 }
 
 impl TableVersions {
-    /// How many versions the table has that is farthest ahead of these.
+    /// How many versions the table is ahead of these that is farthest ahead.
     pub(super) fn commits_behind(&self, newest: &CommittedVersions) -> u64 {
         let behind = |own: &TableVersion, newest: u64| newest.saturating_sub(own.version);
         let memories = behind(&self.memories, newest.memories);
@@ -50,9 +50,9 @@ pub(super) struct TableDelta {
     pub(super) fragments: Vec<Fragment>,
     /// The fragments that hold nothing else but rows that were only moved.
     pub(super) moved: Vec<Fragment>,
-    /// Some of their rows may have been there before, and were only moved.
+    /// Whether some of their rows may have been there before, and were only moved.
     pub(super) with_moved: bool,
-    /// Some of their rows may be in the place of others.
+    /// Whether some of their rows may be in the place of others.
     pub(super) with_changed: bool,
 }
 
@@ -65,7 +65,8 @@ impl TableDelta {
 /// Every version is looked at; after so many it is cheaper to begin anew.
 const VERSIONS: u64 = 1_000;
 
-/// `None` where it cannot be told. `deletions`: whether rows that were deleted, and not replaced by others, matter.
+/// What came to a table since a version; `None` where it cannot be told. `deletions` says whether rows matter that were
+/// deleted and not replaced by others.
 pub(super) async fn since(before: &TableVersion, now: &Dataset, deletions: bool) -> lance::Result<Option<TableDelta>> {
     let version = now.version_id();
     if version < before.version || version - before.version > VERSIONS {

@@ -1,6 +1,6 @@
-//! Which version a table has, asked so cheaply that every search can: by the names and the time of its directory of
-//! manifests, which LanceDB adds one file to for every commit. No manifest is opened. While the tables of a commit
-//! change, those that it began with count.
+//! The newest versions of the tables, found so cheaply that every search can ask for them: by the names and the time of
+//! the directory of manifests, to which LanceDB adds a file for every commit. No manifest is opened. While the tables
+//! of a commit change, those versions count that it began with.
 
 use std::fs;
 use std::io;
@@ -12,13 +12,14 @@ use crate::store::lance::commit::applying::Applying;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{TableName, manifests};
 
-/// Versions of the tables that owner indexes are filled from.
+/// The versions of the tables that owner indexes are filled from.
 pub(super) struct CommittedVersions {
     pub(super) memories: u64,
     pub(super) passages: u64,
     pub(super) signals: u64,
 }
 
+/// Reads the newest versions, and remembers what was found last.
 pub(super) struct NewestVersions {
     layout: Layout,
     memories: Newest,
@@ -37,7 +38,7 @@ impl NewestVersions {
         }
     }
 
-    /// Of the last commits that any process has made, whole.
+    /// The versions that the last commits left, of whichever process, each commit whole.
     pub(super) fn read(&self) -> io::Result<CommittedVersions> {
         let before = Applying::read(&self.layout)?.before;
         let version = |table, newest: &Newest| match before.get(&table) {
@@ -89,7 +90,7 @@ impl Newest {
     }
 }
 
-/// The names count down, so that newer versions sort first.
+/// The path of a manifest. The names count down, so that newer versions sort first.
 fn manifest(manifests: &Path, version: u64) -> PathBuf {
     manifests.join(format!("{:020}.manifest", u64::MAX - version))
 }

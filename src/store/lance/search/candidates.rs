@@ -1,6 +1,6 @@
-//! Candidates for a query: a vector search and a text search side by side over the passages, beside them the memories that
-//! warn of the error that is asked for; then what scoring needs of what was found. Fusing and scoring is done by the domain.
-//! Where all of it is in memory the tables are not searched (`resident`).
+//! Candidates for a query. A vector search and a text search run side by side over the passages, and beside them the
+//! memories are found that warn of the error that is asked for; then what scoring needs of what was found is read.
+//! Fusing and scoring is done by the domain. Where all of it is in memory the tables are not searched (`resident`).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -27,9 +27,9 @@ use crate::store::lance::shared::SharedStore;
 use crate::store::lance::tables::read::{self, with_retry};
 use crate::store::lance::tables::{Tables, filter, rows};
 
-/// Passages fetched for a memory; a memory usually has two or three.
+/// So many passages are fetched for a memory, which usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
-/// How often more is looked at when too few memories came of it.
+/// More is looked at so often when too few memories came of it.
 const ROUNDS: u32 = 4;
 
 pub(in crate::store::lance) async fn candidates(
@@ -75,8 +75,9 @@ pub(in crate::store::lance) async fn candidates(
     Ok(Candidates { terms: terms.unwrap_or_default(), carriers, ..found })
 }
 
-/// The newest memories that warn of such an error, at most `limit`, and how many there are. Those that may be read are found
-/// without their bodies; where the conditions leave few of them, no more than a few times as many as are wanted are looked at.
+/// The newest memories that warn of such an error, at most `limit`, and how many there are. Those that may be read are
+/// found without their bodies; where the conditions leave few of them, no more than a few times as many as are wanted
+/// are looked at.
 async fn warnings_of(
     tables: &Tables,
     error: &Signature,
@@ -181,7 +182,7 @@ async fn run(
     }
 }
 
-/// Best passage per memory, best memory first, at most `limit`.
+/// Ranks memories by their best passage, the best memory first, at most `limit` of them.
 fn rank(
     batches: &[RecordBatch],
     search: PassageSearch<'_>,
@@ -205,7 +206,7 @@ fn rank(
     Ok(RankedList { hits, truncated })
 }
 
-/// Adds facts and evidence. A memory that was erased since the search is in neither list.
+/// Adds facts and evidence to the lists. A memory that was erased since the search is in neither list.
 async fn complete(
     tables: &Tables,
     recall: &Recall,
@@ -217,7 +218,7 @@ async fn complete(
     let listed = hits(&vector).into_iter().chain(hits(&text)).map(|(id, _)| id);
     let ids: Vec<MemoryId> = listed.chain(besides).collect::<BTreeSet<_>>().into_iter().collect();
     let (memories, mut evidence) = tokio::try_join!(read::memories(tables, &ids), read::evidence(tables, &ids))?;
-    // checked on the memory itself as well: the passages only carry copies of these columns
+    // this is checked on the memory itself as well: the passages only carry copies of these columns
     let may_be_read = |memory: &Memory| recall.visible.contains(memory) && recall.statuses().contains(&memory.status);
     let memories: Vec<Memory> = memories.into_iter().filter(may_be_read).collect();
     let known: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();

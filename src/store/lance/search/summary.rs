@@ -46,6 +46,7 @@ pub(in crate::store::lance) async fn summary(shared: &SharedStore, tables: &Tabl
     Ok(summary)
 }
 
+/// How many jobs there are in each state.
 pub(super) async fn backlog(tables: &Tables) -> Result<BTreeMap<JobState, u64>, StoreError> {
     counts(&read::select(&tables.jobs, None, &["state"]).await?, "state")
 }
@@ -63,7 +64,7 @@ fn counts<T: for<'de> Deserialize<'de> + Ord>(
     counts.into_iter().map(parsed).collect()
 }
 
-/// Old versions included, as long as they are there.
+/// The bytes of all files below a path, those of old versions included as long as they are there.
 fn size_of(path: &Path) -> io::Result<u64> {
     let gone_is_nothing = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(0) } else { Err(error) };
     let entries = match fs::read_dir(path) {

@@ -12,7 +12,7 @@ use reasoning_bank_domain::retrieval::candidates::{MatchedTerms, TermSet};
 use crate::store::lance::errors::failed;
 use crate::store::lance::tables::rows;
 
-/// The parameters of the index.
+/// The parameters of BM25 in the text index.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
@@ -24,8 +24,8 @@ struct FoundPassage {
     length: f64,
 }
 
-/// Of passages that a text search found, with their columns `memory_id`, `terms` and `_score`. `all` is how many passages
-/// were searched.
+/// What the terms are worth, by passages that a text search found, with their columns `memory_id`, `terms` and
+/// `_score`. `all` is how many passages were searched.
 pub(in crate::store::lance) fn of(
     batches: &[RecordBatch],
     query: &[String],

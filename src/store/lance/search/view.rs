@@ -1,6 +1,6 @@
-//! Reads that see a commit whole or not at all, although its tables change one after the other and readers take no lock. The
-//! writer says which versions the tables had before (`applying`); until it is done, they are read at those. Where it begins
-//! or ends during a read, the read is done again.
+//! Reads that see a commit whole or not at all, although its tables change one after the other and readers take no
+//! lock. The writer says which versions the tables had before (`applying`); until it is done, they are read at those.
+//! Where the writer begins or ends during a read, the read is done again.
 
 use std::sync::PoisonError;
 
@@ -11,9 +11,10 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::shared::SharedStore;
 use crate::store::lance::tables::{Tables, Versions};
 
-/// Where one commit follows the other all the while, the last try counts.
+/// A read is done so often at most: where one commit follows the other all the while, the last try counts.
 const TRIES: usize = 4;
 
+/// Does the read on tables that hold every commit whole or not at all.
 pub(in crate::store::lance) async fn whole<T>(
     shared: &SharedStore,
     read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
@@ -31,7 +32,7 @@ pub(in crate::store::lance) async fn whole<T>(
     }
 }
 
-/// The tables at these versions, those that are not named as they are. Versions that are no more were noted before a loss of
+/// The tables, of which those that are named are at these versions. Versions that are gone were noted before a loss of
 /// power; what is there now is all that there is.
 async fn tables(shared: &SharedStore, versions: &Versions) -> Tables {
     if versions.is_empty() {

@@ -1,5 +1,5 @@
-//! Compaction and pruning of a table: few fragments, none with deleted rows, no versions and no files that nobody needs.
-//! When that is done is decided by `upkeep`.
+//! Compaction and pruning of a table: few fragments, none with deleted rows, and no versions and no files that nobody
+//! needs. When that is done is decided by `upkeep`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use reasoning_bank_actors::runtime::Deadline;
 use super::indexes;
 use crate::store::lance::errors::failed;
 
-/// Small fragments are merged into ones of this many rows, many of those into full ones, which are never rewritten: a row
-/// is rewritten few times, however large the bank becomes.
+/// Small fragments are merged into ones of this many rows, and many of those into full ones, which are never rewritten:
+/// a row is rewritten few times, however large the bank becomes.
 const FRAGMENT_ROWS: usize = 1_024;
 const FULL_FRAGMENT_ROWS: usize = 8_192;
 const FRAGMENTS_WORTH_A_FULL_ONE: usize = 24;
@@ -35,8 +35,8 @@ pub(in crate::store::lance) struct Compacted {
     options: CompactionOptions,
 }
 
-/// Merges fragments on a snapshot of the table, until there are no more to be merged or the deadline passes. `None` where
-/// the table is not on this machine.
+/// Merges fragments on a snapshot of the table, until there are no more to be merged or the deadline passes. `None`
+/// where the table is not on this machine.
 pub(in crate::store::lance) async fn prepare(
     table: &Table,
     deadline: Deadline,
@@ -59,8 +59,8 @@ pub(in crate::store::lance) async fn prepare(
 }
 
 impl Compacted {
-    /// The write lock must be held, and nothing have been erased since it was prepared. Answers how many fragments fewer
-    /// there are; `None` when the rows were moved meanwhile.
+    /// Makes the merged fragments a version of the table. The write lock must be held, and nothing may have been erased
+    /// since they were prepared. Answers how many fragments fewer there are; `None` when the rows were moved meanwhile.
     pub(in crate::store::lance) async fn publish(self, table: &Table) -> Result<Option<u64>, StoreError> {
         let mut newest = indexes::snapshot(table).await?;
         let remap = Arc::new(DatasetIndexRemapperOptions::default());
@@ -88,7 +88,7 @@ pub(in crate::store::lance) async fn prune_all(table: &Table) -> Result<(), Stor
 }
 
 /// Removes versions that are older, and files that no version has, however young: what was never published holds rows
-/// as well. Nobody else may be writing, or be making what is to be published.
+/// as well. Answers how many versions went. Nobody else may be writing, or be making what is to be published.
 pub(in crate::store::lance) async fn prune(table: &Table, older_than: Duration) -> Result<u64, StoreError> {
     let older_than = lancedb::table::Duration::from_std(older_than).map_err(failed)?;
     let prune = OptimizeAction::Prune {

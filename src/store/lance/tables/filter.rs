@@ -1,4 +1,4 @@
-//! Conditions on rows, built as expressions: no value ever becomes part of a query's text.
+//! Conditions on rows. They are built as expressions, so no value ever becomes part of the text of a query.
 
 use lancedb::expr::{DfExpr, col, contains, is_in, lit};
 use reasoning_bank_actors::ports::{Conditions, Recall, Visible};
@@ -21,12 +21,12 @@ pub(super) fn has(column: &str, entry: impl Serialize) -> DfExpr {
     contains(col(column), lit(list_text([entry])))
 }
 
-/// Holds where all that are given hold; `None` when there are none.
+/// A condition that holds where all of these hold; `None` when there are none.
 pub(in crate::store::lance) fn all(conditions: impl IntoIterator<Item = Option<DfExpr>>) -> Option<DfExpr> {
     conditions.into_iter().flatten().reduce(DfExpr::and)
 }
 
-/// The memories, or the passages of those, that may be read; `None` when nobody's are visible.
+/// The condition for memories, or passages of memories, that may be read; `None` when nobody's are visible.
 pub(in crate::store::lance) fn readable(visible: &Visible) -> Option<DfExpr> {
     let readable = |scope: Scope, column: &str, reader: Option<&str>| {
         reader.map(|reader| equals("scope", scope.as_str()).and(equals(column, reader)))
@@ -39,17 +39,17 @@ pub(in crate::store::lance) fn readable(visible: &Visible) -> Option<DfExpr> {
     readable.into_iter().flatten().reduce(DfExpr::or)
 }
 
-/// The passages a search may find; `None` when nobody's memories are visible.
+/// The condition for passages that a search may find; `None` when nobody's memories are visible.
 pub(in crate::store::lance) fn searched(recall: &Recall) -> Option<DfExpr> {
     all([Some(readable(&recall.visible)?), of_status(recall.statuses()), holding(&recall.conditions)])
 }
 
-/// One of these statuses.
+/// The condition that the status is one of these.
 pub(in crate::store::lance) fn of_status(statuses: &[Status]) -> Option<DfExpr> {
     statuses.iter().map(|status| equals("status", status.as_str())).reduce(DfExpr::or)
 }
 
-/// The passages of memories of which the conditions hold; `None` when there are none.
+/// The condition for passages of memories of which the conditions hold; `None` when there are no conditions.
 pub(in crate::store::lance) fn holding(conditions: &Conditions) -> Option<DfExpr> {
     let label = |column: &str, label: &Option<String>| label.as_deref().map(|label| equals(column, label_key(label)));
     let given = [

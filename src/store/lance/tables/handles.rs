@@ -12,7 +12,8 @@ use super::schema::TableName;
 use crate::store::lance::errors::failed;
 use crate::store::lance::layout::Layout;
 
-/// LanceDB's own defaults are 6 GiB and 1 GiB a connection. What is searched often is searched in memory (`resident`).
+/// The sizes of the caches. LanceDB's own defaults are 6 GiB and 1 GiB a connection. What is searched often is searched
+/// in memory (`resident`).
 const INDEX_CACHE_BYTES: usize = 24 << 20;
 const METADATA_CACHE_BYTES: usize = 16 << 20;
 
@@ -54,7 +55,7 @@ impl Tables {
         }
     }
 
-    /// The same tables, those that are named at these versions. Nothing can be written through those.
+    /// The same tables, of which those that are named are at these versions. Nothing can be written through them.
     pub(in crate::store::lance) async fn at(&self, versions: &Versions) -> Result<Self, StoreError> {
         let mut pinned = self.clone();
         for (name, version) in versions {
@@ -72,7 +73,7 @@ impl Tables {
     }
 }
 
-/// One connection, so one session and one bounded cache, for all tables.
+/// Opens one connection, and with it one session and one bounded cache, for all tables.
 pub(in crate::store::lance) async fn connect(layout: &Layout) -> Result<Connection, StoreError> {
     let registry = Arc::new(ObjectStoreRegistry::default());
     let session = Arc::new(Session::new(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES, registry));
@@ -81,12 +82,14 @@ pub(in crate::store::lance) async fn connect(layout: &Layout) -> Result<Connecti
     lancedb::connect(uri).session(session).read_consistency_interval(Duration::ZERO).execute().await.map_err(failed)
 }
 
-/// Tables that are nowhere on disk: for what a directory that cannot be written to does not have yet.
+/// Opens a connection to tables that are nowhere on disk. They stand for what a directory that cannot be written to
+/// does not have yet.
 pub(in crate::store::lance) async fn connect_in_memory() -> Result<Connection, StoreError> {
     lancedb::connect("memory://").execute().await.map_err(failed)
 }
 
-/// The directory is called `file_stem`, which is the table's own name unless it is a replacement.
+/// Creates a table without rows. Its directory is called `file_stem`, which is the name of the table unless it is a
+/// replacement.
 pub(in crate::store::lance) async fn create(
     connection: &Connection,
     name: TableName,

@@ -1,6 +1,7 @@
-//! The indexes of the tables: which there are, from how many rows on, and one bounded piece of work at a time that makes
-//! or extends one. A piece is prepared on a snapshot, without the write lock, while others search and write; publishing
-//! it is one short commit under the lock. What no index has yet is searched row by row. When to do what is `upkeep`'s.
+//! The indexes of the tables: which there are, from how many rows on, and the work that makes or extends one, in
+//! bounded pieces. A piece is prepared on a snapshot, without the write lock, while others search and write; publishing
+//! it is one short commit under the lock. What no index has yet is searched row by row. When to do what is decided by
+//! `upkeep`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,31 +29,32 @@ use super::schema::TableName;
 use crate::store::lance::errors::failed;
 
 pub(in crate::store::lance) const TEXT_INDEX: &str = "passages_terms";
-/// What earlier formats have in its place, over the texts themselves.
+/// Earlier formats have this index in its place, over the texts themselves.
 const FORMER_TEXT_INDEX: &str = "passages_text";
 const VECTOR_INDEX: &str = "passages_vector";
-/// Of the build of the whole text index; its own default is 2 GiB a worker.
+/// The build of the whole text index takes so much memory; LanceDB's own default is 2 GiB a worker.
 const TEXT_INDEX_BUILD_MB: u64 = 128;
 
 /// Ten ids among a million rows are found in 2 ms by the index and in 48 ms without; below this many rows the column is
 /// read in less than a millisecond.
 const ROWS_WORTH_A_KEY: usize = 10_000;
-/// Below, comparing with every vector takes a few milliseconds.
+/// With fewer rows, comparing with every vector takes a few milliseconds.
 const ROWS_WORTH_A_VECTOR_INDEX: usize = 5_000;
-/// From here on whole vectors of 384 numbers, 77 MB, do not fit the cache of indexes. Measured at 100,000 with a cache of
-/// 40 MiB: the quantised index answers in 5 ms and finds 0.99 of the ten best, the exact one in 33 ms.
+/// From here on whole vectors of 384 numbers, 77 MB, do not fit the cache of indexes. Measured at 100,000 rows with a
+/// cache of 40 MiB, the quantised index answers in 5 ms and finds 0.99 of the ten best; the exact one takes 33 ms.
 const ROWS_WORTH_QUANTISING: usize = 50_000;
-/// The centre of a partition is the mean of vectors that were in it: with fewer left, it tells what the others were.
+/// A partition has so many rows at least. Its centre is the mean of vectors that were in it: with fewer left, it tells
+/// what the others were.
 const ROWS_THAT_HIDE_ONE: usize = 16;
 /// A vector index is trained again when it has grown to as many times the rows that it was trained on.
 const GROWTH_WORTH_TRAINING: usize = 2;
-/// Of one page of an index of keys. The default, 4,096, makes a page 200 kB, so a hundred ids that are looked up through
-/// a small cache read 20 MB: 48 ms among a million rows, against 10 ms.
+/// A page of an index of keys has so many rows. The default, 4,096, makes a page 200 kB, so a hundred ids that are
+/// looked up through a small cache read 20 MB: 48 ms among a million rows, against 10 ms.
 const KEY_PAGE_ROWS: u64 = 256;
-/// Segments that are not full yet become one.
+/// So many segments that are not full yet become one.
 const SEGMENTS_WORTH_MERGING: usize = 8;
 
-/// One index.
+/// An index, and the column that it is over.
 struct Index {
     table: TableName,
     column: &'static str,
@@ -62,9 +64,9 @@ struct Index {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IndexKind {
-    /// Of ids, which a read by id looks up.
+    /// The column holds ids, which a read by id looks up.
     Key,
-    /// Of few values, by which the rows that may be read are told apart.
+    /// The column holds few values, by which the rows that may be read are told apart.
     Label,
     Text,
     Vector,
@@ -85,7 +87,7 @@ const INDEXES: [Index; 15] = [
     index(TableName::Passages, "memory_id", "passages_memory", IndexKind::Key),
     index(TableName::Memories, "id", "memories_id", IndexKind::Key),
     index(TableName::Memories, "duplicate_key", "memories_duplicate_key", IndexKind::Key),
-    // says at once that no row lacks it, see `upgrade`
+    // this index says at once that no row lacks the column, see `upgrade`
     index(TableName::Memories, "signature", "memories_signature", IndexKind::Key),
     index(TableName::Traces, "id", "traces_id", IndexKind::Key),
     index(TableName::Signals, "id", "signals_id", IndexKind::Key),
@@ -111,7 +113,7 @@ impl IndexKind {
         }
     }
 
-    /// Rows that are indexed at once, which bounds the memory it takes, and rows of a segment that is full.
+    /// How many rows are indexed at once, which bounds the memory it takes, and how many rows a full segment has.
     fn bounds(self) -> (u64, u64) {
         match self {
             Self::Text => (1 << 16, 1 << 18),
@@ -124,14 +126,14 @@ impl IndexKind {
 /// How vectors are kept in their index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Vectors {
-    /// As they are: exact within the partitions that are looked at.
+    /// Vectors are kept as they are, and compared exactly within the partitions that are looked at.
     Whole,
-    /// A byte a number.
+    /// Vectors are kept in a byte a number.
     Quantised,
 }
 
-/// How the vectors of so many rows are to be indexed anew, where the index there is, and the most rows one of its segments
-/// has, do not do any more.
+/// How the vectors of so many rows are to be indexed anew. `None` where the present index, and the most rows that one
+/// of its segments has, still do.
 fn training(rows: usize, current: Option<(Vectors, usize)>) -> Option<Vectors> {
     let wanted = if rows >= ROWS_WORTH_QUANTISING { Vectors::Quantised } else { Vectors::Whole };
     match current {
@@ -151,7 +153,7 @@ enum IndexWork {
     Extend(OptimizeOptions),
 }
 
-/// What was built and is in no version of the table yet.
+/// A piece of an index that was built and is in no version of the table yet.
 pub(in crate::store::lance) struct Prepared {
     dataset: Dataset,
     index: &'static Index,
@@ -168,7 +170,7 @@ fn worth_it(name: TableName, rows: usize) -> impl Iterator<Item = &'static Index
     INDEXES.iter().filter(move |index| index.table == name && rows >= index.kind.rows_worth_it())
 }
 
-/// Whether there is something to do for this table.
+/// Whether an index of this table is to be made or extended.
 pub(in crate::store::lance) async fn are_due(name: TableName, table: &Table) -> Result<bool, StoreError> {
     let dataset = snapshot(table).await?;
     for index in worth_it(name, rows_of(dataset.fragments().iter())) {
@@ -203,8 +205,8 @@ pub(in crate::store::lance) async fn prepare(name: TableName, table: &Table) -> 
 }
 
 impl Prepared {
-    /// The write lock must be held, and nothing have been erased since it was prepared. False when the rows were moved
-    /// meanwhile: it is to be prepared again.
+    /// Makes the piece a part of the table. The write lock must be held, and nothing may have been erased since it was
+    /// prepared. False when the rows were moved meanwhile: then it is to be prepared again.
     pub(in crate::store::lance) async fn publish(mut self) -> Result<bool, StoreError> {
         let published = match self.built {
             Built::Made(segment) => {
@@ -263,7 +265,7 @@ async fn work(dataset: &Dataset, table: &Table, index: &Index) -> Result<Option<
     Ok(lags.then(|| IndexWork::Extend(extension(index, &segments))))
 }
 
-/// How an index is to be made that is missing, or does not do any more.
+/// How an index is to be made that is missing, or does not do any more; `None` where it does.
 async fn to_make(
     dataset: &Dataset,
     table: &Table,
@@ -276,7 +278,7 @@ async fn to_make(
         segments.is_empty().then(|| (Box::new(params) as Box<dyn IndexParams>, IndexType::Scalar))
     };
     Ok(match index.kind {
-        // there from the start
+        // it is there from the start
         IndexKind::Text => None,
         IndexKind::Label => scalar(BuiltinIndexType::Bitmap, None),
         IndexKind::Key => scalar(BuiltinIndexType::BTree, Some(json!({ "zone_size": KEY_PAGE_ROWS }))),
@@ -301,7 +303,7 @@ async fn current_kind(table: &Table, index: &Index) -> Result<Option<Vectors>, S
     }))
 }
 
-/// Passages that were stored without an embedder have none.
+/// Whether enough passages have vectors: those that were stored without an embedder have none.
 async fn has_vectors(dataset: &Dataset, index: &Index) -> Result<bool, StoreError> {
     let present = format!("{} IS NOT NULL", index.column);
     Ok(dataset.count_rows(Some(present)).await.map_err(failed)? >= ROWS_WORTH_A_VECTOR_INDEX)
@@ -327,7 +329,7 @@ fn extension(index: &Index, segments: &[usize]) -> OptimizeOptions {
     options
 }
 
-/// One more segment, at most a full one; the rest waits for its turn.
+/// Builds one more segment, at most a full one; the rest waits for its turn.
 async fn extend(dataset: &Dataset, options: &OptimizeOptions) -> Result<Option<IndexSegmentResult>, StoreError> {
     let plan = plan_optimize_indices(dataset, options).await.map_err(failed)?;
     for merge in &plan.merges {
@@ -354,7 +356,8 @@ pub(in crate::store::lance) async fn lag(name: TableName, table: &Table) -> Resu
     Ok(most as u64)
 }
 
-/// Builds it anew where there is one. A search by text without the index is an error, so it is there from the start.
+/// Builds the text index, anew where there is one. A search by text without the index is an error, so it is there from
+/// the start.
 pub(super) async fn build_text_index(passages: &Table) -> Result<(), StoreError> {
     // the terms are analysed already (`domain/src/text/terms.rs`), as those of a query are
     let analyzer = FtsIndexBuilder::default()
@@ -370,7 +373,7 @@ pub(super) async fn build_text_index(passages: &Table) -> Result<(), StoreError>
     index.execute().await.map_err(failed)
 }
 
-/// Instead of the index of an earlier format. Does nothing where it was done before.
+/// Builds the text index in the place of that of an earlier format. Does nothing where it was done before.
 pub(in crate::store::lance) async fn replace_former_text_index(passages: &Table) -> Result<(), StoreError> {
     let there = snapshot(passages).await?.load_indices().await.map_err(failed)?;
     let has = |name| there.iter().any(|index| index.name == name);
@@ -385,8 +388,8 @@ pub(in crate::store::lance) async fn replace_former_text_index(passages: &Table)
 
 /// Takes out of the indexes what they still hold of rows that are gone. Compaction writes the segments of a fragment
 /// that has deleted rows again, without those. A fragment that has lost all of its rows is not compacted, it goes, and
-/// segments keep what they have of it: they are dropped. Upkeep makes them again, and until then their rows are
-/// compared one by one. The write lock must be held, and no fragment have deleted rows.
+/// segments keep what they have of it, so they are dropped. Upkeep makes them again, and until then their rows are
+/// compared one by one. The write lock must be held, and no fragment may have deleted rows.
 pub(in crate::store::lance) async fn forget_removed_rows(name: TableName, table: &Table) -> Result<(), StoreError> {
     let dataset = snapshot(table).await?;
     let whole = dataset.fragments().iter().filter(|fragment| fragment.deletion_file.is_none());
@@ -401,7 +404,7 @@ pub(in crate::store::lance) async fn forget_removed_rows(name: TableName, table:
         dropped.extend(kept.extract_if(.., |segment| segment.name == VECTOR_INDEX));
     }
     let text_is_kept = kept.iter().any(|segment| segment.name == TEXT_INDEX);
-    // never without one: it is replaced below
+    // the table is never without this index: it is replaced below
     dropped.retain(|segment| text_is_kept || segment.name != TEXT_INDEX);
     if !dropped.is_empty() {
         let removal = Operation::CreateIndex { new_indices: Vec::new(), removed_indices: dropped };
@@ -414,7 +417,8 @@ pub(in crate::store::lance) async fn forget_removed_rows(name: TableName, table:
     Ok(())
 }
 
-/// Whether all partitions of the vector index, if there is one among these segments, have rows enough.
+/// Whether all partitions of the vector index, if there is one among these segments, have so many rows that their
+/// centres hide each of them.
 async fn centres_hide_rows(dataset: &Dataset, segments: &[IndexMetadata]) -> bool {
     let mut rows: Vec<usize> = Vec::new();
     for segment in segments.iter().filter(|segment| segment.name == VECTOR_INDEX) {
@@ -428,7 +432,7 @@ async fn centres_hide_rows(dataset: &Dataset, segments: &[IndexMetadata]) -> boo
     rows.iter().all(|rows| *rows >= ROWS_THAT_HIDE_ONE)
 }
 
-/// The text index is built anew, every other one is dropped: upkeep makes them again, and until then the rows are compared
+/// Builds the text index anew and drops every other one: upkeep makes them again, and until then the rows are compared
 /// one by one.
 pub(in crate::store::lance) async fn rebuild(name: TableName, table: &Table) -> Result<(), StoreError> {
     let there = table.list_indices().await.map_err(failed)?;

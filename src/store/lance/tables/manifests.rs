@@ -1,5 +1,5 @@
-//! The versions of a table on disk: which manifests there are, and whether all files are whole that a version needs. Files that
-//! were never synced may be empty, short or missing after a loss of power.
+//! The versions of a table on disk: which manifests there are, and whether all files are whole that a version needs.
+//! Files that were never synced may be empty, short or missing after a loss of power.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,7 +12,7 @@ use reasoning_bank_actors::ports::StoreError;
 
 use crate::store::lance::errors::failed;
 
-/// What every file of LanceDB ends with.
+/// Every file of LanceDB ends with these bytes.
 const MAGIC: &[u8; 4] = b"LANC";
 
 /// A manifest of a table, which makes a version of it.

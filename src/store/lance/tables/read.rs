@@ -1,5 +1,5 @@
-//! Reads by id, and the evidence that signals add up to. Pages are in `pages`. No lock: every read works on the newest
-//! version of each table, whoever wrote it.
+//! Reads by id or condition, and the evidence that signals add up to. Pages are in `pages`. Reads take no lock: each
+//! works on the newest version of its table, whoever wrote it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -20,7 +20,7 @@ use crate::store::lance::errors::failed;
 use super::{filter, rows};
 use super::handles::Tables;
 
-/// Values in one condition: planning a long list takes longer than reading the rows again.
+/// A condition compares with so many values at once: planning a long list takes longer than reading the rows again.
 const COMPARED_AT_ONCE: usize = 1_000;
 /// Looking up this many ids by their index takes as long as reading all ids of a million rows.
 const IDS_WORTH_READING_ALL: usize = 2_000;
@@ -111,6 +111,7 @@ pub(in crate::store::lance) async fn existing(tables: &Tables, ids: &[Uuid]) -> 
     memories.iter().chain(&traces).chain(&signals).map(|id| id.parse().map_err(failed)).collect()
 }
 
+/// The records of all rows for which the condition holds.
 pub(in crate::store::lance) async fn records<T: DeserializeOwned + Send>(
     table: &Table,
     condition: Option<DfExpr>,
@@ -159,7 +160,7 @@ pub(in crate::store::lance) async fn with_evidence(
     Ok(memories.into_iter().map(row).collect())
 }
 
-/// In no order; unknown ids are left out.
+/// The memories with these ids and their evidence, in no order. Unknown ids are left out.
 pub(in crate::store::lance) async fn get(
     tables: &Tables,
     ids: Vec<MemoryId>,

@@ -1,4 +1,4 @@
-//! Records as rows of the tables, and back.
+//! How records become rows of the tables, and rows records.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use serde::de::DeserializeOwned;
 use super::schema::TableName;
 use crate::store::lance::errors::failed;
 
-/// Between the entries of a list that is kept in one text column. Entries are JSON, which escapes control characters,
-/// so none contains it, and whether an entry is in the list is whether the text contains it between two of these.
+/// This stands between the entries of a list that is kept in one text column. Entries are JSON, which escapes control
+/// characters, so none contains it, and an entry is in the list where the text contains it between two of these.
 const SEPARATOR: char = '\u{1f}';
 
 /// A list as one text: `␟"a"␟"b"␟`.
@@ -38,17 +38,17 @@ pub(in crate::store::lance) fn list_text<T: Serialize>(entries: impl IntoIterato
     text
 }
 
-/// The ids in such a text.
+/// The ids in the text of a list.
 pub(in crate::store::lance) fn listed_ids(text: &str) -> impl Iterator<Item = &str> {
     text.split(SEPARATOR).filter_map(|entry| entry.strip_prefix('"')?.strip_suffix('"'))
 }
 
-/// The signature of an error; empty where there is none.
+/// The signature of an error as text, which is empty where there is no error.
 pub(in crate::store::lance) fn signature_text(error: Option<&ErrorContext>) -> String {
     error.map(|error| error.signature().to_string()).unwrap_or_default()
 }
 
-/// Fewer are not worth being handed to another thread.
+/// Fewer items are not worth being handed to another thread.
 const ITEMS_A_THREAD: usize = 256;
 
 /// The rows of one table to be inserted.
@@ -60,7 +60,7 @@ pub(in crate::store::lance) struct TableRows {
 /// The rows of these records in one table; `None` when there are none.
 ///
 /// # Errors
-/// A vector of another length than `dims`, or with a number that is not finite.
+/// A vector has another length than `dims`, or a number that is not finite.
 pub(in crate::store::lance) fn encode(
     table: TableName,
     records: &[&Record],
@@ -80,7 +80,7 @@ pub(in crate::store::lance) fn encode(
     Ok(Some(TableRows { table, batch: record_batch(table.schema(dims), columns)? }))
 }
 
-/// Of another revision of the memory all passages are others.
+/// The id of a passage. All passages of another revision of the memory have other ids.
 pub(in crate::store::lance) fn passage_id(memory: &Memory, passage: &Passage) -> String {
     format!("{}/{}/{}/{}", memory.id, memory.revision, kind_text(passage.kind), passage.n)
 }
@@ -259,6 +259,7 @@ fn jobs(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
     ])
 }
 
+/// The kind of a passage, as it stands in its column.
 fn kind_text(kind: PassageKind) -> &'static str {
     match kind {
         PassageKind::Task => "task",
@@ -266,7 +267,7 @@ fn kind_text(kind: PassageKind) -> &'static str {
     }
 }
 
-/// Of each passage whether it is the first of its text.
+/// Whether each passage is the first of its text.
 pub(in crate::store::lance) fn first_of_their_text(passages: &RecordBatch) -> Vec<bool> {
     let n = passages.column_by_name("n").and_then(|n| n.as_any().downcast_ref::<UInt32Array>());
     n.map_or_else(|| vec![true; passages.num_rows()], |n| n.values().iter().map(|n| *n == 0).collect())
@@ -294,7 +295,7 @@ pub(in crate::store::lance) fn time_column<'a>(
         .flat_map(|column| column.values().iter().copied())
 }
 
-/// Numbers the database adds to a search: distances and scores.
+/// A column of numbers that the database adds to a search, distances or scores, of every batch, one after another.
 pub(in crate::store::lance) fn float_column<'a>(
     batches: &'a [RecordBatch],
     name: &'static str,
@@ -305,6 +306,7 @@ pub(in crate::store::lance) fn float_column<'a>(
         .flat_map(|column| column.values().iter().map(|value| f64::from(*value)))
 }
 
+/// The records of a column of bodies.
 pub(in crate::store::lance) fn decode_bodies<T: DeserializeOwned + Send>(
     batches: &[RecordBatch],
 ) -> Result<Vec<T>, StoreError> {
@@ -312,7 +314,7 @@ pub(in crate::store::lance) fn decode_bodies<T: DeserializeOwned + Send>(
     on_all_cores(&bodies, |body| serde_json::from_str(body).map_err(failed)).into_iter().collect()
 }
 
-/// By memory the passages of its newest revision: earlier ones may not have been removed yet.
+/// The passages of the newest revision of each memory: earlier ones may not have been removed yet.
 pub(in crate::store::lance) fn decode_passages(
     batches: &[RecordBatch],
 ) -> Result<BTreeMap<MemoryId, Vec<Passage>>, StoreError> {
@@ -340,7 +342,7 @@ pub(in crate::store::lance) fn decode_passages(
     Ok(all.into_iter().map(|(memory, passages)| (memory, newest(passages))).collect())
 }
 
-/// Those of the highest revision, in order.
+/// The passages of the highest revision, in order.
 fn newest(passages: Vec<(u64, Passage)>) -> Vec<Passage> {
     let newest = passages.iter().map(|(revision, _)| *revision).max();
     let current = passages.into_iter().filter(|(revision, _)| Some(*revision) == newest);
@@ -349,7 +351,8 @@ fn newest(passages: Vec<(u64, Passage)>) -> Vec<Passage> {
     current
 }
 
-/// Of the memory that a passage belongs to, from its [`passage_id`]; 0 where the id is of the first format.
+/// The revision of the memory that a passage belongs to, from its [`passage_id`]; it is 0 where the id is of the first
+/// format.
 pub(in crate::store::lance) fn revision_of(passage_id: &str) -> u64 {
     passage_id.split('/').nth(1).and_then(|revision| revision.parse().ok()).unwrap_or_default()
 }

@@ -16,7 +16,7 @@ pub(in crate::store::lance) enum TableName {
 }
 
 impl TableName {
-    /// In the order in which a frame is applied: what refers comes after what it refers to.
+    /// All tables, in the order in which a frame is applied: what refers comes after what it refers to.
     pub(in crate::store::lance) const ALL: [Self; 6] =
         [Self::Workspaces, Self::Traces, Self::Memories, Self::Passages, Self::Signals, Self::Jobs];
 
@@ -53,7 +53,8 @@ impl TableName {
                 text("derived_from"),
                 text("body"),
                 text("outcome"),
-                // NULL only in rows of versions that do not know it; those without an error have an empty one
+                // this is NULL only in rows of versions that do not know it; memories without an error have an empty
+                // one
                 optional("signature"),
                 optional("team"),
                 optional("org"),

@@ -1,5 +1,6 @@
-//! What could not be read whole and is no longer used: manifests, tables, journals. It is kept, because somebody may want to
-//! look at it, until an erasure asks for all of it to be gone or until all that it can hold is old enough to go.
+//! `set-aside/` holds what could not be read whole and is no longer used: manifests, tables, journals. It is kept,
+//! because somebody may want to look at it, until an erasure asks for all of it to be gone or until all that it can
+//! hold is old enough to go.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,7 +14,7 @@ use crate::store::files::{create_dir, sync, sync_dir};
 
 const UUID_CHARS: usize = 36;
 
-/// Where a part of this table, or a journal, is to be put; the name begins with a UUID that holds the time.
+/// The path where a part of this table, or a journal, is to be put. The name begins with a UUID that holds the time.
 pub(in crate::store::lance) fn place(dir: &Path, table: Option<TableName>, part: &Path) -> io::Result<PathBuf> {
     create_dir(dir)?;
     let of_table = table.map(|table| format!("{}-", table.as_str())).unwrap_or_default();
@@ -21,8 +22,8 @@ pub(in crate::store::lance) fn place(dir: &Path, table: Option<TableName>, part:
     Ok(dir.join(format!("{}-{of_table}{name}", Uuid::now_v7())))
 }
 
-/// Keeps a copy of a file that stays where it is, on the disk when it returns; the one that is there already where it was
-/// kept before and has not changed since.
+/// Keeps a copy of a file that stays where it is. The copy is on the disk when this returns; it is the one that is
+/// there already, where the file was copied before and has not changed since.
 pub(in crate::store::lance) fn copy(dir: &Path, part: &Path) -> io::Result<PathBuf> {
     create_dir(dir)?;
     let bytes = fs::metadata(part)?.len();
@@ -37,7 +38,7 @@ pub(in crate::store::lance) fn copy(dir: &Path, part: &Path) -> io::Result<PathB
     let (half, to) = (dir.join(".copying"), place(dir, None, part)?);
     let copied = fs::copy(part, &half).and_then(|_| sync(&half, &File::open(&half)?));
     if let Err(error) = copied.and_then(|()| fs::rename(&half, &to)) {
-        // half a copy is of no use, and on a full disk in the way
+        // half a copy is of no use, and it is in the way on a full disk
         let _ = fs::remove_file(&half);
         return Err(error);
     }
@@ -45,6 +46,7 @@ pub(in crate::store::lance) fn copy(dir: &Path, part: &Path) -> io::Result<PathB
     Ok(to)
 }
 
+/// Removes all that was set aside.
 pub(in crate::store::lance) fn remove_all(dir: &Path) -> io::Result<()> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -72,7 +74,7 @@ pub(in crate::store::lance) fn remove_older(dir: &Path, table: TableName, before
     Ok(())
 }
 
-/// Names that are not of [`place`] are somebody else's.
+/// Whether a file may go, by its name. Names that are not of [`place`] are somebody else's.
 fn is_older(name: &str, table: TableName, before: Timestamp) -> bool {
     let Some((id, part)) = name.split_at_checked(UUID_CHARS) else { return false };
     let time = Uuid::parse_str(id).ok().and_then(|id| id.get_timestamp());

@@ -1,4 +1,4 @@
-//! Publishing what was made beside the writers: under the write lock, unless something was erased meanwhile.
+//! Publishing what was made beside the writers. It is done under the write lock, unless something was erased meanwhile.
 
 use std::time::Duration;
 
@@ -30,9 +30,9 @@ pub(super) async fn lock(
     }
 }
 
-/// Takes the write lock to publish what was made of this table since `then`. `None` where something was erased since, or was
-/// still to be: what was made may hold what is to be gone, and its files go. What failed comes here before it is told: it
-/// may have failed because rows were erased beneath it, and leaves files all the same.
+/// Takes the write lock to publish what was made of this table since `then`. `None` where something was erased since,
+/// or was still to be: what was made may hold what is to be gone, and its files go. What failed comes here before it is
+/// told: it may have failed because rows were erased beneath it, and leaves files all the same.
 pub(super) async fn lock_to_publish(
     shared: &SharedStore,
     table: &Table,

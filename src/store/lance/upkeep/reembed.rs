@@ -1,8 +1,8 @@
 //! Another embedder for a data directory: all vectors are made again beside the old ones, which are searched all the
-//! while, and one switch puts the new ones in their place. Not here: the embedder, and the table of the new vectors
-//! (`vectors/next_passages.rs`). The one process that makes them holds `DIR/lance/.reembed.lock`.
+//! while, and one switch puts the new ones in their place. The table of the new vectors is in
+//! `vectors/next_passages.rs`. The one process that makes them holds `DIR/lance/.reembed.lock`.
 //!
-//! How far it is needs no record: what is missing are the passages that the one table has and the other has not. What
+//! How far the work is needs no record: the passages are missing that the one table has and the other has not. What
 //! breaks off before the switch goes on from there; what breaks off within it is finished by whoever writes next.
 
 use std::collections::HashSet;
@@ -27,17 +27,17 @@ use crate::store::lance::tables::{TableName, compaction, filter, indexes, read, 
 use crate::store::lance::threads::blocking;
 use crate::store::lance::vectors::next_passages;
 
-/// Passages that are embedded at once.
+/// So many passages are embedded at once.
 const SLICE: usize = 512;
-/// Passages that are written at once: a fragment that is full from the start, and few versions.
+/// So many passages are written at once: a fragment is full from the start, and there are few versions.
 const WRITTEN_AT_ONCE: usize = 8_192;
-/// So few are made while the lock is held, a second or two as a rule,
+/// So few passages are made while the lock is held, which takes a second or two as a rule,
 const AT_THE_SWITCH: usize = 64;
-/// and for no longer than this: others wait.
+/// and no longer than this, because others wait.
 const TIMEOUT_AT_THE_SWITCH: Duration = Duration::from_secs(30);
 const ROWS_COMPARED: usize = 1_000;
 const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(600);
-/// Others write for milliseconds; who writes for longer is doing upkeep.
+/// Others write for milliseconds; a process that writes for longer is doing upkeep.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Makes the vectors of all passages again and puts them in the place of the old ones. `progress` is told how many
@@ -60,7 +60,7 @@ pub(in crate::store::lance) async fn reembed(
             if let Some(passages) = finish(shared, &next, embedder).await? {
                 return Ok(passages);
             }
-            // However few they are: they may have taken too long.
+            // None is left, however few there are: they may have taken too long.
             left_for_the_switch = 0;
             continue;
         }
@@ -86,7 +86,8 @@ pub(in crate::store::lance) async fn reembed(
     }
 }
 
-/// Leaves out batches with a passage that was changed or erased meanwhile: the rest of them comes in the next round.
+/// Adds passages to the new table. Batches with a passage that was changed or erased meanwhile are left out, and the
+/// rest of them comes in the next round.
 async fn add(shared: &SharedStore, next: &Table, mut made: Vec<RecordBatch>) -> Result<(), StoreError> {
     let guard = shared.lock.acquire(Deadline::after(LOCK_TIMEOUT)).await?;
     finish_pending(shared, &guard).await?;
@@ -100,7 +101,8 @@ async fn add(shared: &SharedStore, next: &Table, mut made: Vec<RecordBatch>) -> 
     compaction::prune_all(next).await
 }
 
-/// Makes the indexes of the new table, each piece without the lock. What an erasure comes between is made again.
+/// Makes the indexes of the new table, each piece without the lock. A piece that an erasure comes between is made
+/// again.
 async fn index(shared: &SharedStore, next: &Table) -> Result<(), StoreError> {
     loop {
         let erasures = Erasures::read(&shared.layout).await?;
@@ -111,8 +113,8 @@ async fn index(shared: &SharedStore, next: &Table) -> Result<(), StoreError> {
     }
 }
 
-/// Makes the last passages and the switch, under the lock. `None` where there are more than can be made there, or where making
-/// them takes too long.
+/// Makes the last passages and the switch, under the lock. `None` where there are more than can be made there, or where
+/// making them takes too long.
 async fn finish(shared: &SharedStore, next: &Table, embedder: &dyn Embedder) -> Result<Option<u64>, Error> {
     let guard = shared.lock.acquire(Deadline::after(LOCK_TIMEOUT)).await?;
     finish_pending(shared, &guard).await?;
@@ -157,7 +159,7 @@ fn alone(layout: &Layout) -> Result<File, StoreError> {
 async fn missing(shared: &SharedStore, next: &Table) -> Result<(Vec<String>, usize), StoreError> {
     let (all, done) = (ids(&shared.tables.passages).await?, ids(next).await?);
     let mut missing: Vec<String> = all.difference(&done).cloned().collect();
-    // In the order in which they were written: neighbours are read together.
+    // They are in the order in which they were written: neighbours are read together.
     missing.sort_unstable();
     Ok((missing, all.len()))
 }
@@ -195,7 +197,8 @@ async fn made_again(shared: &SharedStore, ids: &[String], embedder: &dyn Embedde
     Ok(made)
 }
 
-/// A passage that does not fit the window of the new embedder has the mean of its pieces, of length one.
+/// The vector of a passage. One that does not fit the window of the new embedder has the mean of its pieces, of length
+/// one.
 fn mean(chunks: Vec<Chunk>) -> Option<Vec<f32>> {
     let mut vectors = chunks.into_iter().filter_map(|chunk| chunk.vector).peekable();
     let mut sum = vectors.next()?;

@@ -1,8 +1,8 @@
-//! Upkeep in bounded slices: few fragments, indexes that cover nearly all rows, no old versions. One process does it at a
-//! time. What takes long is done on a snapshot beside the writers; the write lock is held to publish what came of it, and
-//! a slice gives up when somebody else writes all the while, or erased meanwhile what it was made of. Versions are pruned
-//! only after a checkpoint: until then an old one may be all that a power loss leaves. With them go the files that no
-//! version has: while both locks are held nobody is about to publish them.
+//! Upkeep in bounded slices keeps fragments few, lets indexes cover nearly all rows, and prunes old versions. One
+//! process does it at a time. What takes long is done on a snapshot beside the writers; the write lock is held to
+//! publish what came of it, and a slice gives up when somebody else writes all the while, or erased meanwhile what it
+//! was made of. Versions are pruned only after a checkpoint: until then an old one may be all that a power loss leaves.
+//! With them go the files that no version has: while both locks are held nobody is about to publish them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,10 +22,10 @@ use crate::store::lance::threads;
 
 /// Fewer fragments are not worth a rewrite.
 const FRAGMENTS_WORTH_COMPACTING: usize = 8;
-/// Readers that began on a version have finished when it is this old, those too that read all of a large bank into memory
-/// and then look at what came since.
+/// Readers that began on a version have finished when it is this old, those too that read all of a large bank into
+/// memory and then look at what came since.
 const KEEP_VERSIONS: Duration = Duration::from_secs(120);
-/// Others write for milliseconds; who writes for longer writes in bulk.
+/// Others write for milliseconds; a process that writes for longer writes in bulk.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 const BACKGROUND_SLICE: Duration = Duration::from_secs(60);
 /// Fragments are counted once in this many commits.
@@ -68,7 +68,7 @@ async fn slice_if_needed(shared: &SharedStore) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Goes on to the end of its slice by itself when the deadline passes.
+/// Does a slice now. It goes on to its end by itself when the deadline passes.
 pub(in crate::store::lance) async fn maintain(
     shared: &Arc<SharedStore>,
     deadline: Deadline,
@@ -78,7 +78,7 @@ pub(in crate::store::lance) async fn maintain(
     within(deadline, async { work.await.map_err(failed)? }).await
 }
 
-/// To the deadline, or until nothing is left to do.
+/// Does upkeep to the deadline, or until nothing is left to do.
 async fn slice(shared: &SharedStore, deadline: Deadline) -> Result<Maintained, StoreError> {
     let mut done = Maintained::default();
     if !shared.upkeep.is_quiet(deadline).await {
@@ -112,7 +112,7 @@ fn busy(done: Maintained) -> Maintained {
     Maintained { busy: true, more: true, ..done }
 }
 
-/// Piece by piece. False when it could not be published.
+/// Makes and extends the indexes of a table, piece by piece. False when a piece could not be published.
 async fn refresh_indexes(
     shared: &SharedStore,
     name: TableName,

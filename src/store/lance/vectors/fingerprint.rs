@@ -15,7 +15,7 @@ pub(in crate::store::lance) struct Stamp {
     hash: String,
 }
 
-/// As with [`Fingerprint`], the name does not count.
+/// The name does not count, as with [`Fingerprint`].
 impl PartialEq for Stamp {
     fn eq(&self, other: &Self) -> bool {
         (self.dims, &self.hash) == (other.dims, &other.hash)
@@ -57,7 +57,8 @@ impl Stamp {
     }
 }
 
-/// Whether the directory still belongs to this embedder. What was read before it said so is of its vectors.
+/// Refuses to go on where the directory does not belong to this embedder any more. What was read before it said so is
+/// of its vectors.
 pub(in crate::store::lance) fn check_embedder(layout: &Layout, expected: &Fingerprint) -> Result<(), StoreError> {
     Stamp::read(layout)?.map_or(Ok(()), |found| found.check(expected))
 }

@@ -1,4 +1,4 @@
-//! The table of passages with the vectors of another embedder, while it is made beside the one that is searched, and the
+//! The table of passages with the vectors of another embedder, which is made beside the one that is searched, and the
 //! switch that puts it in the place of that one.
 //!
 //! ```text
@@ -28,13 +28,14 @@ use crate::store::lance::threads::blocking;
 const NEXT: &str = "passages-next";
 const FORMER: &str = "passages-former";
 
+/// For which embedder vectors are made, and whether the switch has begun.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct ReembedState {
     to: Stamp,
     switching: bool,
 }
 
-/// The table that was begun for this embedder, if it is whole, else a new one.
+/// Opens the table that was begun for this embedder, if it is whole, and else a new one.
 pub(in crate::store::lance) async fn open(layout: &Layout, to: &Fingerprint) -> Result<Table, StoreError> {
     let wanted = ReembedState { to: to.into(), switching: false };
     if ReembedState::read(layout)?.as_ref() == Some(&wanted)
@@ -52,7 +53,8 @@ pub(in crate::store::lance) async fn open(layout: &Layout, to: &Fingerprint) -> 
     tables::create(&tables::connect(layout).await?, TableName::Passages, NEXT, to.dims).await
 }
 
-/// None where there is none, or where a loss of power has damaged it: it is not synced before the switch.
+/// Opens the table; `None` where there is none, or where a loss of power has damaged it: it is not synced before the
+/// switch.
 async fn open_whole(layout: &Layout) -> Result<Option<Table>, StoreError> {
     let dir = layout.table(NEXT);
     let Ok(dataset) = DatasetBuilder::from_uri(dir.to_string_lossy()).load().await else { return Ok(None) };
@@ -62,6 +64,7 @@ async fn open_whole(layout: &Layout) -> Result<Option<Table>, StoreError> {
     Ok(tables::connect(layout).await?.open_table(NEXT).execute().await.ok())
 }
 
+/// Whether a switch was begun and not finished.
 pub(in crate::store::lance) fn is_switching(layout: &Layout) -> Result<bool, StoreError> {
     Ok(ReembedState::read(layout)?.is_some_and(|state| state.switching))
 }
@@ -77,7 +80,7 @@ pub(in crate::store::lance) fn finish_switch(layout: &Layout) -> Result<(), Stor
     let Some(ReembedState { to, switching: true }) = ReembedState::read(layout)? else { return Ok(()) };
     let (passages, next, former) =
         (layout.table(TableName::Passages.as_str()), layout.table(NEXT), layout.table(FORMER));
-    // First: who reads after the tables were exchanged sees whose they are.
+    // This comes first: who reads after the tables were exchanged sees whose they are.
     to.write(layout)?;
     let exchange = || {
         if next.try_exists()? {
@@ -96,7 +99,7 @@ pub(in crate::store::lance) fn finish_switch(layout: &Layout) -> Result<(), Stor
     Ok(())
 }
 
-/// What is erased is also erased from the vectors that are being made.
+/// Erases what is erased elsewhere also from the vectors that are being made.
 pub(in crate::store::lance) async fn erase(layout: &Layout, condition: &DfExpr) -> Result<(), StoreError> {
     if !layout.table(NEXT).try_exists().map_err(failed)? {
         return Ok(());

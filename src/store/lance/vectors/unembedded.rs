@@ -1,6 +1,6 @@
-//! Memories that were stored without vectors, each remembered by an empty file of its name, so that finding them takes a
-//! look at one directory and none at the tables. A file is made before its memory is committed and removed when the memory
-//! has vectors: one that is left over says nothing worse than that somebody is to look.
+//! Memories that were stored without vectors. Each is remembered by an empty file of its name, so that finding them
+//! takes a look at one directory and none at the tables. A file is made before its memory is committed and removed when
+//! the memory has vectors: one that is left over says nothing worse than that somebody is to look.
 
 use std::{fs, io};
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{Tables, read, rows};
 use crate::store::lance::threads::blocking;
 
-/// A file without its memory is of a commit that is under way, or, from this age on, of one that never was.
+/// A file without its memory belongs to a commit that is under way, or, from this age on, to one that never was.
 const COMMIT_TAKES_AT_MOST: Duration = Duration::from_secs(3600);
-/// Files that are looked at in one go.
+/// So many files are looked at in one go.
 const LOOKED_AT: usize = 10_000;
 
 /// What a batch changes about who has vectors.
@@ -41,7 +41,7 @@ impl VectorChanges {
         changes
     }
 
-    /// To be called before the batch is committed.
+    /// Notes the memories without vectors, before the batch is committed.
     pub(in crate::store::lance) async fn note(&self, layout: &Layout) {
         if self.without.is_empty() {
             return;
@@ -56,7 +56,7 @@ impl VectorChanges {
         }
     }
 
-    /// To be called once the batch is committed.
+    /// Forgets the memories that have vectors, once the batch is committed.
     pub(in crate::store::lance) async fn forget(self, layout: &Layout) {
         let dir = layout.unembedded();
         if self.with.is_empty() || !dir.exists() {
