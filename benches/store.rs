@@ -20,7 +20,7 @@ use reasoning_bank::store::{LanceStore, Options, use_all_cores};
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::{Batch, Conditions, MemoryStore, Recall, Record, StoreReads, Visible};
 use reasoning_bank_actors::runtime::Deadline;
-use synthetic::{Asked, Synthetic};
+use synthetic::{Synthetic, SyntheticQuery};
 use tokio::runtime::Runtime;
 
 const SIZES: [u32; 2] = [1_000, 10_000];
@@ -43,7 +43,7 @@ fn main() {
         runtime.block_on(fill(place.path(), &bank));
         for (name, resident_bytes) in [("query in memory", RESIDENT_BYTES), ("query from tables", 0)] {
             let store = runtime.block_on(open(place.path(), resident_bytes));
-            let queries: Vec<Asked> = (0..QUERIES).map(|number| bank.query(number)).collect();
+            let queries: Vec<SyntheticQuery> = (0..QUERIES).map(|number| bank.query(number)).collect();
             runtime.block_on(warm(&store, &queries, resident_bytes > 0));
             let mut next = queries.iter().cycle();
             criterion.bench_with_input(BenchmarkId::new(name, rows), &store, |bench, store| {
@@ -104,7 +104,7 @@ fn batch(bank: &Synthetic, numbers: Range<u32>) -> Batch {
 }
 
 /// Until memory answers, where it is to.
-async fn warm(store: &LanceStore, queries: &[Asked], in_memory: bool) {
+async fn warm(store: &LanceStore, queries: &[SyntheticQuery], in_memory: bool) {
     for query in queries.iter().cycle() {
         ask(store, query).await;
         if !in_memory || store.resident().answered > 0 {
@@ -114,7 +114,7 @@ async fn warm(store: &LanceStore, queries: &[Asked], in_memory: bool) {
     }
 }
 
-async fn ask(store: &LanceStore, query: &Asked) {
+async fn ask(store: &LanceStore, query: &SyntheticQuery) {
     let recall = Recall {
         with_superseded: false,
         visible: Visible { workspace: Some(Synthetic::workspace_id()), team: None, org: None },

@@ -16,8 +16,8 @@ use super::render;
 use super::session::{self, with_embedder};
 use crate::embed::Work;
 use crate::eval::dataset::{self, Corpus};
-use crate::eval::report::{BUILD, ByList, CorpusCount, Ingest, Report};
-use crate::eval::{EvalError, Timed, capture, embedding, learning, retrieval};
+use crate::eval::report::{BUILD, ByList, CorpusCount, Ingest, RetrievalReport};
+use crate::eval::{EvalError, TimedEmbedder, capture, embedding, learning, retrieval};
 use crate::settings::Loaded;
 
 mod relevance;
@@ -37,7 +37,11 @@ pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> 
     }
 }
 
-fn embedding_speed(args: &EmbeddingArgs, loaded: &Loaded, output: Output) -> Result<embedding::Report, Failure> {
+fn embedding_speed(
+    args: &EmbeddingArgs,
+    loaded: &Loaded,
+    output: Output,
+) -> Result<embedding::EmbeddingReport, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
     let embedder = session::embedder(loaded, Work::Bulk)?;
     let progress = output.progress("lengths");
@@ -63,7 +67,7 @@ fn learned(args: &LearningArgs, loaded: &Loaded, output: Output) -> Result<learn
     measured
 }
 
-fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Report, Failure> {
+fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<RetrievalReport, Failure> {
     let corpus = Arc::new(Corpus::open(&args.corpus)?);
     let queries = dataset::queries(&args.queries)?;
     if corpus.len() == 0 {
@@ -76,7 +80,7 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Repo
     let place = tempfile::tempdir().map_err(Failure::temporary)?;
     let mut loaded = loaded.clone();
     loaded.settings.data_dir = place.path().to_owned();
-    let embedder = Arc::new(Timed::new(session::embedder(&loaded, Work::Bulk)?));
+    let embedder = Arc::new(TimedEmbedder::new(session::embedder(&loaded, Work::Bulk)?));
     with_embedder(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>, async |bank| {
         speed::unless_asked_to_end(async {
             let system = bank.handle();
@@ -93,7 +97,7 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Repo
             let done = |done| progress.done(done);
             let asked = retrieval::ask(&stored, &queries, &ks, &system, &embedder, run, done).await?;
             let seconds = |took: Duration| (took.as_secs_f64() * 1_000.0).round() / 1_000.0;
-            Ok(Report {
+            Ok(RetrievalReport {
                 corpus: CorpusCount { lines: corpus.len(), workspaces: corpus.workspaces() },
                 queries: asked.counts,
                 metrics: asked.measures.means(),

@@ -15,11 +15,11 @@ use super::EvalError;
 use super::dataset::{bad, read};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct CaptureReport {
     pub(crate) exchanges: usize,
     pub(crate) valuable: Count,
     pub(crate) worthless: Count,
-    pub(crate) by_kind: Vec<Kind>,
+    pub(crate) by_kind: Vec<KindCount>,
     /// Those that were judged otherwise than somebody said.
     pub(crate) wrong: Vec<Wrong>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Count {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Kind {
+pub(crate) struct KindCount {
     pub(crate) kind: String,
     pub(crate) valuable: bool,
     #[serde(flatten)]
@@ -48,7 +48,7 @@ pub(crate) struct Wrong {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct LabelledExchange {
     id: String,
     question: String,
     answer: String,
@@ -59,11 +59,11 @@ struct Line {
 
 /// # Errors
 /// Every line that is wrong, up to a bound.
-pub(crate) fn measure(path: &Path, thresholds: &Thresholds) -> Result<Report, EvalError> {
+pub(crate) fn measure(path: &Path, thresholds: &Thresholds) -> Result<CaptureReport, EvalError> {
     let (mut report, mut kinds, mut seen) =
-        (Report::default(), BTreeMap::<(bool, String), Count>::new(), HashSet::new());
-    read(path, |line: Line| {
-        let Line { id, question, answer, valuable, kind } = line;
+        (CaptureReport::default(), BTreeMap::<(bool, String), Count>::new(), HashSet::new());
+    read(path, |line: LabelledExchange| {
+        let LabelledExchange { id, question, answer, valuable, kind } = line;
         if !seen.insert(id.clone()) {
             return Err(bad("id", format!("{id} was there before")));
         }
@@ -81,7 +81,7 @@ pub(crate) fn measure(path: &Path, thresholds: &Thresholds) -> Result<Report, Ev
         }
         Ok(())
     })?;
-    let kind = |((worthless, kind), count): ((bool, String), Count)| Kind { kind, valuable: !worthless, count };
+    let kind = |((worthless, kind), count): ((bool, String), Count)| KindCount { kind, valuable: !worthless, count };
     report.by_kind = kinds.into_iter().map(kind).collect();
     Ok(report)
 }

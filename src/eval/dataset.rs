@@ -18,7 +18,7 @@ use crate::jsonl::{self, FieldProblem, ReadError, Refusal};
 
 /// A line of a corpus.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Document {
+pub(crate) struct CorpusDocument {
     pub(crate) title: String,
     pub(crate) text: String,
     /// When it was said or written.
@@ -102,7 +102,7 @@ impl Corpus {
     }
 
     /// Reads it once more and hands out the documents in order. Blocks; ends early when `each` fails.
-    pub(crate) fn each(&self, mut each: impl FnMut(u32, Document) -> io::Result<()>) -> Result<(), EvalError> {
+    pub(crate) fn each(&self, mut each: impl FnMut(u32, CorpusDocument) -> io::Result<()>) -> Result<(), EvalError> {
         let mut number = 0;
         read(&self.path, |line: DocumentLine| {
             let (id, document) = document(line)?;
@@ -116,11 +116,11 @@ impl Corpus {
     }
 }
 
-fn document(line: DocumentLine) -> Result<(String, Document), Refusal> {
+fn document(line: DocumentLine) -> Result<(String, CorpusDocument), Refusal> {
     let at =
         line.ts.map(|ts| time(&ts).ok_or_else(|| bad("ts", "is no time such as 2026-03-01T12:00:00"))).transpose()?;
     let title = line.title.unwrap_or_default();
-    Ok((line.id, Document { title, text: line.text, at, workspace: line.workspace }))
+    Ok((line.id, CorpusDocument { title, text: line.text, at, workspace: line.workspace }))
 }
 
 /// Without an offset it is UTC; without a time of day it is midnight.
@@ -132,7 +132,7 @@ fn time(text: &str) -> Option<Timestamp> {
     at.checked_add(SignedDuration::from_hours(24)).is_ok().then_some(at)
 }
 
-pub(crate) struct Query {
+pub(crate) struct DatasetQuery {
     pub(crate) id: String,
     pub(crate) text: String,
     /// None: all documents are searched.
@@ -156,7 +156,7 @@ struct QueryLine {
 
 /// # Errors
 /// Every line that is wrong, up to a bound.
-pub(crate) fn queries(path: &Path) -> Result<Vec<Query>, EvalError> {
+pub(crate) fn queries(path: &Path) -> Result<Vec<DatasetQuery>, EvalError> {
     let (mut queries, mut seen) = (Vec::new(), HashSet::new());
     read(path, |line: QueryLine| {
         if line.text.trim().is_empty() {
@@ -169,7 +169,7 @@ pub(crate) fn queries(path: &Path) -> Result<Vec<Query>, EvalError> {
             bad("gold", "is neither a list of ids nor an object of ids with their relevance, a number of at least 0")
         })?;
         let exclude = line.exclude.unwrap_or_default();
-        queries.push(Query { id: line.id, text: line.text, workspace: line.workspace, gold, exclude });
+        queries.push(DatasetQuery { id: line.id, text: line.text, workspace: line.workspace, gold, exclude });
         Ok(())
     })?;
     Ok(queries)

@@ -7,7 +7,7 @@ use reasoning_bank_actors::ports::{EmbedError, Embedder};
 use reasoning_bank_actors::runtime::Deadline;
 use serde::Serialize;
 
-use super::report::{BUILD, Percentiles};
+use super::report::{BUILD, LatencyPercentiles};
 use crate::embed::{LocalEmbedder, QUERY_TOKENS};
 
 /// Without the special tokens.
@@ -22,7 +22,7 @@ pub(super) const WORDS: [&str; 16] = [
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct EmbeddingReport {
     pub(crate) embedder: String,
     /// What runs the model.
     pub(crate) runtime: String,
@@ -36,7 +36,7 @@ pub(crate) struct Report {
 pub(crate) struct Length {
     pub(crate) tokens: usize,
     /// Of one text at a time, in milliseconds.
-    pub(crate) single_ms: Percentiles,
+    pub(crate) single_ms: LatencyPercentiles,
     /// Of many texts at once, on all threads.
     pub(crate) texts_per_second: f64,
 }
@@ -46,7 +46,7 @@ pub(crate) async fn measure(
     embedder: &LocalEmbedder,
     time: Duration,
     done: impl Fn(u64),
-) -> Result<Report, EmbedError> {
+) -> Result<EmbeddingReport, EmbedError> {
     // Waits for the model to load, and warms it.
     embedder.embed_documents(vec![text(16); embedder.threads()], patience()).await?;
     let mut lengths = Vec::new();
@@ -69,10 +69,10 @@ pub(crate) async fn measure(
             texts += bulk;
         }
         let texts_per_second = texts as f64 / begun.elapsed().as_secs_f64();
-        lengths.push(Length { tokens, single_ms: Percentiles::of(&singles), texts_per_second });
+        lengths.push(Length { tokens, single_ms: LatencyPercentiles::of(&singles), texts_per_second });
         done(lengths.len() as u64);
     }
-    Ok(Report {
+    Ok(EmbeddingReport {
         embedder: embedder.fingerprint().to_string(),
         runtime: embedder.runtime(),
         threads: embedder.threads(),

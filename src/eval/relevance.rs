@@ -26,9 +26,9 @@ use reasoning_bank_domain::retrieval::score::{Profile, QueryContext};
 use reasoning_bank_domain::safety::secrets::Scrub;
 use uuid::Uuid;
 
-use self::banks::{Bank, Judged, Question};
+use self::banks::{AnswerableQuery, BankQuestion, SampledBank};
 use self::fit::{Example, fit};
-use self::report::{Fitted, Observation, Report, Row, Shown, calibration_error, weight};
+use self::report::{AnswerObservation, Fitted, RelevanceReport, RelevanceRow, ShownMemory, calibration_error, weight};
 use super::EvalError;
 use super::retrieval::memory;
 
@@ -42,7 +42,7 @@ const SHOWN: usize = 5;
 /// What an agent reads first decides, so the coefficients are fitted to the first memory of an answer.
 const FITTED: usize = 1;
 
-pub(crate) struct Plan {
+pub(crate) struct RelevancePlan {
     pub(crate) sizes: Vec<usize>,
     /// Of each kind for a set and a size.
     pub(crate) questions: usize,
@@ -57,11 +57,11 @@ struct Seen {
     set: usize,
     size: usize,
     memories: f64,
-    observations: Vec<Observation>,
+    observations: Vec<AnswerObservation>,
 }
 
 /// A bank that is stored.
-struct Stored {
+struct StoredBank {
     root: String,
     documents: HashMap<MemoryId, usize>,
 }
@@ -72,18 +72,18 @@ type Embedded = HashMap<usize, (Memory, Vec<Passage>)>;
 /// Asks everything that the plan says; `done` is told how many questions were answered.
 pub(crate) async fn measure(
     sets: &[Set],
-    plan: &Plan,
+    plan: &RelevancePlan,
     system: &SystemHandle,
     embedder: &impl Embedder,
     done: impl Fn(u64),
-) -> Result<Report, EvalError> {
+) -> Result<RelevanceReport, EvalError> {
     let mut ids = Ids(0);
     let mut asked = 0;
     let mut seen: Vec<Seen> = Vec::new();
     for (number, set) in sets.iter().enumerate() {
         let foreign = foreign(sets, number, plan.seed);
         let sizes = plan.sizes.iter().map(|size| (*size, set.banks(*size, plan.questions, plan.seed, &foreign)));
-        let sizes: Vec<(usize, Vec<Bank>)> = sizes.collect();
+        let sizes: Vec<(usize, Vec<SampledBank>)> = sizes.collect();
         let banks = sizes.iter().flat_map(|(_, banks)| banks);
         let documents: BTreeSet<usize> = banks.flat_map(|bank| bank.documents.iter().copied()).collect();
         let embedded = embed(set, documents.into_iter().collect(), &mut ids, system).await?;
@@ -103,7 +103,7 @@ pub(crate) async fn measure(
             seen.push(Seen { set: number, size, memories, observations });
         }
     }
-    Ok(Report {
+    Ok(RelevanceReport {
         embedder: embedder.fingerprint().to_string(),
         min_relevance: plan.min_relevance,
         rows: rows(sets, &seen),
@@ -113,9 +113,9 @@ pub(crate) async fn measure(
 }
 
 /// The questions of the other sets, one of each in turn.
-fn foreign(sets: &[Set], own: usize, seed: u64) -> Vec<&Judged> {
+fn foreign(sets: &[Set], own: usize, seed: u64) -> Vec<&AnswerableQuery> {
     let others = sets.iter().enumerate().filter(|(number, _)| *number != own);
-    let others: Vec<Vec<&Judged>> = others.map(|(_, set)| set.shuffled(seed)).collect();
+    let others: Vec<Vec<&AnswerableQuery>> = others.map(|(_, set)| set.shuffled(seed)).collect();
     let longest = others.iter().map(Vec::len).max().unwrap_or_default();
     (0..longest).flat_map(|turn| others.iter().filter_map(move |set| set.get(turn).copied())).collect()
 }
@@ -158,12 +158,12 @@ async fn embed(set: &Set, documents: Vec<usize>, ids: &mut Ids, system: &SystemH
 
 /// Stores a bank in a workspace of its own.
 async fn store(
-    bank: &Bank,
+    bank: &SampledBank,
     root: String,
     embedded: &Embedded,
     ids: &mut Ids,
     system: &SystemHandle,
-) -> Result<Stored, Error> {
+) -> Result<StoredBank, Error> {
     let workspace = WorkspaceId::of_root(&root);
     let mut documents = HashMap::new();
     let mut things = Vec::new();
@@ -177,15 +177,15 @@ async fn store(
     for things in things.chunks(BATCH) {
         system.memories.restore(things.to_vec(), Deadline::after(BATCH_PATIENCE)).await?;
     }
-    Ok(Stored { root, documents })
+    Ok(StoredBank { root, documents })
 }
 
 async fn ask(
-    question: &Question,
-    stored: &Stored,
+    question: &BankQuestion,
+    stored: &StoredBank,
     system: &SystemHandle,
     embedder: &impl Embedder,
-) -> Result<Observation, EvalError> {
+) -> Result<AnswerObservation, EvalError> {
     let failed = |error| EvalError::Query { id: question.id.clone(), error };
     let workspace = || WorkspaceRef::Root(stored.root.clone());
     let answer = RetrieveRequest::new(question.text.clone(), workspace(), SHOWN);
@@ -194,7 +194,7 @@ async fn ask(
     let wide = system.memories.retrieve(wide, Deadline::after(QUERY_PATIENCE)).await.map_err(failed)?;
     let kept: HashSet<MemoryId> = answer.memories.into_iter().map(|found| found.memory.id).collect();
     let is_right = |id: &MemoryId| stored.documents.get(id).is_some_and(|number| question.gold.contains(number));
-    let shown = wide.memories.iter().map(|found| Shown {
+    let shown = wide.memories.iter().map(|found| ShownMemory {
         is_right: is_right(&found.memory.id),
         relevance: found.relevance,
         is_kept: kept.contains(&found.memory.id),
@@ -211,7 +211,7 @@ async fn ask(
     let found = system.store.candidates(recall, Deadline::after(QUERY_PATIENCE)).await.map_err(failed)?;
     let by_words = Candidates { vector: None, ..found.clone() };
     let by_vectors = Candidates { text: None, terms: MatchedTerms::default(), ..found.clone() };
-    Ok(Observation {
+    Ok(AnswerObservation {
         kind: question.kind,
         right: question.gold.len(),
         shown: shown.collect(),
@@ -235,16 +235,16 @@ fn evidence(candidates: Candidates, is_right: impl Fn(&MemoryId) -> bool) -> Vec
     examples.collect()
 }
 
-fn rows(sets: &[Set], seen: &[Seen]) -> Vec<Row> {
-    seen.iter().map(|one| Row::of(&sets[one.set].name, one.size, one.memories, &one.observations)).collect()
+fn rows(sets: &[Set], seen: &[Seen]) -> Vec<RelevanceRow> {
+    seen.iter().map(|one| RelevanceRow::of(&sets[one.set].name, one.size, one.memories, &one.observations)).collect()
 }
 
-fn calibration(plan: &Plan, seen: &[Seen]) -> Vec<(usize, f64)> {
+fn calibration(plan: &RelevancePlan, seen: &[Seen]) -> Vec<(usize, f64)> {
     let of_size = |size: usize| seen.iter().filter(move |one| one.size == size).map(|one| &one.observations[..]);
     plan.sizes.iter().map(|size| (*size, calibration_error(of_size(*size)))).collect()
 }
 
-fn fitted(sets: &[Set], plan: &Plan, seen: &[Seen]) -> Fitted {
+fn fitted(sets: &[Set], plan: &RelevancePlan, seen: &[Seen]) -> Fitted {
     let is_kept = |relevance: f64, best: f64| relevance >= plan.min_relevance && !is_far_below(relevance, best);
     let mut left_out: Vec<Seen> = Vec::new();
     for number in 0..sets.len() {
@@ -268,7 +268,7 @@ fn fitted(sets: &[Set], plan: &Plan, seen: &[Seen]) -> Fitted {
 fn examples(seen: &[&Seen], mode: usize) -> Vec<Example> {
     let of = |seen: &&Seen| {
         let of_kind = |kind| seen.observations.iter().filter(|one| one.kind == kind).count();
-        let weighed = |one: &Observation| {
+        let weighed = |one: &AnswerObservation| {
             let weight = weight(one.kind, of_kind(one.kind));
             let first = one.evidence[mode].iter().take(FITTED);
             first.map(|example| Example { weight, ..*example }).collect::<Vec<Example>>()

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct RetrievalReport {
     pub(crate) corpus: CorpusCount,
     pub(crate) queries: QueryCount,
     /// `recall@k` for every k, `MRR@10` and `nDCG@10`: means over the scored queries, null where there are none.
@@ -14,7 +14,7 @@ pub(crate) struct Report {
     /// The same measures of what either list alone would have answered.
     pub(crate) by_list: ByList<Map<String, Value>>,
     /// Of all queries, one after another.
-    pub(crate) latency_ms: Latency,
+    pub(crate) latency_ms: QueryLatency,
     pub(crate) ingest: Ingest,
     pub(crate) profile: ProfileName,
     pub(crate) embedder: String,
@@ -47,20 +47,20 @@ pub(crate) struct QueryCount {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Latency {
-    pub(crate) with_embedding: Percentiles,
-    pub(crate) without_embedding: Percentiles,
+pub(crate) struct QueryLatency {
+    pub(crate) with_embedding: LatencyPercentiles,
+    pub(crate) without_embedding: LatencyPercentiles,
 }
 
 /// Null where there was no query.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Percentiles {
+pub(crate) struct LatencyPercentiles {
     pub(crate) p50: Option<f64>,
     pub(crate) p95: Option<f64>,
     pub(crate) p99: Option<f64>,
 }
 
-impl Percentiles {
+impl LatencyPercentiles {
     pub(crate) fn of(values: &[f64]) -> Self {
         let at = |percent| percentile(values, percent);
         Self { p50: at(50.0), p95: at(95.0), p99: at(99.0) }

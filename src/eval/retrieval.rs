@@ -28,9 +28,9 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::dataset::{Corpus, Document, Query};
-use super::report::{ByList, Latency, Measures, Percentiles, QueryCount};
-use super::{EvalError, RESIDENT_PATIENCE, Timed};
+use super::dataset::{Corpus, CorpusDocument, DatasetQuery};
+use super::report::{ByList, LatencyPercentiles, Measures, QueryCount, QueryLatency};
+use super::{EvalError, RESIDENT_PATIENCE, TimedEmbedder};
 
 /// Hits of a query that a run lists.
 const RUN_HITS: usize = 20;
@@ -82,13 +82,13 @@ struct Places {
 }
 
 impl Places {
-    fn of(queries: &[Query]) -> Self {
+    fn of(queries: &[DatasetQuery]) -> Self {
         let all = queries.iter().any(|query| query.workspace.is_none());
         Self { own: !all || queries.iter().any(|query| query.workspace.is_some()), all }
     }
 
     /// At least one.
-    fn of_document(self, document: &Document) -> impl Iterator<Item = Place> {
+    fn of_document(self, document: &CorpusDocument) -> impl Iterator<Item = Place> {
         let named = document.workspace.is_some();
         let own = (named && self.own).then_some(Place::Own);
         own.into_iter().chain((!named || self.all).then_some(Place::All))
@@ -96,7 +96,7 @@ impl Places {
 }
 
 /// A corpus that is stored.
-pub(crate) struct Stored {
+pub(crate) struct StoredCorpus {
     corpus: Arc<Corpus>,
     /// Documents with the same words, which an answer names once: of each the others.
     twins: HashMap<u32, Vec<u32>>,
@@ -107,10 +107,10 @@ pub(crate) struct Stored {
 /// Stores every document; `done` is told how many are. What is the same twice stays twice.
 pub(crate) async fn ingest(
     corpus: Arc<Corpus>,
-    queries: &[Query],
+    queries: &[DatasetQuery],
     system: &SystemHandle,
     done: impl Fn(u64),
-) -> Result<Stored, EvalError> {
+) -> Result<StoredCorpus, EvalError> {
     let begun = Instant::now();
     let (send, mut receive) = mpsc::channel::<Batch>(1);
     let reading = {
@@ -138,7 +138,7 @@ pub(crate) async fn ingest(
     let took = begun.elapsed();
     let settling = Instant::now();
     settle(system).await?;
-    Ok(Stored { corpus, twins, took, upkeep_took: settling.elapsed() })
+    Ok(StoredCorpus { corpus, twins, took, upkeep_took: settling.elapsed() })
 }
 
 /// Upkeep until there is none to be done: what is measured is a bank at rest.
@@ -193,7 +193,7 @@ fn read(corpus: &Corpus, places: Places, send: &mpsc::Sender<Batch>) -> Result<H
 }
 
 /// The text is the content, its first sentence the description. Nothing is validated: titles may be empty, texts long.
-pub(super) fn memory(document: Document, now: Timestamp) -> Memory {
+pub(super) fn memory(document: CorpusDocument, now: Timestamp) -> Memory {
     let at = document.at.unwrap_or(now);
     Memory::new(NewMemory {
         id: Uuid::nil().into(),
@@ -224,8 +224,8 @@ fn first_sentence(text: &str) -> String {
 /// Returns when all that the queries ask is searched in memory, as in a process that has served for a while, or cannot
 /// be. `answered`: how many searches were.
 pub(crate) async fn until_resident(
-    stored: &Stored,
-    queries: &[Query],
+    stored: &StoredCorpus,
+    queries: &[DatasetQuery],
     system: &SystemHandle,
     answered: impl AsyncFn() -> u64,
 ) -> Result<(), EvalError> {
@@ -264,25 +264,25 @@ fn of_workspace(root: &str, limit: usize) -> Recall {
 }
 
 /// What the queries came to.
-pub(crate) struct Asked {
+pub(crate) struct QueryResults {
     pub(crate) counts: QueryCount,
     /// Of the answers.
     pub(crate) measures: Measures,
     /// Of what either list alone would have answered.
     pub(crate) by_list: ByList<Measures>,
-    pub(crate) latency: Latency,
+    pub(crate) latency: QueryLatency,
 }
 
 /// Asks the queries, one after another, and writes a line of each to `run`.
 pub(crate) async fn ask<E: Embedder>(
-    stored: &Stored,
-    queries: &[Query],
+    stored: &StoredCorpus,
+    queries: &[DatasetQuery],
     ks: &[usize],
     system: &SystemHandle,
-    embedder: &Timed<E>,
+    embedder: &TimedEmbedder<E>,
     mut run: Option<impl Write>,
     done: impl Fn(u64),
-) -> Result<Asked, EvalError> {
+) -> Result<QueryResults, EvalError> {
     let names = ks.iter().map(|k| format!("recall@{k}"));
     let mut measures = Measures::of(names.chain(["MRR", "nDCG"].map(|name| format!("{name}@{RANKED}"))));
     let mut by_list = ByList { keyword: measures.clone(), vector: measures.clone() };
@@ -329,20 +329,23 @@ pub(crate) async fn ask<E: Embedder>(
     if let Some(run) = &mut run {
         run.flush().map_err(EvalError::Run)?;
     }
-    let latency = Latency { with_embedding: Percentiles::of(&with), without_embedding: Percentiles::of(&without) };
-    Ok(Asked { counts, measures, by_list, latency })
+    let latency = QueryLatency {
+        with_embedding: LatencyPercentiles::of(&with),
+        without_embedding: LatencyPercentiles::of(&without),
+    };
+    Ok(QueryResults { counts, measures, by_list, latency })
 }
 
-impl Stored {
-    fn place(&self, query: &Query) -> Place {
+impl StoredCorpus {
+    fn place(&self, query: &DatasetQuery) -> Place {
         if query.workspace.is_some() { Place::Own } else { Place::All }
     }
 
-    fn root(&self, query: &Query) -> String {
+    fn root(&self, query: &DatasetQuery) -> String {
         self.place(query).root(query.workspace.as_deref())
     }
 
-    fn excluded(&self, query: &Query) -> HashSet<MemoryId> {
+    fn excluded(&self, query: &DatasetQuery) -> HashSet<MemoryId> {
         let numbers = query.exclude.iter().filter_map(|id| self.corpus.number(id));
         numbers.map(|number| self.place(query).memory_id(number)).collect()
     }
@@ -350,7 +353,7 @@ impl Stored {
     /// The ids of documents that either list alone has, best first; none in a list that could not be made.
     async fn lists(
         &self,
-        query: &Query,
+        query: &DatasetQuery,
         except: &HashSet<MemoryId>,
         n: usize,
         system: &SystemHandle,
@@ -372,7 +375,7 @@ impl Stored {
     /// Ids of documents, best first; after each those with the same words, as an answer names only one of them.
     fn hits(
         &self,
-        query: &Query,
+        query: &DatasetQuery,
         found: impl Iterator<Item = MemoryId>,
         except: &HashSet<MemoryId>,
         n: usize,

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 /// One part of the measurement of one bank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Order {
-    pub(crate) part: Part,
+    pub(crate) part: SpeedPart,
     pub(crate) rows: u32,
     pub(crate) seed: u64,
     /// The data directory.
@@ -34,7 +34,7 @@ pub(crate) struct Order {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Part {
+pub(crate) enum SpeedPart {
     /// Stores the memories, and does what upkeep there is to be done.
     Fill,
     /// Asks, as a process that serves does.

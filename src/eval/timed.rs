@@ -8,12 +8,12 @@ use futures::future::BoxFuture;
 use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 use reasoning_bank_actors::runtime::Deadline;
 
-pub(crate) struct Timed<E> {
+pub(crate) struct TimedEmbedder<E> {
     inner: E,
     last: Mutex<Duration>,
 }
 
-impl<E> Timed<E> {
+impl<E> TimedEmbedder<E> {
     pub(crate) fn new(inner: E) -> Self {
         Self { inner, last: Mutex::default() }
     }
@@ -28,7 +28,7 @@ impl<E> Timed<E> {
     }
 }
 
-impl<E: Embedder> Embedder for Timed<E> {
+impl<E: Embedder> Embedder for TimedEmbedder<E> {
     fn fingerprint(&self) -> &Fingerprint {
         self.inner.fingerprint()
     }

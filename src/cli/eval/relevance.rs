@@ -11,12 +11,12 @@ use crate::cli::output::Output;
 use crate::cli::render;
 use crate::cli::session::{self, with_embedder};
 use crate::embed::Work;
-use crate::eval::relevance::{self, Plan, Set};
+use crate::eval::relevance::{self, RelevancePlan, Set};
 use crate::settings::Loaded;
 
 pub(super) fn command(args: &RelevanceArgs, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
     let sets = args.sets.iter().map(|directory| Set::read(directory)).collect::<Result<Vec<_>, _>>()?;
-    let plan = Plan {
+    let plan = RelevancePlan {
         sizes: args.sizes.iter().map(|size| *size as usize).collect(),
         questions: args.questions as usize,
         seed: args.seed,

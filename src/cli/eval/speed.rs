@@ -8,18 +8,18 @@ use reasoning_bank_actors::ports::Embedder;
 use serde::Serialize;
 use tokio::runtime::Builder;
 
-use crate::bootstrap::{Bank as System, ChosenModel};
+use crate::bootstrap::{Bank, ChosenModel};
 use crate::cli::args::SpeedArgs;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::{render, session, signals};
 use crate::embed::Work;
-use crate::eval::report::Percentiles;
-use crate::eval::speed::report::{Bank, Filled, FromTables, QueryTimes, Ratios, Report, Served, Texts};
-use crate::eval::speed::serve::{Bench, COMPARED, FEWER, NEAREST, QUERIES, WARMING};
-use crate::eval::speed::synthetic::{Asked, DIMS, Synthetic};
-use crate::eval::speed::{Given, Order, Part, exact, fill, ms, process, texts};
-use crate::eval::{RESIDENT_PATIENCE, Timed};
+use crate::eval::report::LatencyPercentiles;
+use crate::eval::speed::report::{BankSpeed, Filled, FromTables, QueryTimes, Ratios, Served, SpeedReport, Texts};
+use crate::eval::speed::serve::{COMPARED, FEWER, NEAREST, QUERIES, QueryRunner, WARMING};
+use crate::eval::speed::synthetic::{DIMS, Synthetic, SyntheticQuery};
+use crate::eval::speed::{Given, Order, SpeedPart, exact, fill, ms, process, texts};
+use crate::eval::{RESIDENT_PATIENCE, TimedEmbedder};
 use crate::settings::Loaded;
 
 const GRACE: Duration = Duration::from_secs(5);
@@ -56,7 +56,7 @@ pub(super) async fn unless_asked_to_end<T>(work: impl Future<Output = Result<T, 
     }
 }
 
-async fn report(args: &SpeedArgs, output: Output) -> Result<Report, Failure> {
+async fn report(args: &SpeedArgs, output: Output) -> Result<SpeedReport, Failure> {
     let mut sizes = args.rows.clone();
     sizes.sort_unstable();
     sizes.dedup();
@@ -65,28 +65,28 @@ async fn report(args: &SpeedArgs, output: Output) -> Result<Report, Failure> {
     for rows in sizes {
         banks.push(measure(rows, args.seed, output).await?);
     }
-    Ok(Report::new(args.seed, texts, banks))
+    Ok(SpeedReport::new(args.seed, texts, banks))
 }
 
 async fn texts(seed: u64) -> Result<Texts, Failure> {
     let place = tempfile::tempdir().map_err(Failure::temporary)?;
-    let order = Order { part: Part::Texts, rows: 0, seed, dir: place.path().to_owned(), started: process::now() };
+    let order = Order { part: SpeedPart::Texts, rows: 0, seed, dir: place.path().to_owned(), started: process::now() };
     Ok(process::run(&order).await?)
 }
 
 /// One bank, part by part, nothing else beside it.
-async fn measure(rows: u32, seed: u64, output: Output) -> Result<Bank, Failure> {
+async fn measure(rows: u32, seed: u64, output: Output) -> Result<BankSpeed, Failure> {
     let place = tempfile::tempdir().map_err(Failure::temporary)?;
     let order = |part| Order { part, rows, seed, dir: place.path().to_owned(), started: process::now() };
-    let filled: Filled = process::run(&order(Part::Fill)).await?;
+    let filled: Filled = process::run(&order(SpeedPart::Fill)).await?;
     let disk_bytes = process::disk_bytes(place.path()).map_err(Failure::temporary)?;
     let comparing = tokio::task::spawn_blocking(move || compared(rows, seed, output));
     let exact = comparing.await.map_err(Error::internal)?;
     // Before new memories are stored, so that both ask the same bank.
-    let mut from_tables: FromTables = process::run(&order(Part::Tables)).await?;
-    let mut served: Served = process::run(&order(Part::Serve)).await?;
+    let mut from_tables: FromTables = process::run(&order(SpeedPart::Tables)).await?;
+    let mut served: Served = process::run(&order(SpeedPart::Serve)).await?;
     let exact_scan_ms = ms(exact.a_query);
-    Ok(Bank {
+    Ok(BankSpeed {
         rows,
         filled,
         disk_bytes,
@@ -114,10 +114,10 @@ fn part(order: Order, loaded: &Loaded, output: Output) -> Result<Exit, Failure> 
     let bank = Synthetic::new(order.rows, order.seed);
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
     let done = match order.part {
-        Part::Fill => answer(&runtime.block_on(filled(bank, &loaded, output))?),
-        Part::Serve => answer(&runtime.block_on(served(&order, &bank, &loaded, output))?),
-        Part::Texts => answer(&runtime.block_on(texts_stored(order.seed, &loaded))?),
-        Part::Tables => answer(&runtime.block_on(from_tables(&bank, &mut loaded, output))?),
+        SpeedPart::Fill => answer(&runtime.block_on(filled(bank, &loaded, output))?),
+        SpeedPart::Serve => answer(&runtime.block_on(served(&order, &bank, &loaded, output))?),
+        SpeedPart::Texts => answer(&runtime.block_on(texts_stored(order.seed, &loaded))?),
+        SpeedPart::Tables => answer(&runtime.block_on(from_tables(&bank, &mut loaded, output))?),
     };
     runtime.shutdown_background();
     done
@@ -127,8 +127,8 @@ fn answer<T: Serialize>(measured: &T) -> Result<Exit, Failure> {
     Output { json: true, quiet: true }.answer(measured, |_| String::new())
 }
 
-async fn start(loaded: &Loaded, embedder: Arc<dyn Embedder>) -> Result<System, Failure> {
-    Ok(System::start(&loaded.settings, None, ChosenModel::none().model, embedder, false).await?)
+async fn start(loaded: &Loaded, embedder: Arc<dyn Embedder>) -> Result<Bank, Failure> {
+    Ok(Bank::start(&loaded.settings, None, ChosenModel::none().model, embedder, false).await?)
 }
 
 async fn filled(bank: Synthetic, loaded: &Loaded, output: Output) -> Result<Filled, Failure> {
@@ -151,27 +151,27 @@ async fn texts_stored(seed: u64, loaded: &Loaded) -> Result<Texts, Failure> {
 async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output) -> Result<Served, Failure> {
     let all = queries(bank);
     let (queries, warming) = all.split_at(QUERIES as usize);
-    let embedder = Arc::new(Timed::new(Given::of(&all)));
+    let embedder = Arc::new(TimedEmbedder::new(Given::of(&all)));
     let begun = Instant::now();
     let system = start(loaded, Arc::clone(&embedder) as Arc<dyn Embedder>).await?;
     let (handle, progress) = (system.handle(), output.progress("queries"));
     progress.most(u64::from(QUERIES));
-    let bench = Bench { system: &handle, queries, warming };
-    bench.opened().await?;
+    let runner = QueryRunner { system: &handle, queries, warming };
+    runner.opened().await?;
     let open_ms = ms(begun.elapsed());
-    bench.ask(&queries[0].text).await?;
+    runner.ask(&queries[0].text).await?;
     let first_answer_ms = process::now() - order.started;
-    let resident = bench.until_resident(RESIDENT_PATIENCE, async || system.resident().await.answered > 0).await?;
-    bench.warm().await?;
-    let whole = bench.at_rest(|done| progress.done(done)).await?;
-    let parts_ms = bench.parts(&whole).await?;
-    let nearest = bench.nearest().await?;
+    let resident = runner.until_resident(RESIDENT_PATIENCE, async || system.resident().await.answered > 0).await?;
+    runner.warm().await?;
+    let whole = runner.at_rest(|done| progress.done(done)).await?;
+    let parts_ms = runner.parts(&whole).await?;
+    let nearest = runner.nearest().await?;
     embedder.inner().or_else(Arc::new(session::embedder(loaded, Work::Serving)?));
     system.embedder_ready(MODEL_PATIENCE).await;
-    let (with_embedding, embedding) = bench.with_embedding(&embedder).await?;
+    let (with_embedding, embedding) = runner.with_embedding(&embedder).await?;
     let memory = process::memory();
     let resident_bytes = system.resident().await.bytes as u64;
-    let upkeep = bench.during_upkeep(bank).await?;
+    let upkeep = runner.during_upkeep(bank).await?;
     system.stop(GRACE).await;
     Ok(Served {
         open_ms,
@@ -180,7 +180,7 @@ async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output
         resident_bytes,
         rss_bytes: memory.now,
         rss_peak_bytes: process::memory().peak,
-        query_ms: QueryTimes { without_embedding: Percentiles::of(&whole), with_embedding, embedding },
+        query_ms: QueryTimes { without_embedding: LatencyPercentiles::of(&whole), with_embedding, embedding },
         parts_ms,
         upkeep,
         nearest,
@@ -194,17 +194,17 @@ async fn from_tables(bank: &Synthetic, loaded: &mut Loaded, output: Output) -> R
     let system = start(loaded, Arc::new(Given::of(&all))).await?;
     let (handle, progress) = (system.handle(), output.progress("queries of the tables"));
     progress.most(FEWER as u64);
-    let bench = Bench { system: &handle, queries: &queries[..FEWER], warming };
-    bench.warm().await?;
-    let whole = bench.at_rest(|done| progress.done(done)).await?;
-    let parts_ms = bench.parts(&whole).await?;
-    let nearest = bench.nearest().await?;
+    let runner = QueryRunner { system: &handle, queries: &queries[..FEWER], warming };
+    runner.warm().await?;
+    let whole = runner.at_rest(|done| progress.done(done)).await?;
+    let parts_ms = runner.parts(&whole).await?;
+    let nearest = runner.nearest().await?;
     let rss_bytes = process::memory().now;
     system.stop(GRACE).await;
-    Ok(FromTables { query_ms: Percentiles::of(&whole), parts_ms, rss_bytes, nearest })
+    Ok(FromTables { query_ms: LatencyPercentiles::of(&whole), parts_ms, rss_bytes, nearest })
 }
 
-fn queries(bank: &Synthetic) -> Vec<Asked> {
+fn queries(bank: &Synthetic) -> Vec<SyntheticQuery> {
     (0..QUERIES + WARMING).map(|number| bank.query(number)).collect()
 }
 

@@ -14,11 +14,11 @@ pub(in crate::cli) use speed::eval_speed;
 
 use super::style::{bold, doubtful};
 use super::{clean, counted};
-use crate::eval::report::{Percentiles, Report};
+use crate::eval::report::{LatencyPercentiles, RetrievalReport};
 use crate::eval::{capture, embedding};
 
-pub(in crate::cli) fn eval_retrieval(report: &Report) -> String {
-    let Report { corpus, queries, latency_ms, ingest, .. } = report;
+pub(in crate::cli) fn eval_retrieval(report: &RetrievalReport) -> String {
+    let RetrievalReport { corpus, queries, latency_ms, ingest, .. } = report;
     let mut out = format!(
         "{} in {}, {}, {} of them scored\n\n",
         counted(corpus.lines, "document", "documents"),
@@ -36,7 +36,7 @@ pub(in crate::cli) fn eval_retrieval(report: &Report) -> String {
         let _ = writeln!(out, "{name:<12} {answers} {keyword:>14} {vector:>13}");
     }
     let _ = writeln!(out, "\n{:<22} {:>9} {:>9} {:>9}", "ms a query", "p50", "p95", "p99");
-    let mut row = |name: &str, Percentiles { p50, p95, p99 }: Percentiles| {
+    let mut row = |name: &str, LatencyPercentiles { p50, p95, p99 }: LatencyPercentiles| {
         let [p50, p95, p99] = [p50, p95, p99].map(|ms| ms.map_or_else(|| "none".into(), |ms| format!("{ms:.1}")));
         let _ = writeln!(out, "{name:<22} {p50:>9} {p95:>9} {p99:>9}");
     };
@@ -60,7 +60,7 @@ pub(in crate::cli) fn eval_retrieval(report: &Report) -> String {
     out
 }
 
-pub(in crate::cli) fn eval_embedding(report: &embedding::Report) -> String {
+pub(in crate::cli) fn eval_embedding(report: &embedding::EmbeddingReport) -> String {
     let threads = counted(report.threads, "thread", "threads");
     let mut out = format!("{} on {}, {threads}\n\n", report.embedder, report.runtime);
     let _ = writeln!(out, "{:>6} {:>9} {:>9} {:>14}", "tokens", "ms p50", "p95", "texts a second");
@@ -74,7 +74,7 @@ pub(in crate::cli) fn eval_embedding(report: &embedding::Report) -> String {
     out
 }
 
-pub(in crate::cli) fn eval_capture(report: &capture::Report) -> String {
+pub(in crate::cli) fn eval_capture(report: &capture::CaptureReport) -> String {
     let share = |count: &capture::Count| {
         let percent = if count.of == 0 { 0.0 } else { 100.0 * count.kept as f64 / count.of as f64 };
         format!("{:>4} {:>4} {percent:>6.1} %", count.kept, count.of)

@@ -13,7 +13,7 @@ const LEAST_MOVE: f64 = 1e-4;
 
 /// What a step answered, and what the project holds after it. What no expectation asks about may be left empty.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Observation {
+pub(super) struct StepObservation {
     /// The ids of lessons by the names that the scenario gives them. A lesson that was not learned has none.
     pub(super) ids: BTreeMap<String, MemoryId>,
     /// Why the step was refused.
@@ -81,7 +81,7 @@ pub(super) struct ExpectationResult {
 }
 
 /// Every expectation, judged. A step that was refused and should not have been is one more.
-pub(super) fn judge(expect: &Expectations, seen: &Observation) -> Vec<ExpectationResult> {
+pub(super) fn judge(expect: &Expectations, seen: &StepObservation) -> Vec<ExpectationResult> {
     let mut judged = Judging { seen, judged: Vec::new() };
     judged.answer(expect);
     judged.retrieval(expect);
@@ -92,7 +92,7 @@ pub(super) fn judge(expect: &Expectations, seen: &Observation) -> Vec<Expectatio
 }
 
 struct Judging<'a> {
-    seen: &'a Observation,
+    seen: &'a StepObservation,
     judged: Vec<ExpectationResult>,
 }
 

@@ -26,7 +26,7 @@ use tokio::time::sleep;
 
 use crate::settings::MattsSettings;
 use super::expect::Expectations;
-use super::judge::{LessonText, Observation, RetrievedMemory, SuccessorIds};
+use super::judge::{LessonText, RetrievedMemory, StepObservation, SuccessorIds};
 use super::scenario::{CaptureStep, DistillStep, LearnStep, PlantedLesson, RecordStep, ReportStep, RetrieveStep, Scenario, ScenarioStep, SolveStep, StepAction, SupersedeStep};
 use super::script::{ScriptedAnswers, ScriptedModel};
 
@@ -84,10 +84,10 @@ impl<'a> ScenarioRunner<'a> {
     ///
     /// # Errors
     /// The bank itself failed.
-    pub(super) async fn play(&mut self, step: &ScenarioStep) -> Result<Observation, Error> {
+    pub(super) async fn play(&mut self, step: &ScenarioStep) -> Result<StepObservation, Error> {
         let expect = &step.expect;
         let before = self.states(step).await?;
-        let mut seen = Observation::default();
+        let mut seen = StepObservation::default();
         if let Some(action) = &step.action {
             match self.act(action, step, &mut seen).await {
                 Ok(()) => {}
@@ -110,7 +110,12 @@ impl<'a> ScenarioRunner<'a> {
         Ok(seen)
     }
 
-    async fn act(&mut self, action: &StepAction, step: &ScenarioStep, seen: &mut Observation) -> Result<(), StepError> {
+    async fn act(
+        &mut self,
+        action: &StepAction,
+        step: &ScenarioStep,
+        seen: &mut StepObservation,
+    ) -> Result<(), StepError> {
         match action {
             StepAction::Record(record) => self.record(record, step, seen).await,
             StepAction::Solve(solve) => self.solve(solve, step, seen).await,
@@ -127,7 +132,7 @@ impl<'a> ScenarioRunner<'a> {
         &mut self,
         record: &RecordStep,
         step: &ScenarioStep,
-        seen: &mut Observation,
+        seen: &mut StepObservation,
     ) -> Result<(), StepError> {
         let request = RecordRequest {
             title: record.title.clone(),
@@ -156,7 +161,12 @@ impl<'a> ScenarioRunner<'a> {
         Ok(())
     }
 
-    async fn solve(&mut self, solve: &SolveStep, step: &ScenarioStep, seen: &mut Observation) -> Result<(), StepError> {
+    async fn solve(
+        &mut self,
+        solve: &SolveStep,
+        step: &ScenarioStep,
+        seen: &mut StepObservation,
+    ) -> Result<(), StepError> {
         self.model.follow(ScriptedAnswers::from(solve));
         let k = if self.matts.enabled { self.matts.k } else { 1 };
         let task = SolveTask {
@@ -190,7 +200,7 @@ impl<'a> ScenarioRunner<'a> {
         &mut self,
         distill: &DistillStep,
         step: &ScenarioStep,
-        seen: &mut Observation,
+        seen: &mut StepObservation,
     ) -> Result<(), StepError> {
         self.model.follow(ScriptedAnswers::from(distill));
         let work = Work::Distill {
@@ -246,7 +256,7 @@ impl<'a> ScenarioRunner<'a> {
         &mut self,
         capture: &CaptureStep,
         step: &ScenarioStep,
-        seen: &mut Observation,
+        seen: &mut StepObservation,
     ) -> Result<(), StepError> {
         let exchange = Exchange {
             question: capture.question.clone(),
@@ -315,7 +325,7 @@ impl<'a> ScenarioRunner<'a> {
         &mut self,
         retrieve: &RetrieveStep,
         step: &ScenarioStep,
-        seen: &mut Observation,
+        seen: &mut StepObservation,
     ) -> Result<(), StepError> {
         let workspace = workspace(&step.project);
         let request = RetrieveRequest {
@@ -392,7 +402,7 @@ impl<'a> ScenarioRunner<'a> {
     }
 
     /// What the project holds, as far as anything about it is expected.
-    async fn look(&self, step: &ScenarioStep, seen: &mut Observation) -> Result<(), Error> {
+    async fn look(&self, step: &ScenarioStep, seen: &mut StepObservation) -> Result<(), Error> {
         let Expectations { memories, there, not_there, traces, success_rate, .. } = &step.expect;
         let workspace = workspace(&step.project);
         for name in step.expect.succeeded() {

@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::eval::EvalError;
-use crate::eval::dataset::{self, Corpus, Document, Query};
+use crate::eval::dataset::{self, Corpus, CorpusDocument, DatasetQuery};
 
 /// One in so many memories of a bank answers a question.
 const MEMORIES_A_QUESTION: usize = 3;
@@ -16,12 +16,12 @@ const MEMORIES_A_QUESTION: usize = 3;
 pub(crate) struct Set {
     /// Of its directory.
     pub(crate) name: String,
-    pub(crate) documents: Vec<Document>,
-    pub(crate) queries: Vec<Judged>,
+    pub(crate) documents: Vec<CorpusDocument>,
+    pub(crate) queries: Vec<AnswerableQuery>,
 }
 
 /// A query with answers in its set.
-pub(crate) struct Judged {
+pub(crate) struct AnswerableQuery {
     pub(crate) id: String,
     pub(crate) text: String,
     workspace: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct Judged {
 
 /// What somebody asks of a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum QuestionKind {
     /// Its answer is there.
     Answerable,
     /// Of the same set, and its answer is not there.
@@ -41,18 +41,18 @@ pub(crate) enum Kind {
     Foreign,
 }
 
-pub(crate) struct Question {
-    pub(crate) kind: Kind,
+pub(crate) struct BankQuestion {
+    pub(crate) kind: QuestionKind,
     pub(crate) id: String,
     pub(crate) text: String,
     /// Numbers of documents that answer it; empty unless it is answerable.
     pub(crate) gold: BTreeSet<usize>,
 }
 
-pub(crate) struct Bank {
+pub(crate) struct SampledBank {
     /// Numbers of documents.
     pub(crate) documents: Vec<usize>,
-    pub(crate) questions: Vec<Question>,
+    pub(crate) questions: Vec<BankQuestion>,
 }
 
 impl Set {
@@ -62,7 +62,7 @@ impl Set {
     /// Every line that is wrong, up to a bound.
     pub(crate) fn read(directory: &Path) -> Result<Self, EvalError> {
         let corpus = Corpus::open(&directory.join("corpus.jsonl"))?;
-        let mut documents: Vec<Document> = Vec::with_capacity(corpus.len());
+        let mut documents: Vec<CorpusDocument> = Vec::with_capacity(corpus.len());
         corpus.each(|_, document| {
             documents.push(document);
             Ok(())
@@ -75,7 +75,7 @@ impl Set {
             let document = &documents[corpus.number(id)? as usize];
             same.get(&(document.title.as_str(), document.text.as_str())).cloned()
         };
-        let judged = |query: Query| Judged {
+        let judged = |query: DatasetQuery| AnswerableQuery {
             gold: query.gold.ids().filter_map(named).flatten().collect(),
             exclude: query.exclude.iter().filter_map(|id| named(id)).flatten().collect(),
             id: query.id,
@@ -89,14 +89,20 @@ impl Set {
     }
 
     /// Its queries in an order that follows from the seed alone.
-    pub(crate) fn shuffled(&self, seed: u64) -> Vec<&Judged> {
+    pub(crate) fn shuffled(&self, seed: u64) -> Vec<&AnswerableQuery> {
         shuffled(&self.queries, seed, |query| &query.id)
     }
 
     /// Banks of `size` memories, or of fewer where the set has no more, until `questions` with an answer were asked, or
     /// every one of them once. `foreign` are the queries of other sets, which are asked in this order.
-    pub(crate) fn banks(&self, size: usize, questions: usize, seed: u64, foreign: &[&Judged]) -> Vec<Bank> {
-        let mut groups: BTreeMap<Option<&str>, Vec<&Judged>> = BTreeMap::new();
+    pub(crate) fn banks(
+        &self,
+        size: usize,
+        questions: usize,
+        seed: u64,
+        foreign: &[&AnswerableQuery],
+    ) -> Vec<SampledBank> {
+        let mut groups: BTreeMap<Option<&str>, Vec<&AnswerableQuery>> = BTreeMap::new();
         for query in self.shuffled(seed) {
             groups.entry(query.workspace.as_deref()).or_default().push(query);
         }
@@ -111,8 +117,10 @@ impl Set {
                 let Some(mut bank) = group.bank(self, size, most, seed.wrapping_add(banks.len() as u64)) else {
                     continue;
                 };
-                let answerable = bank.questions.iter().filter(|question| question.kind == Kind::Answerable).count();
-                bank.questions.extend(foreign.by_ref().take(answerable).map(|query| query.asked(Kind::Foreign)));
+                let answerable =
+                    bank.questions.iter().filter(|question| question.kind == QuestionKind::Answerable).count();
+                bank.questions
+                    .extend(foreign.by_ref().take(answerable).map(|query| query.asked(QuestionKind::Foreign)));
                 asked += answerable;
                 banks.push(bank);
             }
@@ -124,30 +132,30 @@ impl Set {
     }
 }
 
-impl Judged {
-    fn asked(&self, kind: Kind) -> Question {
-        let gold = if kind == Kind::Answerable { self.gold.clone() } else { BTreeSet::new() };
-        Question { kind, id: self.id.clone(), text: self.text.clone(), gold }
+impl AnswerableQuery {
+    fn asked(&self, kind: QuestionKind) -> BankQuestion {
+        let gold = if kind == QuestionKind::Answerable { self.gold.clone() } else { BTreeSet::new() };
+        BankQuestion { kind, id: self.id.clone(), text: self.text.clone(), gold }
     }
 }
 
 /// The queries of one workspace, which are asked one after another, each once with its answer in the bank.
 struct Group<'a> {
     workspace: Option<&'a str>,
-    queries: Vec<&'a Judged>,
+    queries: Vec<&'a AnswerableQuery>,
     next: usize,
 }
 
 impl<'a> Group<'a> {
-    fn new(workspace: Option<&'a str>, queries: Vec<&'a Judged>) -> Self {
+    fn new(workspace: Option<&'a str>, queries: Vec<&'a AnswerableQuery>) -> Self {
         Self { workspace, queries, next: 0 }
     }
 
     /// None where all have been asked, or too few are left to leave some without an answer.
-    fn bank(&mut self, set: &Set, size: usize, most: usize, seed: u64) -> Option<Bank> {
+    fn bank(&mut self, set: &Set, size: usize, most: usize, seed: u64) -> Option<SampledBank> {
         let left = &self.queries[self.next..];
         let most = most.min(self.queries.len() / 2).min(left.len());
-        let (mut documents, mut answerable): (BTreeSet<usize>, Vec<&Judged>) = (BTreeSet::new(), Vec::new());
+        let (mut documents, mut answerable): (BTreeSet<usize>, Vec<&AnswerableQuery>) = (BTreeSet::new(), Vec::new());
         for query in left.iter().take(most) {
             let more: BTreeSet<usize> = documents.union(&query.gold).copied().collect();
             if more.len() <= size || answerable.is_empty() {
@@ -156,8 +164,8 @@ impl<'a> Group<'a> {
         }
         // The queries that are asked last in a later bank are without an answer in this one.
         let others = self.queries.iter().cycle().skip(self.next + most).take(self.queries.len() - most);
-        let has_none = |query: &&&Judged| query.gold.is_disjoint(&documents);
-        let removed: Vec<&Judged> = others.filter(has_none).take(answerable.len()).copied().collect();
+        let has_none = |query: &&&AnswerableQuery| query.gold.is_disjoint(&documents);
+        let removed: Vec<&AnswerableQuery> = others.filter(has_none).take(answerable.len()).copied().collect();
         self.next += most;
         if answerable.is_empty() || removed.is_empty() {
             return None;
@@ -174,9 +182,9 @@ impl<'a> Group<'a> {
             let Some(number) = rest.next() else { break };
             documents.insert(number);
         }
-        let questions = answerable.iter().map(|query| query.asked(Kind::Answerable));
-        let questions = questions.chain(removed.iter().map(|query| query.asked(Kind::Removed))).collect();
-        Some(Bank { documents: documents.into_iter().collect(), questions })
+        let questions = answerable.iter().map(|query| query.asked(QuestionKind::Answerable));
+        let questions = questions.chain(removed.iter().map(|query| query.asked(QuestionKind::Removed))).collect();
+        Some(SampledBank { documents: documents.into_iter().collect(), questions })
     }
 }
 

@@ -4,28 +4,29 @@
 use reasoning_bank_domain::retrieval::relevance::Coefficients;
 use serde::Serialize;
 
-use super::banks::Kind;
+use super::banks::QuestionKind;
 use super::fit::Example;
 
 /// What is known of how often questions are answerable: four of ten; the others are half of the same set.
-const SHARES: [(Kind, f64); 3] = [(Kind::Answerable, 0.4), (Kind::Removed, 0.3), (Kind::Foreign, 0.3)];
+const SHARES: [(QuestionKind, f64); 3] =
+    [(QuestionKind::Answerable, 0.4), (QuestionKind::Removed, 0.3), (QuestionKind::Foreign, 0.3)];
 /// Relevances are compared with what was right in so many groups of equal width.
 const BINS: usize = 5;
 
 /// A question and what was answered.
 #[derive(Debug, Clone)]
-pub(crate) struct Observation {
-    pub(crate) kind: Kind,
+pub(crate) struct AnswerObservation {
+    pub(crate) kind: QuestionKind,
     /// How many memories answer it.
     pub(crate) right: usize,
     /// The wide answer, best first.
-    pub(crate) shown: Vec<Shown>,
+    pub(crate) shown: Vec<ShownMemory>,
     /// The evidence for the first memories of an answer by both lists, by words alone and by vectors alone.
     pub(crate) evidence: [Vec<Example>; 3],
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shown {
+pub(crate) struct ShownMemory {
     pub(crate) is_right: bool,
     pub(crate) relevance: f64,
     /// It is in the answer of somebody who names no relevance.
@@ -33,11 +34,11 @@ pub(crate) struct Shown {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct RelevanceReport {
     pub(crate) embedder: String,
     /// The relevance that an answer needs.
     pub(crate) min_relevance: f64,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<RelevanceRow>,
     /// The calibration error over all sets, each with the same weight, by the size of the bank.
     pub(crate) calibration: Vec<(usize, f64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,13 +50,13 @@ pub(crate) struct Report {
 pub(crate) struct Fitted {
     /// As the source holds them.
     pub(crate) source: String,
-    pub(crate) left_out: Vec<Row>,
+    pub(crate) left_out: Vec<RelevanceRow>,
     pub(crate) calibration: Vec<(usize, f64)>,
 }
 
 /// Of one set and one size of bank. Shares are in 0..=1, and null where there is no such question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct RelevanceRow {
     pub(crate) set: String,
     pub(crate) size: usize,
     /// Memories of a bank, in the mean: fewer than its size where the set has no more.
@@ -90,7 +91,7 @@ struct Top {
     weight: f64,
 }
 
-impl Observation {
+impl AnswerObservation {
     fn best(&self) -> f64 {
         self.shown.iter().map(|shown| shown.relevance).fold(0.0, f64::max)
     }
@@ -120,29 +121,29 @@ impl Observation {
         let best = self.evidence[0].iter().map(relevance).fold(0.0, f64::max);
         let shown = self.evidence[0].iter().map(|example| {
             let relevance = relevance(example);
-            Shown { is_right: example.is_relevant, relevance, is_kept: is_kept(relevance, best) }
+            ShownMemory { is_right: example.is_relevant, relevance, is_kept: is_kept(relevance, best) }
         });
         Self { shown: shown.collect(), ..self.clone() }
     }
 }
 
-impl Row {
-    pub(crate) fn of(set: &str, size: usize, memories: f64, observations: &[Observation]) -> Self {
-        let of = |kind: Kind| observations.iter().filter(move |one| one.kind == kind);
-        let answerable = || of(Kind::Answerable);
+impl RelevanceRow {
+    pub(crate) fn of(set: &str, size: usize, memories: f64, observations: &[AnswerObservation]) -> Self {
+        let of = |kind: QuestionKind| observations.iter().filter(move |one| one.kind == kind);
+        let answerable = || of(QuestionKind::Answerable);
         let several = || answerable().filter(|one| one.right > 1);
-        let best = |kind: Kind| of(kind).map(Observation::best).collect::<Vec<f64>>();
-        let empty = |kind: Kind| share(of(kind).filter(|one| one.is_empty()).count(), of(kind).count());
+        let best = |kind: QuestionKind| of(kind).map(AnswerObservation::best).collect::<Vec<f64>>();
+        let empty = |kind: QuestionKind| share(of(kind).filter(|one| one.is_empty()).count(), of(kind).count());
         Self {
             set: set.to_owned(),
             size,
             memories,
             questions: answerable().count(),
-            auc_foreign: auc(&best(Kind::Answerable), &best(Kind::Foreign)),
-            auc_removed: auc(&best(Kind::Answerable), &best(Kind::Removed)),
-            empty_answerable: empty(Kind::Answerable),
-            empty_removed: empty(Kind::Removed),
-            empty_foreign: empty(Kind::Foreign),
+            auc_foreign: auc(&best(QuestionKind::Answerable), &best(QuestionKind::Foreign)),
+            auc_removed: auc(&best(QuestionKind::Answerable), &best(QuestionKind::Removed)),
+            empty_answerable: empty(QuestionKind::Answerable),
+            empty_removed: empty(QuestionKind::Removed),
+            empty_foreign: empty(QuestionKind::Foreign),
             first_lost: share(answerable().filter(|one| one.loses_the_first()).count(), answerable().count()),
             precision: mean(answerable().filter_map(|one| one.precision(true))),
             precision_wide: mean(answerable().filter_map(|one| one.precision(false))),
@@ -154,14 +155,14 @@ impl Row {
 }
 
 /// Of several sets, each with the same weight.
-pub(crate) fn calibration_error<'a>(sets: impl IntoIterator<Item = &'a [Observation]>) -> f64 {
+pub(crate) fn calibration_error<'a>(sets: impl IntoIterator<Item = &'a [AnswerObservation]>) -> f64 {
     error_of(&sets.into_iter().flat_map(tops).collect::<Vec<Top>>())
 }
 
-fn tops(observations: &[Observation]) -> Vec<Top> {
+fn tops(observations: &[AnswerObservation]) -> Vec<Top> {
     let mut tops = Vec::new();
     for (kind, share) in SHARES {
-        let of_kind: Vec<&Observation> = observations.iter().filter(|one| one.kind == kind).collect();
+        let of_kind: Vec<&AnswerObservation> = observations.iter().filter(|one| one.kind == kind).collect();
         let weight = share / of_kind.len().max(1) as f64;
         tops.extend(of_kind.into_iter().map(|one| {
             let best = one.shown.iter().max_by(|a, b| a.relevance.total_cmp(&b.relevance));
@@ -173,7 +174,7 @@ fn tops(observations: &[Observation]) -> Vec<Top> {
 }
 
 /// How much the examples of a question count in a fit: those of a set and a size together as much as of any other.
-pub(crate) fn weight(kind: Kind, of_kind: usize) -> f64 {
+pub(crate) fn weight(kind: QuestionKind, of_kind: usize) -> f64 {
     let share = SHARES.iter().find(|(other, _)| *other == kind).map_or(0.0, |(_, share)| *share);
     share / of_kind.max(1) as f64
 }
@@ -213,27 +214,27 @@ fn share(part: usize, whole: usize) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn seen(kind: Kind, shown: &[(bool, f64)]) -> Observation {
-        let shown = shown.iter().map(|(is_right, relevance)| Shown {
+    fn seen(kind: QuestionKind, shown: &[(bool, f64)]) -> AnswerObservation {
+        let shown = shown.iter().map(|(is_right, relevance)| ShownMemory {
             is_right: *is_right,
             relevance: *relevance,
             is_kept: *relevance >= 0.5,
         });
-        Observation { kind, right: 2, shown: shown.collect(), evidence: Default::default() }
+        AnswerObservation { kind, right: 2, shown: shown.collect(), evidence: Default::default() }
     }
 
     #[test]
     fn a_row_says_what_the_answers_came_to() {
-        let row = Row::of(
+        let row = RelevanceRow::of(
             "set",
             3,
             3.0,
             &[
-                seen(Kind::Answerable, &[(true, 0.9), (false, 0.6), (true, 0.2)]),
-                seen(Kind::Answerable, &[(false, 0.4), (true, 0.3)]),
-                seen(Kind::Removed, &[(false, 0.6)]),
-                seen(Kind::Foreign, &[(false, 0.4)]),
-                seen(Kind::Foreign, &[]),
+                seen(QuestionKind::Answerable, &[(true, 0.9), (false, 0.6), (true, 0.2)]),
+                seen(QuestionKind::Answerable, &[(false, 0.4), (true, 0.3)]),
+                seen(QuestionKind::Removed, &[(false, 0.6)]),
+                seen(QuestionKind::Foreign, &[(false, 0.4)]),
+                seen(QuestionKind::Foreign, &[]),
             ],
         );
         assert_eq!((row.questions, row.auc_foreign, row.auc_removed), (2, Some(0.875), Some(0.5)));

@@ -17,7 +17,7 @@ fn the_description_is_the_first_sentence_within_its_bound() {
 
 #[test]
 fn a_document_is_where_queries_look_for_it_and_somewhere_in_any_case() {
-    let query = |workspace: Option<&str>| Query {
+    let query = |workspace: Option<&str>| DatasetQuery {
         id: String::new(),
         text: String::new(),
         workspace: workspace.map(str::to_owned),
@@ -25,9 +25,9 @@ fn a_document_is_where_queries_look_for_it_and_somewhere_in_any_case() {
         exclude: Vec::new(),
     };
     let places = |queries: &[Option<&str>], workspace: Option<&str>| {
-        let queries: Vec<Query> = queries.iter().copied().map(query).collect();
+        let queries: Vec<DatasetQuery> = queries.iter().copied().map(query).collect();
         let workspace = workspace.map(str::to_owned);
-        let document = Document { title: String::new(), text: String::new(), at: None, workspace };
+        let document = CorpusDocument { title: String::new(), text: String::new(), at: None, workspace };
         Places::of(&queries).of_document(&document).collect::<Vec<_>>()
     };
     assert_eq!(places(&[Some("w")], Some("w")), [Place::Own]);

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 use reasoning_bank_actors::runtime::Deadline;
 
-use super::synthetic::{Asked, Synthetic};
+use super::synthetic::{Synthetic, SyntheticQuery};
 
 pub(crate) struct Given {
     fingerprint: Fingerprint,
@@ -19,7 +19,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    pub(crate) fn of(queries: &[Asked]) -> Self {
+    pub(crate) fn of(queries: &[SyntheticQuery]) -> Self {
         let vectors = queries.iter().map(|query| (query.text.clone(), query.vector.clone())).collect();
         Self { fingerprint: Synthetic::fingerprint(), vectors, model: OnceLock::new() }
     }

@@ -75,19 +75,19 @@ pub(crate) fn now() -> f64 {
 
 /// What this process has of memory, in bytes; none where the system does not say.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(crate) struct Memory {
+pub(crate) struct ProcessMemory {
     pub(crate) now: Option<u64>,
     pub(crate) peak: Option<u64>,
 }
 
-pub(crate) fn memory() -> Memory {
+pub(crate) fn memory() -> ProcessMemory {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bytes = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         let kilobytes: u64 = line.trim_end_matches("kB").trim().parse().ok()?;
         Some(kilobytes * 1024)
     };
-    Memory { now: bytes("VmRSS:"), peak: bytes("VmHWM:") }
+    ProcessMemory { now: bytes("VmRSS:"), peak: bytes("VmHWM:") }
 }
 
 /// Of all files in the directory and below.

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::eval::report::{Ingest, Percentiles};
+use crate::eval::report::{Ingest, LatencyPercentiles};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct SpeedReport {
     pub(crate) seed: u64,
     pub(crate) dims: usize,
     pub(crate) cores: usize,
     /// `debug` or `release`: times of a debug build say little.
     pub(crate) build: &'static str,
     pub(crate) texts: Texts,
-    pub(crate) banks: Vec<Bank>,
+    pub(crate) banks: Vec<BankSpeed>,
     /// From each bank to the next larger one.
     pub(crate) growth: Vec<Growth>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Growth {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Bank {
+pub(crate) struct BankSpeed {
     /// Memories, of which nine of ten are in the workspace that is asked.
     pub(crate) rows: u32,
     pub(crate) filled: Filled,
@@ -78,7 +78,7 @@ pub(crate) struct Served {
     pub(crate) rss_bytes: Option<u64>,
     pub(crate) rss_peak_bytes: Option<u64>,
     pub(crate) query_ms: QueryTimes,
-    pub(crate) parts_ms: Parts,
+    pub(crate) parts_ms: QueryParts,
     pub(crate) upkeep: DuringUpkeep,
     /// Numbers of the nearest memories that were found for the first queries.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -87,22 +87,22 @@ pub(crate) struct Served {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct QueryTimes {
-    pub(crate) without_embedding: Percentiles,
+    pub(crate) without_embedding: LatencyPercentiles,
     /// Of other queries, of 16 tokens each.
-    pub(crate) with_embedding: Percentiles,
+    pub(crate) with_embedding: LatencyPercentiles,
     /// Of these, the embedding alone.
-    pub(crate) embedding: Percentiles,
+    pub(crate) embedding: LatencyPercentiles,
 }
 
 /// What a query without embedding consists of. Both lists are looked for side by side; each was measured alone as well.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Parts {
-    pub(crate) candidates: Percentiles,
-    pub(crate) vector_list: Percentiles,
-    pub(crate) text_list: Percentiles,
-    pub(crate) bodies: Percentiles,
+pub(crate) struct QueryParts {
+    pub(crate) candidates: LatencyPercentiles,
+    pub(crate) vector_list: LatencyPercentiles,
+    pub(crate) text_list: LatencyPercentiles,
+    pub(crate) bodies: LatencyPercentiles,
     /// What is left of the whole: fusion, scores, messages between actors.
-    pub(crate) fusion_and_scores: Percentiles,
+    pub(crate) fusion_and_scores: LatencyPercentiles,
 }
 
 /// Queries while upkeep runs beside them.
@@ -110,16 +110,16 @@ pub(crate) struct Parts {
 pub(crate) struct DuringUpkeep {
     /// Memories that were stored before it, in commits of a few.
     pub(crate) fresh_rows: u32,
-    pub(crate) commit_ms: Percentiles,
+    pub(crate) commit_ms: LatencyPercentiles,
     pub(crate) upkeep_ms: f64,
     pub(crate) queries: usize,
-    pub(crate) query_ms: Percentiles,
+    pub(crate) query_ms: LatencyPercentiles,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FromTables {
-    pub(crate) query_ms: Percentiles,
-    pub(crate) parts_ms: Parts,
+    pub(crate) query_ms: LatencyPercentiles,
+    pub(crate) parts_ms: QueryParts,
     pub(crate) rss_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) nearest: Vec<Vec<u32>>,
@@ -149,9 +149,9 @@ impl Ratios {
     }
 }
 
-impl Report {
-    pub(crate) fn new(seed: u64, texts: Texts, banks: Vec<Bank>) -> Self {
-        let times = |bank: &Bank| bank.served.query_ms.without_embedding;
+impl SpeedReport {
+    pub(crate) fn new(seed: u64, texts: Texts, banks: Vec<BankSpeed>) -> Self {
+        let times = |bank: &BankSpeed| bank.served.query_ms.without_embedding;
         let growth = banks.windows(2).map(|two| Growth {
             from_rows: two[0].rows,
             to_rows: two[1].rows,

@@ -14,11 +14,11 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::fill::{self, patience};
 use super::ms;
-use super::report::{DuringUpkeep, Parts};
-use super::synthetic::{Asked, Synthetic};
+use super::report::{DuringUpkeep, QueryParts};
+use super::synthetic::{Synthetic, SyntheticQuery};
 use crate::eval::embedding::WORDS;
-use crate::eval::report::Percentiles;
-use crate::eval::{EvalError, Timed, retrieval};
+use crate::eval::report::LatencyPercentiles;
+use crate::eval::{EvalError, TimedEmbedder, retrieval};
 
 /// Queries that are measured.
 pub(crate) const QUERIES: u32 = 500;
@@ -39,14 +39,14 @@ const FRESH_AT_ONCE: usize = 10;
 const MOST_DURING_UPKEEP: usize = 20_000;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-pub(crate) struct Bench<'a> {
+pub(crate) struct QueryRunner<'a> {
     pub(crate) system: &'a SystemHandle,
-    pub(crate) queries: &'a [Asked],
+    pub(crate) queries: &'a [SyntheticQuery],
     /// Others.
-    pub(crate) warming: &'a [Asked],
+    pub(crate) warming: &'a [SyntheticQuery],
 }
 
-impl Bench<'_> {
+impl QueryRunner<'_> {
     /// Returns when the store answers.
     pub(crate) async fn opened(&self) -> Result<(), EvalError> {
         Ok(fill::opened(self.system).await?)
@@ -102,7 +102,7 @@ impl Bench<'_> {
     }
 
     /// The same queries taken apart; `whole`: what they took as a whole.
-    pub(crate) async fn parts(&self, whole: &[f64]) -> Result<Parts, EvalError> {
+    pub(crate) async fn parts(&self, whole: &[f64]) -> Result<QueryParts, EvalError> {
         let store = &self.system.store;
         let (mut candidates, mut vector_list, mut text_list, mut bodies, mut rest) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -119,12 +119,12 @@ impl Bench<'_> {
             bodies.push(bodies_took);
             rest.push((whole - both_took - bodies_took).max(0.0));
         }
-        Ok(Parts {
-            candidates: Percentiles::of(&candidates),
-            vector_list: Percentiles::of(&vector_list),
-            text_list: Percentiles::of(&text_list),
-            bodies: Percentiles::of(&bodies),
-            fusion_and_scores: Percentiles::of(&rest),
+        Ok(QueryParts {
+            candidates: LatencyPercentiles::of(&candidates),
+            vector_list: LatencyPercentiles::of(&vector_list),
+            text_list: LatencyPercentiles::of(&text_list),
+            bodies: LatencyPercentiles::of(&bodies),
+            fusion_and_scores: LatencyPercentiles::of(&rest),
         })
     }
 
@@ -142,8 +142,8 @@ impl Bench<'_> {
     /// Queries that are embedded first: all of it, and the embedding alone.
     pub(crate) async fn with_embedding<E: Embedder>(
         &self,
-        embedder: &Timed<E>,
-    ) -> Result<(Percentiles, Percentiles), EvalError> {
+        embedder: &TimedEmbedder<E>,
+    ) -> Result<(LatencyPercentiles, LatencyPercentiles), EvalError> {
         // The first one warms the model.
         self.ask(&text(EMBEDDED)).await?;
         let (mut whole, mut alone) = (Vec::new(), Vec::new());
@@ -152,7 +152,7 @@ impl Bench<'_> {
             whole.push(ms(self.ask(&text(number)).await?));
             alone.push(ms(embedder.take_last()));
         }
-        Ok((Percentiles::of(&whole), Percentiles::of(&alone)))
+        Ok((LatencyPercentiles::of(&whole), LatencyPercentiles::of(&alone)))
     }
 
     /// Stores memories, a few at a time, then asks while upkeep runs.
@@ -178,10 +178,10 @@ impl Bench<'_> {
         upkeep.await.map_err(Error::internal)??;
         Ok(DuringUpkeep {
             fresh_rows: fresh.len() as u32,
-            commit_ms: Percentiles::of(&commits),
+            commit_ms: LatencyPercentiles::of(&commits),
             upkeep_ms: ms(begun.elapsed()),
             queries: times.len(),
-            query_ms: Percentiles::of(&times),
+            query_ms: LatencyPercentiles::of(&times),
         })
     }
 }
@@ -201,7 +201,7 @@ fn text(number: usize) -> String {
     first.into_iter().chain(2..count).map(|n| WORDS[n]).collect::<Vec<_>>().join(" ")
 }
 
-fn recall(query: &Asked, limit: usize) -> Recall {
+fn recall(query: &SyntheticQuery, limit: usize) -> Recall {
     Recall {
         with_superseded: false,
         visible: Visible { workspace: Some(Synthetic::workspace_id()), team: None, org: None },

@@ -35,7 +35,7 @@ const SECONDS_BETWEEN: i64 = 31;
 
 /// What numbers are drawn for, so that none are drawn twice.
 #[derive(Debug, Clone, Copy)]
-enum Purpose {
+enum NoiseStream {
     Centre = 1,
     Turn,
     Vector,
@@ -55,7 +55,7 @@ pub(crate) struct Synthetic {
 }
 
 /// A query and its vector.
-pub(crate) struct Asked {
+pub(crate) struct SyntheticQuery {
     pub(crate) text: String,
     pub(crate) vector: Vec<f32>,
 }
@@ -64,11 +64,11 @@ impl Synthetic {
     pub(crate) fn new(rows: u32, seed: u64) -> Self {
         let total: f32 = (1..=DIRECTIONS).map(|n| 1.0 / n as f32).sum();
         let strengths = (1..=DIRECTIONS).map(|n| (1.0 / (n as f32 * total)).sqrt()).collect();
-        let mut turn = Noise::of(seed, Purpose::Turn, 0);
+        let mut turn = Noise::of(seed, NoiseStream::Turn, 0);
         let signs = (0..DIRECTIONS).map(|_| if turn.next() & 1 == 0 { 1.0 } else { -1.0 }).collect();
         let even = (1.0 / DIRECTIONS as f32).sqrt();
         let centre = |n| {
-            let mut noise = Noise::of(seed, Purpose::Centre, n);
+            let mut noise = Noise::of(seed, NoiseStream::Centre, n);
             (0..DIRECTIONS).map(|_| even * noise.normal()).collect()
         };
         let centres = (0..u64::from(rows.isqrt()).max(1)).map(centre).collect();
@@ -113,7 +113,7 @@ impl Synthetic {
         } else {
             format!("/eval/other/{}", number / OTHERS % OTHER_WORKSPACES)
         };
-        let mut words = Noise::of(self.seed, Purpose::Text, u64::from(number));
+        let mut words = Noise::of(self.seed, NoiseStream::Text, u64::from(number));
         let at = Timestamp::from_second(FIRST_SECOND + SECONDS_BETWEEN * i64::from(number)).unwrap_or_default();
         let content_words = 20 + words.below(41) as usize;
         let memory = Memory {
@@ -146,27 +146,27 @@ impl Synthetic {
     }
 
     /// About a memory of the workspace that is asked: near its vector, in some of its words.
-    pub(crate) fn query(&self, number: u32) -> Asked {
-        let mut noise = Noise::of(self.seed, Purpose::Query, u64::from(number));
+    pub(crate) fn query(&self, number: u32) -> SyntheticQuery {
+        let mut noise = Noise::of(self.seed, NoiseStream::Query, u64::from(number));
         let about = noise.below(u64::from(self.rows)) as u32;
         let about = if Self::is_queried(about) { about } else { about - 1 };
-        let mut text = Noise::of(self.seed, Purpose::Text, u64::from(about));
+        let mut text = Noise::of(self.seed, NoiseStream::Text, u64::from(about));
         let count = 20 + text.below(41) as usize;
         let content = self.words(count, &mut text);
         let content: Vec<&str> = content.split(' ').collect();
         let words = 6 + noise.below(5);
         let words: Vec<&str> = (0..words).map(|_| content[noise.below(content.len() as u64) as usize]).collect();
         let mut vector = self.place(about);
-        let mut apart = Noise::of(self.seed, Purpose::QueryVector, u64::from(number));
+        let mut apart = Noise::of(self.seed, NoiseStream::QueryVector, u64::from(number));
         for (x, strength) in vector.iter_mut().zip(&self.strengths) {
             *x += DISTANCE_OF_QUERIES * strength * apart.normal();
         }
-        Asked { text: words.join(" "), vector: self.turned(vector) }
+        SyntheticQuery { text: words.join(" "), vector: self.turned(vector) }
     }
 
     /// Around its centre, before it is turned.
     fn place(&self, number: u32) -> Vec<f32> {
-        let mut noise = Noise::of(self.seed, Purpose::Vector, u64::from(number));
+        let mut noise = Noise::of(self.seed, NoiseStream::Vector, u64::from(number));
         let centre = &self.centres[noise.below(self.centres.len() as u64) as usize];
         centre.iter().zip(&self.strengths).map(|(x, strength)| x + strength * noise.normal()).collect()
     }
@@ -218,7 +218,7 @@ fn push_word(text: &mut String, mut rank: u64) {
 pub(super) struct Noise(u64);
 
 impl Noise {
-    fn of(seed: u64, purpose: Purpose, number: u64) -> Self {
+    fn of(seed: u64, purpose: NoiseStream, number: u64) -> Self {
         let mut of_purpose = Self(seed ^ ((purpose as u64) << 56));
         Self(of_purpose.next() ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93))
     }

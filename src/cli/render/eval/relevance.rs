@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use crate::cli::render::style::bold;
-use crate::eval::relevance::report::{Report, Row};
+use crate::eval::relevance::report::{RelevanceReport, RelevanceRow};
 
-pub(in crate::cli) fn eval_relevance(report: &Report) -> String {
+pub(in crate::cli) fn eval_relevance(report: &RelevanceReport) -> String {
     let mut out = format!("{}, an answer needs a relevance of {}\n\n", report.embedder, report.min_relevance);
     out.push_str(&table(&report.rows, &report.calibration));
     if let Some(fitted) = &report.fitted {
@@ -16,7 +16,7 @@ pub(in crate::cli) fn eval_relevance(report: &Report) -> String {
     out
 }
 
-fn table(rows: &[Row], calibration: &[(usize, f64)]) -> String {
+fn table(rows: &[RelevanceRow], calibration: &[(usize, f64)]) -> String {
     let width = rows.iter().map(|row| row.set.chars().count()).max().unwrap_or_default();
     let mut out = format!(
         "{:width$} {:>5} {:>8} {:>9} | {:>7} {:>7} | {:>10} {:>7} {:>7} | {:>5} | {:>9} {:>7} | {:>7} {:>7} | {:>11}\n",

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 
 use crate::cli::render::style::doubtful;
-use crate::eval::report::Percentiles;
-use crate::eval::speed::report::{Bank, Report};
+use crate::eval::report::LatencyPercentiles;
+use crate::eval::speed::report::{BankSpeed, SpeedReport};
 
 const NAME: usize = 38;
 const COLUMN: usize = 24;
 
-pub(in crate::cli) fn eval_speed(report: &Report) -> String {
+pub(in crate::cli) fn eval_speed(report: &SpeedReport) -> String {
     let mut out = String::new();
-    let mut row = |name: &str, value: &dyn Fn(&Bank) -> String| {
+    let mut row = |name: &str, value: &dyn Fn(&BankSpeed) -> String| {
         let values: String = report.banks.iter().map(|bank| format!("{:>COLUMN$}", value(bank))).collect();
         let _ = writeln!(out, "{}", format!("{name:<NAME$}{values}").trim_end());
     };
@@ -73,7 +73,7 @@ pub(in crate::cli) fn eval_speed(report: &Report) -> String {
     out
 }
 
-fn three(Percentiles { p50, p95, p99 }: Percentiles) -> String {
+fn three(LatencyPercentiles { p50, p95, p99 }: LatencyPercentiles) -> String {
     format!("{:>6} {:>6} {:>6}", one(p50), one(p95), one(p99))
 }
 

@@ -1,13 +1,13 @@
 use super::*;
 use crate::eval::report::Ingest;
-use crate::eval::speed::report::{DuringUpkeep, Filled, FromTables, Parts, QueryTimes, Ratios, Served, Texts};
+use crate::eval::speed::report::{DuringUpkeep, Filled, FromTables, QueryParts, QueryTimes, Ratios, Served, Texts};
 
-fn ms(p50: f64) -> Percentiles {
-    Percentiles { p50: Some(p50), p95: Some(2.0 * p50), p99: Some(3.0 * p50) }
+fn ms(p50: f64) -> LatencyPercentiles {
+    LatencyPercentiles { p50: Some(p50), p95: Some(2.0 * p50), p99: Some(3.0 * p50) }
 }
 
-fn bank(rows: u32, ms_a_query: f64) -> Bank {
-    let parts_ms = Parts {
+fn bank(rows: u32, ms_a_query: f64) -> BankSpeed {
+    let parts_ms = QueryParts {
         candidates: ms(ms_a_query / 2.0),
         vector_list: ms(ms_a_query / 4.0),
         text_list: ms(ms_a_query / 5.0),
@@ -38,7 +38,7 @@ fn bank(rows: u32, ms_a_query: f64) -> Bank {
     };
     let from_tables =
         FromTables { query_ms: ms(9.0 * ms_a_query), parts_ms, rss_bytes: Some(150_000_000), nearest: Vec::new() };
-    Bank {
+    BankSpeed {
         rows,
         filled: Filled {
             ingest: Ingest { seconds: 0.05, per_second: 20_000.0, upkeep_seconds: 1.5 },
@@ -59,7 +59,7 @@ fn bank(rows: u32, ms_a_query: f64) -> Bank {
 #[test]
 fn banks_stand_side_by_side() {
     let texts = Texts { texts: 256, embedded_per_second: 100.0, stored_per_second: 95.0, stored_to_embedded: 0.95 };
-    let mut report = Report::new(1, texts, vec![bank(1_000, 1.0), bank(1_000_000, 2.5)]);
+    let mut report = SpeedReport::new(1, texts, vec![bank(1_000, 1.0), bank(1_000_000, 2.5)]);
     (report.cores, report.build) = (2, "release");
     insta::assert_snapshot!(eval_speed(&report));
 }
