@@ -7,14 +7,14 @@ use reasoning_bank_domain::solve::answer::FinishReason;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::failure::{Class, Failure};
+use super::failure::{FailureClass, ProviderFailure};
 use super::parameters::Parameter;
-use super::wire::{Answer, Question, Schema, error_in, refused, text_of, usage_of, without_thinking};
+use super::wire::{EndpointAnswer, EndpointQuestion, Schema, error_in, refused, text_of, usage_of, without_thinking};
 
 pub(super) const PATH: &[&str] = &["chat", "completions"];
 
 #[derive(Debug, Serialize)]
-pub(super) struct Request<'a> {
+pub(super) struct ChatRequest<'a> {
     model: &'a str,
     messages: [Message<'a>; 2],
     /// The name that every server knows; an unknown one would leave the answer without a limit.
@@ -44,10 +44,10 @@ struct Format {
     json_schema: Schema,
 }
 
-pub(super) fn request(question: Question<'_>) -> Request<'_> {
+pub(super) fn request(question: EndpointQuestion<'_>) -> ChatRequest<'_> {
     let completion = question.completion;
     let renamed = question.without.contains(Parameter::MaxTokens);
-    Request {
+    ChatRequest {
         model: question.model,
         messages: [
             Message { role: "system", content: question.instructions() },
@@ -62,17 +62,20 @@ pub(super) fn request(question: Question<'_>) -> Request<'_> {
     }
 }
 
-pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failure> {
+pub(super) fn read(body: &Value, question: EndpointQuestion<'_>) -> Result<EndpointAnswer, ProviderFailure> {
     let choice = &body["choices"][0];
     if let Some(error) = error_in(body).or_else(|| error_in(choice)) {
-        return Err(Failure::inside(error));
+        return Err(ProviderFailure::inside(error));
     }
     if choice["finish_reason"] == "error" {
-        return Err(Failure::new(Class::Transient, "the answer broke off with an error, without a reason"));
+        return Err(ProviderFailure::new(
+            FailureClass::Transient,
+            "the answer broke off with an error, without a reason",
+        ));
     }
     let message = &choice["message"];
     if !message.is_object() {
-        return Err(Failure::new(Class::Transient, "the answer holds no message"));
+        return Err(ProviderFailure::new(FailureClass::Transient, "the answer holds no message"));
     }
     let text = text_of(&message["content"], &["text", "output_text"]);
     let text = without_thinking(&text, question.completion.purpose.schema().is_some()).to_owned();
@@ -86,5 +89,5 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
         Some("content_filter") => FinishReason::Filtered,
         _ => FinishReason::Whole,
     };
-    Ok(Answer { usage: usage_of(&body["usage"], question, &text), text, ended })
+    Ok(EndpointAnswer { usage: usage_of(&body["usage"], question, &text), text, ended })
 }

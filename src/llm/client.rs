@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::failure::{Class, Failure};
+use super::failure::{FailureClass, ProviderFailure};
 use super::redaction::Redaction;
 use super::wire::{MAX_VALUES, has_too_many_values};
 
@@ -93,11 +93,11 @@ impl Client {
         &self.key
     }
 
-    pub(super) async fn post(&self, path: &[&str], body: &impl Serialize) -> Result<Value, Failure> {
+    pub(super) async fn post(&self, path: &[&str], body: &impl Serialize) -> Result<Value, ProviderFailure> {
         self.send(self.http.request(Method::POST, self.url(path)).json(body)).await
     }
 
-    pub(super) async fn get(&self, path: &[&str]) -> Result<Value, Failure> {
+    pub(super) async fn get(&self, path: &[&str]) -> Result<Value, ProviderFailure> {
         self.send(self.http.request(Method::GET, self.url(path))).await
     }
 
@@ -110,30 +110,33 @@ impl Client {
         url
     }
 
-    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Value, Failure> {
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Value, ProviderFailure> {
         let response = request.send().await.map_err(|error| self.unreachable(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         if !status.is_success() {
-            return Err(Failure::of_response(status.as_u16(), &headers, &reason(response).await));
+            return Err(ProviderFailure::of_response(status.as_u16(), &headers, &reason(response).await));
         }
         let body = answer(response).await?;
         if has_too_many_values(&body) {
-            return Err(Failure::new(Class::Unreadable, format!("the answer has more than {MAX_VALUES} JSON values")));
+            return Err(ProviderFailure::new(
+                FailureClass::Unreadable,
+                format!("the answer has more than {MAX_VALUES} JSON values"),
+            ));
         }
         serde_json::from_slice(&body)
-            .map_err(|error| Failure::new(Class::Transient, format!("the answer is no JSON: {error}")))
+            .map_err(|error| ProviderFailure::new(FailureClass::Transient, format!("the answer is no JSON: {error}")))
     }
 
-    fn unreachable(&self, error: &reqwest::Error) -> Failure {
+    fn unreachable(&self, error: &reqwest::Error) -> ProviderFailure {
         let host = self.base_url.host_str().unwrap_or_default();
-        Failure::new(Class::Transient, format!("{host} gave no answer: {}", root_cause(error)))
+        ProviderFailure::new(FailureClass::Transient, format!("{host} gave no answer: {}", root_cause(error)))
     }
 }
 
-async fn answer(mut response: reqwest::Response) -> Result<Vec<u8>, Failure> {
+async fn answer(mut response: reqwest::Response) -> Result<Vec<u8>, ProviderFailure> {
     let too_large = || {
         let mebibytes = MAX_BODY_BYTES >> 20;
-        Failure::new(Class::Unreadable, format!("the answer has more than {mebibytes} MiB"))
+        ProviderFailure::new(FailureClass::Unreadable, format!("the answer has more than {mebibytes} MiB"))
     };
     if response.content_length().is_some_and(|length| length > MAX_BODY_BYTES as u64) {
         return Err(too_large());
@@ -164,8 +167,11 @@ async fn reason(mut response: reqwest::Response) -> Vec<u8> {
     body
 }
 
-fn broken_off(error: &reqwest::Error) -> Failure {
-    Failure::new(Class::Transient, format!("the connection ended within the answer: {}", root_cause(error)))
+fn broken_off(error: &reqwest::Error) -> ProviderFailure {
+    ProviderFailure::new(
+        FailureClass::Transient,
+        format!("the connection ended within the answer: {}", root_cause(error)),
+    )
 }
 
 /// Without the URL, whose query may hold a secret.

@@ -21,7 +21,7 @@ const MAX_SAID_CHARS: usize = 16 * 1024;
 const LONGEST_WAIT: Duration = Duration::from_secs(30 * 86_400);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum FailureClass {
     /// Passes with time: the provider is in trouble, or cannot be reached.
     Transient,
     /// Passes with time: too much was asked.
@@ -34,9 +34,9 @@ pub(super) enum Class {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Failure {
-    pub(super) class: Class,
-    /// What the provider said, which may be our key: it is shown by [`Failure::shown`] alone.
+pub(super) struct ProviderFailure {
+    pub(super) class: FailureClass,
+    /// What the provider said, which may be our key: it is shown by [`ProviderFailure::shown`] alone.
     pub(super) message: String,
     /// What can be done about it, where we know that better than the provider.
     pub(super) advice: Option<&'static str>,
@@ -49,8 +49,8 @@ pub(super) struct Failure {
     pub(super) usage: Option<Box<Usage>>,
 }
 
-impl Failure {
-    pub(super) fn new(class: Class, message: impl AsRef<str>) -> Self {
+impl ProviderFailure {
+    pub(super) fn new(class: FailureClass, message: impl AsRef<str>) -> Self {
         let message = message.as_ref().chars().take(MAX_SAID_CHARS).collect();
         Self { class, message, advice: None, retry_after: None, status: None, parameter: None, usage: None }
     }
@@ -80,11 +80,11 @@ impl Failure {
         let message = self.shown(key);
         let retry_after = self.retry_after;
         let error = match self.class {
-            Class::Transient => ModelError::Transient { message, retry_after },
-            Class::RateLimited => ModelError::RateLimited { message, retry_after },
-            Class::Refused => ModelError::Refused(message),
-            Class::KeyRejected => ModelError::KeyRejected(message),
-            Class::Unreadable => ModelError::InvalidOutput(message),
+            FailureClass::Transient => ModelError::Transient { message, retry_after },
+            FailureClass::RateLimited => ModelError::RateLimited { message, retry_after },
+            FailureClass::Refused => ModelError::Refused(message),
+            FailureClass::KeyRejected => ModelError::KeyRejected(message),
+            FailureClass::Unreadable => ModelError::InvalidOutput(message),
         };
         FailedCall { error, usage: self.usage.map(|usage| *usage).unwrap_or_default() }
     }
@@ -97,7 +97,7 @@ impl Failure {
             Value::Array(mut several) if !several.is_empty() => several.swap_remove(0),
             body => body,
         };
-        let report = Report::of(body.get("error").unwrap_or(&body));
+        let report = ProviderComplaint::of(body.get("error").unwrap_or(&body));
         let mut failure = report.failure(Some(status));
         failure.message = format!("HTTP {status}: {}", failure.message);
         failure.retry_after = wait_of(headers, Timestamp::now()).or(failure.retry_after);
@@ -107,16 +107,16 @@ impl Failure {
 
     /// An error inside an answer whose HTTP status says that all is well.
     pub(super) fn inside(error: &Value) -> Self {
-        let report = Report::of(error);
+        let report = ProviderComplaint::of(error);
         let status = report.codes.iter().find_map(|code| code.parse().ok()).filter(|code| *code >= 300);
         let mut failure = report.failure(status);
-        failure.status = status.or_else(|| (failure.class == Class::Refused).then_some(400));
+        failure.status = status.or_else(|| (failure.class == FailureClass::Refused).then_some(400));
         failure
     }
 }
 
 /// What a provider says of an error, whichever of the usual forms it has.
-struct Report {
+struct ProviderComplaint {
     /// `code`, `type` and the like; numbers as text.
     codes: Vec<String>,
     message: String,
@@ -124,7 +124,7 @@ struct Report {
     retry_after: Option<Duration>,
 }
 
-impl Report {
+impl ProviderComplaint {
     fn of(error: &Value) -> Self {
         let metadata = &error["metadata"];
         let codes = [&error["code"], &error["type"], &error["error_type"], &metadata["error_type"]];
@@ -144,15 +144,15 @@ impl Report {
         }
     }
 
-    fn failure(self, status: Option<u16>) -> Failure {
+    fn failure(self, status: Option<u16>) -> ProviderFailure {
         let class = classify(status, &self.codes);
         let is_unsaid = status == Some(402) && !self.message.to_lowercase().contains("credit");
         let advice = is_unsaid.then_some("the account has no credits");
-        Failure {
+        ProviderFailure {
             advice,
             retry_after: self.retry_after,
             parameter: self.parameter,
-            ..Failure::new(class, self.message)
+            ..ProviderFailure::new(class, self.message)
         }
     }
 }
@@ -192,20 +192,20 @@ const REFUSALS: [&str; 12] = [
     "permission",
 ];
 
-fn classify(status: Option<u16>, codes: &[String]) -> Class {
+fn classify(status: Option<u16>, codes: &[String]) -> FailureClass {
     let any = |words: &[&str]| codes.iter().any(|code| words.iter().any(|word| code.contains(word)));
     match status {
         // What is used up for the month is told with the status of a rate limit.
-        Some(429) if any(&["insufficient_quota"]) => Class::Refused,
-        Some(429) => Class::RateLimited,
-        Some(401) => Class::KeyRejected,
-        Some(408 | 500..) => Class::Transient,
-        Some(300..) => Class::Refused,
-        _ if any(&["rate_limit", "ratelimit"]) => Class::RateLimited,
-        _ if any(&["authentication", "api_key"]) => Class::KeyRejected,
-        _ if any(&["server", "overload", "unavailable", "timeout", "internal"]) => Class::Transient,
-        _ if any(&REFUSALS) => Class::Refused,
-        _ => Class::Transient,
+        Some(429) if any(&["insufficient_quota"]) => FailureClass::Refused,
+        Some(429) => FailureClass::RateLimited,
+        Some(401) => FailureClass::KeyRejected,
+        Some(408 | 500..) => FailureClass::Transient,
+        Some(300..) => FailureClass::Refused,
+        _ if any(&["rate_limit", "ratelimit"]) => FailureClass::RateLimited,
+        _ if any(&["authentication", "api_key"]) => FailureClass::KeyRejected,
+        _ if any(&["server", "overload", "unavailable", "timeout", "internal"]) => FailureClass::Transient,
+        _ if any(&REFUSALS) => FailureClass::Refused,
+        _ => FailureClass::Transient,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::client::Client;
-use super::failure::Failure;
+use super::failure::ProviderFailure;
 
 const PATH: &[&str] = &["key"];
 const LIMIT: Duration = Duration::from_secs(10);
@@ -30,13 +30,15 @@ impl KeyCheck {
     pub async fn run(&self) -> KeyVerdict {
         match tokio::time::timeout(LIMIT, self.client.get(PATH)).await {
             Ok(Ok(_)) => KeyVerdict::Accepted,
-            Ok(Err(failure @ Failure { status: Some(401 | 403), .. })) => KeyVerdict::Rejected(self.shown(&failure)),
+            Ok(Err(failure @ ProviderFailure { status: Some(401 | 403), .. })) => {
+                KeyVerdict::Rejected(self.shown(&failure))
+            }
             Ok(Err(failure)) => KeyVerdict::Unknown(self.shown(&failure)),
             Err(_elapsed) => KeyVerdict::Unknown(format!("no answer within {} s", LIMIT.as_secs())),
         }
     }
 
-    fn shown(&self, failure: &Failure) -> String {
+    fn shown(&self, failure: &ProviderFailure) -> String {
         failure.shown(self.client.redaction())
     }
 }

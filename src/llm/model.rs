@@ -10,9 +10,9 @@ use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::failure::{Class, Failure};
-use super::parameters::{Adaption, Refused};
-use super::wire::{Answer, MAX_VALUES, Question, may_have_too_many_values, usage_said};
+use super::failure::{FailureClass, ProviderFailure};
+use super::parameters::{Adaption, RefusedParameters};
+use super::wire::{EndpointAnswer, EndpointQuestion, MAX_VALUES, may_have_too_many_values, usage_said};
 use super::{chat, responses};
 
 /// Eight times as long as the tokens of most texts are.
@@ -65,22 +65,22 @@ pub struct HttpModel {
     api: Api,
     models: Models,
     effort: String,
-    refused: Refused,
+    refused: RefusedParameters,
 }
 
 impl HttpModel {
     /// `effort`: of reasoning. `none` is said too: models that can do without reasoning do it then.
     pub fn new(client: Client, api: Api, models: Models, effort: &str) -> Self {
-        Self { client, api, models, effort: effort.to_owned(), refused: Refused::default() }
+        Self { client, api, models, effort: effort.to_owned(), refused: RefusedParameters::default() }
     }
 
     /// Leaves out what the endpoint refuses by name. Every repetition leaves out one parameter more, so there are at most
     /// six, and later calls of the same model need none.
-    async fn answer(&self, completion: &Completion) -> Result<CompletionReply, Failure> {
+    async fn answer(&self, completion: &Completion) -> Result<CompletionReply, ProviderFailure> {
         let model = self.models.of(completion.purpose);
         let mut adaption = Adaption::new(self.refused.by(model));
         loop {
-            let question = Question {
+            let question = EndpointQuestion {
                 completion,
                 model,
                 effort: &self.effort,
@@ -88,7 +88,7 @@ impl HttpModel {
                 without: adaption.without,
             };
             match self.ask(question).await {
-                Ok(Answer { text, ended, usage }) => {
+                Ok(EndpointAnswer { text, ended, usage }) => {
                     self.refused.add(model, adaption.learned());
                     check_size(&text, completion).map_err(|failure| failure.costing(usage))?;
                     let text = self.client.redaction().answer(text);
@@ -104,8 +104,8 @@ impl HttpModel {
         }
     }
 
-    async fn ask(&self, question: Question<'_>) -> Result<Answer, Failure> {
-        type Read = fn(&Value, Question<'_>) -> Result<Answer, Failure>;
+    async fn ask(&self, question: EndpointQuestion<'_>) -> Result<EndpointAnswer, ProviderFailure> {
+        type Read = fn(&Value, EndpointQuestion<'_>) -> Result<EndpointAnswer, ProviderFailure>;
         let (body, read) = match self.api {
             Api::Openrouter | Api::Responses => {
                 (self.client.post(responses::PATH, &responses::request(question)).await?, responses::read as Read)
@@ -116,7 +116,7 @@ impl HttpModel {
     }
 
     /// Many local servers have only the older API.
-    fn explained(&self, mut failure: Failure) -> Failure {
+    fn explained(&self, mut failure: ProviderFailure) -> ProviderFailure {
         if self.api == Api::Responses && failure.status == Some(404) && !failure.said().to_lowercase().contains("model")
         {
             failure.advice = Some("an endpoint without the Responses API is used with `--llm chat`");
@@ -126,14 +126,14 @@ impl HttpModel {
 }
 
 /// What comes after an answer takes time and memory by its size.
-fn check_size(text: &str, completion: &Completion) -> Result<(), Failure> {
+fn check_size(text: &str, completion: &Completion) -> Result<(), ProviderFailure> {
     let most = (completion.max_output_tokens as usize).saturating_mul(LONG_TOKEN_BYTES).max(SHORT_ANSWER_BYTES);
     if text.len() > most {
         let message = format!("{} bytes, where llm.max_output_tokens allows about {most}", text.len());
-        return Err(Failure::new(Class::Unreadable, message));
+        return Err(ProviderFailure::new(FailureClass::Unreadable, message));
     }
     if completion.purpose.schema().is_some() && may_have_too_many_values(text) {
-        return Err(Failure::new(Class::Unreadable, format!("more than {MAX_VALUES} JSON values")));
+        return Err(ProviderFailure::new(FailureClass::Unreadable, format!("more than {MAX_VALUES} JSON values")));
     }
     Ok(())
 }

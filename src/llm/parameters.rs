@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::failure::Failure;
+use super::failure::ProviderFailure;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parameter {
@@ -72,7 +72,7 @@ impl Adaption {
     }
 
     /// Leaves out what the refusal is about. None where it is about nothing that can be left out.
-    pub(super) fn leave_out(&mut self, failure: &Failure) -> Option<Parameter> {
+    pub(super) fn leave_out(&mut self, failure: &ProviderFailure) -> Option<Parameter> {
         if !matches!(failure.status, Some(400 | 404 | 422)) {
             return None;
         }
@@ -101,9 +101,9 @@ impl Adaption {
 
 /// What each model is known to refuse, for as long as the process lives. The settings name a handful of models.
 #[derive(Debug, Default)]
-pub(super) struct Refused(Mutex<BTreeMap<String, Parameters>>);
+pub(super) struct RefusedParameters(Mutex<BTreeMap<String, Parameters>>);
 
-impl Refused {
+impl RefusedParameters {
     pub(super) fn by(&self, model: &str) -> Parameters {
         self.lock().get(model).copied().unwrap_or_default()
     }
@@ -125,11 +125,11 @@ mod tests {
 
     use super::Parameter::{MaxTokens, Metadata, Reasoning, RequireParameters, Schema, Temperature};
     use super::*;
-    use crate::llm::failure::Class;
+    use crate::llm::failure::FailureClass;
 
-    fn refusal(status: u16, message: &str, parameter: Option<&str>) -> Failure {
+    fn refusal(status: u16, message: &str, parameter: Option<&str>) -> ProviderFailure {
         let parameter = parameter.map(str::to_owned);
-        Failure { status: Some(status), parameter, ..Failure::new(Class::Refused, message) }
+        ProviderFailure { status: Some(status), parameter, ..ProviderFailure::new(FailureClass::Refused, message) }
     }
 
     #[rstest]

@@ -7,13 +7,13 @@ use reasoning_bank_domain::solve::answer::FinishReason;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::failure::{Class, Failure};
-use super::wire::{Answer, Question, Schema, error_in, refused, text_of, usage_of, without_thinking};
+use super::failure::{FailureClass, ProviderFailure};
+use super::wire::{EndpointAnswer, EndpointQuestion, Schema, error_in, refused, text_of, usage_of, without_thinking};
 
 pub(super) const PATH: &[&str] = &["responses"];
 
 #[derive(Debug, Serialize)]
-pub(super) struct Request<'a> {
+pub(super) struct ResponsesRequest<'a> {
     model: &'a str,
     instructions: Cow<'a, str>,
     input: &'a str,
@@ -54,8 +54,8 @@ struct Routing {
     require_parameters: bool,
 }
 
-pub(super) fn request(question: Question<'_>) -> Request<'_> {
-    Request {
+pub(super) fn request(question: EndpointQuestion<'_>) -> ResponsesRequest<'_> {
+    ResponsesRequest {
         model: question.model,
         instructions: question.instructions(),
         input: &question.completion.input,
@@ -69,13 +69,13 @@ pub(super) fn request(question: Question<'_>) -> Request<'_> {
     }
 }
 
-pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failure> {
+pub(super) fn read(body: &Value, question: EndpointQuestion<'_>) -> Result<EndpointAnswer, ProviderFailure> {
     if let Some(error) = error_in(body) {
-        return Err(Failure::inside(error));
+        return Err(ProviderFailure::inside(error));
     }
     let status = body["status"].as_str().unwrap_or_default();
     if matches!(status, "failed" | "cancelled") {
-        return Err(Failure::new(Class::Transient, format!("the answer is {status}, without a reason")));
+        return Err(ProviderFailure::new(FailureClass::Transient, format!("the answer is {status}, without a reason")));
     }
     let output = body["output"].as_array();
     let messages = || output.into_iter().flatten().filter(|item| item["type"] == "message");
@@ -95,11 +95,11 @@ pub(super) fn read(body: &Value, question: Question<'_>) -> Result<Answer, Failu
             return Err(refused(refusal, &body["usage"], question));
         }
         if output.is_none() && ended == FinishReason::Whole {
-            return Err(Failure::new(Class::Transient, "the answer holds no output"));
+            return Err(ProviderFailure::new(FailureClass::Transient, "the answer holds no output"));
         }
         if matches!(status, "in_progress" | "queued") {
-            return Err(Failure::new(Class::Transient, format!("the answer is {status}")));
+            return Err(ProviderFailure::new(FailureClass::Transient, format!("the answer is {status}")));
         }
     }
-    Ok(Answer { usage: usage_of(&body["usage"], question, &text), text, ended })
+    Ok(EndpointAnswer { usage: usage_of(&body["usage"], question, &text), text, ended })
 }

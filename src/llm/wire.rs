@@ -11,12 +11,12 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::failure::{Class, Failure};
+use super::failure::{FailureClass, ProviderFailure};
 use super::parameters::{Parameter, Parameters};
 
 /// A question, and how it is put to this endpoint.
 #[derive(Clone, Copy)]
-pub(super) struct Question<'a> {
+pub(super) struct EndpointQuestion<'a> {
     pub(super) completion: &'a Completion,
     pub(super) model: &'a str,
     pub(super) effort: &'a str,
@@ -26,7 +26,7 @@ pub(super) struct Question<'a> {
     pub(super) without: Parameters,
 }
 
-impl<'a> Question<'a> {
+impl<'a> EndpointQuestion<'a> {
     fn takes(self, parameter: Parameter) -> bool {
         !self.without.contains(parameter)
     }
@@ -80,7 +80,7 @@ pub(super) struct Schema {
 
 /// What an answer says.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct EndpointAnswer {
     pub(super) text: String,
     pub(super) ended: FinishReason,
     pub(super) usage: Usage,
@@ -169,7 +169,7 @@ fn end_of_opened_thought(text: &str) -> Option<usize> {
 }
 
 /// What is said, or else estimated, so that budgets hold with servers that count nothing.
-pub(super) fn usage_of(usage: &Value, question: Question<'_>, text: &str) -> Usage {
+pub(super) fn usage_of(usage: &Value, question: EndpointQuestion<'_>, text: &str) -> Usage {
     let mut usage = usage_said(usage);
     if usage.input_tokens == 0 {
         usage.input_tokens = (estimate(&question.instructions()) + estimate(&question.completion.input)) as u64;
@@ -181,8 +181,8 @@ pub(super) fn usage_of(usage: &Value, question: Question<'_>, text: &str) -> Usa
 }
 
 /// A refusal in the place of an answer. The model wrote it, so it costs what an answer of its length does.
-pub(super) fn refused(refusal: &str, usage: &Value, question: Question<'_>) -> Failure {
-    Failure::new(Class::Refused, refusal).costing(usage_of(usage, question, refusal))
+pub(super) fn refused(refusal: &str, usage: &Value, question: EndpointQuestion<'_>) -> ProviderFailure {
+    ProviderFailure::new(FailureClass::Refused, refusal).costing(usage_of(usage, question, refusal))
 }
 
 /// The counts under either naming; zero where nothing is said.

@@ -7,41 +7,41 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
     pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
 }
 
-fn of_status(status: u16) -> Failure {
-    Failure::of_response(status, &HeaderMap::new(), br#"{"error": {"message": "no"}}"#)
+fn of_status(status: u16) -> ProviderFailure {
+    ProviderFailure::of_response(status, &HeaderMap::new(), br#"{"error": {"message": "no"}}"#)
 }
 
 #[rstest]
-#[case(&[408, 500, 502, 503, 504, 524, 529], Class::Transient)]
-#[case(&[429], Class::RateLimited)]
-#[case(&[307, 400, 402, 403, 404, 413, 422], Class::Refused)]
-#[case(&[401], Class::KeyRejected)]
-fn the_class_follows_from_the_status(#[case] statuses: &[u16], #[case] class: Class) {
+#[case(&[408, 500, 502, 503, 504, 524, 529], FailureClass::Transient)]
+#[case(&[429], FailureClass::RateLimited)]
+#[case(&[307, 400, 402, 403, 404, 413, 422], FailureClass::Refused)]
+#[case(&[401], FailureClass::KeyRejected)]
+fn the_class_follows_from_the_status(#[case] statuses: &[u16], #[case] class: FailureClass) {
     for status in statuses {
         assert_eq!(of_status(*status).class, class, "{status}");
     }
 }
 
 #[rstest]
-#[case(json!({"code": 429, "message": "slow down"}), Class::RateLimited)]
-#[case(json!({"code": "429"}), Class::RateLimited)]
-#[case(json!({"code": 502, "message": "upstream"}), Class::Transient)]
-#[case(json!({"code": 529}), Class::Transient)]
-#[case(json!({"code": 401}), Class::KeyRejected)]
-#[case(json!({"code": "rate_limit_exceeded"}), Class::RateLimited)]
-#[case(json!({"code": "server_error", "message": "try again"}), Class::Transient)]
-#[case(json!({"code": null, "type": "overloaded_error"}), Class::Transient)]
-#[case(json!({"code": "invalid_prompt", "message": "no"}), Class::Refused)]
-#[case(json!({"code": 0, "metadata": {"error_type": "context_length_exceeded"}}), Class::Refused)]
-#[case(json!({"code": "invalid_api_key"}), Class::KeyRejected)]
-#[case(json!({"message": "something"}), Class::Transient)]
-#[case(json!({"message": "no", "type": "BadRequestError"}), Class::Refused)]
-#[case(json!({"message": "no", "type": "NotFoundError"}), Class::Refused)]
-#[case(json!({"message": "no", "type": "RateLimitError"}), Class::RateLimited)]
-#[case(json!({"message": "no", "type": "InternalServerError"}), Class::Transient)]
-#[case(json!("just text"), Class::Transient)]
-fn an_error_inside_an_answer_is_read_by_its_code_in_any_form(#[case] error: Value, #[case] class: Class) {
-    assert_eq!(Failure::inside(&error).class, class);
+#[case(json!({"code": 429, "message": "slow down"}), FailureClass::RateLimited)]
+#[case(json!({"code": "429"}), FailureClass::RateLimited)]
+#[case(json!({"code": 502, "message": "upstream"}), FailureClass::Transient)]
+#[case(json!({"code": 529}), FailureClass::Transient)]
+#[case(json!({"code": 401}), FailureClass::KeyRejected)]
+#[case(json!({"code": "rate_limit_exceeded"}), FailureClass::RateLimited)]
+#[case(json!({"code": "server_error", "message": "try again"}), FailureClass::Transient)]
+#[case(json!({"code": null, "type": "overloaded_error"}), FailureClass::Transient)]
+#[case(json!({"code": "invalid_prompt", "message": "no"}), FailureClass::Refused)]
+#[case(json!({"code": 0, "metadata": {"error_type": "context_length_exceeded"}}), FailureClass::Refused)]
+#[case(json!({"code": "invalid_api_key"}), FailureClass::KeyRejected)]
+#[case(json!({"message": "something"}), FailureClass::Transient)]
+#[case(json!({"message": "no", "type": "BadRequestError"}), FailureClass::Refused)]
+#[case(json!({"message": "no", "type": "NotFoundError"}), FailureClass::Refused)]
+#[case(json!({"message": "no", "type": "RateLimitError"}), FailureClass::RateLimited)]
+#[case(json!({"message": "no", "type": "InternalServerError"}), FailureClass::Transient)]
+#[case(json!("just text"), FailureClass::Transient)]
+fn an_error_inside_an_answer_is_read_by_its_code_in_any_form(#[case] error: Value, #[case] class: FailureClass) {
+    assert_eq!(ProviderFailure::inside(&error).class, class);
 }
 
 #[rstest]
@@ -59,17 +59,17 @@ fn an_error_inside_an_answer_is_read_by_its_code_in_any_form(#[case] error: Valu
     "HTTP 404: Provider returned error (Acme: too hot)"
 )]
 fn the_reason_is_found_in_whatever_form_it_is_given(#[case] body: &[u8], #[case] message: &str) {
-    assert_eq!(Failure::of_response(404, &HeaderMap::new(), body).shown(&Redaction::of(None)), message);
+    assert_eq!(ProviderFailure::of_response(404, &HeaderMap::new(), body).shown(&Redaction::of(None)), message);
 }
 
 #[test]
 fn a_reason_is_short_and_an_account_without_credits_is_told_as_such() {
     let long = format!(r#"{{"error": {{"message": "{}"}}}}"#, "ä".repeat(2_000));
-    let failure = Failure::of_response(400, &HeaderMap::new(), long.as_bytes());
+    let failure = ProviderFailure::of_response(400, &HeaderMap::new(), long.as_bytes());
     assert_eq!(failure.shown(&Redaction::of(None)).chars().count(), MAX_CHARS);
     assert!(of_status(402).shown(&Redaction::of(None)).contains("credits"));
     let quota = br#"{"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}"#;
-    assert_eq!(Failure::of_response(429, &HeaderMap::new(), quota).class, Class::Refused);
+    assert_eq!(ProviderFailure::of_response(429, &HeaderMap::new(), quota).class, FailureClass::Refused);
 }
 
 #[rstest]
@@ -107,7 +107,7 @@ fn the_key_is_taken_out_before_the_reason_is_cut_short() {
     // Wherever the cut falls in the key, and although a byte of the body is no text.
     for filler in MAX_CHARS - 60..MAX_CHARS {
         let body = [&b"\xff "[..], "x".repeat(filler).as_bytes(), b" ", key.as_bytes(), b" y"].concat();
-        let shown = Failure::of_response(400, &HeaderMap::new(), &body).shown(&redaction);
+        let shown = ProviderFailure::of_response(400, &HeaderMap::new(), &body).shown(&redaction);
         assert!(shown.chars().count() <= MAX_CHARS, "{shown}");
         assert!(!key.as_bytes().windows(8).any(|piece| shown.contains(std::str::from_utf8(piece).unwrap())), "{shown}");
     }
@@ -116,9 +116,9 @@ fn the_key_is_taken_out_before_the_reason_is_cut_short() {
 #[test]
 fn the_body_says_how_long_to_wait_where_no_header_does() {
     let body = br#"{"error": {"code": 429, "message": "no", "metadata": {"retry_after_seconds": 3}}}"#;
-    assert_eq!(Failure::of_response(429, &HeaderMap::new(), body).retry_after, Some(Duration::from_secs(3)));
+    assert_eq!(ProviderFailure::of_response(429, &HeaderMap::new(), body).retry_after, Some(Duration::from_secs(3)));
     let text = br#"{"error": {"code": 429, "message": "no", "metadata": {"retry_after_seconds": " 3 "}}}"#;
-    assert_eq!(Failure::of_response(429, &HeaderMap::new(), text).retry_after, Some(Duration::from_secs(3)));
+    assert_eq!(ProviderFailure::of_response(429, &HeaderMap::new(), text).retry_after, Some(Duration::from_secs(3)));
     let header = headers(&[("retry-after", "1")]);
-    assert_eq!(Failure::of_response(429, &header, body).retry_after, Some(Duration::from_secs(1)));
+    assert_eq!(ProviderFailure::of_response(429, &header, body).retry_after, Some(Duration::from_secs(1)));
 }

@@ -25,9 +25,9 @@ fn completion(purpose: Purpose) -> Completion {
     }
 }
 
-fn question(completion: &Completion, openrouter: bool) -> Question<'_> {
+fn question(completion: &Completion, openrouter: bool) -> EndpointQuestion<'_> {
     let without = Parameters::default();
-    Question { completion, model: "a/model", effort: "medium", openrouter, without }
+    EndpointQuestion { completion, model: "a/model", effort: "medium", openrouter, without }
 }
 
 fn message(content: Value) -> Value {
@@ -185,7 +185,7 @@ async fn the_form_of_an_answer_is_said_in_words_where_schemas_are_refused(
 #[test]
 fn no_effort_is_said_as_well() {
     let think = completion(Purpose::Think);
-    let question = Question { effort: "none", ..question(&think, false) };
+    let question = EndpointQuestion { effort: "none", ..question(&think, false) };
     assert_eq!(serde_json::to_value(responses::request(question)).unwrap()["reasoning"], json!({"effort": "none"}));
     assert_eq!(serde_json::to_value(chat::request(question)).unwrap()["reasoning_effort"], "none");
 }

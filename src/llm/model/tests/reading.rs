@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 
-type Read = fn(&Value, Question<'_>) -> Result<Answer, Failure>;
+type Read = fn(&Value, EndpointQuestion<'_>) -> Result<EndpointAnswer, ProviderFailure>;
 
 /// What the answer says, or the class and reason of the failure.
 fn read(read: Read, body: &Value) -> Result<(String, FinishReason), ModelError> {
@@ -183,8 +183,8 @@ proptest! {
     fn no_json_panics_a_reader(body in any_json()) {
         let _ = read(responses::read, &body);
         let _ = read(chat::read, &body);
-        let _ = Failure::inside(&body);
+        let _ = ProviderFailure::inside(&body);
         let text = body.to_string();
-        let _ = Failure::of_response(429, &reqwest::header::HeaderMap::new(), text.as_bytes());
+        let _ = ProviderFailure::of_response(429, &reqwest::header::HeaderMap::new(), text.as_bytes());
     }
 }
