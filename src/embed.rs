@@ -20,5 +20,5 @@ mod worker;
 
 pub(crate) use condense::QUERY_TOKENS;
 pub(crate) use hub::PREFIX as HUB_PREFIX;
-pub use local::{LocalEmbedder, ModelSettings, Work};
-pub use model::ModelDirError;
+pub use local::{EmbedderOptions, LocalEmbedder, Workload};
+pub use model::EmbeddingModelError;

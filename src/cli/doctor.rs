@@ -10,11 +10,11 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::learning::job::{Job, JobState, Work};
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::session;
-use crate::embed::{self, LocalEmbedder, ModelDirError};
+use crate::embed::{EmbeddingModelError, LocalEmbedder, EmbeddingModelError, self};
 use crate::settings::{Loaded, SettingsError};
 use crate::store::{LanceStore, Options};
+use super::session;
+use super::failure::Failure;
 
 mod disk;
 mod key;
@@ -68,7 +68,7 @@ pub(super) fn diagnose(loaded: &Result<Loaded, SettingsError>) -> Result<Diagnos
         match loaded {
             Ok(loaded) => {
                 let dir = &loaded.settings.data_dir;
-                let (store, embeds, key) = match session::embedder(loaded, embed::Work::Serving) {
+                let (store, embeds, key) = match session::embedder(loaded, embed::Workload::Serving) {
                     Ok(embedder) => tokio::join!(store(dir, &embedder), embeds(&embedder), key::check(loaded)),
                     Err(error) => {
                         let unknown = |name| unknown(name, "the embedding model");
@@ -190,7 +190,7 @@ fn set_aside(dir: &Path) -> Option<Check> {
     })
 }
 
-fn no_model(error: &ModelDirError) -> Check {
+fn no_model(error: &EmbeddingModelError) -> Check {
     Check::new("embedder", Grade::Fail, error.to_string()).hint(error.hint())
 }
 

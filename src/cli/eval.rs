@@ -14,7 +14,7 @@ use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::render;
 use super::session::{self, with_embedder};
-use crate::embed::Work;
+use crate::embed::Workload;
 use crate::eval::dataset::{self, Corpus};
 use crate::eval::report::{BUILD, ByList, CorpusCount, Ingest, RetrievalReport};
 use crate::eval::{EvalError, TimedEmbedder, capture, embedding, learning, retrieval};
@@ -43,7 +43,7 @@ fn embedding_speed(
     output: Output,
 ) -> Result<embedding::EmbeddingReport, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
-    let embedder = session::embedder(loaded, Work::Bulk)?;
+    let embedder = session::embedder(loaded, Workload::Bulk)?;
     let progress = output.progress("lengths");
     progress.most(embedding::LENGTHS);
     let time = Duration::from_secs(args.seconds);
@@ -57,7 +57,7 @@ fn learned(args: &LearningArgs, loaded: &Loaded, output: Output) -> Result<learn
     // budget still covers.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(Failure::runtime)?;
-    let embedder = Arc::new(session::embedder(loaded, Work::Serving)?);
+    let embedder = Arc::new(session::embedder(loaded, Workload::Serving)?);
     let progress = output.progress("scenarios");
     progress.most(scenarios.len() as u64);
     let measured = runtime.block_on(speed::unless_asked_to_end(async {
@@ -80,7 +80,7 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Retr
     let place = tempfile::tempdir().map_err(Failure::temporary)?;
     let mut loaded = loaded.clone();
     loaded.settings.data_dir = place.path().to_owned();
-    let embedder = Arc::new(TimedEmbedder::new(session::embedder(&loaded, Work::Bulk)?));
+    let embedder = Arc::new(TimedEmbedder::new(session::embedder(&loaded, Workload::Bulk)?));
     with_embedder(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>, async |bank| {
         speed::unless_asked_to_end(async {
             let system = bank.handle();

@@ -6,7 +6,7 @@ use reasoning_bank_actors::runtime::Ended;
 use reasoning_bank_domain::solve::task::BestSoFar;
 use serde::Serialize;
 
-use crate::embed::ModelDirError;
+use crate::embed::{EmbeddingModelError, EmbeddingModelError};
 use crate::llm::ClientError;
 use crate::mcp::SessionError;
 use crate::settings::{ProviderError, SettingsError};
@@ -151,8 +151,8 @@ impl From<ProviderError> for Failure {
     }
 }
 
-impl From<ModelDirError> for Failure {
-    fn from(error: ModelDirError) -> Self {
+impl From<EmbeddingModelError> for Failure {
+    fn from(error: EmbeddingModelError) -> Self {
         Self::new(Exit::Usage, "configuration_invalid", error.to_string()).hint(error.hint())
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::{render, session};
-use crate::embed::{LocalEmbedder, Work};
+use crate::embed::{LocalEmbedder, Workload};
 use crate::settings::Loaded;
 use crate::store::{LanceStore, Options};
 
@@ -29,7 +29,7 @@ pub(super) struct Reembedded {
 
 pub(super) fn command(loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
-    let embedder = session::embedder(loaded, Work::Bulk)?;
+    let embedder = session::embedder(loaded, Workload::Bulk)?;
     let done = runtime.block_on(reembed(loaded, &embedder, output));
     // A read or write that hangs must not hold the process.
     runtime.shutdown_background();

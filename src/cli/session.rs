@@ -8,11 +8,11 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::runtime::Builder;
 
-use super::failure::Failure;
 use crate::bootstrap::{Bank, ChosenModel};
-use crate::embed::{LocalEmbedder, ModelDirError, ModelSettings, Work};
+use crate::embed::{EmbedderOptions, EmbeddingModelError, LocalEmbedder, EmbeddingModelError, Workload};
 use crate::llm::{KeyCheck, KeyVerdict};
 use crate::settings::Loaded;
+use super::failure::Failure;
 
 /// For what still runs when a command is done.
 const GRACE: Duration = Duration::from_secs(5);
@@ -38,10 +38,10 @@ pub(super) fn rewriting() -> Deadline {
 }
 
 /// The embedding model of the settings.
-pub(super) fn embedder(loaded: &Loaded, work: Work) -> Result<LocalEmbedder, ModelDirError> {
+pub(super) fn embedder(loaded: &Loaded, work: Workload) -> Result<LocalEmbedder, EmbeddingModelError> {
     let embedding = &loaded.settings.embedding;
     let dir = Some(embedding.model_dir.clone()).filter(|dir| !dir.as_os_str().is_empty());
-    LocalEmbedder::open(&ModelSettings { dir, threads: embedding.threads }, work)
+    LocalEmbedder::open(&EmbedderOptions { dir, threads: embedding.threads }, work)
 }
 
 /// Starts the bank without a language model, does the work, and stops in order.
@@ -76,7 +76,7 @@ pub(super) fn with_serving_bank<T>(
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     loaded.check_provider(true)?;
-    let embedder = Arc::new(embedder(loaded, Work::Serving)?);
+    let embedder = Arc::new(embedder(loaded, Workload::Serving)?);
     let work = async move |bank: &Bank| work(bank.handle()).await;
     run_with(loaded, ChosenModel::of(loaded)?, embedder, Duration::ZERO, true, work)
 }
@@ -86,7 +86,7 @@ pub(super) fn with_bulk_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let embedder = Arc::new(embedder(loaded, Work::Bulk)?);
+    let embedder = Arc::new(embedder(loaded, Workload::Bulk)?);
     let work = async move |bank: &Bank| work(bank.handle()).await;
     run_with(loaded, ChosenModel::none(), embedder, Duration::ZERO, false, work)
 }
@@ -106,7 +106,7 @@ fn run<T>(
     model_patience: Duration,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let embedder = Arc::new(embedder(loaded, Work::Serving)?);
+    let embedder = Arc::new(embedder(loaded, Workload::Serving)?);
     run_with(loaded, chosen, embedder, model_patience, false, async move |bank: &Bank| work(bank.handle()).await)
 }
 

@@ -2,7 +2,7 @@
 
 use tokenizers::{Encoding, PostProcessor, Tokenizer};
 
-use super::encoder::Piece;
+use super::encoder::TextPiece;
 
 /// No piece is longer, however few tokens it has: a word of more than 100 characters is one unknown token.
 pub(crate) const PIECE_BYTES: usize = 4096;
@@ -32,7 +32,7 @@ pub(crate) fn most_tokens(tokenizer: &Tokenizer, window: usize) -> usize {
 
 /// `window`: tokens that the model reads at once, its special tokens included. `tokenizer` must not truncate. Time grows
 /// with the length of the text alone.
-pub(crate) fn cut(tokenizer: &Tokenizer, text: &str, window: usize) -> Result<Vec<Piece>, String> {
+pub(crate) fn cut(tokenizer: &Tokenizer, text: &str, window: usize) -> Result<Vec<TextPiece>, String> {
     let most = most_tokens(tokenizer, window);
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -49,7 +49,7 @@ pub(crate) fn cut(tokenizer: &Tokenizer, text: &str, window: usize) -> Result<Ve
         let trimmed = piece.trim();
         if !trimmed.is_empty() {
             let from = start + piece.len() - piece.trim_start().len();
-            pieces.push(Piece { range: from..from + trimmed.len(), tokens });
+            pieces.push(TextPiece { range: from..from + trimmed.len(), tokens });
         }
         start += length;
     }

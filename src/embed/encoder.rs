@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// A part of a text that fits the model's window.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct TextPiece {
     /// Bytes of the text, on character boundaries, without white space at the ends; never empty.
     pub(crate) range: Range<usize>,
     /// Without the special tokens.
@@ -15,7 +15,7 @@ pub(crate) struct Piece {
 
 pub(crate) trait Encoder: Send + 'static {
     /// All of `text` but white space, in order. Empty for a blank text.
-    fn cut(&self, text: &str) -> Result<Vec<Piece>, String>;
+    fn cut(&self, text: &str) -> Result<Vec<TextPiece>, String>;
 
     /// What of a query is embedded: all of a short one.
     fn condensed<'t>(&self, query: &'t str) -> Result<Cow<'t, str>, String>;
@@ -31,7 +31,7 @@ pub(crate) trait Encoder: Send + 'static {
 }
 
 impl Encoder for Box<dyn Encoder> {
-    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
+    fn cut(&self, text: &str) -> Result<Vec<TextPiece>, String> {
         (**self).cut(text)
     }
 

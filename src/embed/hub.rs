@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::model::ModelDirError;
+use super::model::{EmbeddingModelError, EmbeddingModelError};
 
 /// What a path of a model begins with when it is a name.
 pub(crate) const PREFIX: &str = "hub:";
@@ -13,7 +13,7 @@ pub(crate) const PREFIX: &str = "hub:";
 /// # Errors
 /// They are not there yet and cannot be downloaded, or the model has no ONNX form.
 #[cfg(feature = "hub")]
-pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelDirError> {
+pub(crate) fn directory(name: &str) -> Result<PathBuf, EmbeddingModelError> {
     use super::model::{MODULES, TOKENIZER, WEIGHTS};
 
     let kept = hf_hub::Cache::from_env().model(name.to_owned());
@@ -32,7 +32,7 @@ pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelDirError> {
 
 /// Where `tokenizer.json` is, which is fetched last: then all others are there.
 #[cfg(feature = "hub")]
-fn download(name: &str) -> Result<PathBuf, ModelDirError> {
+fn download(name: &str) -> Result<PathBuf, EmbeddingModelError> {
     use hf_hub::api::sync::ApiBuilder;
 
     use super::model::{CONFIG, MODULES, POOLING, PROMPTS, TOKENIZER, TOKENIZER_CONFIG, TRANSFORMER, WEIGHTS};
@@ -50,12 +50,12 @@ fn download(name: &str) -> Result<PathBuf, ModelDirError> {
 }
 
 #[cfg(feature = "hub")]
-fn failed(name: &str, reason: impl ToString) -> ModelDirError {
-    ModelDirError::Hub { name: name.to_owned(), reason: reason.to_string() }
+fn failed(name: &str, reason: impl ToString) -> EmbeddingModelError {
+    EmbeddingModelError::Hub { name: name.to_owned(), reason: reason.to_string() }
 }
 
 #[cfg(not(feature = "hub"))]
-pub(crate) fn directory(name: &str) -> Result<PathBuf, ModelDirError> {
+pub(crate) fn directory(name: &str) -> Result<PathBuf, EmbeddingModelError> {
     let reason = "this build downloads nothing; one with `--features hub` does";
-    Err(ModelDirError::Hub { name: name.to_owned(), reason: reason.into() })
+    Err(EmbeddingModelError::Hub { name: name.to_owned(), reason: reason.into() })
 }

@@ -3,7 +3,7 @@
 use reasoning_bank_actors::ports::{Chunk, EmbedError};
 use tokio::sync::oneshot;
 
-use super::encoder::{Encoder, Piece};
+use super::encoder::{Encoder, TextPiece};
 
 /// Texts that are embedded at once, at most: with [`SHORT_TOKENS`] about 0.1 s of work on one core.
 pub(crate) const BATCH_TEXTS: usize = 16;
@@ -16,12 +16,12 @@ const CUT_BYTES: usize = 256 * 1024;
 
 type Reply<T> = oneshot::Sender<Result<T, EmbedError>>;
 
-pub(crate) enum Job {
-    Query(Query),
-    Documents(Documents),
+pub(crate) enum EmbedJob {
+    Query(QueryJob),
+    Documents(DocumentsJob),
 }
 
-impl Job {
+impl EmbedJob {
     /// Nobody waits for it: the caller gave up, or its deadline passed.
     pub(crate) fn abandoned(&self) -> bool {
         match self {
@@ -39,12 +39,12 @@ impl Job {
     }
 }
 
-pub(crate) struct Query {
+pub(crate) struct QueryJob {
     text: String,
     reply: Reply<Vec<f32>>,
 }
 
-impl Query {
+impl QueryJob {
     pub(crate) fn new(text: String, reply: Reply<Vec<f32>>) -> Self {
         Self { text, reply }
     }
@@ -63,7 +63,7 @@ impl Query {
 }
 
 /// Documents on their way: first all are cut, then their pieces embedded, shortest first.
-pub(crate) struct Documents {
+pub(crate) struct DocumentsJob {
     texts: Vec<String>,
     reply: Reply<Vec<Vec<Chunk>>>,
     /// As many as texts were cut.
@@ -80,7 +80,7 @@ struct Place {
     tokens: usize,
 }
 
-impl Documents {
+impl DocumentsJob {
     pub(crate) fn new(texts: Vec<String>, reply: Reply<Vec<Vec<Chunk>>>) -> Self {
         Self { texts, reply, chunks: Vec::new(), to_embed: Vec::new(), batches: Vec::new() }
     }
@@ -117,7 +117,7 @@ impl Documents {
             let pieces = encoder.cut(text)?;
             let embedded = pieces.iter().take(EMBEDDED_PIECES).enumerate();
             self.to_embed.extend(embedded.map(|(chunk, piece)| Place { document, chunk, tokens: piece.tokens }));
-            let chunk = |piece: &Piece| Chunk { text: text[piece.range.clone()].to_owned(), vector: None };
+            let chunk = |piece: &TextPiece| Chunk { text: text[piece.range.clone()].to_owned(), vector: None };
             self.chunks.push(pieces.iter().map(chunk).collect());
         }
         Ok(())

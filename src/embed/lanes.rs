@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use reasoning_bank_actors::ports::{EmbedError, EmbedderState};
 
-use super::job::{Documents, Job, Query};
+use super::job::{DocumentsJob, EmbedJob, QueryJob};
 
 /// Jobs that wait in each lane at most.
 pub(crate) const LANE_JOBS: usize = 256;
@@ -18,8 +18,8 @@ pub(crate) struct Lanes {
 
 struct Inner {
     state: EmbedderState,
-    queries: VecDeque<Query>,
-    documents: VecDeque<Documents>,
+    queries: VecDeque<QueryJob>,
+    documents: VecDeque<DocumentsJob>,
     closed: bool,
 }
 
@@ -41,47 +41,47 @@ impl Lanes {
     }
 
     /// Refused while the model loads.
-    pub(crate) fn push_query(&self, query: Query) -> Result<(), EmbedError> {
+    pub(crate) fn push_query(&self, query: QueryJob) -> Result<(), EmbedError> {
         let mut inner = self.lock();
         match &inner.state {
             EmbedderState::Loading => return Err(EmbedError::Loading),
             EmbedderState::Failed(reason) => return Err(EmbedError::Failed(reason.clone())),
             EmbedderState::Ready => {}
         }
-        push(&mut inner.queries, query, Query::abandoned)?;
+        push(&mut inner.queries, query, QueryJob::abandoned)?;
         drop(inner);
         self.wake.notify_one();
         Ok(())
     }
 
     /// Waits in the lane while the model loads.
-    pub(crate) fn push_documents(&self, documents: Documents) -> Result<(), EmbedError> {
+    pub(crate) fn push_documents(&self, documents: DocumentsJob) -> Result<(), EmbedError> {
         let mut inner = self.lock();
         if let EmbedderState::Failed(reason) = &inner.state {
             return Err(EmbedError::Failed(reason.clone()));
         }
-        push(&mut inner.documents, documents, Documents::abandoned)?;
+        push(&mut inner.documents, documents, DocumentsJob::abandoned)?;
         drop(inner);
         self.wake.notify_one();
         Ok(())
     }
 
     /// Back to the front: what was begun is finished before the next documents.
-    pub(crate) fn resume(&self, documents: Documents) {
+    pub(crate) fn resume(&self, documents: DocumentsJob) {
         self.lock().documents.push_front(documents);
         // Whoever gives it back may take a query next.
         self.wake.notify_one();
     }
 
     /// The next job that somebody waits for. Blocks; None once closed.
-    pub(crate) fn next(&self) -> Option<Job> {
+    pub(crate) fn next(&self) -> Option<EmbedJob> {
         let mut inner = self.lock();
         loop {
             if inner.closed {
                 return None;
             }
-            let query = inner.queries.pop_front().map(Job::Query);
-            match query.or_else(|| inner.documents.pop_front().map(Job::Documents)) {
+            let query = inner.queries.pop_front().map(EmbedJob::Query);
+            match query.or_else(|| inner.documents.pop_front().map(EmbedJob::Documents)) {
                 Some(job) if job.abandoned() => {}
                 Some(job) => return Some(job),
                 None => inner = self.wake.wait(inner).unwrap_or_else(PoisonError::into_inner),
@@ -105,7 +105,7 @@ impl Lanes {
         let queries = std::mem::take(&mut inner.queries);
         let documents = std::mem::take(&mut inner.documents);
         drop(inner);
-        for job in queries.into_iter().map(Job::Query).chain(documents.into_iter().map(Job::Documents)) {
+        for job in queries.into_iter().map(EmbedJob::Query).chain(documents.into_iter().map(EmbedJob::Documents)) {
             job.fail(reason);
         }
     }

@@ -12,21 +12,20 @@ use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, F
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::oneshot;
 
+use crate::allocator;
+use super::{hub, worker};
 use super::encoder::Encoder;
-use super::hub;
-use super::job::{Documents, Query};
+use super::job::{DocumentsJob, QueryJob};
 use super::lanes::Lanes;
-use super::model::{Model, ModelDirError, builtin};
+use super::model::{EmbeddingModelError, Model, EmbeddingModelError, builtin};
 use super::onnx_runtime::OrtEncoder;
 use super::prompts::Prompted;
 use super::runtime::{Runtime, runtime};
 use super::tract::{TractEncoder, TractModel};
-use super::worker;
-use crate::allocator;
 
 /// Which model, and how many threads run it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ModelSettings {
+pub struct EmbedderOptions {
     /// Of the model's files, or the name of a model after `hub:`; None: the built-in model.
     pub dir: Option<PathBuf>,
     /// 0: one for each core.
@@ -35,7 +34,7 @@ pub struct ModelSettings {
 
 /// What the model is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub enum Workload {
     /// Some texts, for long: memory counts.
     Serving,
     /// Many texts: a second copy of the weights is worth the time it saves.
@@ -57,10 +56,10 @@ type Encoders = Vec<Box<dyn Encoder>>;
 impl LocalEmbedder {
     /// The built-in model. Returns at once; the model loads in the background, in about 0.3 s.
     pub fn builtin() -> Self {
-        Self::builtin_with(cores(), Work::Serving)
+        Self::builtin_with(cores(), Workload::Serving)
     }
 
-    fn builtin_with(threads: usize, work: Work) -> Self {
+    fn builtin_with(threads: usize, work: Workload) -> Self {
         Self::with_encoders(builtin_fingerprint(), threads, move || {
             let encoders = encoders(&builtin::model(), threads, work);
             allocator::drop_pages(builtin::ONNX);
@@ -73,14 +72,14 @@ impl LocalEmbedder {
     ///
     /// # Errors
     /// The directory holds no model that can be used; the message names the file.
-    pub fn open(settings: &ModelSettings, work: Work) -> Result<Self, ModelDirError> {
+    pub fn open(settings: &EmbedderOptions, work: Workload) -> Result<Self, EmbeddingModelError> {
         let threads = if settings.threads == 0 { cores() } else { settings.threads };
         let Some(dir) = &settings.dir else { return Ok(Self::builtin_with(threads, work)) };
         let model = match dir.to_str().and_then(|dir| dir.strip_prefix(hub::PREFIX)) {
             Some(name) => Model { name: name.replace('/', "--"), ..Model::read(&hub::directory(name)?)? },
             None => Model::read(dir)?,
         };
-        let unfit = |reason| ModelDirError::Unfit { file: dir.clone(), reason };
+        let unfit = |reason| EmbeddingModelError::Unfit { file: dir.clone(), reason };
         let mut encoders = encoders(&model, threads, work).map_err(unfit)?;
         let first = encoders.first_mut().map(|encoder| encoder.vectors(&["a"])).transpose().map_err(unfit)?;
         let dims = first.and_then(|vectors| Some(vectors.first()?.len())).unwrap_or_default();
@@ -139,7 +138,7 @@ fn cores() -> usize {
 }
 
 /// One for each thread. On ONNX Runtime a single one, whose runtime uses the threads.
-fn encoders(model: &Model, threads: usize, work: Work) -> Result<Encoders, String> {
+fn encoders(model: &Model, threads: usize, work: Workload) -> Result<Encoders, String> {
     let encoders = without_prompts(model, threads, work)?;
     if model.prompts.is_empty() {
         return Ok(encoders);
@@ -148,11 +147,11 @@ fn encoders(model: &Model, threads: usize, work: Work) -> Result<Encoders, Strin
     Ok(encoders.into_iter().map(prompted).collect())
 }
 
-fn without_prompts(model: &Model, threads: usize, work: Work) -> Result<Encoders, String> {
+fn without_prompts(model: &Model, threads: usize, work: Workload) -> Result<Encoders, String> {
     if let Runtime::OnnxRuntime { .. } = runtime() {
         return Ok(vec![Box::new(OrtEncoder::load(model, threads)?)]);
     }
-    let model = Arc::new(TractModel::load(model, threads, work == Work::Bulk)?);
+    let model = Arc::new(TractModel::load(model, threads, work == Workload::Bulk)?);
     let encoder = |_| Ok(Box::new(TractEncoder::new(&model)?) as Box<dyn Encoder>);
     (0..threads).map(encoder).collect()
 }
@@ -173,7 +172,7 @@ impl Embedder for LocalEmbedder {
     }
 
     fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {
-        answer(deadline, |reply| self.lanes.push_query(Query::new(text, reply))).boxed()
+        answer(deadline, |reply| self.lanes.push_query(QueryJob::new(text, reply))).boxed()
     }
 
     fn embed_documents(
@@ -185,7 +184,8 @@ impl Embedder for LocalEmbedder {
             let mut embedded = vec![Vec::new(); texts.len()];
             let work = shares(texts, self.threads).into_iter().map(async |share| {
                 let (places, texts): (Vec<usize>, Vec<String>) = share.into_iter().unzip();
-                let chunks = answer(deadline, |reply| self.lanes.push_documents(Documents::new(texts, reply))).await?;
+                let chunks =
+                    answer(deadline, |reply| self.lanes.push_documents(DocumentsJob::new(texts, reply))).await?;
                 Ok::<_, EmbedError>(places.into_iter().zip(chunks))
             });
             for (place, chunks) in try_join_all(work).await?.into_iter().flatten() {

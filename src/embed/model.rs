@@ -1,16 +1,14 @@
 //! What an embedding model is made of, from inside the binary or from a directory. Not here: what runs it.
 
+use std::{fs, io};
 use std::borrow::Cow;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::chunking;
-use super::prompts::Prompts;
-use super::tract;
+use super::{chunking, tract};
+use super::prompts::TextPrompts;
 
 /// Tokens that a model of a directory reads at once, at most: attention takes time with their square.
 const MOST_WINDOW_TOKENS: usize = 512;
@@ -30,7 +28,7 @@ pub(crate) const PROMPTS: &str = "config_sentence_transformers.json";
 
 /// A directory that is no embedding model that can be used; the message names the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ModelDirError {
+pub enum EmbeddingModelError {
     #[error("{dir} has no {file}")]
     Missing { dir: PathBuf, file: &'static str },
     #[error("{file} cannot be used: {reason}")]
@@ -39,7 +37,7 @@ pub enum ModelDirError {
     Hub { name: String, reason: String },
 }
 
-impl ModelDirError {
+impl EmbeddingModelError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         "embedding.model_dir names the directory of a sentence-transformer in ONNX form: model.onnx or onnx/model.onnx, \
@@ -81,7 +79,7 @@ pub(crate) struct Model {
     pub(crate) window: usize,
     /// The same without the tokens of prompts.
     pub(crate) room: usize,
-    pub(crate) prompts: Prompts,
+    pub(crate) prompts: TextPrompts,
     /// What fills shorter texts of a batch.
     pub(crate) pad: Pad,
 }
@@ -94,7 +92,7 @@ pub(crate) struct Pad {
 
 /// all-MiniLM-L6-v2 with int8 weights: nothing is read from disk or downloaded.
 pub(crate) mod builtin {
-    use super::{Cow, Model, Pad, Pooling, Prompts};
+    use super::{Cow, Model, Pad, Pooling, TextPrompts};
 
     pub(crate) const NAME: &str = "all-MiniLM-L6-v2-int8";
     pub(crate) const DIMS: usize = 384;
@@ -116,7 +114,7 @@ pub(crate) mod builtin {
             pooling: Pooling::Mean,
             window: WINDOW_TOKENS,
             room: WINDOW_TOKENS,
-            prompts: Prompts::default(),
+            prompts: TextPrompts::default(),
             pad: Pad { id: 0, token: "[PAD]".into() },
         }
     }
@@ -130,8 +128,8 @@ impl Model {
     /// # Errors
     /// A file is missing, cannot be read or says what cannot be, or `modules.json` names a module that would be left
     /// out; the message names the file.
-    pub(crate) fn read(dir: &Path) -> Result<Self, ModelDirError> {
-        let missing = |file| ModelDirError::Missing { dir: dir.to_owned(), file };
+    pub(crate) fn read(dir: &Path) -> Result<Self, EmbeddingModelError> {
+        let missing = |file| EmbeddingModelError::Missing { dir: dir.to_owned(), file };
         let [first, second] = WEIGHTS;
         let onnx = match bytes(&dir.join(first))? {
             Some(onnx) => onnx,
@@ -139,16 +137,16 @@ impl Model {
         };
         let tokenizer = bytes(&dir.join(TOKENIZER))?.ok_or(missing(TOKENIZER))?;
         let words = chunking::tokenizer(&tokenizer);
-        let words = words.map_err(|error| ModelDirError::unfit(&dir.join(TOKENIZER), error))?;
+        let words = words.map_err(|error| EmbeddingModelError::unfit(&dir.join(TOKENIZER), error))?;
         if let Some(module) = unknown_module(&dir.join(MODULES))?
-            && !tract::gives_sentences(&onnx).map_err(|error| ModelDirError::unfit(dir, error))?
+            && !tract::gives_sentences(&onnx).map_err(|error| EmbeddingModelError::unfit(dir, error))?
         {
             let reason = format!(
                 "it names the module {module}; only Transformer, Pooling and Normalize are understood, unless the \
                  graph has the output {}",
                 tract::SENTENCE
             );
-            return Err(ModelDirError::unfit(&dir.join(MODULES), reason));
+            return Err(EmbeddingModelError::unfit(&dir.join(MODULES), reason));
         }
         let [config, tokenizer_config, transformer] =
             [CONFIG, TOKENIZER_CONFIG, TRANSFORMER].map(|file| json(&dir.join(file)));
@@ -157,8 +155,9 @@ impl Model {
             [&config["max_position_embeddings"], &tokenizer_config["model_max_length"], &transformer["max_seq_length"]];
         // Some say 10^30 where there is no limit.
         let limit = limits.into_iter().filter_map(Value::as_f64).fold(MOST_WINDOW_TOKENS as f64, f64::min);
-        let prompts = Prompts::of(&json(&dir.join(PROMPTS))?);
-        let of_prompts = prompts.tokens(&words).map_err(|error| ModelDirError::unfit(&dir.join(PROMPTS), error))?;
+        let prompts = TextPrompts::of(&json(&dir.join(PROMPTS))?);
+        let of_prompts =
+            prompts.tokens(&words).map_err(|error| EmbeddingModelError::unfit(&dir.join(PROMPTS), error))?;
         let window = limit as usize;
         let room = window.saturating_sub(of_prompts);
         if room < LEAST_WINDOW_TOKENS {
@@ -166,7 +165,7 @@ impl Model {
                 "its model reads {limit} tokens at once, {of_prompts} of them of prompts; at least {LEAST_WINDOW_TOKENS} \
                  are needed"
             );
-            return Err(ModelDirError::unfit(dir, reason));
+            return Err(EmbeddingModelError::unfit(dir, reason));
         }
         let named = |value: &Value| Some(value.as_str().or(value["content"].as_str())?.to_owned());
         let token = named(&tokenizer_config["pad_token"]).unwrap_or_else(|| "[PAD]".into());
@@ -199,7 +198,7 @@ fn hash(parts: [&[u8]; 3]) -> String {
 }
 
 /// The type of the first module, if any, that is more than what is done here.
-fn unknown_module(file: &Path) -> Result<Option<String>, ModelDirError> {
+fn unknown_module(file: &Path) -> Result<Option<String>, EmbeddingModelError> {
     let is_known = |kind: &str| {
         let (path, name) = kind.rsplit_once('.').unwrap_or_default();
         path.starts_with("sentence_transformers.") && ["Transformer", "Pooling", "Normalize"].contains(&name)
@@ -211,7 +210,7 @@ fn unknown_module(file: &Path) -> Result<Option<String>, ModelDirError> {
 }
 
 /// Mean where nothing is said.
-fn pooling(file: &Path) -> Result<Pooling, ModelDirError> {
+fn pooling(file: &Path) -> Result<Pooling, EmbeddingModelError> {
     let config = json(file)?;
     let Value::Object(keys) = &config else {
         tracing::warn!("there is no {}: the vector of a text is the mean of its tokens' vectors", file.display());
@@ -231,24 +230,24 @@ fn pooling(file: &Path) -> Result<Pooling, ModelDirError> {
         ["cls" | "cls_token"] => Ok(Pooling::First),
         other => {
             let reason = format!("it asks for {}; the mean and the first token are known", other.join(" and "));
-            Err(ModelDirError::unfit(file, reason))
+            Err(EmbeddingModelError::unfit(file, reason))
         }
     }
 }
 
 /// None where there is no such file.
-fn bytes(file: &Path) -> Result<Option<Vec<u8>>, ModelDirError> {
+fn bytes(file: &Path) -> Result<Option<Vec<u8>>, EmbeddingModelError> {
     match fs::read(file) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(ModelDirError::unfit(file, error)),
+        Err(error) => Err(EmbeddingModelError::unfit(file, error)),
     }
 }
 
 /// Null where there is no such file.
-fn json(file: &Path) -> Result<Value, ModelDirError> {
+fn json(file: &Path) -> Result<Value, EmbeddingModelError> {
     let bytes = bytes(file)?.unwrap_or_else(|| b"null".to_vec());
-    serde_json::from_slice(&bytes).map_err(|error| ModelDirError::unfit(file, error))
+    serde_json::from_slice(&bytes).map_err(|error| EmbeddingModelError::unfit(file, error))
 }
 
 #[cfg(test)]

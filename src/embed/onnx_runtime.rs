@@ -9,7 +9,7 @@ use fastembed::{
 use serde_json::json;
 use tokenizers::Tokenizer;
 
-use super::encoder::{Encoder, Piece};
+use super::encoder::{Encoder, TextPiece};
 use super::model::{self, Model};
 use super::tract;
 use super::{chunking, condense};
@@ -49,7 +49,7 @@ impl OrtEncoder {
 }
 
 impl Encoder for OrtEncoder {
-    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
+    fn cut(&self, text: &str) -> Result<Vec<TextPiece>, String> {
         chunking::cut(&self.tokenizer, text, self.room)
     }
 

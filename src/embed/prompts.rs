@@ -5,19 +5,19 @@ use tokenizers::Tokenizer;
 
 use std::borrow::Cow;
 
-use super::encoder::{Encoder, Piece};
+use super::encoder::{Encoder, TextPiece};
 
 /// The names under which sentence-transformers looks for that of a document, first come first.
 const DOCUMENT: [&str; 3] = ["document", "passage", "corpus"];
 const QUERY: [&str; 1] = ["query"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Prompts {
+pub(crate) struct TextPrompts {
     query: String,
     document: String,
 }
 
-impl Prompts {
+impl TextPrompts {
     /// Those of a `config_sentence_transformers.json`. Where there is none for a kind of text, the one that is named as
     /// the default holds, if any.
     pub(crate) fn of(config: &Value) -> Self {
@@ -47,11 +47,11 @@ impl Prompts {
 /// An encoder that is given the prompts before the texts. It must leave room for them where it cuts.
 pub(crate) struct Prompted {
     pub(crate) encoder: Box<dyn Encoder>,
-    pub(crate) prompts: Prompts,
+    pub(crate) prompts: TextPrompts,
 }
 
 impl Encoder for Prompted {
-    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
+    fn cut(&self, text: &str) -> Result<Vec<TextPiece>, String> {
         self.encoder.cut(text)
     }
 

@@ -11,7 +11,7 @@ use tract_linalg::multithread::{self, Executor};
 use tract_onnx::prelude::*;
 use tract_onnx::tract_hir::internal::*;
 
-use super::encoder::{Encoder, Piece, one};
+use super::encoder::{Encoder, TextPiece, one};
 use super::model::{Model, Pooling};
 use super::{chunking, condense};
 
@@ -184,7 +184,7 @@ impl TractEncoder {
 }
 
 impl Encoder for TractEncoder {
-    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
+    fn cut(&self, text: &str) -> Result<Vec<TextPiece>, String> {
         chunking::cut(&self.model.tokenizer, text, self.model.room)
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::encoder::Encoder;
-use super::job::Job;
+use super::job::EmbedJob;
 use super::lanes::Lanes;
 use crate::allocator;
 
@@ -42,17 +42,17 @@ fn run(lanes: &Lanes, mut encoder: impl Encoder) {
     }
 }
 /// An error of the model concerns this job alone; `Err` is a panic, after which the model is not to be trusted.
-fn serve(lanes: &Lanes, encoder: &mut impl Encoder, job: Job) -> Result<(), String> {
+fn serve(lanes: &Lanes, encoder: &mut impl Encoder, job: EmbedJob) -> Result<(), String> {
     match job {
-        Job::Query(query) => match catch(|| query.compute(encoder)) {
+        EmbedJob::Query(query) => match catch(|| query.compute(encoder)) {
             Ok(Ok(vector)) => query.finish(vector),
-            Ok(Err(reason)) => Job::Query(query).fail(&reason),
+            Ok(Err(reason)) => EmbedJob::Query(query).fail(&reason),
             Err(reason) => {
-                Job::Query(query).fail(&reason);
+                EmbedJob::Query(query).fail(&reason);
                 return Err(reason);
             }
         },
-        Job::Documents(mut documents) => match catch(|| documents.step(encoder)) {
+        EmbedJob::Documents(mut documents) => match catch(|| documents.step(encoder)) {
             Ok(Ok(true)) => {
                 documents.finish();
                 if lanes.idle() {
@@ -60,9 +60,9 @@ fn serve(lanes: &Lanes, encoder: &mut impl Encoder, job: Job) -> Result<(), Stri
                 }
             }
             Ok(Ok(false)) => lanes.resume(documents),
-            Ok(Err(reason)) => Job::Documents(documents).fail(&reason),
+            Ok(Err(reason)) => EmbedJob::Documents(documents).fail(&reason),
             Err(reason) => {
-                Job::Documents(documents).fail(&reason);
+                EmbedJob::Documents(documents).fail(&reason);
                 return Err(reason);
             }
         },

@@ -1,6 +1,6 @@
 //! The embedding model itself, built in and from a directory. How its queue behaves is tested beside it, on a scripted model.
 
-use reasoning_bank::embed::{LocalEmbedder, ModelDirError, ModelSettings, Work};
+use reasoning_bank::embed::{EmbedderOptions, EmbeddingModelError, LocalEmbedder, EmbeddingModelError, Workload};
 use reasoning_bank_actors::ports::{Chunk, Embedder, EmbedderState};
 
 use crate::support::in_five_minutes;
@@ -70,8 +70,8 @@ fn model_dir() -> tempfile::TempDir {
 #[tokio::test]
 async fn a_model_of_a_directory_makes_the_vectors_it_makes_built_in_one_by_one_and_in_batches() {
     let dir = model_dir();
-    let settings = ModelSettings { dir: Some(dir.path().to_owned()), threads: 2 };
-    let (builtin, opened) = (loaded().await, LocalEmbedder::open(&settings, Work::Bulk).unwrap());
+    let settings = EmbedderOptions { dir: Some(dir.path().to_owned()), threads: 2 };
+    let (builtin, opened) = (loaded().await, LocalEmbedder::open(&settings, Workload::Bulk).unwrap());
     assert_eq!(opened.state(), EmbedderState::Ready);
     assert_eq!(opened.fingerprint().dims, 384);
     assert_eq!(opened.fingerprint().name, dir.path().file_name().unwrap().to_str().unwrap());
@@ -91,8 +91,8 @@ async fn a_model_of_a_directory_makes_the_vectors_it_makes_built_in_one_by_one_a
 fn a_model_is_the_same_in_another_directory_and_another_with_another_pooling() {
     let (here, moved) = (model_dir(), model_dir());
     let open = |dir: &tempfile::TempDir| {
-        let settings = ModelSettings { dir: Some(dir.path().to_owned()), threads: 1 };
-        LocalEmbedder::open(&settings, Work::Serving).unwrap().fingerprint().clone()
+        let settings = EmbedderOptions { dir: Some(dir.path().to_owned()), threads: 1 };
+        LocalEmbedder::open(&settings, Workload::Serving).unwrap().fingerprint().clone()
     };
     let before = open(&here);
     assert_ne!(open(&moved).name, before.name);
@@ -105,8 +105,8 @@ fn a_model_is_the_same_in_another_directory_and_another_with_another_pooling() {
 #[cfg(not(feature = "hub"))]
 #[test]
 fn a_model_by_its_name_is_refused_by_a_build_that_downloads_nothing() {
-    let settings = ModelSettings { dir: Some("hub:owner/mini".into()), threads: 1 };
-    let error = LocalEmbedder::open(&settings, Work::Serving).err().unwrap();
+    let settings = EmbedderOptions { dir: Some("hub:owner/mini".into()), threads: 1 };
+    let error = LocalEmbedder::open(&settings, Workload::Serving).err().unwrap();
     assert!(error.to_string().contains("owner/mini") && error.to_string().contains("--features hub"), "{error}");
 }
 
@@ -114,9 +114,9 @@ fn a_model_by_its_name_is_refused_by_a_build_that_downloads_nothing() {
 fn a_directory_whose_model_cannot_be_run_is_named_with_the_reason() {
     let dir = model_dir();
     std::fs::write(dir.path().join("model.onnx"), "no graph").unwrap();
-    let settings = ModelSettings { dir: Some(dir.path().to_owned()), threads: 1 };
-    let error = LocalEmbedder::open(&settings, Work::Serving).err().unwrap();
-    assert!(matches!(&error, ModelDirError::Unfit { file, .. } if file == dir.path()), "{error}");
+    let settings = EmbedderOptions { dir: Some(dir.path().to_owned()), threads: 1 };
+    let error = LocalEmbedder::open(&settings, Workload::Serving).err().unwrap();
+    assert!(matches!(&error, EmbeddingModelError::Unfit { file, .. } if file == dir.path()), "{error}");
 }
 
 #[tokio::test]

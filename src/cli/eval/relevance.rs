@@ -10,7 +10,7 @@ use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::render;
 use crate::cli::session::{self, with_embedder};
-use crate::embed::Work;
+use crate::embed::Workload;
 use crate::eval::relevance::{self, RelevancePlan, Set};
 use crate::settings::Loaded;
 
@@ -26,7 +26,7 @@ pub(super) fn command(args: &RelevanceArgs, loaded: &Loaded, output: Output) -> 
     let place = tempfile::tempdir().map_err(Failure::temporary)?;
     let mut loaded = loaded.clone();
     loaded.settings.data_dir = place.path().to_owned();
-    let embedder = Arc::new(session::embedder(&loaded, Work::Bulk)?);
+    let embedder = Arc::new(session::embedder(&loaded, Workload::Bulk)?);
     let report = with_embedder(&loaded, Arc::clone(&embedder) as Arc<dyn Embedder>, async |bank| {
         speed::unless_asked_to_end(async {
             let progress = output.progress("questions");

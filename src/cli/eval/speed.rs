@@ -13,7 +13,7 @@ use crate::cli::args::SpeedArgs;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::{render, session, signals};
-use crate::embed::Work;
+use crate::embed::Workload;
 use crate::eval::report::LatencyPercentiles;
 use crate::eval::speed::report::{BankSpeed, Filled, FromTables, QueryTimes, Ratios, Served, SpeedReport, Texts};
 use crate::eval::speed::serve::{COMPARED, FEWER, NEAREST, QUERIES, QueryRunner, WARMING};
@@ -30,7 +30,7 @@ pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Resu
     if args.part {
         return part(process::order()?, loaded, output);
     }
-    check_dims(session::embedder(loaded, Work::Serving)?.fingerprint().dims)?;
+    check_dims(session::embedder(loaded, Workload::Serving)?.fingerprint().dims)?;
     let runtime = Builder::new_current_thread().enable_all().build().map_err(Failure::runtime)?;
     let report = runtime.block_on(unless_asked_to_end(report(args, output)));
     // Vectors may still be compared, which nobody waits for.
@@ -141,7 +141,7 @@ async fn filled(bank: Synthetic, loaded: &Loaded, output: Output) -> Result<Fill
 }
 
 async fn texts_stored(seed: u64, loaded: &Loaded) -> Result<Texts, Failure> {
-    let embedder = Arc::new(session::embedder(loaded, Work::Bulk)?);
+    let embedder = Arc::new(session::embedder(loaded, Workload::Bulk)?);
     let system = start(loaded, Arc::clone(&embedder) as Arc<dyn Embedder>).await?;
     let measured = texts::measure(seed, embedder.as_ref(), &system.handle()).await;
     system.stop(GRACE).await;
@@ -166,7 +166,7 @@ async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output
     let whole = runner.at_rest(|done| progress.done(done)).await?;
     let parts_ms = runner.parts(&whole).await?;
     let nearest = runner.nearest().await?;
-    embedder.inner().or_else(Arc::new(session::embedder(loaded, Work::Serving)?));
+    embedder.inner().or_else(Arc::new(session::embedder(loaded, Workload::Serving)?));
     system.embedder_ready(MODEL_PATIENCE).await;
     let (with_embedding, embedding) = runner.with_embedding(&embedder).await?;
     let memory = process::memory();

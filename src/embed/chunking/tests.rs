@@ -90,7 +90,7 @@ fn a_blank_text_has_no_pieces(#[case] text: impl AsRef<str>) {
 #[test]
 fn a_text_that_fits_is_one_piece() {
     let text = " Use an exclusive upper bound. ";
-    assert_eq!(cut(&tokenizer(), text, WINDOW).unwrap(), [Piece { range: 1..30, tokens: 6 }]);
+    assert_eq!(cut(&tokenizer(), text, WINDOW).unwrap(), [TextPiece { range: 1..30, tokens: 6 }]);
 }
 
 #[rstest]

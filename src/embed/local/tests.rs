@@ -9,7 +9,7 @@ use reasoning_bank_domain::retrieval::relevance::SHIPPED_EMBEDDER;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::super::encoder::Piece;
+use super::super::encoder::TextPiece;
 use super::super::lanes::LANE_JOBS;
 use super::*;
 
@@ -27,8 +27,8 @@ enum End {
 
 impl Encoder for Scripted {
     /// One piece a text, too long to share a batch.
-    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
-        Ok(vec![Piece { range: 0..text.len(), tokens: 400 }])
+    fn cut(&self, text: &str) -> Result<Vec<TextPiece>, String> {
+        Ok(vec![TextPiece { range: 0..text.len(), tokens: 400 }])
     }
 
     fn condensed<'t>(&self, query: &'t str) -> Result<Cow<'t, str>, String> {
@@ -76,7 +76,7 @@ type Answer = oneshot::Receiver<Result<Vec<Vec<Chunk>>, EmbedError>>;
 fn documents(embedder: &LocalEmbedder, texts: &[&str]) -> Answer {
     let (reply, answer) = oneshot::channel();
     let texts = texts.iter().map(|text| (*text).to_owned()).collect();
-    embedder.lanes.push_documents(Documents::new(texts, reply)).unwrap();
+    embedder.lanes.push_documents(DocumentsJob::new(texts, reply)).unwrap();
     answer
 }
 

@@ -148,5 +148,5 @@ fn prompts_take_room_from_texts() {
 
 #[test]
 fn a_directory_that_is_not_there_has_no_model() {
-    assert!(matches!(Model::read(Path::new("/nonexistent/model")), Err(ModelDirError::Missing { .. })));
+    assert!(matches!(Model::read(Path::new("/nonexistent/model")), Err(EmbeddingModelError::Missing { .. })));
 }

@@ -21,7 +21,7 @@ fn prompts_are_those_that_the_model_was_published_with(
     #[case] query: &str,
     #[case] document: &str,
 ) {
-    let prompts = Prompts::of(&config);
+    let prompts = TextPrompts::of(&config);
     assert_eq!((&*prompts.query, &*prompts.document), (query, document));
     assert_eq!(prompts.is_empty(), query.is_empty() && document.is_empty());
 }
@@ -29,7 +29,7 @@ fn prompts_are_those_that_the_model_was_published_with(
 #[test]
 fn the_room_is_that_of_the_longer_prompt() {
     let tokenizer = chunking::tokenizer(&builtin::model().tokenizer).unwrap();
-    let tokens = |config| Prompts::of(&config).tokens(&tokenizer).unwrap();
+    let tokens = |config| TextPrompts::of(&config).tokens(&tokenizer).unwrap();
     assert_eq!(tokens(json!(null)), 0);
     assert_eq!(tokens(json!({"prompts": {"query": "find this: ", "document": "text: "}})), 3);
 }
@@ -45,8 +45,8 @@ impl Told {
 }
 
 impl Encoder for Told {
-    fn cut(&self, text: &str) -> Result<Vec<Piece>, String> {
-        Ok(vec![Piece { range: 0..text.len(), tokens: 1 }])
+    fn cut(&self, text: &str) -> Result<Vec<TextPiece>, String> {
+        Ok(vec![TextPiece { range: 0..text.len(), tokens: 1 }])
     }
 
     fn condensed<'t>(&self, query: &'t str) -> Result<Cow<'t, str>, String> {
@@ -65,9 +65,9 @@ impl Encoder for Told {
 #[test]
 fn a_query_has_another_prompt_than_a_document_and_what_is_stored_of_a_document_has_none() {
     let (tell, told) = channel();
-    let prompts = Prompts { query: "query: ".into(), document: "passage: ".into() };
+    let prompts = TextPrompts { query: "query: ".into(), document: "passage: ".into() };
     let mut encoder = Prompted { encoder: Box::new(Told(tell)), prompts };
-    assert_eq!(encoder.cut("a text").unwrap(), [Piece { range: 0..6, tokens: 1 }]);
+    assert_eq!(encoder.cut("a text").unwrap(), [TextPiece { range: 0..6, tokens: 1 }]);
     assert_eq!(encoder.vectors(&["a text", "another"]).unwrap().len(), 2);
     assert_eq!(told.recv().unwrap(), ("documents", vec!["passage: a text".into(), "passage: another".into()]));
     encoder.vector_of_query("a question").unwrap();
