@@ -11,9 +11,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{NoModel, RetryPolicy, Simulated, SimulatedBehaviour, SimulatedLatency};
-use reasoning_bank_actors::ports::{
-    Clock, Embedder, EmbedderState, Fingerprint, LanguageModel, MemoryStore, StoreError,
-};
+use reasoning_bank_actors::ports::{Clock, Embedder, EmbedderState, Fingerprint, LanguageModel, MemoryStore, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{PoolSettings, ShutdownReport, System, SystemHandle, SystemParts, SystemSettings};
@@ -22,7 +20,7 @@ use reasoning_bank_domain::solve::agent_loop::Limits;
 use tokio::sync::Mutex;
 
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
-use crate::settings::{self, LlmSettings, Loaded, Provider, Settings};
+use crate::settings::{LlmSection, Loaded, Provider, Settings, self};
 use crate::store::{BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles};
 
 /// For the last checkpoint of the store.
@@ -153,7 +151,7 @@ impl ChosenModel {
     }
 }
 
-fn simulated(settings: &settings::SimulatedSettings) -> Simulated {
+fn simulated(settings: &settings::SimulatedSection) -> Simulated {
     Simulated::new(SimulatedBehaviour {
         seed: settings.seed,
         latency: SimulatedLatency { base: Duration::from_millis(settings.latency_ms), jitter: settings.jitter },
@@ -161,7 +159,7 @@ fn simulated(settings: &settings::SimulatedSettings) -> Simulated {
     })
 }
 
-fn models(llm: &LlmSettings) -> Models {
+fn models(llm: &LlmSection) -> Models {
     let or_main = |name: &str| if name.trim().is_empty() { llm.model.clone() } else { name.trim().to_owned() };
     Models {
         main: llm.model.clone(),

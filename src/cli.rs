@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::allocator;
 use crate::llm;
-use crate::settings::{self, Loaded, LogLevel, Provider, SettingsError, Sources};
+use crate::settings::{self, Loaded, LogLevel, Provider, SettingSources, SettingsError};
 use crate::telemetry;
 
 mod args;
@@ -69,7 +69,7 @@ pub fn run() -> i32 {
 }
 
 fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
-    let sources = Sources::of_process(cli.global.flags())
+    let sources = SettingSources::of_process(cli.global.flags())
         .map_err(|error| Failure::usage("the current directory cannot be read").caused_by(error))?;
     let loaded = settings::load(&sources);
     if loaded.as_ref().is_ok_and(|loaded| loaded.settings.redaction.contacts) {
@@ -121,7 +121,7 @@ fn diagnosis(loaded: &Result<Loaded, SettingsError>, output: Output) -> Result<E
     Ok(if diagnosis.status == Grade::Fail { Exit::Failed } else { Exit::Ok })
 }
 
-fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
+fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<Exit, Failure> {
     use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
 
     let settings = &loaded.settings;
@@ -165,7 +165,7 @@ fn mcp(loaded: &Loaded, sources: &Sources) -> Result<Exit, Failure> {
 }
 
 /// Whether the current directory is the root of a workspace, not something below it.
-fn starts_in(sources: &Sources, workspace: &WorkspaceRef) -> bool {
+fn starts_in(sources: &SettingSources, workspace: &WorkspaceRef) -> bool {
     let directory = sources.directory.canonicalize();
     matches!(workspace, WorkspaceRef::Root(root) if directory.is_ok_and(|directory| directory == Path::new(root)))
 }

@@ -27,12 +27,12 @@ mod show;
 mod workspace;
 
 pub use api_key::{ApiKey, SECRET_VARIABLES};
-pub use checkout::{Ranking, agree, agreed};
-pub use layers::{Flags, Sources};
-pub use problem::{Problem, SettingsError};
+pub use checkout::{CheckoutRanking, agree, agreed};
+pub use layers::{Flags, SettingSources};
+pub use problem::{SettingProblem, SettingsError};
 pub use provider::{Provider, ProviderError};
 pub use show::Effective;
-pub use workspace::{Proposal, forget, proposal, proposed, store_default};
+pub use workspace::{CheckoutProposal, forget, proposal, proposed, store_default};
 
 use layers::Layer;
 
@@ -44,27 +44,27 @@ pub const DEFAULTS: &str = include_str!("../config/default.toml");
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     pub data_dir: PathBuf,
-    pub llm: LlmSettings,
-    pub agent: AgentSettings,
-    pub matts: MattsSettings,
-    pub judge: JudgeSettings,
-    pub retrieval: RetrievalSettings,
-    pub embedding: EmbeddingSettings,
-    pub promotion: PromotionSettings,
-    pub background: BackgroundSettings,
-    pub passive: PassiveSettings,
-    pub redaction: RedactionSettings,
-    pub traces: TraceSettings,
-    pub workspace: WorkspaceSettings,
-    pub mcp: McpSettings,
-    pub log: LogSettings,
+    pub llm: LlmSection,
+    pub agent: AgentSection,
+    pub matts: MattsSection,
+    pub judge: JudgeSection,
+    pub retrieval: RetrievalSection,
+    pub embedding: EmbeddingSection,
+    pub promotion: PromotionSection,
+    pub background: BackgroundSection,
+    pub passive: PassiveSection,
+    pub redaction: RedactionSection,
+    pub traces: TraceSection,
+    pub workspace: WorkspaceSection,
+    pub mcp: McpSection,
+    pub log: LogSection,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LlmSettings {
+pub struct LlmSection {
     pub provider: Provider,
-    /// Empty: the provider's own, see [`LlmSettings::endpoint`].
+    /// Empty: the provider's own, see [`LlmSection::endpoint`].
     pub base_url: String,
     pub model: String,
     pub effort: String,
@@ -76,16 +76,16 @@ pub struct LlmSettings {
     /// With those of `prompts_dir` in their place.
     #[serde(skip)]
     pub prompts: Arc<Prompts>,
-    pub models: ModelSettings,
-    pub retry: RetrySettings,
-    pub cache: CacheSettings,
-    pub simulated: SimulatedSettings,
+    pub models: LlmModelsSection,
+    pub retry: RetrySection,
+    pub cache: CacheSection,
+    pub simulated: SimulatedSection,
 }
 
 /// Of calls that are not drafts; empty: `llm.model`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ModelSettings {
+pub struct LlmModelsSection {
     pub evaluate: String,
     pub judge: String,
     pub extract: String,
@@ -94,21 +94,21 @@ pub struct ModelSettings {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RetrySettings {
+pub struct RetrySection {
     pub max_retries: u32,
     pub base_delay_ms: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CacheSettings {
+pub struct CacheSection {
     pub max_entries: u64,
     pub ttl_s: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SimulatedSettings {
+pub struct SimulatedSection {
     pub latency_ms: u64,
     pub jitter: f64,
     pub failure_rate: f64,
@@ -117,7 +117,7 @@ pub struct SimulatedSettings {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AgentSettings {
+pub struct AgentSection {
     pub max_iterations: u32,
     pub success_threshold: f64,
     pub prompt_token_budget: usize,
@@ -128,7 +128,7 @@ pub struct AgentSettings {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MattsSettings {
+pub struct MattsSection {
     pub enabled: bool,
     pub k: u32,
     pub mode: MattsMode,
@@ -137,25 +137,25 @@ pub struct MattsSettings {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct JudgeSettings {
+pub struct JudgeSection {
     pub concurrency: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RetrievalSettings {
+pub struct RetrievalSection {
     pub n_results: usize,
     pub profile: ProfileName,
     pub half_life_days: f64,
     pub min_relevance: f64,
     pub relevance_floor: f64,
     pub resident_mb: usize,
-    pub weights: WeightSettings,
+    pub weights: WeightSection,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WeightSettings {
+pub struct WeightSection {
     pub similarity: f64,
     pub recency: f64,
     pub error_context: f64,
@@ -163,7 +163,7 @@ pub struct WeightSettings {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EmbeddingSettings {
+pub struct EmbeddingSection {
     /// Empty: the built-in model.
     pub model_dir: PathBuf,
     /// 0: one for each core.
@@ -172,12 +172,12 @@ pub struct EmbeddingSettings {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PromotionSettings {
+pub struct PromotionSection {
     pub automatic: bool,
 }
 
-impl From<&WeightSettings> for Weights {
-    fn from(weights: &WeightSettings) -> Self {
+impl From<&WeightSection> for Weights {
+    fn from(weights: &WeightSection) -> Self {
         Self {
             similarity: weights.similarity,
             recency: weights.recency,
@@ -189,13 +189,13 @@ impl From<&WeightSettings> for Weights {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BackgroundSettings {
+pub struct BackgroundSection {
     pub daily_token_cap: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PassiveSettings {
+pub struct PassiveSection {
     pub enabled: bool,
     pub llm: bool,
     pub min_answer_length: usize,
@@ -204,8 +204,8 @@ pub struct PassiveSettings {
     pub require_explanations: bool,
 }
 
-impl From<&PassiveSettings> for Thresholds {
-    fn from(passive: &PassiveSettings) -> Self {
+impl From<&PassiveSection> for Thresholds {
+    fn from(passive: &PassiveSection) -> Self {
         Self {
             min_answer_length: passive.min_answer_length,
             min_question_length: passive.min_question_length,
@@ -217,14 +217,14 @@ impl From<&PassiveSettings> for Thresholds {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RedactionSettings {
+pub struct RedactionSection {
     /// E-mail addresses and phone numbers are taken out as secrets are.
     pub contacts: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TraceSettings {
+pub struct TraceSection {
     pub files: bool,
     /// Empty: in the data directory.
     pub dir: PathBuf,
@@ -233,7 +233,7 @@ pub struct TraceSettings {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WorkspaceSettings {
+pub struct WorkspaceSection {
     pub identity: Identity,
     /// Empty: the name of the directory.
     pub name: String,
@@ -246,14 +246,14 @@ pub struct WorkspaceSettings {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct McpSettings {
+pub struct McpSection {
     pub toolsets: Vec<Toolset>,
     pub destructive: Destructive,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LogSettings {
+pub struct LogSection {
     pub level: LogLevel,
     pub format: LogFormat,
     /// Empty: stderr.
@@ -296,11 +296,11 @@ pub struct Loaded {
     /// Every other project lies below it: why it is probably not what was meant.
     pub too_wide: Option<String>,
     /// What its checkout proposes.
-    pub proposal: Option<Proposal>,
+    pub proposal: Option<CheckoutProposal>,
     /// Of the provider; none where there is none, or where the provider takes none.
     pub api_key: Option<ApiKey>,
     /// Why the key that is given cannot be used; there is no `api_key` then. Only what needs the key fails of it.
-    pub key_problem: Option<Problem>,
+    pub key_problem: Option<SettingProblem>,
     /// Worth telling the user.
     pub warnings: Vec<String>,
 }
@@ -310,7 +310,7 @@ impl Loaded {
     pub fn root_name(&self) -> Option<RootName> {
         let WorkspaceRef::Root(root) = &self.workspace else { return None };
         let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let WorkspaceSettings { name, team, org, .. } = &self.settings.workspace;
+        let WorkspaceSection { name, team, org, .. } = &self.settings.workspace;
         let named = RootName { root: root.clone(), name: set(name), team: set(team), org: set(org) };
         (named.name.is_some() || named.team.is_some() || named.org.is_some()).then_some(named)
     }
@@ -336,7 +336,7 @@ impl Loaded {
 ///
 /// # Errors
 /// All problems of all layers at once.
-pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
+pub fn load(sources: &SettingSources) -> Result<Loaded, SettingsError> {
     let mut problems = Vec::new();
     let below = [
         layers::built_in(&mut problems),
@@ -354,7 +354,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     let file = meant.as_ref().and_then(|meant| meant.file.clone());
     let layers: Vec<Layer> = below.into_iter().chain(file).chain(above).collect();
     let merged = layers.iter().cloned().fold(Config::builder(), |builder, layer| builder.add_source(layer));
-    let merged = merged.build().map_err(|error| SettingsError::one(Problem::internal(error)))?;
+    let merged = merged.build().map_err(|error| SettingsError::one(SettingProblem::internal(error)))?;
 
     keys::check_together(&merged, &mut problems);
     let key = provider::usable_key(&merged, sources, &layers, &problems);
@@ -365,7 +365,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     };
     let prompts_from = keys::at(&merged.cache, prompts::KEY).map(|(_, layer)| layer.to_owned()).unwrap_or_default();
     let mut settings: Settings =
-        merged.try_deserialize().map_err(|error| SettingsError::one(Problem::internal(error)))?;
+        merged.try_deserialize().map_err(|error| SettingsError::one(SettingProblem::internal(error)))?;
     settings.data_dir = sources.directory.join(&settings.data_dir);
     for dir in [&mut settings.traces.dir, &mut settings.embedding.model_dir, &mut settings.llm.prompts_dir] {
         let is_name = dir.to_str().is_some_and(|dir| dir.is_empty() || dir.starts_with(HUB_PREFIX));

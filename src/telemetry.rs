@@ -16,7 +16,7 @@ use tracing_subscriber::prelude::*;
 
 use self::line::Lines;
 use self::stderr::QueuedStderr;
-use crate::settings::{LogFormat, LogLevel, LogSettings};
+use crate::settings::{LogFormat, LogLevel, LogSection};
 
 #[derive(Debug, thiserror::Error)]
 #[error("log.file: {path} cannot be opened: {cause}")]
@@ -33,7 +33,7 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The log file cannot be opened for appending.
-pub fn init(settings: &LogSettings, level: LogLevel, serves: bool) -> Result<(), TelemetryError> {
+pub fn init(settings: &LogSection, level: LogLevel, serves: bool) -> Result<(), TelemetryError> {
     let (to_file, json) = (!settings.file.as_os_str().is_empty(), settings.format == LogFormat::Json);
     let writer = if to_file {
         BoxMakeWriter::new(Lines::to(file(&settings.file)?, json))

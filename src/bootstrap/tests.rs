@@ -3,11 +3,11 @@ use std::ffi::OsString;
 use rstest::rstest;
 
 use super::*;
-use crate::settings::{Flags, Sources, load};
+use crate::settings::{Flags, SettingSources, load};
 
 fn settings(variables: &[(&str, &str)]) -> Settings {
     let home = tempfile::tempdir().unwrap();
-    let sources = Sources {
+    let sources = SettingSources {
         environment: variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
         directory: home.path().to_owned(),
         home: Some(home.path().to_owned()),

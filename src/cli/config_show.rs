@@ -4,7 +4,7 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::Serialize;
 
-use crate::settings::{Effective, Loaded, Proposal};
+use crate::settings::{CheckoutProposal, Effective, Loaded};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
@@ -22,7 +22,7 @@ struct WorkspaceDocument<'a> {
     origin: &'a str,
     /// What its checkout proposes; it counts after `workspace trust`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    proposal: Option<&'a Proposal>,
+    proposal: Option<&'a CheckoutProposal>,
 }
 
 #[derive(Debug, Serialize)]
@@ -53,7 +53,7 @@ pub(super) fn document(loaded: &Loaded) -> Document<'_> {
 pub(super) fn text(document: &Document<'_>) -> String {
     let WorkspaceDocument { id, root, origin, proposal } = &document.workspace;
     let mut lines = vec![format!("# workspace {id} ({}), from: {origin}", root.unwrap_or("path not known here"))];
-    if let Some(Proposal { team, org, ranking, file }) = proposal {
+    if let Some(CheckoutProposal { team, org, ranking, file }) = proposal {
         let scopes = [("workspace.team", team), ("workspace.org", org)];
         let scopes = scopes.into_iter().filter_map(|(key, name)| Some((key, format!("{:?}", name.as_ref()?))));
         for (key, value) in scopes.chain(ranking.iter().map(|(key, value)| (key.as_str(), value.to_string()))) {

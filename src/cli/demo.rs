@@ -16,7 +16,7 @@ use reasoning_bank_domain::text::tokens;
 use serde::Serialize;
 
 use super::failure::Failure;
-use crate::settings::{MattsSettings, Provider, Settings, TraceSettings};
+use crate::settings::{MattsSection, Provider, Settings, TraceSection};
 
 pub(super) mod tour;
 
@@ -57,7 +57,7 @@ pub(super) fn settings(mut settings: Settings, data_dir: &Path) -> Settings {
     settings.llm.provider = Provider::Simulated;
     settings.data_dir = data_dir.to_owned();
     // its traces are of no use to anybody, and nobody else's are its matter
-    settings.traces = TraceSettings { files: false, dir: PathBuf::new(), retention_days: 0 };
+    settings.traces = TraceSection { files: false, dir: PathBuf::new(), retention_days: 0 };
     settings
 }
 
@@ -100,7 +100,7 @@ pub(super) async fn run(
 
 async fn solve(
     task: &'static str,
-    matts: &MattsSettings,
+    matts: &MattsSection,
     workspace: &WorkspaceRef,
     system: &SystemHandle,
 ) -> Result<Stop, Failure> {

@@ -10,7 +10,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::learning::job::{Job, JobState, Work};
 use serde::Serialize;
 
-use crate::embed::{EmbeddingModelError, LocalEmbedder, EmbeddingModelError, self};
+use crate::embed::{EmbeddingModelError, LocalEmbedder, self};
 use crate::settings::{Loaded, SettingsError};
 use crate::store::{LanceStore, Options};
 use super::session;

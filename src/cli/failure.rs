@@ -6,7 +6,7 @@ use reasoning_bank_actors::runtime::Ended;
 use reasoning_bank_domain::solve::task::BestSoFar;
 use serde::Serialize;
 
-use crate::embed::{EmbeddingModelError, EmbeddingModelError};
+use crate::embed::EmbeddingModelError;
 use crate::llm::ClientError;
 use crate::mcp::SessionError;
 use crate::settings::{ProviderError, SettingsError};

@@ -19,7 +19,7 @@ use super::output::Output;
 use super::progress::Progress;
 use super::session::patience;
 use crate::project::{self, Identity};
-use crate::settings::{self, Loaded, MattsSettings, Sources};
+use crate::settings::{self, Loaded, MattsSection, SettingSources};
 
 mod verify;
 
@@ -28,7 +28,7 @@ use verify::ShellCheck;
 pub(super) async fn solve(
     args: SolveArgs,
     loaded: &Loaded,
-    sources: &Sources,
+    sources: &SettingSources,
     output: Output,
     system: &SystemHandle,
 ) -> Result<SolveReport, Failure> {
@@ -68,7 +68,7 @@ async fn root(loaded: &Loaded, system: &SystemHandle) -> Result<String, Failure>
     }
 }
 
-fn check(command: String, root: &str, loaded: &Loaded, sources: &Sources) -> Result<Arc<dyn Verifier>, Failure> {
+fn check(command: String, root: &str, loaded: &Loaded, sources: &SettingSources) -> Result<Arc<dyn Verifier>, Failure> {
     if command.trim().is_empty() {
         return Err(Failure::usage("--verify: the command is blank"));
     }
@@ -81,14 +81,14 @@ fn check(command: String, root: &str, loaded: &Loaded, sources: &Sources) -> Res
 }
 
 /// The top of the work tree that is meant, of which a workspace may have several; else the project root.
-fn directory(root: &str, identity: Identity, sources: &Sources) -> PathBuf {
+fn directory(root: &str, identity: Identity, sources: &SettingSources) -> PathBuf {
     let named = sources.directory.join(sources.flags.workspace.as_deref().unwrap_or("."));
     let is_of_workspace = project::root(&named, &sources.directory, identity).is_ok_and(|of_named| of_named == root);
     let work_tree = project::work_tree(&named).filter(|_| is_of_workspace && identity == Identity::Git);
     work_tree.unwrap_or_else(|| PathBuf::from(root))
 }
 
-fn task(args: SolveArgs, matts: &MattsSettings) -> Result<SolveTask, Failure> {
+fn task(args: SolveArgs, matts: &MattsSection) -> Result<SolveTask, Failure> {
     let task = if args.task == "-" { input::read(Path::new("-"))? } else { args.task };
     let configured = if matts.enabled && !args.no_matts { matts.k } else { 1 };
     Ok(SolveTask {
@@ -121,7 +121,7 @@ mod tests {
     fn of_line(line: &[&str], enabled: bool) -> SolveTask {
         let cli = Cli::try_parse_from(["x", "solve", "the task"].iter().chain(line)).unwrap();
         let Command::Solve(args) = cli.command else { panic!("another command") };
-        task(args, &MattsSettings { enabled, k: 4, mode: MattsMode::Sequential, workers: 16 }).unwrap()
+        task(args, &MattsSection { enabled, k: 4, mode: MattsMode::Sequential, workers: 16 }).unwrap()
     }
 
     #[test]

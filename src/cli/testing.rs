@@ -8,7 +8,7 @@ use reasoning_bank_actors::system::{System, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 
-use crate::settings::{Loaded, Sources, self};
+use crate::settings::{Loaded, SettingSources, self};
 
 pub(super) async fn system() -> System {
     system_over(Arc::new(MemStore::new())).await
@@ -29,7 +29,10 @@ pub(super) async fn system_over(store: Arc<MemStore>) -> System {
 
 /// The built-in settings, for the workspace of a directory that does not exist.
 pub(super) fn loaded() -> Loaded {
-    let sources =
-        Sources { directory: "/nowhere/project".into(), data_home: Some("/nowhere/data".into()), ..Sources::default() };
+    let sources = SettingSources {
+        directory: "/nowhere/project".into(),
+        data_home: Some("/nowhere/data".into()),
+        ..SettingSources::default()
+    };
     settings::load(&sources).unwrap()
 }

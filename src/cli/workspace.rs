@@ -18,12 +18,12 @@ use super::output::Output;
 use super::render;
 use super::session::{patience, rewriting, with_bank};
 use crate::project;
-use crate::settings::{self, Loaded, Proposal, Ranking, Settings, Sources, WorkspaceSettings};
+use crate::settings::{self, CheckoutProposal, CheckoutRanking, Loaded, SettingSources, Settings, WorkspaceSection};
 
 pub(super) fn command(
     command: WorkspaceCommand,
     loaded: &Loaded,
-    sources: &Sources,
+    sources: &SettingSources,
     output: Output,
 ) -> Result<Exit, Failure> {
     let here = Here { loaded, base: &sources.directory };
@@ -80,18 +80,18 @@ pub(super) struct Shown {
     pub(super) origin: String,
     /// What its checkout proposes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) proposal: Option<Proposal>,
+    pub(super) proposal: Option<CheckoutProposal>,
     /// The ranking of its checkout that was agreed to.
-    #[serde(skip_serializing_if = "Ranking::is_empty")]
-    pub(super) ranking: Ranking,
+    #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
+    pub(super) ranking: CheckoutRanking,
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct Trusted {
     #[serde(flatten)]
     pub(super) workspace: Workspace,
-    #[serde(skip_serializing_if = "Ranking::is_empty")]
-    pub(super) ranking: Ranking,
+    #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
+    pub(super) ranking: CheckoutRanking,
 }
 
 #[derive(Debug, Serialize)]
@@ -165,14 +165,14 @@ impl Here<'_> {
 
     /// Asks with what would change.
     async fn trust(&self, path: &Path, sure: Sure, bank: &SystemHandle) -> Result<Trusted, Failure> {
-        let Settings { workspace: WorkspaceSettings { identity, .. }, data_dir, .. } = &self.loaded.settings;
+        let Settings { workspace: WorkspaceSection { identity, .. }, data_dir, .. } = &self.loaded.settings;
         let root = project::root(path, self.base, *identity).map_err(|error| Failure::usage(error.to_string()))?;
         let proposal = settings::proposal(Path::new(&root))?;
         let agreed = settings::agreed(data_dir, &root);
         let named = WorkspaceRef::Root(root.clone());
         let now = bank.workspaces.resolve(&named, patience()).await?.workspace;
         let (team, org, ranking) = match proposal {
-            Some(Proposal { team, org, ranking, .. }) => (team, org, ranking),
+            Some(CheckoutProposal { team, org, ranking, .. }) => (team, org, ranking),
             None => Default::default(),
         };
         let change = |what: &str, from: &Option<String>, to: &Option<String>| {
@@ -186,7 +186,7 @@ impl Here<'_> {
         }
         if ranking != agreed {
             let keys = ranking.keys().chain(agreed.keys()).collect::<BTreeSet<_>>().into_iter();
-            let text = |ranking: &Ranking, key: &str| ranking.get(key).map(ToString::to_string);
+            let text = |ranking: &CheckoutRanking, key: &str| ranking.get(key).map(ToString::to_string);
             let keys = keys.map(|key| change(key, &text(&agreed, key), &text(&ranking, key)));
             changes.push(format!("rank with {}", keys.collect::<Vec<_>>().join(", ")));
         }

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::model::{EmbeddingModelError, EmbeddingModelError};
+use super::model::EmbeddingModelError;
 
 /// What a path of a model begins with when it is a name.
 pub(crate) const PREFIX: &str = "hub:";

@@ -17,7 +17,7 @@ use super::{hub, worker};
 use super::encoder::Encoder;
 use super::job::{DocumentsJob, QueryJob};
 use super::lanes::Lanes;
-use super::model::{EmbeddingModelError, Model, EmbeddingModelError, builtin};
+use super::model::{EmbeddingModelError, Model, builtin};
 use super::onnx_runtime::OrtEncoder;
 use super::prompts::Prompted;
 use super::runtime::{Runtime, runtime};

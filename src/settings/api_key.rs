@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use reqwest::Url;
 use secrecy::SecretString;
 
-use super::layers::{Layer, Sources, read};
-use super::problem::Problem;
-use super::{LlmSettings, Provider};
+use super::layers::{Layer, SettingSources, read};
+use super::problem::SettingProblem;
+use super::{LlmSection, Provider};
 
 pub(super) const VARIABLE: &str = "OPENROUTER_API_KEY";
 const VARIABLES: [&str; 2] = [OWN_VARIABLE, VARIABLE];
@@ -27,19 +27,19 @@ pub struct ApiKey {
 
 impl ApiKey {
     /// None where nothing is given.
-    pub(super) fn of(text: &str, origin: &str) -> Result<Option<Self>, Problem> {
+    pub(super) fn of(text: &str, origin: &str) -> Result<Option<Self>, SettingProblem> {
         let text = text.trim();
         if text.is_empty() {
             return Ok(None);
         }
         if !text.chars().all(|c| c.is_ascii_graphic()) {
-            return Err(Problem::new(KEY, "must be text without white space, all of it ASCII", origin));
+            return Err(SettingProblem::new(KEY, "must be text without white space, all of it ASCII", origin));
         }
         Ok(Some(Self { secret: text.into(), origin: origin.to_owned() }))
     }
 
-    pub(super) fn of_toml(value: &toml::Value, origin: &str) -> Result<Option<Self>, Problem> {
-        let text = value.as_str().ok_or_else(|| Problem::new(KEY, "must be text", origin))?;
+    pub(super) fn of_toml(value: &toml::Value, origin: &str) -> Result<Option<Self>, SettingProblem> {
+        let text = value.as_str().ok_or_else(|| SettingProblem::new(KEY, "must be text", origin))?;
         Self::of(text, origin)
     }
 }
@@ -47,10 +47,10 @@ impl ApiKey {
 /// The key for the provider that is configured; looked for only where the provider takes one. The environment wins over
 /// files; `layers` are those of the files, the last one wins.
 pub(super) fn find<'a>(
-    llm: &LlmSettings,
-    sources: &Sources,
+    llm: &LlmSection,
+    sources: &SettingSources,
     layers: impl DoubleEndedIterator<Item = &'a Layer>,
-) -> Result<Option<ApiKey>, Problem> {
+) -> Result<Option<ApiKey>, SettingProblem> {
     let variables = match llm.provider {
         Provider::Openrouter => &VARIABLES[..],
         Provider::Responses | Provider::Chat => &VARIABLES[..1],
@@ -64,10 +64,10 @@ pub(super) fn find<'a>(
     Ok(layers.rev().find_map(Layer::api_key).cloned())
 }
 
-fn of_variable(name: &str, sources: &Sources) -> Result<Option<ApiKey>, Problem> {
+fn of_variable(name: &str, sources: &SettingSources) -> Result<Option<ApiKey>, SettingProblem> {
     let origin = format!("environment variable {name}");
     if let Some(value) = sources.variable(name) {
-        let text = value.to_str().ok_or_else(|| Problem::new(KEY, "is not UTF-8", origin.as_str()))?;
+        let text = value.to_str().ok_or_else(|| SettingProblem::new(KEY, "is not UTF-8", origin.as_str()))?;
         let key = ApiKey::of(text, &origin)?;
         if key.is_some() {
             return Ok(key);
@@ -75,7 +75,7 @@ fn of_variable(name: &str, sources: &Sources) -> Result<Option<ApiKey>, Problem>
     }
     let Some(path) = sources.variable(&format!("{name}_FILE")) else { return Ok(None) };
     let origin = format!("{origin}_FILE");
-    let problem = |problem: String| Problem::new(KEY, problem, origin.as_str());
+    let problem = |problem: String| SettingProblem::new(KEY, problem, origin.as_str());
     let text = read(&sources.directory.join(path))
         .map_err(|error| problem(format!("the file it is read from cannot be read: {error}")))?;
     let key = ApiKey::of(&text, &origin)?;

@@ -16,7 +16,7 @@ use super::show;
 use crate::store::files::{create_dir, write_synced};
 
 /// Keys of `retrieval` with the values that a checkout asks for.
-pub type Ranking = BTreeMap<String, serde_json::Value>;
+pub type CheckoutRanking = BTreeMap<String, serde_json::Value>;
 
 /// In the data directory: one file for each workspace whose ranking was agreed to.
 const AGREED_DIR: &str = "agreed";
@@ -24,18 +24,18 @@ const AGREED_DIR: &str = "agreed";
 #[derive(Debug, Serialize, Deserialize)]
 struct AgreedFile {
     root: String,
-    ranking: Ranking,
+    ranking: CheckoutRanking,
 }
 
 /// What a file asks for of the keys that count after an agreement.
-pub(super) fn ranking(layer: &Layer) -> Ranking {
+pub(super) fn ranking(layer: &Layer) -> CheckoutRanking {
     let keys = keys::KEYS.iter().filter(|key| key.in_checkout == InCheckout::Agreed);
     keys.filter_map(|key| Some((key.name.to_owned(), show::json(layer.value(key.name)?)))).collect()
 }
 
 /// Takes out of a checkout's layer what it may not have, held against the layers of the user below it. The warnings name
 /// each key that is ignored, and why.
-pub(super) fn narrow(layer: &mut Layer, file: &Path, below: &[Layer], agreed: &Ranking) -> Vec<String> {
+pub(super) fn narrow(layer: &mut Layer, file: &Path, below: &[Layer], agreed: &CheckoutRanking) -> Vec<String> {
     let mut warnings = Vec::new();
     layer.filter_map(|name, asked| {
         let key = keys::find(name)?;
@@ -57,7 +57,7 @@ fn narrowed(
     name: &str,
     asked: &ValueKind,
     own: Option<&ValueKind>,
-    agreed: &Ranking,
+    agreed: &CheckoutRanking,
 ) -> Result<ValueKind, String> {
     let shown = |value: Option<&ValueKind>| value.map(show::json).unwrap_or_default();
     let says = || format!("the user's own configuration says {}", shown(own));
@@ -109,7 +109,7 @@ fn words(value: &ValueKind) -> Vec<&str> {
 }
 
 /// The ranking that the user agreed to for the checkout at a root; none where nothing readable says so.
-pub fn agreed(data_dir: &Path, root: &str) -> Ranking {
+pub fn agreed(data_dir: &Path, root: &str) -> CheckoutRanking {
     let read = layers::read(&agreed_file(data_dir, root)).ok();
     let file: Option<AgreedFile> = read.and_then(|text| serde_json::from_str(&text).ok());
     file.filter(|file| file.root == root).map(|file| file.ranking).unwrap_or_default()
@@ -119,7 +119,7 @@ pub fn agreed(data_dir: &Path, root: &str) -> Ranking {
 ///
 /// # Errors
 /// The data directory cannot be written to.
-pub fn agree(data_dir: &Path, root: &str, ranking: Ranking) -> io::Result<()> {
+pub fn agree(data_dir: &Path, root: &str, ranking: CheckoutRanking) -> io::Result<()> {
     let file = agreed_file(data_dir, root);
     if ranking.is_empty() {
         return match fs::remove_file(&file) {

@@ -5,9 +5,9 @@ use reasoning_bank_domain::learning::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION
 use reasoning_bank_domain::memory::workspace::NAME_MAX_CHARS;
 use reasoning_bank_domain::solve::agent_loop::Limits;
 
-use super::problem::Problem;
+use super::problem::SettingProblem;
 
-pub(super) struct Key {
+pub(super) struct SettingKey {
     pub(super) name: &'static str,
     rule: Rule,
     /// A checkout is trusted with no more than this.
@@ -55,19 +55,19 @@ enum Rule {
 use InCheckout::{Agreed, Fewer, Freely, Higher, Lower, Never};
 use Rule::{Directory, Flag, Label, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole};
 
-const fn key(name: &'static str, rule: Rule) -> Key {
-    Key { name, rule, in_checkout: Never }
+const fn key(name: &'static str, rule: Rule) -> SettingKey {
+    SettingKey { name, rule, in_checkout: Never }
 }
 
-const fn shared(name: &'static str, rule: Rule, in_checkout: InCheckout) -> Key {
-    Key { name, rule, in_checkout }
+const fn shared(name: &'static str, rule: Rule, in_checkout: InCheckout) -> SettingKey {
+    SettingKey { name, rule, in_checkout }
 }
 
 /// Stands for every toolset.
 pub(super) const ALL_TOOLSETS: &str = "all";
 
 /// In the order of `config/default.toml`, which says what they mean.
-pub(super) const KEYS: &[Key] = &[
+pub(super) const KEYS: &[SettingKey] = &[
     key("data_dir", Directory),
     key("llm.provider", OneOf(&["openrouter", "responses", "chat", "simulated", "none"])),
     key("llm.base_url", Url),
@@ -136,11 +136,11 @@ pub(super) const KEYS: &[Key] = &[
     key("log.file", Text),
 ];
 
-pub(super) fn find(name: &str) -> Option<&'static Key> {
+pub(super) fn find(name: &str) -> Option<&'static SettingKey> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-impl Key {
+impl SettingKey {
     pub(super) fn is_secret(&self) -> bool {
         matches!(self.rule, Secret)
     }
@@ -222,8 +222,8 @@ fn is_url(text: &str) -> bool {
 }
 
 /// The bounds between keys, over the values that win. A key whose value is wrong by itself is already reported.
-pub(super) fn check_together(merged: &Config, problems: &mut Vec<Problem>) {
-    let wrong = |name: &str, problems: &[Problem]| problems.iter().any(|problem| problem.key == name);
+pub(super) fn check_together(merged: &Config, problems: &mut Vec<SettingProblem>) {
+    let wrong = |name: &str, problems: &[SettingProblem]| problems.iter().any(|problem| problem.key == name);
     for pool in ["matts.workers", "judge.concurrency"] {
         if wrong(pool, problems) || wrong("matts.k", problems) {
             continue;
@@ -232,21 +232,21 @@ pub(super) fn check_together(merged: &Config, problems: &mut Vec<Problem>) {
             && size < k
         {
             let problem = format!("is {size}, below matts.k, which is {k} ({k_from}); it must be at least that");
-            problems.push(Problem::new(pool, problem, size_from));
+            problems.push(SettingProblem::new(pool, problem, size_from));
         }
     }
     if at(&merged.cache, "data_dir").is_none() && !wrong("data_dir", problems) {
         let problem = "is not set, and there is no home directory to derive it from; give --data-dir";
-        problems.push(Problem::new("data_dir", problem, "XDG data directory"));
+        problems.push(SettingProblem::new("data_dir", problem, "XDG data directory"));
     }
     const WEIGHTS: &str = "retrieval.weights";
-    let weights: Vec<&Key> = KEYS.iter().filter(|key| key.name.starts_with(WEIGHTS)).collect();
+    let weights: Vec<&SettingKey> = KEYS.iter().filter(|key| key.name.starts_with(WEIGHTS)).collect();
     let values: Vec<(f64, &str)> = weights.iter().filter_map(|key| number(merged, key.name)).collect();
     let any_wrong = problems.iter().any(|problem| problem.key.starts_with(WEIGHTS));
     if !any_wrong && values.iter().map(|(weight, _)| weight).sum::<f64>() <= 0.0 {
         let mut layers: Vec<&str> = values.iter().map(|(_, layer)| *layer).collect();
         layers.dedup();
-        problems.push(Problem::new(WEIGHTS, "are all 0; their sum must be above 0", layers.join(", ")));
+        problems.push(SettingProblem::new(WEIGHTS, "are all 0; their sum must be above 0", layers.join(", ")));
     }
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use config::{ConfigError, Map, Source, Value, ValueKind};
 
 use super::api_key::{ApiKey, SECRET_VARIABLES};
-use super::keys::{self, InCheckout, Key};
-use super::problem::Problem;
+use super::keys::{self, InCheckout, SettingKey};
+use super::problem::SettingProblem;
 
 /// The file at the workspace root.
 pub(super) const WORKSPACE_FILE: &str = ".reasoning-bank.toml";
@@ -20,7 +20,7 @@ const ENVIRONMENT_PREFIX: &str = "REASONING_BANK__";
 
 /// What the layers are read from.
 #[derive(Debug, Clone, Default)]
-pub struct Sources {
+pub struct SettingSources {
     pub environment: Vec<(OsString, OsString)>,
     /// The current directory, absolute.
     pub directory: PathBuf,
@@ -44,7 +44,7 @@ pub struct Flags {
     pub quiet: bool,
 }
 
-impl Sources {
+impl SettingSources {
     /// Those of this process.
     ///
     /// # Errors
@@ -77,11 +77,17 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    fn set(&mut self, key: &'static Key, value: Result<ValueKind, String>, origin: &str, problems: &mut Vec<Problem>) {
+    fn set(
+        &mut self,
+        key: &'static SettingKey,
+        value: Result<ValueKind, String>,
+        origin: &str,
+        problems: &mut Vec<SettingProblem>,
+    ) {
         match value {
             Ok(kind) if key.is_unset(&kind) => {}
             Ok(kind) => self.values.push((key.name, Value::new(Some(&origin.to_owned()), kind))),
-            Err(problem) => problems.push(Problem::new(key.name, problem, origin)),
+            Err(problem) => problems.push(SettingProblem::new(key.name, problem, origin)),
         }
     }
 
@@ -129,12 +135,12 @@ impl Source for Layer {
     }
 }
 
-pub(super) fn built_in(problems: &mut Vec<Problem>) -> Layer {
+pub(super) fn built_in(problems: &mut Vec<SettingProblem>) -> Layer {
     from_toml(super::DEFAULTS, BUILT_IN, |_| true, problems)
 }
 
 /// The data directory where nobody names one.
-pub(super) fn data_home(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+pub(super) fn data_home(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     let mut layer = Layer::default();
     if let (Some(home), Some(key)) = (&sources.data_home, keys::find("data_dir")) {
         let path = home.join("reasoning-bank");
@@ -144,19 +150,19 @@ pub(super) fn data_home(sources: &Sources, problems: &mut Vec<Problem>) -> Layer
     layer
 }
 
-pub(super) fn user_file(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+pub(super) fn user_file(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     match &sources.config_home {
         Some(home) => from_file(&home.join("reasoning-bank").join("config.toml"), false, |_| true, problems),
         None => Layer::default(),
     }
 }
 
-pub(super) fn workspace_file(path: &Path, problems: &mut Vec<Problem>) -> Layer {
+pub(super) fn workspace_file(path: &Path, problems: &mut Vec<SettingProblem>) -> Layer {
     from_file(path, false, |key| key.in_checkout != InCheckout::Never, problems)
 }
 
 /// The file that `--config` names.
-pub(super) fn config_flag(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+pub(super) fn config_flag(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     match &sources.flags.config {
         Some(path) => from_file(&sources.directory.join(path), true, |_| true, problems),
         None => Layer::default(),
@@ -164,7 +170,7 @@ pub(super) fn config_flag(sources: &Sources, problems: &mut Vec<Problem>) -> Lay
 }
 
 /// The names that the systems this one follows have used.
-pub(super) fn seed_environment(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+pub(super) fn seed_environment(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     const TRACES: &str = "REASONING_BANK_TRACES";
     const NAMES: [(&str, &str); 4] = [
         ("REASONING_BANK_DATA", "data_dir"),
@@ -185,7 +191,7 @@ pub(super) fn seed_environment(sources: &Sources, problems: &mut Vec<Problem>) -
 }
 
 /// `REASONING_BANK__SECTION__KEY`.
-pub(super) fn environment(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+pub(super) fn environment(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     let mut layer = Layer::default();
     let mut own: Vec<(&str, &OsString)> = sources
         .environment
@@ -201,7 +207,7 @@ pub(super) fn environment(sources: &Sources, problems: &mut Vec<Problem>) -> Lay
         if matches!(key.as_str(), "llm.api_key" | "llm.api_key_file") {
             if !SECRET_VARIABLES.contains(&name) {
                 let problem = format!("is read from {} alone, in capitals", name.to_uppercase());
-                problems.push(Problem::new(key, problem, variable_origin(name)));
+                problems.push(SettingProblem::new(key, problem, variable_origin(name)));
             }
             continue;
         }
@@ -213,7 +219,7 @@ pub(super) fn environment(sources: &Sources, problems: &mut Vec<Problem>) -> Lay
     layer
 }
 
-pub(super) fn flags(sources: &Sources, problems: &mut Vec<Problem>) -> Layer {
+pub(super) fn flags(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     let flags = &sources.flags;
     let mut layer = Layer::default();
     let mut set = |name: &str, flag: &str, text: Result<String, String>| {
@@ -243,22 +249,33 @@ fn variable_origin(name: &str) -> String {
     format!("environment variable {name}")
 }
 
-fn unknown(key: &str, layer: &str) -> Problem {
-    Problem::new(key, "is no setting of this version", layer)
+fn unknown(key: &str, layer: &str) -> SettingProblem {
+    SettingProblem::new(key, "is no setting of this version", layer)
 }
 
-fn from_variable(layer: &mut Layer, name: &str, key: &'static Key, value: &OsString, problems: &mut Vec<Problem>) {
+fn from_variable(
+    layer: &mut Layer,
+    name: &str,
+    key: &'static SettingKey,
+    value: &OsString,
+    problems: &mut Vec<SettingProblem>,
+) {
     let value = value.to_str().ok_or_else(|| NOT_UTF8.to_owned()).and_then(|text| key.accept_text(text));
     layer.set(key, value, &variable_origin(name), problems);
 }
 
-fn from_file(path: &Path, must_exist: bool, allowed: impl Fn(&Key) -> bool, problems: &mut Vec<Problem>) -> Layer {
+fn from_file(
+    path: &Path,
+    must_exist: bool,
+    allowed: impl Fn(&SettingKey) -> bool,
+    problems: &mut Vec<SettingProblem>,
+) -> Layer {
     let origin = path.display().to_string();
     match read(path) {
         Ok(text) => from_toml(&text, &origin, allowed, problems),
         Err(error) if !must_exist && error.kind() == std::io::ErrorKind::NotFound => Layer::default(),
         Err(error) => {
-            problems.push(Problem::new("file", format!("cannot be read: {error}"), origin));
+            problems.push(SettingProblem::new("file", format!("cannot be read: {error}"), origin));
             Layer::default()
         }
     }
@@ -278,7 +295,12 @@ pub(super) fn read(path: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-fn from_toml(text: &str, origin: &str, allowed: impl Fn(&Key) -> bool, problems: &mut Vec<Problem>) -> Layer {
+fn from_toml(
+    text: &str,
+    origin: &str,
+    allowed: impl Fn(&SettingKey) -> bool,
+    problems: &mut Vec<SettingProblem>,
+) -> Layer {
     let mut layer = Layer::default();
     let table = match text.parse::<toml::Table>() {
         Ok(table) => table,
@@ -286,7 +308,7 @@ fn from_toml(text: &str, origin: &str, allowed: impl Fn(&Key) -> bool, problems:
             // Its Display shows the line, which may hold a secret.
             let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             let problem = format!("is not TOML: line {line}: {}", error.message());
-            problems.push(Problem::new("file", problem, origin));
+            problems.push(SettingProblem::new("file", problem, origin));
             return layer;
         }
     };
@@ -298,7 +320,7 @@ fn from_toml(text: &str, origin: &str, allowed: impl Fn(&Key) -> bool, problems:
             Some(key) if !allowed(key) => {
                 let may: Vec<&str> = keys::KEYS.iter().filter(|key| allowed(key)).map(|key| key.name).collect();
                 let problem = format!("may not be set by a workspace's file, only {} may", may.join(", "));
-                problems.push(Problem::new(name, problem, origin));
+                problems.push(SettingProblem::new(name, problem, origin));
             }
             Some(key) if key.is_secret() => match ApiKey::of_toml(&value, origin) {
                 Ok(api_key) => layer.api_key = api_key,

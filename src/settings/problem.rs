@@ -3,7 +3,7 @@
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct SettingProblem {
     /// The key, or the file when it could not be read as a whole.
     pub key: String,
     pub problem: String,
@@ -11,7 +11,7 @@ pub struct Problem {
     pub layer: String,
 }
 
-impl Problem {
+impl SettingProblem {
     pub(super) fn new(key: impl Into<String>, problem: impl fmt::Display, layer: impl Into<String>) -> Self {
         Self { key: key.into(), problem: problem.to_string(), layer: layer.into() }
     }
@@ -22,7 +22,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for SettingProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} ({})", self.key, self.problem, self.layer)
     }
@@ -31,11 +31,11 @@ impl fmt::Display for Problem {
 /// All problems at once; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct SettingsError {
-    pub problems: Vec<Problem>,
+    pub problems: Vec<SettingProblem>,
 }
 
 impl SettingsError {
-    pub(super) fn one(problem: Problem) -> Self {
+    pub(super) fn one(problem: SettingProblem) -> Self {
         Self { problems: vec![problem] }
     }
 }

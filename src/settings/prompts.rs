@@ -5,15 +5,16 @@ use std::path::Path;
 
 use reasoning_bank_domain::prompt::{PROMPT_MAX_CHARS, Prompts};
 
-use super::problem::Problem;
+use super::problem::SettingProblem;
 
 pub(super) const KEY: &str = "llm.prompts_dir";
 /// A character has at most four bytes.
 const MAX_BYTES: u64 = 4 * PROMPT_MAX_CHARS as u64;
 
 /// The prompts that are built in, with those of a directory in their place. `layer` names the directory.
-pub(super) fn read(dir: &Path, layer: &str) -> Result<Prompts, Vec<Problem>> {
-    let problem = |path: &Path, problem: String| Problem::new(KEY, format!("{} {problem}", path.display()), layer);
+pub(super) fn read(dir: &Path, layer: &str) -> Result<Prompts, Vec<SettingProblem>> {
+    let problem =
+        |path: &Path, problem: String| SettingProblem::new(KEY, format!("{} {problem}", path.display()), layer);
     let unreadable = |error: std::io::Error| vec![problem(dir, format!("cannot be read: {error}"))];
     let (mut prompts, mut problems) = (Prompts::default(), Vec::new());
     let mut paths = Vec::new();

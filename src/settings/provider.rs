@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::api_key::{self, ApiKey, VARIABLE};
 use super::keys;
-use super::layers::{Layer, Sources};
-use super::problem::{Problem, SettingsError};
-use super::{LlmSettings, Loaded};
+use super::layers::{Layer, SettingSources};
+use super::problem::{SettingProblem, SettingsError};
+use super::{LlmSection, Loaded};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,7 +41,7 @@ impl Provider {
     }
 }
 
-impl LlmSettings {
+impl LlmSection {
     /// The base of the provider's API; none where there is no network.
     pub fn endpoint(&self) -> Option<Url> {
         let own = self.provider.own_url()?;
@@ -128,22 +128,22 @@ impl Loaded {
 /// settings say of the provider is wrong.
 pub(super) fn usable_key(
     merged: &Config,
-    sources: &Sources,
+    sources: &SettingSources,
     layers: &[Layer],
-    problems: &[Problem],
-) -> Result<Option<ApiKey>, Problem> {
+    problems: &[SettingProblem],
+) -> Result<Option<ApiKey>, SettingProblem> {
     const BASE_URL: &str = "llm.base_url";
     if problems.iter().any(|problem| ["llm.provider", BASE_URL].contains(&problem.key.as_str())) {
         return Ok(None);
     }
-    let llm: LlmSettings = merged.get("llm").map_err(Problem::internal)?;
+    let llm: LlmSection = merged.get("llm").map_err(SettingProblem::internal)?;
     let key = api_key::find(&llm, sources, layers.iter())?;
     match llm.endpoint() {
         Some(url) if key.is_some() && !api_key::is_safe_over(&url) => {
             let problem =
                 "must be https, since a key is sent there; http will do for this machine and private networks only";
             let origin = keys::at(&merged.cache, BASE_URL).map(|(_, origin)| origin).unwrap_or_default();
-            Err(Problem::new(BASE_URL, problem, origin))
+            Err(SettingProblem::new(BASE_URL, problem, origin))
         }
         _ => Ok(key),
     }

@@ -16,7 +16,7 @@ pub struct Effective {
 }
 
 pub(super) fn effective(merged: &Value) -> Vec<Effective> {
-    let entry = |key: &keys::Key| {
+    let entry = |key: &keys::SettingKey| {
         let (value, origin) = keys::at(merged, key.name)?;
         let mut value = json(value);
         value.scrub();

@@ -12,7 +12,7 @@ mod prompts;
 /// A home, a project directory in it, and nothing in the environment.
 struct Place {
     temp: tempfile::TempDir,
-    sources: Sources,
+    sources: SettingSources,
 }
 
 impl Place {
@@ -21,7 +21,7 @@ impl Place {
         let home = temp.path().canonicalize().unwrap();
         fs::create_dir_all(home.join("project")).unwrap();
         fs::create_dir_all(home.join("config/reasoning-bank")).unwrap();
-        let sources = Sources {
+        let sources = SettingSources {
             environment: Vec::new(),
             directory: home.join("project"),
             config_home: Some(home.join("config")),
@@ -212,7 +212,7 @@ fn an_empty_variable_counts_as_not_set() {
 
 impl Place {
     fn new_like(other: &Self) -> Self {
-        let sources = Sources { environment: Vec::new(), ..other.sources.clone() };
+        let sources = SettingSources { environment: Vec::new(), ..other.sources.clone() };
         Self { temp: tempfile::tempdir().unwrap(), sources }
     }
 }
@@ -293,7 +293,7 @@ fn a_key_is_sent_only_where_nobody_reads_it_on_the_way(#[case] url: &str, #[case
     let loaded = place.load();
     assert_eq!(loaded.api_key.is_some(), safe);
     assert_eq!(loaded.check_provider(true).is_ok(), safe);
-    if let Some(Problem { key, problem, layer }) = loaded.key_problem {
+    if let Some(SettingProblem { key, problem, layer }) = loaded.key_problem {
         let file = place.path("config/reasoning-bank/config.toml").display().to_string();
         assert_eq!((key.as_str(), layer), ("llm.base_url", file));
         assert!(problem.contains("must be https"), "{problem}");
@@ -368,7 +368,7 @@ fn team_and_organisation_count_from_the_users_configuration_and_are_proposals_in
     let checkout = Place::new().workspace_file("[workspace]\nname = 'shop'\nteam = 'web'\norg = ' '");
     let loaded = checkout.load();
     let file = checkout.path("project/.reasoning-bank.toml");
-    let proposed = Proposal { team: Some("web".into()), org: None, ranking: Ranking::new(), file };
+    let proposed = CheckoutProposal { team: Some("web".into()), org: None, ranking: CheckoutRanking::new(), file };
     assert_eq!(loaded.proposal, Some(proposed.clone()));
     assert_eq!(proposal(&checkout.path("project")).unwrap(), Some(proposed));
     assert_eq!((loaded.root_name().unwrap().team, loaded.settings.workspace.team.as_str()), (None, ""));

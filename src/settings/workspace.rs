@@ -8,9 +8,9 @@ use reasoning_bank_domain::memory::workspace::{Proposed, Workspace, WorkspaceId}
 use serde::Serialize;
 
 use super::SettingsError;
-use super::checkout::{self, Ranking};
-use super::layers::{self, Layer, Sources, WORKSPACE_FILE};
-use super::problem::Problem;
+use super::checkout::{self, CheckoutRanking};
+use super::layers::{self, Layer, SettingSources, WORKSPACE_FILE};
+use super::problem::SettingProblem;
 use crate::project::{self, Identity};
 use crate::store::files::{create_dir, write_synced};
 
@@ -19,14 +19,14 @@ const DEFAULT_FILE: &str = "default_workspace";
 
 /// What a checkout asks for and a person has to agree to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Proposal {
+pub struct CheckoutProposal {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub org: Option<String>,
     /// Keys and values of its own ranking.
-    #[serde(skip_serializing_if = "Ranking::is_empty")]
-    pub ranking: Ranking,
+    #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
+    pub ranking: CheckoutRanking,
     /// Where it stands.
     pub file: PathBuf,
 }
@@ -40,14 +40,19 @@ pub(super) struct Meant {
     pub(super) is_chosen: bool,
     /// What its file sets, and what it proposes.
     pub(super) file: Option<Layer>,
-    pub(super) proposal: Option<Proposal>,
+    pub(super) proposal: Option<CheckoutProposal>,
     /// What its file asks for and does not get.
     pub(super) warnings: Vec<String>,
 }
 
 /// How a workspace is identified, and where the default one is kept, is decided by the user's layers alone, those `below`
 /// its file and those `above`. The file is held against those below; those above win in any case.
-pub(super) fn meant(sources: &Sources, below: &[Layer], above: &[Layer], problems: &mut Vec<Problem>) -> Option<Meant> {
+pub(super) fn meant(
+    sources: &SettingSources,
+    below: &[Layer],
+    above: &[Layer],
+    problems: &mut Vec<SettingProblem>,
+) -> Option<Meant> {
     let last = |key| below.iter().chain(above).rev().find_map(|layer| layer.text(key));
     let data_dir = last("data_dir").map(|dir| sources.directory.join(dir));
     let identity = if last("workspace.identity") == Some("path") { Identity::Path } else { Identity::Git };
@@ -63,7 +68,7 @@ pub(super) fn meant(sources: &Sources, below: &[Layer], above: &[Layer], problem
     };
     let workspace = named
         .and_then(|named| project::workspace(&named, &sources.directory, identity).map_err(|error| error.to_string()));
-    let workspace = workspace.map_err(|error| problems.push(Problem::new("workspace", error, &origin))).ok()?;
+    let workspace = workspace.map_err(|error| problems.push(SettingProblem::new("workspace", error, &origin))).ok()?;
     let mut meant = Meant { workspace, origin, is_chosen, file: None, proposal: None, warnings: Vec::new() };
     if let WorkspaceRef::Root(root) = &meant.workspace {
         let (mut layer, proposal) = file_of(Path::new(root), problems);
@@ -78,7 +83,7 @@ pub(super) fn meant(sources: &Sources, below: &[Layer], above: &[Layer], problem
 ///
 /// # Errors
 /// Its file holds what it may not, or cannot be read.
-pub fn proposal(root: &Path) -> Result<Option<Proposal>, SettingsError> {
+pub fn proposal(root: &Path) -> Result<Option<CheckoutProposal>, SettingsError> {
     let mut problems = Vec::new();
     let (_, proposal) = file_of(root, &mut problems);
     if problems.is_empty() { Ok(proposal) } else { Err(SettingsError { problems }) }
@@ -87,18 +92,18 @@ pub fn proposal(root: &Path) -> Result<Option<Proposal>, SettingsError> {
 /// The same where what else is wrong with the file is somebody else's matter.
 pub fn proposed(root: &Path) -> Proposed {
     match file_of(root, &mut Vec::new()).1 {
-        Some(Proposal { team, org, .. }) => Proposed { team, org },
+        Some(CheckoutProposal { team, org, .. }) => Proposed { team, org },
         None => Proposed::default(),
     }
 }
 
-fn file_of(root: &Path, problems: &mut Vec<Problem>) -> (Layer, Option<Proposal>) {
+fn file_of(root: &Path, problems: &mut Vec<SettingProblem>) -> (Layer, Option<CheckoutProposal>) {
     let file = root.join(WORKSPACE_FILE);
     let mut layer = layers::workspace_file(&file, problems);
     let mut take = |key| layer.take(key).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let (team, org) = (take("workspace.team"), take("workspace.org"));
     let ranking = checkout::ranking(&layer);
-    let proposal = Proposal { team, org, ranking, file };
+    let proposal = CheckoutProposal { team, org, ranking, file };
     let proposes = proposal.team.is_some() || proposal.org.is_some() || !proposal.ranking.is_empty();
     (layer, proposes.then_some(proposal))
 }
@@ -139,5 +144,5 @@ pub fn forget(data_dir: &Path, workspace: &Workspace) -> io::Result<()> {
     if read_default(&file).is_ok_and(is_default) {
         std::fs::remove_file(&file)?;
     }
-    checkout::agree(data_dir, &workspace.root, Ranking::new())
+    checkout::agree(data_dir, &workspace.root, CheckoutRanking::new())
 }

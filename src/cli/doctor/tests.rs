@@ -1,15 +1,15 @@
 use super::*;
-use crate::settings::{self, Flags, Sources};
+use crate::settings::{self, Flags, SettingSources};
 
 /// The grades by name, and the diagnosis.
-fn of(sources: &Sources) -> (Vec<(&'static str, Grade)>, Diagnosis) {
+fn of(sources: &SettingSources) -> (Vec<(&'static str, Grade)>, Diagnosis) {
     let diagnosis = diagnose(&settings::load(sources)).unwrap();
     (diagnosis.checks.iter().map(|check| (check.name, check.status)).collect(), diagnosis)
 }
 
-fn sources(dir: &Path, provider: &str) -> Sources {
+fn sources(dir: &Path, provider: &str) -> SettingSources {
     let flags = Flags { llm: Some(provider.into()), data_dir: Some(dir.join("data")), ..Flags::default() };
-    Sources { directory: dir.to_owned(), flags, ..Sources::default() }
+    SettingSources { directory: dir.to_owned(), flags, ..SettingSources::default() }
 }
 
 #[test]

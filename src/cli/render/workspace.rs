@@ -7,7 +7,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use super::style::{bold, dim};
 use super::{clean_line, counted};
 use crate::cli::workspace::{Listed, Removed, Shown, Switched, Trusted};
-use crate::settings::Ranking;
+use crate::settings::CheckoutRanking;
 
 pub(in crate::cli) fn workspaces(listed: &Listed) -> String {
     let mut out = String::new();
@@ -61,7 +61,7 @@ pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
     out
 }
 
-fn rankings(ranking: &Ranking) -> Vec<String> {
+fn rankings(ranking: &CheckoutRanking) -> Vec<String> {
     ranking.iter().map(|(key, value)| format!("{key} = {value}")).collect()
 }
 

@@ -24,7 +24,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::solve::task::SolveTask;
 use tokio::time::sleep;
 
-use crate::settings::MattsSettings;
+use crate::settings::MattsSection;
 use super::expect::Expectations;
 use super::judge::{LessonText, RetrievedMemory, StepObservation, SuccessorIds};
 use super::scenario::{CaptureStep, DistillStep, LearnStep, PlantedLesson, RecordStep, ReportStep, RetrieveStep, Scenario, ScenarioStep, SolveStep, StepAction, SupersedeStep};
@@ -40,7 +40,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub(super) struct ScenarioRunner<'a> {
     system: SystemHandle,
     model: Arc<ScriptedModel>,
-    matts: &'a MattsSettings,
+    matts: &'a MattsSection,
     /// Lessons by their names.
     lessons: BTreeMap<String, MemoryId>,
     /// Traces of solves by their names.
@@ -66,7 +66,7 @@ impl From<Error> for StepError {
 }
 
 impl<'a> ScenarioRunner<'a> {
-    pub(super) fn new(system: SystemHandle, model: Arc<ScriptedModel>, matts: &'a MattsSettings) -> Self {
+    pub(super) fn new(system: SystemHandle, model: Arc<ScriptedModel>, matts: &'a MattsSection) -> Self {
         Self { system, model, matts, lessons: BTreeMap::new(), solves: BTreeMap::new() }
     }
 

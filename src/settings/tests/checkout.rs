@@ -79,8 +79,8 @@ fn a_ranking_counts_once_the_user_agreed_to_its_very_values() {
     let loaded = changed.load();
     assert_eq!(loaded.settings.retrieval.profile, ProfileName::Composite, "it was agreed to another one");
     assert_eq!(loaded.settings.retrieval.weights.recency, 2.0);
-    agree(&data_dir, &root, Ranking::new()).unwrap();
-    assert_eq!(agreed(&data_dir, &root), Ranking::new());
+    agree(&data_dir, &root, CheckoutRanking::new()).unwrap();
+    assert_eq!(agreed(&data_dir, &root), CheckoutRanking::new());
     assert_eq!(changed.load().settings.retrieval.weights.recency, 0.3);
 }
 

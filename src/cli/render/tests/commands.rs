@@ -26,7 +26,7 @@ use crate::cli::doctor::{Check, Diagnosis, Grade};
 use crate::cli::maintain::{Maintenance, Upkeep};
 use crate::cli::memory::Deleted;
 use crate::cli::workspace::{Entry, Listed as Workspaces, Removed, Shown, Trusted};
-use crate::settings::{Proposal as Proposed, Ranking};
+use crate::settings::{CheckoutProposal, CheckoutRanking};
 
 #[test]
 fn memories_in_a_list_have_a_line_each_and_the_next_page_is_named() {
@@ -129,10 +129,10 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
     let detail =
         WorkspaceDetail { workspace: workspace.clone(), registered: true, memories: 10_000, traces: 3, jobs: 1 };
     let file = "/home/me/shop/.reasoning-bank.toml".into();
-    let ranking = Ranking::from([("retrieval.profile".into(), "paper".into())]);
+    let ranking = CheckoutRanking::from([("retrieval.profile".into(), "paper".into())]);
     let proposal =
-        Some(Proposed { team: Some("web".into()), org: Some("acme".into()), ranking: ranking.clone(), file });
-    let shown = Shown { detail, origin: "current directory".into(), proposal, ranking: Ranking::new() };
+        Some(CheckoutProposal { team: Some("web".into()), org: Some("acme".into()), ranking: ranking.clone(), file });
+    let shown = Shown { detail, origin: "current directory".into(), proposal, ranking: CheckoutRanking::new() };
     insta::assert_snapshot!(plain(&workspace_shown(&shown)));
     let removed = Erased { memories: 2, passages: 5, traces: 1, signals: 0, jobs: 2 };
     let removed = Removed { id: workspace.id.clone(), name: workspace.name.clone(), removed, promoted_kept: Some(2) };
