@@ -24,13 +24,13 @@ const UNTIL_FIELD: usize = 300;
 
 /// What is wrong with one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FieldProblem {
+pub(crate) struct ItemProblem {
     /// Empty where no single field is to blame.
     pub(crate) field: String,
     pub(crate) problem: String,
 }
 
-impl FieldProblem {
+impl ItemProblem {
     pub(crate) fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { field: field.into(), problem: problem.into() }
     }
@@ -38,15 +38,15 @@ impl FieldProblem {
 
 /// Where, and what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct LocatedProblem {
     /// `line 3`, or `item 3` of an array.
     place: String,
-    what: FieldProblem,
+    what: ItemProblem,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for LocatedProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, what: FieldProblem { field, problem } } = self;
+        let Self { place, what: ItemProblem { field, problem } } = self;
         if field.is_empty() { write!(f, "{place}: {problem}") } else { write!(f, "{place}, {field}: {problem}") }
     }
 }
@@ -57,7 +57,7 @@ pub(crate) enum ReadError {
     /// It was read, and could not be taken.
     NotTaken(io::Error),
     /// At most 20, in order.
-    Bad(Vec<Problem>),
+    Bad(Vec<LocatedProblem>),
 }
 
 impl fmt::Display for ReadError {
@@ -78,7 +78,7 @@ impl fmt::Display for ReadError {
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// It goes on with the next.
-    Bad(Vec<FieldProblem>),
+    Bad(Vec<ItemProblem>),
     Io(io::Error),
 }
 
@@ -109,7 +109,7 @@ fn first_byte(source: &mut impl BufRead) -> io::Result<Option<u8>> {
 
 struct Reading<T, F> {
     each: F,
-    problems: Vec<Problem>,
+    problems: Vec<LocatedProblem>,
     failure: Option<io::Error>,
     form: PhantomData<T>,
 }
@@ -149,7 +149,7 @@ impl<T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Reading<T, F
                     break;
                 }
                 Next::Broken(problem) => {
-                    self.bad(&format!("item {number}"), FieldProblem::new("", problem));
+                    self.bad(&format!("item {number}"), ItemProblem::new("", problem));
                     break;
                 }
             }
@@ -161,7 +161,7 @@ impl<T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Reading<T, F
         self.failure.is_some() || self.problems.len() >= MOST_PROBLEMS
     }
 
-    fn take(&mut self, place: &str, thing: Result<T, FieldProblem>) {
+    fn take(&mut self, place: &str, thing: Result<T, ItemProblem>) {
         let refusal = match thing {
             Ok(thing) => (self.each)(place, thing).err(),
             Err(problem) => Some(Refusal::Bad(vec![problem])),
@@ -173,25 +173,25 @@ impl<T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Reading<T, F
         }
     }
 
-    fn bad(&mut self, place: &str, what: FieldProblem) {
+    fn bad(&mut self, place: &str, what: ItemProblem) {
         if self.problems.len() < MOST_PROBLEMS {
-            self.problems.push(Problem { place: place.to_owned(), what });
+            self.problems.push(LocatedProblem { place: place.to_owned(), what });
         }
     }
 }
 
-fn too_long() -> FieldProblem {
-    FieldProblem::new("", format!("has more than {THING_MAX_BYTES} bytes"))
+fn too_long() -> ItemProblem {
+    ItemProblem::new("", format!("has more than {THING_MAX_BYTES} bytes"))
 }
 
 /// The thing of a line.
-fn thing_of<T: DeserializeOwned>(line: &[u8]) -> Result<T, FieldProblem> {
+fn thing_of<T: DeserializeOwned>(line: &[u8]) -> Result<T, ItemProblem> {
     let mut json = serde_json::Deserializer::from_slice(line);
     parsed(&mut json).and_then(|thing| json.end().map(|()| thing).map_err(|e| of_json("", &e)))
 }
 
 /// A thing, or the field that is wrong.
-pub(crate) fn parsed<'de, T, D>(deserializer: D) -> Result<T, FieldProblem>
+pub(crate) fn parsed<'de, T, D>(deserializer: D) -> Result<T, ItemProblem>
 where
     T: DeserializeOwned,
     D: Deserializer<'de, Error = serde_json::Error>,
@@ -202,12 +202,12 @@ where
     })
 }
 
-fn of_json(field: &str, error: &serde_json::Error) -> FieldProblem {
+fn of_json(field: &str, error: &serde_json::Error) -> ItemProblem {
     let text = error.to_string();
     let said_here = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
     match error.column() {
-        0 => FieldProblem::new(field, said(said_here)),
-        column => FieldProblem::new(field, format!("{} (column {column})", said(said_here))),
+        0 => ItemProblem::new(field, said(said_here)),
+        column => ItemProblem::new(field, format!("{} (column {column})", said(said_here))),
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::EvalError;
-use crate::jsonl::{self, FieldProblem, ReadError, Refusal};
+use crate::jsonl::{self, ItemProblem, ReadError, Refusal};
 
 /// A line of a corpus.
 #[derive(Debug, Clone, PartialEq)]
@@ -189,7 +189,7 @@ fn gold(value: Value) -> Option<Gold> {
 }
 
 pub(super) fn bad(field: &str, problem: impl Into<String>) -> Refusal {
-    Refusal::Bad(vec![FieldProblem::new(field, problem)])
+    Refusal::Bad(vec![ItemProblem::new(field, problem)])
 }
 
 pub(super) fn read<T: serde::de::DeserializeOwned>(

@@ -1,15 +1,15 @@
 //! The same on several threads: one cuts the source into chunks, others make things of them, and the caller takes what
 //! came of it, in the order of the source. Memory is bounded by a few chunks for each thread.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::thread;
+use std::io::{BufRead, BufReader, Read, self};
 use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
 
 use serde::de::DeserializeOwned;
 
+use super::{ItemProblem, LocatedProblem, MOST_PROBLEMS, ReadError, THING_MAX_BYTES, first_byte, thing_of, too_long};
 use super::items::{Items, Next};
-use super::{FieldProblem, MOST_PROBLEMS, Problem, ReadError, THING_MAX_BYTES, first_byte, thing_of, too_long};
 
 /// Of one chunk, unless a single thing is longer.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -21,14 +21,14 @@ enum WorkItem {
     Lines(u64, Vec<u8>),
     /// Items of an array, with the number of the first.
     Items(u64, Vec<Vec<u8>>),
-    Problems(Vec<Problem>),
+    Problems(Vec<LocatedProblem>),
     Failure(io::Error),
 }
 
 /// What came of one thing.
 enum Made<R> {
     Done(R),
-    Problems(Vec<Problem>),
+    Problems(Vec<LocatedProblem>),
     Failure(io::Error),
 }
 
@@ -38,7 +38,7 @@ enum Made<R> {
 /// As [`super::read`], or that `take` failed; what comes after the first problem is not taken.
 pub(crate) fn read_on_all_cores<T: DeserializeOwned, R: Send>(
     source: impl Read + Send,
-    make: impl Fn(T) -> Result<R, Vec<FieldProblem>> + Sync,
+    make: impl Fn(T) -> Result<R, Vec<ItemProblem>> + Sync,
     mut take: impl FnMut(R) -> io::Result<()>,
 ) -> Result<(), ReadError> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
@@ -77,7 +77,7 @@ pub(crate) fn read_on_all_cores<T: DeserializeOwned, R: Send>(
 fn work<T: DeserializeOwned, R>(
     to_do: &Receiver<WorkItem>,
     done: &SyncSender<Vec<Made<R>>>,
-    make: &impl Fn(T) -> Result<R, Vec<FieldProblem>>,
+    make: &impl Fn(T) -> Result<R, Vec<ItemProblem>>,
 ) {
     for chunk in to_do {
         let made = match chunk {
@@ -99,15 +99,11 @@ fn work<T: DeserializeOwned, R>(
     }
 }
 
-fn made<T, R>(
-    place: &str,
-    thing: Result<T, FieldProblem>,
-    make: &impl Fn(T) -> Result<R, Vec<FieldProblem>>,
-) -> Made<R> {
+fn made<T, R>(place: &str, thing: Result<T, ItemProblem>, make: &impl Fn(T) -> Result<R, Vec<ItemProblem>>) -> Made<R> {
     match thing.map_err(|problem| vec![problem]).and_then(make) {
         Ok(result) => Made::Done(result),
         Err(problems) => {
-            let at = |what| Problem { place: place.to_owned(), what };
+            let at = |what| LocatedProblem { place: place.to_owned(), what };
             Made::Problems(problems.into_iter().map(at).collect())
         }
     }
@@ -146,7 +142,7 @@ impl Cutter {
                 first = number + 1;
             }
             if is_too_long {
-                let problem = Problem { place: format!("line {number}"), what: too_long() };
+                let problem = LocatedProblem { place: format!("line {number}"), what: too_long() };
                 self.put(WorkItem::Problems(vec![problem]));
             }
             if read == 0 || is_too_long {
@@ -179,9 +175,9 @@ impl Cutter {
                 Next::Item => continue,
                 Next::End => return Ok(()),
                 Next::TooLong => too_long(),
-                Next::Broken(problem) => FieldProblem::new("", problem),
+                Next::Broken(problem) => ItemProblem::new("", problem),
             };
-            self.put(WorkItem::Problems(vec![Problem { place: format!("item {first}"), what }]));
+            self.put(WorkItem::Problems(vec![LocatedProblem { place: format!("item {first}"), what }]));
             return Ok(());
         }
     }

@@ -20,7 +20,7 @@ fn ids(source: impl Read) -> Result<Vec<(String, u32)>, ReadError> {
 
 fn problems(source: impl Read) -> Vec<String> {
     match ids(source) {
-        Err(ReadError::Bad(problems)) => problems.iter().map(Problem::to_string).collect(),
+        Err(ReadError::Bad(problems)) => problems.iter().map(LocatedProblem::to_string).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -86,11 +86,14 @@ fn a_problem_does_not_quote_a_secret() {
 fn who_takes_the_things_may_refuse_them() {
     let refuse = |_: &str, thing: Thing| match thing.id {
         1 => Ok(()),
-        2 => Err(Refusal::Bad(vec![FieldProblem::new("id", "is 2"), FieldProblem::new("", "is all wrong")])),
+        2 => Err(Refusal::Bad(vec![ItemProblem::new("id", "is 2"), ItemProblem::new("", "is all wrong")])),
         _ => Err(Refusal::Io(io::Error::other("no room"))),
     };
     let Err(ReadError::Bad(bad)) = read(&b"{\"id\":1}\n{\"id\":2}\n"[..], refuse) else { panic!("taken") };
-    assert_eq!(bad.iter().map(Problem::to_string).collect::<Vec<_>>(), ["line 2, id: is 2", "line 2: is all wrong"]);
+    assert_eq!(
+        bad.iter().map(LocatedProblem::to_string).collect::<Vec<_>>(),
+        ["line 2, id: is 2", "line 2: is all wrong"]
+    );
     assert!(matches!(read(&b"[{\"id\":2},{\"id\":3}]"[..], refuse), Err(ReadError::Io(_))));
 }
 

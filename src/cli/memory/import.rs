@@ -33,7 +33,7 @@ use crate::cli::failure::Failure;
 use crate::cli::maintain::upkeep;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
-use crate::jsonl::{FieldProblem, ReadError, read_on_all_cores};
+use crate::jsonl::{ItemProblem, ReadError, read_on_all_cores};
 use crate::settings::Loaded;
 
 mod aside;
@@ -227,7 +227,7 @@ fn check(path: &Path, aside: File, bank: &Bank, progress: &Progress) -> Result<C
     let mut seen = Seen::default();
     let make = |raw: Raw| {
         let line = line::parse(raw, bank)?;
-        Made::of(line).map_err(|error| vec![FieldProblem::new("", error.to_string())])
+        Made::of(line).map_err(|error| vec![ItemProblem::new("", error.to_string())])
     };
     let read = read_on_all_cores(source, make, |mut made: Made| {
         seen.add(&mut made, bank);

@@ -24,7 +24,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use super::outcome::Counts;
-use crate::jsonl::{FieldProblem, Values, parsed};
+use crate::jsonl::{ItemProblem, Values, parsed};
 
 /// The JSON values of a line, without its passages: several times what the longest trace has.
 const VALUES_MAX: usize = 100_000;
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for Raw {
 
 /// # Errors
 /// All fields that are wrong, as far as the first wrong one lets the others be read.
-pub(super) fn parse(raw: Raw, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
+pub(super) fn parse(raw: Raw, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
     let Raw { mut fields, passages } = raw;
     let named = fields.remove("workspace").map(|named| workspace(named, bank)).transpose()?;
     // What a stranger says of the workspace in use is known better here.
@@ -131,7 +131,7 @@ pub(super) fn parse(raw: Raw, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
         Some("job") => job(fields, bank),
         _ => {
             let problem = if kind.is_some() { "is not" } else { "is missing; it is" };
-            Err(vec![FieldProblem::new("kind", format!("{problem} memory, trace, signal or job"))])
+            Err(vec![ItemProblem::new("kind", format!("{problem} memory, trace, signal or job"))])
         }
     }?;
     line.workspace = named.or(line.workspace);
@@ -140,7 +140,7 @@ pub(super) fn parse(raw: Raw, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
 
 /// A workspace that is registered where it is unknown; that its name is printed is made safe here. Only a backup gives it
 /// a team and an organisation.
-fn workspace(value: Value, bank: &Bank) -> Result<Workspace, Vec<FieldProblem>> {
+fn workspace(value: Value, bank: &Bank) -> Result<Workspace, Vec<ItemProblem>> {
     let mut workspace: Workspace = part("workspace", value)?;
     refuse(problems_of_workspace(&workspace, bank.source()).into_iter().map(field_problem).collect())?;
     if !bank.is_backup {
@@ -152,20 +152,20 @@ fn workspace(value: Value, bank: &Bank) -> Result<Workspace, Vec<FieldProblem>> 
     Ok(workspace)
 }
 
-fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
+fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
     require_id(&fields, "id")?;
     let is_here = !fields.contains_key("workspace_id");
     complete(&mut fields, bank);
     let mut memory: Memory = whole(fields)?;
     // Counts come first: to look through a million labels takes seconds.
-    let mut problems: Vec<FieldProblem> = match memory.validate() {
+    let mut problems: Vec<ItemProblem> = match memory.validate() {
         Ok(()) => Vec::new(),
         Err(invalid) => invalid.problems.into_iter().map(field_problem).collect(),
     };
     problems.extend(problems_of_memory(&memory, bank.source()).into_iter().map(field_problem));
     if passages.len() > PASSAGES_MAX {
         let problem = format!("has {} items; at most {PASSAGES_MAX} are allowed", passages.len());
-        problems.push(FieldProblem::new("passages", problem));
+        problems.push(ItemProblem::new("passages", problem));
     }
     refuse(problems)?;
     let removed = memory.scrub();
@@ -190,12 +190,12 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &Bank) -> Result<Lin
     Ok(Line { taken: Taken::Thing(thing), of, workspace, removed })
 }
 
-fn refuse(problems: Vec<FieldProblem>) -> Result<(), Vec<FieldProblem>> {
+fn refuse(problems: Vec<ItemProblem>) -> Result<(), Vec<ItemProblem>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-fn field_problem(problem: memory::FieldProblem) -> FieldProblem {
-    FieldProblem::new(problem.field, problem.problem)
+fn field_problem(problem: memory::FieldProblem) -> ItemProblem {
+    ItemProblem::new(problem.field, problem.problem)
 }
 
 /// Adds what can be told without being written down. Texts that are missing are told with everything else that is wrong.
@@ -220,7 +220,7 @@ fn complete(fields: &mut Fields, bank: &Bank) {
     }
 }
 
-fn trace(fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
+fn trace(fields: Fields, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
     require_id(&fields, "trace_id")?;
     let mut trace: Trace = whole(fields)?;
     refuse(problems_of_trace(&trace, bank.source()).into_iter().map(field_problem).collect())?;
@@ -231,13 +231,13 @@ fn trace(fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
 }
 
 /// Its own kind is called `signal` in a line.
-fn signal(mut fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
+fn signal(mut fields: Fields, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
     require_id(&fields, "id")?;
-    let kind = fields.remove("signal").ok_or_else(|| vec![FieldProblem::new("signal", "is missing")])?;
+    let kind = fields.remove("signal").ok_or_else(|| vec![ItemProblem::new("signal", "is missing")])?;
     fields.insert("kind".into(), kind);
-    let mut signal: Signal = whole(fields).map_err(|problems: Vec<FieldProblem>| {
+    let mut signal: Signal = whole(fields).map_err(|problems: Vec<ItemProblem>| {
         let name = |field: String| if field == "kind" { "signal".into() } else { field };
-        problems.into_iter().map(|p| FieldProblem::new(name(p.field), p.problem)).collect::<Vec<_>>()
+        problems.into_iter().map(|p| ItemProblem::new(name(p.field), p.problem)).collect::<Vec<_>>()
     })?;
     let removed = signal.scrub();
     if !bank.is_backup {
@@ -248,7 +248,7 @@ fn signal(mut fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
 }
 
 /// A job spends tokens and writes memories when it is done, so it is taken of a backup alone.
-fn job(fields: Fields, bank: &Bank) -> Result<Line, Vec<FieldProblem>> {
+fn job(fields: Fields, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
     require_id(&fields, "id")?;
     let mut job: Job = whole(fields)?;
     refuse(problems_of_job(&job).into_iter().map(field_problem).collect())?;
@@ -264,20 +264,20 @@ fn doubted(thing: &Restorable) -> Line {
     Line { taken: Taken::Doubted(Counts::of(thing)), of: None, workspace: None, removed: Removed::default() }
 }
 
-fn require_id(fields: &Fields, name: &str) -> Result<(), Vec<FieldProblem>> {
+fn require_id(fields: &Fields, name: &str) -> Result<(), Vec<ItemProblem>> {
     if fields.contains_key(name) {
         return Ok(());
     }
-    Err(vec![FieldProblem::new(name, "is missing; what is imported keeps its id")])
+    Err(vec![ItemProblem::new(name, "is missing; what is imported keeps its id")])
 }
 
-fn whole<T: DeserializeOwned>(fields: Fields) -> Result<T, Vec<FieldProblem>> {
+fn whole<T: DeserializeOwned>(fields: Fields) -> Result<T, Vec<ItemProblem>> {
     parsed(Value::Object(fields)).map_err(|problem| vec![problem])
 }
 
-fn part<T: DeserializeOwned>(name: &str, value: Value) -> Result<T, Vec<FieldProblem>> {
-    parsed(value).map_err(|FieldProblem { field, problem }| {
+fn part<T: DeserializeOwned>(name: &str, value: Value) -> Result<T, Vec<ItemProblem>> {
+    parsed(value).map_err(|ItemProblem { field, problem }| {
         let join = if field.is_empty() || field.starts_with('[') { "" } else { "." };
-        vec![FieldProblem::new(format!("{name}{join}{field}"), problem)]
+        vec![ItemProblem::new(format!("{name}{join}{field}"), problem)]
     })
 }
