@@ -44,7 +44,7 @@ mod workspace;
 use args::{Cli, Command, ConfigCommand};
 use completions::Completions;
 use doctor::Grade;
-use failure::{Exit, Failure};
+use failure::{CommandExit, CommandFailure};
 use output::Output;
 use session::{with_serving_bank, with_solving_bank};
 
@@ -68,9 +68,9 @@ pub fn run() -> i32 {
     }
 }
 
-fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
+fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
     let sources = SettingSources::of_process(cli.global.flags())
-        .map_err(|error| Failure::usage("the current directory cannot be read").caused_by(error))?;
+        .map_err(|error| CommandFailure::usage("the current directory cannot be read").caused_by(error))?;
     let loaded = settings::load(&sources);
     if loaded.as_ref().is_ok_and(|loaded| loaded.settings.redaction.contacts) {
         redact_contacts_too();
@@ -103,25 +103,25 @@ fn start(cli: Cli, output: Output) -> Result<Exit, Failure> {
                 solve::solve(args, &loaded, &sources, output, &system).await
             })?;
             output.answer(&report, render::solve)?;
-            Ok(if report.outcome == Outcome::Failure { Exit::Failed } else { Exit::Ok })
+            Ok(if report.outcome == Outcome::Failure { CommandExit::Failed } else { CommandExit::Ok })
         }
         Command::Mcp => mcp(&loaded, &sources),
         Command::Demo => demo(&loaded, sources.flags.data_dir.is_some(), output),
         // Done above: they work without settings.
-        Command::Completions { .. } | Command::Doctor => Ok(Exit::Ok),
+        Command::Completions { .. } | Command::Doctor => Ok(CommandExit::Ok),
     }
 }
 
-fn diagnosis(loaded: &Result<Loaded, SettingsError>, output: Output) -> Result<Exit, Failure> {
+fn diagnosis(loaded: &Result<Loaded, SettingsError>, output: Output) -> Result<CommandExit, CommandFailure> {
     if let Ok(loaded) = loaded {
         telemetry::init(&loaded.settings.log, log_level(&Command::Doctor, loaded), false)?;
     }
     let diagnosis = doctor::diagnose(loaded)?;
     output.answer(&diagnosis, render::diagnosis)?;
-    Ok(if diagnosis.status == Grade::Fail { Exit::Failed } else { Exit::Ok })
+    Ok(if diagnosis.status == Grade::Fail { CommandExit::Failed } else { CommandExit::Ok })
 }
 
-fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<Exit, Failure> {
+fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<CommandExit, CommandFailure> {
     use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
 
     let settings = &loaded.settings;
@@ -148,7 +148,7 @@ fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<Exit, Failure> {
         },
     };
     with_serving_bank(loaded, async |system| {
-        let asked_to_end = signals::asked_to_end().map_err(Failure::signals)?;
+        let asked_to_end = signals::asked_to_end().map_err(CommandFailure::signals)?;
         let end = CancellationToken::new();
         let signalled = end.clone();
         tokio::spawn(async move {
@@ -157,11 +157,11 @@ fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<Exit, Failure> {
             signalled.cancel();
         });
         tokio::select! {
-            served = serve_stdio(system.clone(), options, end) => served.map_err(Failure::session),
-            ended = system.ended() => Err(Failure::gave_up(&ended)),
+            served = serve_stdio(system.clone(), options, end) => served.map_err(CommandFailure::session),
+            ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
         }
     })
-    .map(|()| Exit::Ok)
+    .map(|()| CommandExit::Ok)
 }
 
 /// Whether the current directory is the root of a workspace, not something below it.
@@ -170,8 +170,8 @@ fn starts_in(sources: &SettingSources, workspace: &WorkspaceRef) -> bool {
     matches!(workspace, WorkspaceRef::Root(root) if directory.is_ok_and(|directory| directory == Path::new(root)))
 }
 
-fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<Exit, Failure> {
-    let temporary = if keep { None } else { Some(tempfile::tempdir().map_err(Failure::temporary)?) };
+fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<CommandExit, CommandFailure> {
+    let temporary = if keep { None } else { Some(tempfile::tempdir().map_err(CommandFailure::temporary)?) };
     let directory = temporary.as_ref().map_or(loaded.settings.data_dir.as_path(), |temporary| temporary.path());
     let loaded = Loaded { settings: demo::settings(loaded.settings.clone(), directory), ..loaded.clone() };
     let settings = &loaded.settings;

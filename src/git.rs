@@ -163,7 +163,7 @@ impl Log {
 }
 
 /// What git says of a commit.
-struct Entry {
+struct LogEntry {
     commit: Commit,
     committed: Timestamp,
     is_root: bool,
@@ -186,7 +186,7 @@ async fn commits(stdout: impl AsyncRead + Unpin) -> std::io::Result<Log> {
             log.is_cut = true;
             return Ok(log);
         }
-        let Some(Entry { commit, committed, is_root }) = parse(&String::from_utf8_lossy(&entry)) else { continue };
+        let Some(LogEntry { commit, committed, is_root }) = parse(&String::from_utf8_lossy(&entry)) else { continue };
         reverts += commit.reverts.len();
         if reverts > REVERTS_MAX {
             log.is_cut = true;
@@ -222,7 +222,7 @@ async fn read_entry(stdout: &mut (impl AsyncBufRead + Unpin), entry: &mut Vec<u8
 }
 
 /// None for what is no commit.
-fn parse(entry: &str) -> Option<Entry> {
+fn parse(entry: &str) -> Option<LogEntry> {
     let (head, message) = entry.split_once('\n').unwrap_or((entry, ""));
     let mut head = head.split(' ');
     let id = head.next().filter(|id| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
@@ -233,7 +233,7 @@ fn parse(entry: &str) -> Option<Entry> {
     subject.scrub();
     let subject = subject.chars().take(SUBJECT_MAX_CHARS).collect();
     let commit = Commit { id: id.to_ascii_lowercase(), at, subject, reverts: reverts(message) };
-    Some(Entry { commit, committed, is_root })
+    Some(LogEntry { commit, committed, is_root })
 }
 
 /// The first line of what git complains of; all of it is read.

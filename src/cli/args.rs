@@ -16,7 +16,8 @@ mod workspace;
 
 pub(super) use eval::{EmbeddingArgs, EvalCommand, LearningArgs, RelevanceArgs, RetrievalArgs, SpeedArgs};
 pub(super) use memory::{
-    ErrorArgs, FeedbackArgs, ImportArgs, Lesson, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs, UpdateArgs,
+    ErrorArgs, FeedbackArgs, ImportArgs, LessonArgs, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs,
+    UpdateArgs,
 };
 pub(super) use shared::{PageArgs, Sure};
 pub(super) use words::ModeArg;

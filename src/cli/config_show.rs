@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::settings::{CheckoutProposal, Effective, Loaded};
 
 #[derive(Debug, Serialize)]
-pub(super) struct Document<'a> {
+pub(super) struct ConfigDocument<'a> {
     settings: Vec<&'a Effective>,
     workspace: WorkspaceDocument<'a>,
     secrets: Vec<SecretDocument<'a>>,
@@ -36,7 +36,7 @@ struct SecretDocument<'a> {
     problem: Option<String>,
 }
 
-pub(super) fn document(loaded: &Loaded) -> Document<'_> {
+pub(super) fn document(loaded: &Loaded) -> ConfigDocument<'_> {
     let (id, root) = match &loaded.workspace {
         WorkspaceRef::Root(root) => (WorkspaceId::of_root(root), Some(root.as_str())),
         WorkspaceRef::Id(id) => (id.clone(), None),
@@ -46,11 +46,11 @@ pub(super) fn document(loaded: &Loaded) -> Document<'_> {
     let origin = loaded.api_key.as_ref().map(|key| key.origin.as_str());
     let problem = loaded.key_problem.as_ref().map(ToString::to_string);
     let key = SecretDocument { key: "llm.api_key", value: origin.map(|_| "********"), origin, problem };
-    Document { settings: loaded.effective.iter().collect(), workspace, secrets: vec![key] }
+    ConfigDocument { settings: loaded.effective.iter().collect(), workspace, secrets: vec![key] }
 }
 
 /// Readable as a configuration file: what is no setting is a comment.
-pub(super) fn text(document: &Document<'_>) -> String {
+pub(super) fn text(document: &ConfigDocument<'_>) -> String {
     let WorkspaceDocument { id, root, origin, proposal } = &document.workspace;
     let mut lines = vec![format!("# workspace {id} ({}), from: {origin}", root.unwrap_or("path not known here"))];
     if let Some(CheckoutProposal { team, org, ranking, file }) = proposal {

@@ -15,7 +15,7 @@ use reasoning_bank_domain::solve::task::{SolveReport, SolveTask};
 use reasoning_bank_domain::text::tokens;
 use serde::Serialize;
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use crate::settings::{MattsSection, Provider, Settings, TraceSection};
 
 pub(super) mod tour;
@@ -70,8 +70,8 @@ pub(super) fn workspace(data_dir: &Path) -> WorkspaceRef {
 pub(super) async fn run(
     settings: &Settings,
     system: &SystemHandle,
-    mut shown: impl FnMut(usize, &Stop) -> Result<(), Failure>,
-) -> Result<Tour, Failure> {
+    mut shown: impl FnMut(usize, &Stop) -> Result<(), CommandFailure>,
+) -> Result<Tour, CommandFailure> {
     // The tokenizer's vocabulary loads once in a process; that is no part of a task's time.
     let _ = tokio::task::spawn_blocking(|| tokens::estimate("")).await;
     let workspace = workspace(&settings.data_dir);
@@ -103,7 +103,7 @@ async fn solve(
     matts: &MattsSection,
     workspace: &WorkspaceRef,
     system: &SystemHandle,
-) -> Result<Stop, Failure> {
+) -> Result<Stop, CommandFailure> {
     let deadline = Deadline::after(PATIENCE);
     let request = RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(task, workspace.clone(), 10) };
     let found = system.memories.retrieve(request, deadline).await?;

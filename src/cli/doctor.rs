@@ -14,7 +14,7 @@ use crate::embed::{EmbeddingModelError, LocalEmbedder, self};
 use crate::settings::{Loaded, SettingsError};
 use crate::store::{LanceStore, Options};
 use super::session;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 
 mod disk;
 mod key;
@@ -61,8 +61,8 @@ pub(super) struct Diagnosis {
 }
 
 /// Runs all checks that the settings allow.
-pub(super) fn diagnose(loaded: &Result<Loaded, SettingsError>) -> Result<Diagnosis, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+pub(super) fn diagnose(loaded: &Result<Loaded, SettingsError>) -> Result<Diagnosis, CommandFailure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandFailure::runtime)?;
     let checks = runtime.block_on(async {
         let unknown = |name, first| Check::new(name, Grade::Warn, format!("not checked: {first} comes first"));
         match loaded {

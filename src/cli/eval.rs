@@ -10,7 +10,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::Embedder;
 
 use super::args::{EmbeddingArgs, EvalCommand, LearningArgs, RetrievalArgs};
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
 use super::session::{self, with_embedder};
@@ -23,7 +23,7 @@ use crate::settings::Loaded;
 mod relevance;
 mod speed;
 
-pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     match command {
         EvalCommand::Capture(args) => {
             let report = capture::measure(&args.exchanges, &(&loaded.settings.passive).into())?;
@@ -41,8 +41,8 @@ fn embedding_speed(
     args: &EmbeddingArgs,
     loaded: &Loaded,
     output: Output,
-) -> Result<embedding::EmbeddingReport, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+) -> Result<embedding::EmbeddingReport, CommandFailure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandFailure::runtime)?;
     let embedder = session::embedder(loaded, Workload::Bulk)?;
     let progress = output.progress("lengths");
     progress.most(embedding::LENGTHS);
@@ -51,12 +51,12 @@ fn embedding_speed(
     Ok(measured.map_err(Error::from)?)
 }
 
-fn learned(args: &LearningArgs, loaded: &Loaded, output: Output) -> Result<learning::LearningReport, Failure> {
+fn learned(args: &LearningArgs, loaded: &Loaded, output: Output) -> Result<learning::LearningReport, CommandFailure> {
     let scenarios = learning::read(&args.scenarios)?;
     // On one thread the answers of a model that is asked several times at once come in one order, which decides what a
     // budget still covers.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.map_err(Failure::runtime)?;
+    let runtime = runtime.map_err(CommandFailure::runtime)?;
     let embedder = Arc::new(session::embedder(loaded, Workload::Serving)?);
     let progress = output.progress("scenarios");
     progress.most(scenarios.len() as u64);
@@ -67,17 +67,17 @@ fn learned(args: &LearningArgs, loaded: &Loaded, output: Output) -> Result<learn
     measured
 }
 
-fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<RetrievalReport, Failure> {
+fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<RetrievalReport, CommandFailure> {
     let corpus = Arc::new(Corpus::open(&args.corpus)?);
     let queries = dataset::queries(&args.queries)?;
     if corpus.len() == 0 {
-        return Err(Failure::usage(format!("{} has no documents", args.corpus.display())));
+        return Err(CommandFailure::usage(format!("{} has no documents", args.corpus.display())));
     }
     let run = args.out.as_deref().map(create).transpose()?;
     let mut ks: Vec<usize> = args.k.iter().map(|k| *k as usize).collect();
     ks.sort_unstable();
     ks.dedup();
-    let place = tempfile::tempdir().map_err(Failure::temporary)?;
+    let place = tempfile::tempdir().map_err(CommandFailure::temporary)?;
     let mut loaded = loaded.clone();
     loaded.settings.data_dir = place.path().to_owned();
     let embedder = Arc::new(TimedEmbedder::new(session::embedder(&loaded, Workload::Bulk)?));
@@ -117,12 +117,12 @@ fn measure(args: &RetrievalArgs, loaded: &Loaded, output: Output) -> Result<Retr
     })
 }
 
-fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
+fn create(path: &Path) -> Result<BufWriter<File>, CommandFailure> {
     let made = File::create(path).map(BufWriter::new);
-    made.map_err(|error| Failure::usage(format!("{} cannot be written", path.display())).caused_by(error))
+    made.map_err(|error| CommandFailure::usage(format!("{} cannot be written", path.display())).caused_by(error))
 }
 
-impl From<EvalError> for Failure {
+impl From<EvalError> for CommandFailure {
     fn from(error: EvalError) -> Self {
         match error {
             EvalError::Dataset { .. } => Self::usage(error.to_string()).hint("correct or remove what each line names"),

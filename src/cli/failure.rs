@@ -13,7 +13,7 @@ use crate::settings::{ProviderError, SettingsError};
 use crate::telemetry::TelemetryError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exit {
+pub(super) enum CommandExit {
     Ok,
     /// The work failed.
     Failed,
@@ -21,7 +21,7 @@ pub(super) enum Exit {
     Usage,
 }
 
-impl Exit {
+impl CommandExit {
     pub(super) fn code(self) -> i32 {
         match self {
             Self::Ok => 0,
@@ -32,7 +32,7 @@ impl Exit {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Failure {
+pub(super) struct CommandFailure {
     /// The codes that MCP clients meet, and `configuration_invalid`.
     pub(super) code: &'static str,
     pub(super) message: String,
@@ -45,14 +45,14 @@ pub(super) struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) best: Option<Box<BestSoFar>>,
     #[serde(skip)]
-    pub(super) exit: Exit,
+    pub(super) exit: CommandExit,
     /// Part of the answer is on stdout already: no document can be put there any more.
     #[serde(skip)]
     pub(super) is_after_output: bool,
 }
 
-impl Failure {
-    fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
+impl CommandFailure {
+    fn new(exit: CommandExit, code: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
         let (hint, retry_after_ms, best) = (None, None, None);
         Self { code, message, hint, retryable: false, retry_after_ms, best, exit, is_after_output: false }
@@ -60,60 +60,60 @@ impl Failure {
 
     /// The call was wrong.
     pub(super) fn usage(message: impl Into<String>) -> Self {
-        Self::new(Exit::Usage, "invalid_argument", message)
+        Self::new(CommandExit::Usage, "invalid_argument", message)
     }
 
     /// The user was asked and did not agree.
     pub(super) fn declined() -> Self {
-        Self::new(Exit::Failed, "cancelled", "nothing was changed")
+        Self::new(CommandExit::Failed, "cancelled", "nothing was changed")
     }
 
     /// The process was asked to end.
     pub(super) fn ended_by(signal: &str) -> Self {
-        Self::new(Exit::Failed, "cancelled", format!("ended by {signal}"))
+        Self::new(CommandExit::Failed, "cancelled", format!("ended by {signal}"))
     }
 
     /// The answer could not be written out.
     pub(super) fn output(error: std::io::Error) -> Self {
-        Self::new(Exit::Failed, "internal", format!("the answer cannot be written: {error}"))
+        Self::new(CommandExit::Failed, "internal", format!("the answer cannot be written: {error}"))
     }
 
     pub(super) fn runtime(error: std::io::Error) -> Self {
-        Self::new(Exit::Failed, "internal", format!("there are no threads to work with: {error}"))
+        Self::new(CommandExit::Failed, "internal", format!("there are no threads to work with: {error}"))
     }
 
     pub(super) fn signals(error: std::io::Error) -> Self {
-        Self::new(Exit::Failed, "internal", format!("signals cannot be handled: {error}"))
+        Self::new(CommandExit::Failed, "internal", format!("signals cannot be handled: {error}"))
     }
 
     pub(super) fn temporary(error: std::io::Error) -> Self {
-        Self::new(Exit::Failed, "store_unavailable", format!("no temporary directory can be made: {error}"))
+        Self::new(CommandExit::Failed, "store_unavailable", format!("no temporary directory can be made: {error}"))
             .hint("name a directory with --data-dir, or a place for temporary files with TMPDIR")
     }
 
     /// An import puts what it has checked into a file of the data directory.
     pub(super) fn put_aside(error: std::io::Error) -> Self {
-        Self::new(Exit::Failed, "store_unavailable", format!("what was checked cannot be put aside: {error}"))
+        Self::new(CommandExit::Failed, "store_unavailable", format!("what was checked cannot be put aside: {error}"))
             .hint("free as much space in the data directory as the file has, or name another one with --data-dir")
     }
 
     pub(super) fn not_stored(error: std::io::Error) -> Self {
-        Self::new(Exit::Failed, "store_unavailable", format!("the choice cannot be stored: {error}"))
+        Self::new(CommandExit::Failed, "store_unavailable", format!("the choice cannot be stored: {error}"))
             .hint("check that the data directory is writable; --data-dir or REASONING_BANK_DATA names another")
     }
 
     /// A part of a measurement, which is a process of its own.
     pub(super) fn part(message: String) -> Self {
-        Self::new(Exit::Failed, "internal", message).hint("what the part said is above")
+        Self::new(CommandExit::Failed, "internal", message).hint("what the part said is above")
     }
 
     pub(super) fn session(error: SessionError) -> Self {
-        Self::new(Exit::Failed, "internal", error.to_string())
+        Self::new(CommandExit::Failed, "internal", error.to_string())
     }
 
     /// The system restarted too often and ended.
     pub(super) fn gave_up(ended: &Ended) -> Self {
-        Self::new(Exit::Failed, "internal", format!("the system gave up: {ended:?}")).hint("the log says why")
+        Self::new(CommandExit::Failed, "internal", format!("the system gave up: {ended:?}")).hint("the log says why")
     }
 
     pub(super) fn after_output(mut self) -> Self {
@@ -132,39 +132,39 @@ impl Failure {
     }
 }
 
-impl From<SettingsError> for Failure {
+impl From<SettingsError> for CommandFailure {
     fn from(error: SettingsError) -> Self {
-        Self::new(Exit::Usage, "configuration_invalid", error.to_string())
+        Self::new(CommandExit::Usage, "configuration_invalid", error.to_string())
             .hint("correct or remove what each line names")
     }
 }
 
-impl From<TelemetryError> for Failure {
+impl From<TelemetryError> for CommandFailure {
     fn from(error: TelemetryError) -> Self {
-        Self::new(Exit::Usage, "configuration_invalid", error.to_string())
+        Self::new(CommandExit::Usage, "configuration_invalid", error.to_string())
     }
 }
 
-impl From<ProviderError> for Failure {
+impl From<ProviderError> for CommandFailure {
     fn from(error: ProviderError) -> Self {
-        Self::new(Exit::Usage, error.code(), error.to_string()).hint(error.hint())
+        Self::new(CommandExit::Usage, error.code(), error.to_string()).hint(error.hint())
     }
 }
 
-impl From<EmbeddingModelError> for Failure {
+impl From<EmbeddingModelError> for CommandFailure {
     fn from(error: EmbeddingModelError) -> Self {
-        Self::new(Exit::Usage, "configuration_invalid", error.to_string()).hint(error.hint())
+        Self::new(CommandExit::Usage, "configuration_invalid", error.to_string()).hint(error.hint())
     }
 }
 
-impl From<ClientError> for Failure {
+impl From<ClientError> for CommandFailure {
     fn from(error: ClientError) -> Self {
-        Self::new(Exit::Usage, "llm_unavailable", error.to_string())
+        Self::new(CommandExit::Usage, "llm_unavailable", error.to_string())
             .hint("install the certificates of the system (the package ca-certificates), or choose another `--llm`")
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CommandFailure {
     fn from(error: Error) -> Self {
         let mut failure = Self::new(exit_of(&error), error.code(), error.to_string()).hint(error.hint());
         failure.retryable = error.retryable();
@@ -177,7 +177,7 @@ impl From<Error> for Failure {
 }
 
 /// 2 where the caller or the configuration has to change, an unknown workspace included: it stands for a wrong path.
-fn exit_of(error: &Error) -> Exit {
+fn exit_of(error: &Error) -> CommandExit {
     match error {
         Error::InvalidArgument { .. }
         | Error::MemoryInvalid(_)
@@ -188,8 +188,8 @@ fn exit_of(error: &Error) -> Exit {
         | Error::WorkspaceRequired(_)
         | Error::ConsentRequired { .. }
         | Error::KeyRejected(_)
-        | Error::Store(StoreError::OtherEmbedder { .. } | StoreError::NewerFormat { .. }) => Exit::Usage,
-        _ => Exit::Failed,
+        | Error::Store(StoreError::OtherEmbedder { .. } | StoreError::NewerFormat { .. }) => CommandExit::Usage,
+        _ => CommandExit::Failed,
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn what_the_caller_must_correct_exits_with_2_and_what_went_wrong_with_1() {
-        let exit = |error: Error| Failure::from(error).exit.code();
+        let exit = |error: Error| CommandFailure::from(error).exit.code();
         assert_eq!(exit(Error::invalid("query", "is empty")), 2);
         assert_eq!(exit(Error::WorkspaceUnknown("0123456789abcdef".into())), 2);
         assert_eq!(exit(Error::Store(StoreError::NewerFormat { found: 2, known: 1 })), 2);
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn the_best_solution_of_a_solve_cut_short_is_in_the_document() {
         let best = Some(Box::new(BestSoFar { solution: "fn main() {}".into(), score: Some(0.4) }));
-        let failure = Failure::from(Error::TokenBudgetExceeded { used: 12, limit: 10, best });
+        let failure = CommandFailure::from(Error::TokenBudgetExceeded { used: 12, limit: 10, best });
         let document = serde_json::to_value(&failure).unwrap();
         assert_eq!(document["code"], "token_budget_exceeded");
         assert_eq!(document["best"]["score"], 0.4);

@@ -1,13 +1,13 @@
 //! `genealogy`: the tree around a memory, as text, as a document, or for those that draw.
 
 use super::args::GenealogyArgs;
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
 use super::session::{patience, with_bank};
 use crate::settings::Loaded;
 
-pub(super) fn command(args: &GenealogyArgs, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+pub(super) fn command(args: &GenealogyArgs, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let tree = with_bank(loaded, async |bank| {
         Ok(bank.memories.genealogy(args.id, &loaded.workspace, args.depth, patience()).await?)
     })?;

@@ -4,30 +4,30 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 
 /// More than the longest task or memory there may be, in whatever script and escaped as JSON.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The text of a file; `-` is stdin.
-pub(super) fn read(path: &Path) -> Result<String, Failure> {
+pub(super) fn read(path: &Path) -> Result<String, CommandFailure> {
     if path.as_os_str() == "-" {
         return bounded(io::stdin().lock(), "stdin");
     }
     let name = path.display().to_string();
     match File::open(path) {
         Ok(file) => bounded(file, &name),
-        Err(error) => Err(Failure::usage(format!("{name} cannot be read")).caused_by(error)),
+        Err(error) => Err(CommandFailure::usage(format!("{name} cannot be read")).caused_by(error)),
     }
 }
 
-fn bounded(source: impl Read, name: &str) -> Result<String, Failure> {
+fn bounded(source: impl Read, name: &str) -> Result<String, CommandFailure> {
     let mut text = String::new();
     let read = source.take(MAX_BYTES + 1).read_to_string(&mut text);
     match read.map(|bytes| bytes as u64 > MAX_BYTES) {
         Ok(false) => Ok(text),
-        Ok(true) => Err(Failure::usage(format!("{name} has more than {MAX_BYTES} bytes"))),
-        Err(error) => Err(Failure::usage(format!("{name} cannot be read")).caused_by(error)),
+        Ok(true) => Err(CommandFailure::usage(format!("{name} has more than {MAX_BYTES} bytes"))),
+        Err(error) => Err(CommandFailure::usage(format!("{name} cannot be read")).caused_by(error)),
     }
 }
 

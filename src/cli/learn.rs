@@ -16,9 +16,9 @@ use reasoning_bank_domain::learning::capture::{Captured, Fate, Novelty, trust_of
 use reasoning_bank_domain::learning::transcript::{self, Format, MAX_FILE_BYTES, Transcript, Unreadable};
 use serde::Serialize;
 
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
-use super::progress::Progress;
+use super::progress::ProgressIndicator;
 use super::render;
 use super::session::with_bulk_bank;
 use crate::settings::Loaded;
@@ -28,9 +28,9 @@ const BATCH_PATIENCE: Duration = Duration::from_secs(600);
 
 /// What became of all files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub(super) struct Learned {
+pub(super) struct LearnReport {
     pub(super) files: Vec<LearnedFile>,
-    pub(super) total: Counts,
+    pub(super) total: ExchangeCounts,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -40,7 +40,7 @@ pub(super) struct LearnedFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<Format>,
     #[serde(flatten)]
-    pub(super) counts: Counts,
+    pub(super) counts: ExchangeCounts,
     pub(super) unreadable: Unreadable,
     /// Exchanges beyond those that are taken of one file.
     pub(super) left_out: usize,
@@ -55,7 +55,7 @@ pub(super) struct LearnedFile {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub(super) struct Counts {
+pub(super) struct ExchangeCounts {
     pub(super) exchanges: usize,
     /// New memories.
     pub(super) kept: usize,
@@ -67,7 +67,7 @@ pub(super) struct Counts {
     pub(super) refused: BTreeMap<&'static str, usize>,
 }
 
-impl Counts {
+impl ExchangeCounts {
     fn count(&mut self, fate: Fate) {
         self.exchanges += 1;
         match fate {
@@ -91,23 +91,23 @@ impl Counts {
     }
 }
 
-pub(super) fn command(files: &[PathBuf], loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+pub(super) fn command(files: &[PathBuf], loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let learned = with_bulk_bank(loaded, async |system| {
         let progress = output.progress("exchanges");
         learn(files, &loaded.workspace, &system, &progress).await
     })?;
     output.answer(&learned, render::learned)?;
     let failed = learned.files.iter().any(|file| file.error.is_some());
-    Ok(if failed { Exit::Failed } else { Exit::Ok })
+    Ok(if failed { CommandExit::Failed } else { CommandExit::Ok })
 }
 
 async fn learn(
     files: &[PathBuf],
     workspace: &WorkspaceRef,
     system: &SystemHandle,
-    progress: &Progress,
-) -> Result<Learned, Failure> {
-    let mut learned = Learned::default();
+    progress: &ProgressIndicator,
+) -> Result<LearnReport, CommandFailure> {
+    let mut learned = LearnReport::default();
     for path in files {
         let reading = path.clone();
         let read = tokio::task::spawn_blocking(move || read(&reading)).await.map_err(Error::internal)?;
@@ -169,6 +169,6 @@ fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn broken_off(error: Error) -> Failure {
-    Failure::from(error).hint("learn the same files again: what was learned already adds nothing")
+fn broken_off(error: Error) -> CommandFailure {
+    CommandFailure::from(error).hint("learn the same files again: what was learned already adds nothing")
 }

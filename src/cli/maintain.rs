@@ -10,7 +10,7 @@ use reasoning_bank_domain::evidence::stability::{History, Stability};
 use reasoning_bank_domain::retrieval::responses::OpenLink;
 use serde::Serialize;
 
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
 use super::session::{patience, with_bank};
@@ -35,7 +35,7 @@ pub(super) struct Maintenance {
     pub(super) stability: Option<Stability>,
     /// Of the store; absent where nothing was done.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) upkeep: Option<Upkeep>,
+    pub(super) upkeep: Option<UpkeepSummary>,
     /// Memories that deserve to be shared more widely, and are not.
     pub(super) open_promotions: usize,
     /// Memories that newer ones were found to update, and nobody has decided about: the first of them, and how many there
@@ -48,7 +48,7 @@ pub(super) struct Maintenance {
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Upkeep {
+pub(super) struct UpkeepSummary {
     pub(super) slices: u32,
     pub(super) fragments_removed: u64,
     pub(super) versions_removed: u64,
@@ -60,7 +60,7 @@ pub(super) struct Upkeep {
     pub(super) more: bool,
 }
 
-impl Upkeep {
+impl UpkeepSummary {
     fn add(&mut self, slice: &Maintained) {
         let Maintained { busy, fragments_removed, versions_removed, more } = *slice;
         self.slices += 1;
@@ -70,12 +70,12 @@ impl Upkeep {
     }
 }
 
-pub(super) fn command(apply: bool, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+pub(super) fn command(apply: bool, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let done = with_bank(loaded, async |bank| maintain(apply, loaded, &bank).await)?;
     output.answer(&done, render::maintained)
 }
 
-async fn maintain(apply: bool, loaded: &Loaded, bank: &SystemHandle) -> Result<Maintenance, Failure> {
+async fn maintain(apply: bool, loaded: &Loaded, bank: &SystemHandle) -> Result<Maintenance, CommandFailure> {
     let mut notes = Vec::new();
     let root = bank.workspaces.resolve(&loaded.workspace, patience()).await?.workspace.root;
     let stability = match history(&root).await {
@@ -105,8 +105,8 @@ async fn history(root: &str) -> Result<History, String> {
 }
 
 /// Slice by slice, until nothing is left to do or five minutes are over.
-pub(super) async fn upkeep(bank: &SystemHandle) -> Result<Upkeep, Failure> {
-    let mut done = Upkeep::default();
+pub(super) async fn upkeep(bank: &SystemHandle) -> Result<UpkeepSummary, CommandFailure> {
+    let mut done = UpkeepSummary::default();
     let all = Deadline::after(UPKEEP_LIMIT);
     while done.slices < SLICES_MAX && !all.passed() {
         done.add(&bank.store.maintain(all.at_most(SLICE_LIMIT)).await?);

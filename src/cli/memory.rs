@@ -13,7 +13,7 @@ use reasoning_bank_domain::retrieval::conditions::{Conditions, TimeRange};
 use reasoning_bank_domain::retrieval::responses::{Explained, MemoryDetail, Recorded, Retrieved};
 
 use super::args::{MemoryCommand, OnlyArgs, RecordArgs, SearchArgs};
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::session::{patience, rewriting, with_bank, with_bulk_bank, with_searching_bank};
 use super::{input, render};
@@ -28,9 +28,9 @@ mod record;
 pub(super) use edit::Deleted;
 use export::export;
 use import::import;
-pub(super) use import::{Counts, Imported};
+pub(super) use import::{ImportCounts, Imported};
 
-pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     match command {
         MemoryCommand::Search(args) => {
             if args.explain {
@@ -94,7 +94,7 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
                 let mut out = io::BufWriter::new(io::stdout().lock());
                 export(workspace, vectors, with_jobs, output.json, &bank, &mut out).await
             })
-            .map(|()| Exit::Ok)
+            .map(|()| CommandExit::Ok)
         }
         MemoryCommand::Import(args) => {
             let imported = with_bulk_bank(loaded, async |bank| import(&args, loaded, output, &bank).await)?;
@@ -103,7 +103,7 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
     }
 }
 
-fn pin(id: MemoryId, pinned: bool, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+fn pin(id: MemoryId, pinned: bool, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let changed = with_bank(loaded, async |bank| edit::pin(id, pinned, loaded, &bank, patience()).await)?;
     output.answer(&changed, render::updated)
 }
@@ -113,7 +113,7 @@ async fn search(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Retrieved, Failure> {
+) -> Result<Retrieved, CommandFailure> {
     let request = searched(args, loaded, system, deadline).await?;
     Ok(system.memories.retrieve(request, deadline).await?)
 }
@@ -123,7 +123,7 @@ async fn explain(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Explained, Failure> {
+) -> Result<Explained, CommandFailure> {
     let request = searched(args, loaded, system, deadline).await?;
     Ok(system.memories.explain(request, deadline).await?)
 }
@@ -149,7 +149,7 @@ async fn searched(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<RetrieveRequest, Failure> {
+) -> Result<RetrieveRequest, CommandFailure> {
     let n = args.n.map_or(loaded.settings.retrieval.n_results, |n| n as usize);
     let root = system.workspaces.resolve(&loaded.workspace, deadline).await?.workspace.root;
     let (conditions, made) = narrowed(args.only);
@@ -174,7 +174,7 @@ async fn record(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Recorded, Failure> {
+) -> Result<Recorded, CommandFailure> {
     let mut lesson = match &args.file {
         Some(path) => record::LessonFile::parse(&input::read(path)?)?,
         None => record::LessonFile::of_flags(args.lesson, args.error),
@@ -186,9 +186,9 @@ async fn record(
     Ok(system.memories.record(lesson.into_request(workspace), deadline).await?)
 }
 
-fn named_workspace(named: &str, loaded: &Loaded) -> Result<WorkspaceRef, Failure> {
+fn named_workspace(named: &str, loaded: &Loaded) -> Result<WorkspaceRef, CommandFailure> {
     project::workspace(named, Path::new("."), loaded.settings.workspace.identity)
-        .map_err(|error| Failure::usage("workspace").caused_by(error))
+        .map_err(|error| CommandFailure::usage("workspace").caused_by(error))
 }
 
 async fn get(
@@ -196,7 +196,7 @@ async fn get(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<MemoryDetail, Failure> {
+) -> Result<MemoryDetail, CommandFailure> {
     Ok(system.memories.show(id, &loaded.workspace, deadline).await?)
 }
 

@@ -7,7 +7,7 @@ use reasoning_bank_domain::safety::secrets::{Scrub, redact, scrub};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::render::clean;
 use super::render::style::{bad, bold, doubtful};
 
@@ -19,14 +19,18 @@ pub(super) struct Output {
 
 impl Output {
     /// Prints the answer: its document, or the text made of it.
-    pub(super) fn answer<T: Serialize>(self, answer: &T, text: impl FnOnce(&T) -> String) -> Result<Exit, Failure> {
+    pub(super) fn answer<T: Serialize>(
+        self,
+        answer: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<CommandExit, CommandFailure> {
         if self.json {
-            let document = serde_json::to_string(answer).map_err(|error| Failure::output(error.into()))?;
+            let document = serde_json::to_string(answer).map_err(|error| CommandFailure::output(error.into()))?;
             line(&escaped_in_json(&without_secrets(&document)))
         } else {
             line(redact(text(answer).trim_end()).text.as_ref())
         }
-        .map(|()| Exit::Ok)
+        .map(|()| CommandExit::Ok)
     }
 
     pub(super) fn warning(self, text: &str) {
@@ -36,7 +40,7 @@ impl Output {
     }
 
     /// Without secrets: a failure repeats what it was given.
-    pub(super) fn failure(self, failure: &Failure) -> Exit {
+    pub(super) fn failure(self, failure: &CommandFailure) -> CommandExit {
         if self.json && !failure.is_after_output {
             let _ = line(&document(failure).to_string());
         }
@@ -72,26 +76,26 @@ fn without_secrets(document: &str) -> String {
     out
 }
 
-fn document(failure: &Failure) -> Value {
+fn document(failure: &CommandFailure) -> Value {
     let mut document = json!({ "error": failure });
     document.scrub();
     document
 }
 
 /// A line on stdout, without colours where it is no terminal. That nobody reads it any more (`| head`) is no failure.
-pub(super) fn line(text: &str) -> Result<(), Failure> {
+pub(super) fn line(text: &str) -> Result<(), CommandFailure> {
     let mut stdout = anstream::stdout().lock();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::output(error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandFailure::output(error)),
         _ => Ok(()),
     }
 }
 
 /// What clap says: help and version on stdout, wrong arguments on stderr.
-pub(super) fn usage(error: &clap::Error) -> Exit {
+pub(super) fn usage(error: &clap::Error) -> CommandExit {
     if !error.use_stderr() {
         let _ = error.print();
-        return Exit::Ok;
+        return CommandExit::Ok;
     }
     let asks_for_json =
         std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
@@ -104,8 +108,8 @@ pub(super) fn usage(error: &clap::Error) -> Exit {
     let _ = write!(anstream::stderr(), "{said}");
     if asks_for_json {
         let message = plain.split("\n\n").next().unwrap_or(&plain).trim_start_matches("error: ").trim();
-        let failure = Failure::usage(message).hint("`--help` after a command shows what it takes");
+        let failure = CommandFailure::usage(message).hint("`--help` after a command shows what it takes");
         let _ = line(&document(&failure).to_string());
     }
-    Exit::Usage
+    CommandExit::Usage
 }

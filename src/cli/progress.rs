@@ -11,13 +11,13 @@ use super::output::Output;
 const REDRAW: Duration = Duration::from_millis(100);
 
 /// A bar that is gone when it is dropped.
-pub(super) struct Progress(ProgressBar);
+pub(super) struct ProgressIndicator(ProgressBar);
 
 impl Output {
     /// `what` is counted, in the plural: `model calls`.
-    pub(super) fn progress(self, what: &'static str) -> Progress {
+    pub(super) fn progress(self, what: &'static str) -> ProgressIndicator {
         if self.json || self.quiet || !io::stderr().is_terminal() {
-            return Progress(ProgressBar::hidden());
+            return ProgressIndicator(ProgressBar::hidden());
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_message(what);
         // The template is a constant; were it wrong, indicatif's own would do.
@@ -25,11 +25,11 @@ impl Output {
             bar.set_style(style);
         }
         bar.enable_steady_tick(REDRAW);
-        Progress(bar)
+        ProgressIndicator(bar)
     }
 }
 
-impl Progress {
+impl ProgressIndicator {
     pub(super) fn done(&self, count: u64) {
         self.0.set_position(count);
     }
@@ -46,7 +46,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressIndicator {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

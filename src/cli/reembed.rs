@@ -6,7 +6,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::Embedder;
 use serde::Serialize;
 
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::{render, session};
 use crate::embed::{LocalEmbedder, Workload};
@@ -27,8 +27,8 @@ pub(super) struct Reembedded {
     pub(super) seconds: f64,
 }
 
-pub(super) fn command(loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+pub(super) fn command(loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandFailure::runtime)?;
     let embedder = session::embedder(loaded, Workload::Bulk)?;
     let done = runtime.block_on(reembed(loaded, &embedder, output));
     // A read or write that hangs must not hold the process.
@@ -36,7 +36,7 @@ pub(super) fn command(loaded: &Loaded, output: Output) -> Result<Exit, Failure> 
     output.answer(&done?, render::reembedded)
 }
 
-async fn reembed(loaded: &Loaded, embedder: &LocalEmbedder, output: Output) -> Result<Reembedded, Failure> {
+async fn reembed(loaded: &Loaded, embedder: &LocalEmbedder, output: Output) -> Result<Reembedded, CommandFailure> {
     let (begun, dir) = (Instant::now(), &loaded.settings.data_dir);
     let from = LanceStore::embedder_of(dir).await.map_err(Error::from)?;
     let mut done = Reembedded {

@@ -9,10 +9,10 @@ use reasoning_bank_actors::system::SystemHandle;
 use tokio::runtime::Builder;
 
 use crate::bootstrap::{Bank, ChosenModel};
-use crate::embed::{EmbedderOptions, EmbeddingModelError, LocalEmbedder, EmbeddingModelError, Workload};
+use crate::embed::{EmbedderOptions, EmbeddingModelError, LocalEmbedder, Workload};
 use crate::llm::{KeyCheck, KeyVerdict};
 use crate::settings::Loaded;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 
 /// For what still runs when a command is done.
 const GRACE: Duration = Duration::from_secs(5);
@@ -47,24 +47,24 @@ pub(super) fn embedder(loaded: &Loaded, work: Workload) -> Result<LocalEmbedder,
 /// Starts the bank without a language model, does the work, and stops in order.
 pub(super) fn with_bank<T>(
     loaded: &Loaded,
-    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
     run(loaded, ChosenModel::none(), Duration::ZERO, work)
 }
 
 /// The same for work that searches once: a search by meaning needs the embedding model, and does not wait for it.
 pub(super) fn with_searching_bank<T>(
     loaded: &Loaded,
-    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
     run(loaded, ChosenModel::none(), MODEL_PATIENCE, work)
 }
 
 /// The same for work that solves a task, with the language model that is configured.
 pub(super) fn with_solving_bank<T>(
     loaded: &Loaded,
-    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
     loaded.check_provider(false)?;
     run(loaded, ChosenModel::of(loaded)?, MODEL_PATIENCE, work)
 }
@@ -73,8 +73,8 @@ pub(super) fn with_solving_bank<T>(
 /// language model too, and works in the background.
 pub(super) fn with_serving_bank<T>(
     loaded: &Loaded,
-    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
     loaded.check_provider(true)?;
     let embedder = Arc::new(embedder(loaded, Workload::Serving)?);
     let work = async move |bank: &Bank| work(bank.handle()).await;
@@ -84,8 +84,8 @@ pub(super) fn with_serving_bank<T>(
 /// The same for work that embeds many texts.
 pub(super) fn with_bulk_bank<T>(
     loaded: &Loaded,
-    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
     let embedder = Arc::new(embedder(loaded, Workload::Bulk)?);
     let work = async move |bank: &Bank| work(bank.handle()).await;
     run_with(loaded, ChosenModel::none(), embedder, Duration::ZERO, false, work)
@@ -95,8 +95,8 @@ pub(super) fn with_bulk_bank<T>(
 pub(super) fn with_embedder<T>(
     loaded: &Loaded,
     embedder: Arc<dyn Embedder>,
-    work: impl AsyncFnOnce(&Bank) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl AsyncFnOnce(&Bank) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
     run_with(loaded, ChosenModel::none(), embedder, MODEL_PATIENCE, false, work)
 }
 
@@ -104,8 +104,8 @@ fn run<T>(
     loaded: &Loaded,
     chosen: ChosenModel,
     model_patience: Duration,
-    work: impl AsyncFnOnce(SystemHandle) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
     let embedder = Arc::new(embedder(loaded, Workload::Serving)?);
     run_with(loaded, chosen, embedder, model_patience, false, async move |bank: &Bank| work(bank.handle()).await)
 }
@@ -116,9 +116,9 @@ fn run_with<T>(
     embedder: Arc<dyn Embedder>,
     model_patience: Duration,
     in_background: bool,
-    work: impl AsyncFnOnce(&Bank) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+    work: impl AsyncFnOnce(&Bank) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
+    let runtime = Builder::new_multi_thread().enable_all().build().map_err(CommandFailure::runtime)?;
     let done = runtime.block_on(async {
         let bank = Bank::start(&loaded.settings, loaded.root_name(), chosen.model, embedder, in_background).await?;
         let work = async {

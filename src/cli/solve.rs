@@ -9,21 +9,21 @@ use reasoning_bank_actors::ports::Verifier;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::solve::task::{Progress as Steps, SolveReport, SolveTask};
+use reasoning_bank_domain::solve::task::{ProgressIndicator as Steps, SolveReport, SolveTask};
 use tokio::sync::watch;
+use verify::ShellCheck;
 
-use super::args::SolveArgs;
-use super::failure::Failure;
+use crate::project::{Identity, self};
+use crate::settings::{Loaded, MattsSection, SettingSources, self};
 use super::input;
+use super::args::SolveArgs;
+use super::failure::CommandFailure;
 use super::output::Output;
-use super::progress::Progress;
+use super::progress::ProgressIndicator;
 use super::session::patience;
-use crate::project::{self, Identity};
-use crate::settings::{self, Loaded, MattsSection, SettingSources};
 
 mod verify;
 
-use verify::ShellCheck;
 
 pub(super) async fn solve(
     args: SolveArgs,
@@ -31,7 +31,7 @@ pub(super) async fn solve(
     sources: &SettingSources,
     output: Output,
     system: &SystemHandle,
-) -> Result<SolveReport, Failure> {
+) -> Result<SolveReport, CommandFailure> {
     let root = root(loaded, system).await?;
     let verifier = match args.verify.clone() {
         Some(command) => Some(check(command, &root, loaded, sources)?),
@@ -60,7 +60,7 @@ pub(super) async fn solve(
 }
 
 /// The project root of the workspace, also where the store cannot tell whether it was moved there.
-async fn root(loaded: &Loaded, system: &SystemHandle) -> Result<String, Failure> {
+async fn root(loaded: &Loaded, system: &SystemHandle) -> Result<String, CommandFailure> {
     match (system.workspaces.resolve(&loaded.workspace, patience()).await, &loaded.workspace) {
         (Ok(resolved), _) => Ok(resolved.workspace.root),
         (Err(_), WorkspaceRef::Root(root)) => Ok(root.clone()),
@@ -68,14 +68,19 @@ async fn root(loaded: &Loaded, system: &SystemHandle) -> Result<String, Failure>
     }
 }
 
-fn check(command: String, root: &str, loaded: &Loaded, sources: &SettingSources) -> Result<Arc<dyn Verifier>, Failure> {
+fn check(
+    command: String,
+    root: &str,
+    loaded: &Loaded,
+    sources: &SettingSources,
+) -> Result<Arc<dyn Verifier>, CommandFailure> {
     if command.trim().is_empty() {
-        return Err(Failure::usage("--verify: the command is blank"));
+        return Err(CommandFailure::usage("--verify: the command is blank"));
     }
     let directory = directory(root, loaded.settings.workspace.identity, sources);
     if !directory.is_dir() {
         let problem = format!("--verify: the workspace's directory {} does not exist", directory.display());
-        return Err(Failure::usage(problem).hint("name a workspace that is there with --workspace"));
+        return Err(CommandFailure::usage(problem).hint("name a workspace that is there with --workspace"));
     }
     Ok(Arc::new(ShellCheck { command, directory }))
 }
@@ -88,7 +93,7 @@ fn directory(root: &str, identity: Identity, sources: &SettingSources) -> PathBu
     work_tree.unwrap_or_else(|| PathBuf::from(root))
 }
 
-fn task(args: SolveArgs, matts: &MattsSection) -> Result<SolveTask, Failure> {
+fn task(args: SolveArgs, matts: &MattsSection) -> Result<SolveTask, CommandFailure> {
     let task = if args.task == "-" { input::read(Path::new("-"))? } else { args.task };
     let configured = if matts.enabled && !args.no_matts { matts.k } else { 1 };
     Ok(SolveTask {
@@ -102,7 +107,7 @@ fn task(args: SolveArgs, matts: &MattsSection) -> Result<SolveTask, Failure> {
 }
 
 /// Ends with the work.
-async fn show(bar: Progress, mut progress: watch::Receiver<Steps>) {
+async fn show(bar: ProgressIndicator, mut progress: watch::Receiver<Steps>) {
     while progress.changed().await.is_ok() {
         let Steps { completed, total } = *progress.borrow_and_update();
         bar.most(total.into());

@@ -1,13 +1,13 @@
 //! `stats`: the statistics document of this process over the bank.
 
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
 use super::session::{patience, with_searching_bank};
 use crate::settings::Loaded;
 
 /// Waits for the embedding model, so that the answer does not call it missing. `reset` comes first: the answer shows that nothing but counters was reset.
-pub(super) fn command(reset: bool, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+pub(super) fn command(reset: bool, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let statistics = with_searching_bank(loaded, async |bank| {
         if reset {
             bank.reset_statistics();

@@ -3,13 +3,13 @@
 use reasoning_bank_domain::memory::ids::TraceId;
 
 use super::args::TraceCommand;
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
 use super::session::{patience, with_bank};
 use crate::settings::Loaded;
 
-pub(super) fn command(command: TraceCommand, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+pub(super) fn command(command: TraceCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let workspace = &loaded.workspace;
     match command {
         TraceCommand::List(page) => {

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::args::{Sure, WorkspaceCommand};
 use super::confirm::confirm;
-use super::failure::{Exit, Failure};
+use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
 use super::session::{patience, rewriting, with_bank};
@@ -25,7 +25,7 @@ pub(super) fn command(
     loaded: &Loaded,
     sources: &SettingSources,
     output: Output,
-) -> Result<Exit, Failure> {
+) -> Result<CommandExit, CommandFailure> {
     let here = Here { loaded, base: &sources.directory };
     match command {
         WorkspaceCommand::List => {
@@ -60,12 +60,12 @@ pub(super) fn command(
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Listed {
-    pub(super) workspaces: Vec<Entry>,
+pub(super) struct WorkspaceList {
+    pub(super) workspaces: Vec<WorkspaceEntry>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Entry {
+pub(super) struct WorkspaceEntry {
     #[serde(flatten)]
     pub(super) workspace: Workspace,
     /// The one that is meant here.
@@ -73,7 +73,7 @@ pub(super) struct Entry {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Shown {
+pub(super) struct WorkspaceOverview {
     #[serde(flatten)]
     pub(super) detail: WorkspaceDetail,
     /// How it came to be the one that is meant.
@@ -104,7 +104,7 @@ pub(super) struct Switched {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Removed {
+pub(super) struct WorkspaceRemoval {
     pub(super) id: WorkspaceId,
     pub(super) name: String,
     pub(super) removed: Erased,
@@ -120,53 +120,54 @@ struct Here<'a> {
 }
 
 impl Here<'_> {
-    async fn list(&self, bank: &SystemHandle) -> Result<Listed, Failure> {
+    async fn list(&self, bank: &SystemHandle) -> Result<WorkspaceList, CommandFailure> {
         let workspaces = bank.workspaces.list(patience()).await?;
         let current = bank.workspaces.resolve(&self.loaded.workspace, patience()).await.map(|it| it.workspace.id);
         let entry = |workspace: Workspace| {
             let current = current.as_ref() == Ok(&workspace.id);
-            Entry { workspace, current }
+            WorkspaceEntry { workspace, current }
         };
-        Ok(Listed { workspaces: workspaces.into_iter().map(entry).collect() })
+        Ok(WorkspaceList { workspaces: workspaces.into_iter().map(entry).collect() })
     }
 
-    async fn show(&self, bank: &SystemHandle) -> Result<Shown, Failure> {
+    async fn show(&self, bank: &SystemHandle) -> Result<WorkspaceOverview, CommandFailure> {
         let detail = bank.workspaces.show(&self.loaded.workspace, patience()).await?;
         let ranking = settings::agreed(&self.loaded.settings.data_dir, &detail.workspace.root);
         let (origin, proposal) = (self.loaded.workspace_origin.clone(), self.loaded.proposal.clone());
-        Ok(Shown { detail, origin, proposal, ranking })
+        Ok(WorkspaceOverview { detail, origin, proposal, ranking })
     }
 
-    fn switch(&self, path: &str) -> Result<Switched, Failure> {
+    fn switch(&self, path: &str) -> Result<Switched, CommandFailure> {
         let workspace = self.named(path)?;
         if let WorkspaceRef::Root(root) = &workspace
             && !self.base.join(path).exists()
         {
-            return Err(Failure::usage(format!("{root} does not exist")).hint("name a directory, or an id"));
+            return Err(CommandFailure::usage(format!("{root} does not exist")).hint("name a directory, or an id"));
         }
         // Its id need not be that of its root: it may have been moved there.
         let Workspace { id, name, root, .. } =
             with_bank(self.loaded, async |bank| Ok(bank.workspaces.resolve(&workspace, patience()).await?.workspace))?;
         let data_dir = &self.loaded.settings.data_dir;
-        let file = settings::store_default(data_dir, &workspace).map_err(Failure::not_stored)?;
+        let file = settings::store_default(data_dir, &workspace).map_err(CommandFailure::not_stored)?;
         Ok(Switched { id, name, root, file })
     }
 
-    async fn move_root(&self, old: &str, new: &Path, bank: &SystemHandle) -> Result<Workspace, Failure> {
+    async fn move_root(&self, old: &str, new: &Path, bank: &SystemHandle) -> Result<Workspace, CommandFailure> {
         let old = self.registered(old, bank).await?;
         if !self.base.join(new).is_dir() {
             let problem = format!("{} is no directory", new.display());
-            return Err(Failure::usage(problem).hint("move the directory first, then name where it is"));
+            return Err(CommandFailure::usage(problem).hint("move the directory first, then name where it is"));
         }
         let identity = self.loaded.settings.workspace.identity;
-        let root = project::root(new, self.base, identity).map_err(|error| Failure::usage(error.to_string()))?;
+        let root = project::root(new, self.base, identity).map_err(|error| CommandFailure::usage(error.to_string()))?;
         Ok(bank.workspaces.move_root(&WorkspaceRef::Id(old.id), &root, patience()).await?)
     }
 
     /// Asks with what would change.
-    async fn trust(&self, path: &Path, sure: Sure, bank: &SystemHandle) -> Result<Trusted, Failure> {
+    async fn trust(&self, path: &Path, sure: Sure, bank: &SystemHandle) -> Result<Trusted, CommandFailure> {
         let Settings { workspace: WorkspaceSection { identity, .. }, data_dir, .. } = &self.loaded.settings;
-        let root = project::root(path, self.base, *identity).map_err(|error| Failure::usage(error.to_string()))?;
+        let root =
+            project::root(path, self.base, *identity).map_err(|error| CommandFailure::usage(error.to_string()))?;
         let proposal = settings::proposal(Path::new(&root))?;
         let agreed = settings::agreed(data_dir, &root);
         let named = WorkspaceRef::Root(root.clone());
@@ -194,23 +195,31 @@ impl Here<'_> {
             confirm(&format!("Let {} {}", now.root, changes.join(", and ")), sure)?;
         }
         let workspace = bank.workspaces.trust(&named, team, org, patience()).await?;
-        settings::agree(data_dir, &root, ranking.clone()).map_err(Failure::not_stored)?;
+        settings::agree(data_dir, &root, ranking.clone()).map_err(CommandFailure::not_stored)?;
         Ok(Trusted { workspace, ranking })
     }
 
-    async fn purge_traces(&self, older_than: Option<u32>, sure: Sure, bank: &SystemHandle) -> Result<Removed, Failure> {
+    async fn purge_traces(
+        &self,
+        older_than: Option<u32>,
+        sure: Sure,
+        bank: &SystemHandle,
+    ) -> Result<WorkspaceRemoval, CommandFailure> {
         let workspace = bank.workspaces.resolve(&self.loaded.workspace, patience()).await?.workspace;
         let (before, which) = match older_than {
             Some(days) => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
                 let before = Timestamp::now().checked_sub(age);
-                (before.map_err(|error| Failure::usage(error.to_string()))?, format!("traces older than {days} days"))
+                (
+                    before.map_err(|error| CommandFailure::usage(error.to_string()))?,
+                    format!("traces older than {days} days"),
+                )
             }
             None => (Timestamp::now(), "all traces".to_owned()),
         };
         confirm(&format!("Remove {which} of {} ({}) for good", workspace.name, workspace.root), sure)?;
         let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, rewriting()).await?;
-        Ok(Removed { id: workspace.id, name: workspace.name, removed, promoted_kept: None })
+        Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept: None })
     }
 
     async fn delete(
@@ -219,7 +228,7 @@ impl Here<'_> {
         with_promoted: bool,
         sure: Sure,
         bank: &SystemHandle,
-    ) -> Result<Removed, Failure> {
+    ) -> Result<WorkspaceRemoval, CommandFailure> {
         let workspace = self.registered(path, bank).await?;
         let named = WorkspaceRef::Id(workspace.id.clone());
         let detail = bank.workspaces.show(&named, patience()).await?;
@@ -234,22 +243,22 @@ impl Here<'_> {
         let what = format!("Delete the workspace {} ({}; {holds}{along}) for good", workspace.name, workspace.root);
         confirm(&what, sure)?;
         let removed = bank.memories.delete_workspace_with(&copies, &named, rewriting()).await?;
-        settings::forget(&self.loaded.settings.data_dir, &workspace).map_err(Failure::not_stored)?;
+        settings::forget(&self.loaded.settings.data_dir, &workspace).map_err(CommandFailure::not_stored)?;
         let promoted_kept = Some(all_copies - deleted_copies);
-        Ok(Removed { id: workspace.id, name: workspace.name, removed, promoted_kept })
+        Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept })
     }
 
-    fn named(&self, text: &str) -> Result<WorkspaceRef, Failure> {
+    fn named(&self, text: &str) -> Result<WorkspaceRef, CommandFailure> {
         project::workspace(text, self.base, self.loaded.settings.workspace.identity)
-            .map_err(|error| Failure::usage(error.to_string()))
+            .map_err(|error| CommandFailure::usage(error.to_string()))
     }
 
     /// A workspace that is there.
-    async fn registered(&self, text: &str, bank: &SystemHandle) -> Result<Workspace, Failure> {
+    async fn registered(&self, text: &str, bank: &SystemHandle) -> Result<Workspace, CommandFailure> {
         let all = bank.workspaces.list(patience()).await?;
         let found = project::registered(text, self.base, self.loaded.settings.workspace.identity, &all)
-            .map_err(|error| Failure::usage(error.to_string()))?;
-        found.cloned().ok_or_else(|| Failure::from(Error::WorkspaceUnknown(text.to_owned())))
+            .map_err(|error| CommandFailure::usage(error.to_string()))?;
+        found.cloned().ok_or_else(|| CommandFailure::from(Error::WorkspaceUnknown(text.to_owned())))
     }
 }
 

@@ -254,14 +254,14 @@ pub(in crate::cli) struct RecordArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["lesson", "error"])]
     pub(in crate::cli) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) lesson: Lesson,
+    pub(in crate::cli) lesson: LessonArgs,
     #[command(flatten)]
     pub(in crate::cli) error: ErrorArgs,
 }
 
 #[derive(Debug, Args)]
 #[group(id = "lesson", multiple = true)]
-pub(in crate::cli) struct Lesson {
+pub(in crate::cli) struct LessonArgs {
     /// What it says, in a few words (at most 120 characters)
     #[arg(long)]
     pub(in crate::cli) title: Option<String>,

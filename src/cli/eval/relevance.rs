@@ -6,7 +6,7 @@ use reasoning_bank_actors::ports::Embedder;
 
 use super::speed;
 use crate::cli::args::RelevanceArgs;
-use crate::cli::failure::{Exit, Failure};
+use crate::cli::failure::{CommandExit, CommandFailure};
 use crate::cli::output::Output;
 use crate::cli::render;
 use crate::cli::session::{self, with_embedder};
@@ -14,7 +14,7 @@ use crate::embed::Workload;
 use crate::eval::relevance::{self, RelevancePlan, Set};
 use crate::settings::Loaded;
 
-pub(super) fn command(args: &RelevanceArgs, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+pub(super) fn command(args: &RelevanceArgs, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let sets = args.sets.iter().map(|directory| Set::read(directory)).collect::<Result<Vec<_>, _>>()?;
     let plan = RelevancePlan {
         sizes: args.sizes.iter().map(|size| *size as usize).collect(),
@@ -23,7 +23,7 @@ pub(super) fn command(args: &RelevanceArgs, loaded: &Loaded, output: Output) -> 
         fit: args.fit,
         min_relevance: loaded.settings.retrieval.min_relevance,
     };
-    let place = tempfile::tempdir().map_err(Failure::temporary)?;
+    let place = tempfile::tempdir().map_err(CommandFailure::temporary)?;
     let mut loaded = loaded.clone();
     loaded.settings.data_dir = place.path().to_owned();
     let embedder = Arc::new(session::embedder(&loaded, Workload::Bulk)?);

@@ -10,7 +10,7 @@ use tokio::runtime::Builder;
 
 use crate::bootstrap::{Bank, ChosenModel};
 use crate::cli::args::SpeedArgs;
-use crate::cli::failure::{Exit, Failure};
+use crate::cli::failure::{CommandExit, CommandFailure};
 use crate::cli::output::Output;
 use crate::cli::{render, session, signals};
 use crate::embed::Workload;
@@ -26,12 +26,12 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The embedding model loads in well under a second.
 const MODEL_PATIENCE: Duration = Duration::from_secs(60);
 
-pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     if args.part {
         return part(process::order()?, loaded, output);
     }
     check_dims(session::embedder(loaded, Workload::Serving)?.fingerprint().dims)?;
-    let runtime = Builder::new_current_thread().enable_all().build().map_err(Failure::runtime)?;
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(CommandFailure::runtime)?;
     let report = runtime.block_on(unless_asked_to_end(report(args, output)));
     // Vectors may still be compared, which nobody waits for.
     runtime.shutdown_background();
@@ -39,24 +39,26 @@ pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Resu
 }
 
 /// Queries that are embedded are asked of the same banks.
-fn check_dims(dims: usize) -> Result<(), Failure> {
+fn check_dims(dims: usize) -> Result<(), CommandFailure> {
     if dims == DIMS {
         return Ok(());
     }
     let message = format!("embedding.model_dir: `eval speed` needs a model of {DIMS} dimensions; this one has {dims}");
-    Err(Failure::usage(message).hint("leave embedding.model_dir empty for the built-in model, or name another"))
+    Err(CommandFailure::usage(message).hint("leave embedding.model_dir empty for the built-in model, or name another"))
 }
 
 /// What comes of the work. When the process is asked to end, the work is dropped, with the directories that it made.
-pub(super) async fn unless_asked_to_end<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let asked_to_end = signals::asked_to_end().map_err(Failure::signals)?;
+pub(super) async fn unless_asked_to_end<T>(
+    work: impl Future<Output = Result<T, CommandFailure>>,
+) -> Result<T, CommandFailure> {
+    let asked_to_end = signals::asked_to_end().map_err(CommandFailure::signals)?;
     tokio::select! {
         done = work => done,
-        signal = asked_to_end => Err(Failure::ended_by(signal)),
+        signal = asked_to_end => Err(CommandFailure::ended_by(signal)),
     }
 }
 
-async fn report(args: &SpeedArgs, output: Output) -> Result<SpeedReport, Failure> {
+async fn report(args: &SpeedArgs, output: Output) -> Result<SpeedReport, CommandFailure> {
     let mut sizes = args.rows.clone();
     sizes.sort_unstable();
     sizes.dedup();
@@ -68,18 +70,18 @@ async fn report(args: &SpeedArgs, output: Output) -> Result<SpeedReport, Failure
     Ok(SpeedReport::new(args.seed, texts, banks))
 }
 
-async fn texts(seed: u64) -> Result<Texts, Failure> {
-    let place = tempfile::tempdir().map_err(Failure::temporary)?;
+async fn texts(seed: u64) -> Result<Texts, CommandFailure> {
+    let place = tempfile::tempdir().map_err(CommandFailure::temporary)?;
     let order = Order { part: SpeedPart::Texts, rows: 0, seed, dir: place.path().to_owned(), started: process::now() };
     Ok(process::run(&order).await?)
 }
 
 /// One bank, part by part, nothing else beside it.
-async fn measure(rows: u32, seed: u64, output: Output) -> Result<BankSpeed, Failure> {
-    let place = tempfile::tempdir().map_err(Failure::temporary)?;
+async fn measure(rows: u32, seed: u64, output: Output) -> Result<BankSpeed, CommandFailure> {
+    let place = tempfile::tempdir().map_err(CommandFailure::temporary)?;
     let order = |part| Order { part, rows, seed, dir: place.path().to_owned(), started: process::now() };
     let filled: Filled = process::run(&order(SpeedPart::Fill)).await?;
-    let disk_bytes = process::disk_bytes(place.path()).map_err(Failure::temporary)?;
+    let disk_bytes = process::disk_bytes(place.path()).map_err(CommandFailure::temporary)?;
     let comparing = tokio::task::spawn_blocking(move || compared(rows, seed, output));
     let exact = comparing.await.map_err(Error::internal)?;
     // Before new memories are stored, so that both ask the same bank.
@@ -108,11 +110,11 @@ fn compared(rows: u32, seed: u64, output: Output) -> exact::Nearest {
 }
 
 /// In the process that was started for it.
-fn part(order: Order, loaded: &Loaded, output: Output) -> Result<Exit, Failure> {
+fn part(order: Order, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let mut loaded = loaded.clone();
     loaded.settings.data_dir.clone_from(&order.dir);
     let bank = Synthetic::new(order.rows, order.seed);
-    let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::runtime)?;
+    let runtime = Builder::new_multi_thread().enable_all().build().map_err(CommandFailure::runtime)?;
     let done = match order.part {
         SpeedPart::Fill => answer(&runtime.block_on(filled(bank, &loaded, output))?),
         SpeedPart::Serve => answer(&runtime.block_on(served(&order, &bank, &loaded, output))?),
@@ -123,15 +125,15 @@ fn part(order: Order, loaded: &Loaded, output: Output) -> Result<Exit, Failure> 
     done
 }
 
-fn answer<T: Serialize>(measured: &T) -> Result<Exit, Failure> {
+fn answer<T: Serialize>(measured: &T) -> Result<CommandExit, CommandFailure> {
     Output { json: true, quiet: true }.answer(measured, |_| String::new())
 }
 
-async fn start(loaded: &Loaded, embedder: Arc<dyn Embedder>) -> Result<Bank, Failure> {
+async fn start(loaded: &Loaded, embedder: Arc<dyn Embedder>) -> Result<Bank, CommandFailure> {
     Ok(Bank::start(&loaded.settings, None, ChosenModel::none().model, embedder, false).await?)
 }
 
-async fn filled(bank: Synthetic, loaded: &Loaded, output: Output) -> Result<Filled, Failure> {
+async fn filled(bank: Synthetic, loaded: &Loaded, output: Output) -> Result<Filled, CommandFailure> {
     let system = start(loaded, Arc::new(Given::of(&[]))).await?;
     let progress = output.progress("memories stored");
     progress.most(u64::from(bank.rows()));
@@ -140,7 +142,7 @@ async fn filled(bank: Synthetic, loaded: &Loaded, output: Output) -> Result<Fill
     Ok(filled?)
 }
 
-async fn texts_stored(seed: u64, loaded: &Loaded) -> Result<Texts, Failure> {
+async fn texts_stored(seed: u64, loaded: &Loaded) -> Result<Texts, CommandFailure> {
     let embedder = Arc::new(session::embedder(loaded, Workload::Bulk)?);
     let system = start(loaded, Arc::clone(&embedder) as Arc<dyn Embedder>).await?;
     let measured = texts::measure(seed, embedder.as_ref(), &system.handle()).await;
@@ -148,7 +150,7 @@ async fn texts_stored(seed: u64, loaded: &Loaded) -> Result<Texts, Failure> {
     Ok(measured?)
 }
 
-async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output) -> Result<Served, Failure> {
+async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output) -> Result<Served, CommandFailure> {
     let all = queries(bank);
     let (queries, warming) = all.split_at(QUERIES as usize);
     let embedder = Arc::new(TimedEmbedder::new(Given::of(&all)));
@@ -187,7 +189,7 @@ async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output
     })
 }
 
-async fn from_tables(bank: &Synthetic, loaded: &mut Loaded, output: Output) -> Result<FromTables, Failure> {
+async fn from_tables(bank: &Synthetic, loaded: &mut Loaded, output: Output) -> Result<FromTables, CommandFailure> {
     loaded.settings.retrieval.resident_mb = 0;
     let all = queries(bank);
     let (queries, warming) = all.split_at(QUERIES as usize);
@@ -216,7 +218,7 @@ mod tests {
     fn a_model_of_other_dimensions_than_the_banks_is_refused() {
         assert!(check_dims(DIMS).is_ok());
         let refused = check_dims(768).unwrap_err();
-        assert_eq!(refused.exit, Exit::Usage);
+        assert_eq!(refused.exit, CommandExit::Usage);
         assert!(refused.message.contains("embedding.model_dir") && refused.message.contains("384"), "{refused:?}");
     }
 }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::narrowed;
 use crate::cli::args::{FeedbackArgs, ListArgs, Sure, UpdateArgs};
 use crate::cli::confirm::confirm;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::session::{patience, rewriting};
 use crate::settings::Loaded;
 
@@ -26,7 +26,7 @@ pub(in crate::cli) async fn list(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Listed, Failure> {
+) -> Result<Listed, CommandFailure> {
     let (conditions, made) = narrowed(args.only);
     let request = ListRequest {
         workspace: loaded.workspace.clone(),
@@ -45,7 +45,7 @@ pub(in crate::cli) async fn update(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Updated, Failure> {
+) -> Result<Updated, CommandFailure> {
     let mut tags = args.tags;
     if let Some(tags) = &mut tags {
         tags.retain(|tag| !tag.trim().is_empty());
@@ -71,7 +71,7 @@ pub(in crate::cli) async fn pin(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Updated, Failure> {
+) -> Result<Updated, CommandFailure> {
     let changes = Changes { pinned: Some(pinned), ..Changes::default() };
     let request = UpdateRequest { id, workspace: loaded.workspace.clone(), changes, if_revision: None };
     Ok(system.memories.update(request, deadline).await?)
@@ -82,7 +82,7 @@ pub(in crate::cli) async fn feedback(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Reported, Failure> {
+) -> Result<Reported, CommandFailure> {
     let request = FeedbackRequest {
         workspace: loaded.workspace.clone(),
         memory_ids: vec![args.id],
@@ -115,7 +115,7 @@ pub(in crate::cli) async fn delete(
     sure: Sure,
     loaded: &Loaded,
     system: &SystemHandle,
-) -> Result<Deleted, Failure> {
+) -> Result<Deleted, CommandFailure> {
     let title = system.memories.get(id, &loaded.workspace, patience()).await?.title;
     confirm(&format!("Delete the memory \"{title}\" ({id}) for good"), sure)?;
     let Erasure { removed, reinstated } = system.memories.delete(id, &loaded.workspace, rewriting()).await?;
@@ -129,7 +129,7 @@ pub(in crate::cli) async fn quarantine(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Quarantined, Failure> {
+) -> Result<Quarantined, CommandFailure> {
     Ok(system.memories.quarantine(id, &loaded.workspace, descendants, undo, deadline).await?)
 }
 
@@ -138,7 +138,7 @@ pub(in crate::cli) async fn supersede(
     newer: MemoryId,
     loaded: &Loaded,
     system: &SystemHandle,
-) -> Result<Replaced, Failure> {
+) -> Result<Replaced, CommandFailure> {
     Ok(system.memories.supersede(older, newer, &loaded.workspace, &SaidBy::Person, patience()).await?)
 }
 
@@ -147,7 +147,7 @@ pub(in crate::cli) async fn reinstate(
     newer: Option<MemoryId>,
     loaded: &Loaded,
     system: &SystemHandle,
-) -> Result<MemoryDetail, Failure> {
+) -> Result<MemoryDetail, CommandFailure> {
     Ok(system.memories.reinstate(older, newer, &loaded.workspace, &SaidBy::Person, patience()).await?)
 }
 
@@ -156,7 +156,7 @@ pub(in crate::cli) async fn promote(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Promoted, Failure> {
+) -> Result<Promoted, CommandFailure> {
     Ok(system.memories.promote(id, &loaded.workspace, deadline).await?)
 }
 
@@ -164,6 +164,6 @@ pub(in crate::cli) async fn promotions(
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Proposals, Failure> {
+) -> Result<Proposals, CommandFailure> {
     Ok(system.memories.promotions(&loaded.workspace, deadline).await?)
 }

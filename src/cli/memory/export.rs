@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 
 /// Traces may be large.
 const PAGE: usize = 500;
@@ -44,7 +44,7 @@ pub(in crate::cli) async fn export(
     as_array: bool,
     system: &SystemHandle,
     out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let workspace = match workspace {
         Some(named) => Some(system.workspaces.resolve(named, Deadline::after(PATIENCE)).await?.workspace.id),
         None => None,
@@ -68,7 +68,7 @@ async fn write_all(
     unnamed: &mut HashMap<WorkspaceId, Workspace>,
     system: &SystemHandle,
     lines: &mut Lines<'_, impl Write>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     while let Some(mut line) = next(streams, system).await? {
         if let Some(mut workspace) = unnamed.remove(&line.workspace) {
             workspace.scrub();
@@ -81,13 +81,13 @@ async fn write_all(
     lines.end()
 }
 
-async fn workspaces(system: &SystemHandle) -> Result<HashMap<WorkspaceId, Workspace>, Failure> {
+async fn workspaces(system: &SystemHandle) -> Result<HashMap<WorkspaceId, Workspace>, CommandFailure> {
     let workspaces = system.store.workspaces(Deadline::after(PATIENCE)).await?;
     Ok(workspaces.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect())
 }
 
 #[derive(Serialize)]
-struct Line {
+struct ExportLine {
     #[serde(skip)]
     id: Uuid,
     #[serde(skip)]
@@ -123,7 +123,7 @@ impl ExportedKind {
         workspace: Option<WorkspaceId>,
         page: Page,
         store: &StoreHandle,
-    ) -> Result<VecDeque<Line>, Failure> {
+    ) -> Result<VecDeque<ExportLine>, CommandFailure> {
         let deadline = Deadline::after(PATIENCE);
         match self {
             Self::Memories { vectors } => {
@@ -148,7 +148,7 @@ impl ExportedKind {
     }
 }
 
-async fn memory_lines(rows: Vec<MemoryRow>, vectors: bool, store: &StoreHandle) -> Result<VecDeque<Line>, Failure> {
+async fn memory_lines(rows: Vec<MemoryRow>, vectors: bool, store: &StoreHandle) -> Result<VecDeque<ExportLine>, CommandFailure> {
     let ids = rows.iter().map(|row| row.memory.id).collect();
     let mut passages = if vectors { Some(store.passages(ids, Deadline::after(PATIENCE)).await?) } else { None };
     let with_passages = |MemoryRow { memory, .. }: MemoryRow| {
@@ -167,7 +167,7 @@ async fn memory_lines(rows: Vec<MemoryRow>, vectors: bool, store: &StoreHandle) 
 struct Stream {
     kind: ExportedKind,
     workspace: Option<WorkspaceId>,
-    page: VecDeque<Line>,
+    page: VecDeque<ExportLine>,
     after: Option<Uuid>,
     ended: bool,
 }
@@ -177,7 +177,7 @@ impl Stream {
         Self { kind, workspace: workspace.clone(), page: VecDeque::new(), after: None, ended: false }
     }
 
-    async fn fill(&mut self, store: &StoreHandle) -> Result<(), Failure> {
+    async fn fill(&mut self, store: &StoreHandle) -> Result<(), CommandFailure> {
         if self.ended || !self.page.is_empty() {
             return Ok(());
         }
@@ -191,7 +191,7 @@ impl Stream {
 }
 
 /// The line with the lowest id of all streams.
-async fn next(streams: &mut [Stream], system: &SystemHandle) -> Result<Option<Line>, Failure> {
+async fn next(streams: &mut [Stream], system: &SystemHandle) -> Result<Option<ExportLine>, CommandFailure> {
     for stream in streams.iter_mut() {
         stream.fill(&system.store).await?;
     }
@@ -199,17 +199,17 @@ async fn next(streams: &mut [Stream], system: &SystemHandle) -> Result<Option<Li
     Ok(first.min_by_key(|stream| stream.page.front().map(|line| line.id)).and_then(|stream| stream.page.pop_front()))
 }
 
-fn line(kind: &str, id: Uuid, workspace: &WorkspaceId, thing: &impl Serialize) -> Result<Line, Failure> {
+fn line(kind: &str, id: Uuid, workspace: &WorkspaceId, thing: &impl Serialize) -> Result<ExportLine, CommandFailure> {
     let mut fields = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
     if let Value::Object(own) = value(thing)? {
         fields
             .extend(own.into_iter().map(|(name, value)| (if name == "kind" { kind.to_owned() } else { name }, value)));
     }
-    Ok(Line { id, workspace: workspace.clone(), fields, passages: None })
+    Ok(ExportLine { id, workspace: workspace.clone(), fields, passages: None })
 }
 
-fn value(thing: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(thing).map_err(|error| Failure::from(Error::internal(error)))
+fn value(thing: &impl Serialize) -> Result<Value, CommandFailure> {
+    serde_json::to_value(thing).map_err(|error| CommandFailure::from(Error::internal(error)))
 }
 
 struct Lines<'a, W> {
@@ -220,8 +220,8 @@ struct Lines<'a, W> {
 
 impl<W: Write> Lines<'_, W> {
     /// False once nobody reads any more.
-    fn write(&mut self, line: &Line) -> Result<bool, Failure> {
-        let text = serde_json::to_string(line).map_err(|error| Failure::from(Error::internal(error)))?;
+    fn write(&mut self, line: &ExportLine) -> Result<bool, CommandFailure> {
+        let text = serde_json::to_string(line).map_err(|error| CommandFailure::from(Error::internal(error)))?;
         let text = escaped_in_json(&text);
         match (self.as_array, self.begun) {
             (true, false) => self.put(&format!("[{text}")),
@@ -230,24 +230,24 @@ impl<W: Write> Lines<'_, W> {
         }
     }
 
-    fn end(&mut self) -> Result<(), Failure> {
+    fn end(&mut self) -> Result<(), CommandFailure> {
         if self.as_array {
             self.put(if self.begun { "]\n" } else { "[]\n" })?;
         }
         unless_closed(self.out.flush()).map(|_| ())
     }
 
-    fn put(&mut self, text: &str) -> Result<bool, Failure> {
+    fn put(&mut self, text: &str) -> Result<bool, CommandFailure> {
         self.begun = true;
         unless_closed(self.out.write_all(text.as_bytes()))
     }
 }
 
 /// False when nobody reads any more.
-fn unless_closed(written: io::Result<()>) -> Result<bool, Failure> {
+fn unless_closed(written: io::Result<()>) -> Result<bool, CommandFailure> {
     match written {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Failure::output(error)),
+        Err(error) => Err(CommandFailure::output(error)),
     }
 }

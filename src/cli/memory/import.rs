@@ -23,16 +23,16 @@ use reasoning_bank_domain::safety::secrets::Removed;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use self::aside::Entry;
+use self::aside::AsideEntry;
 use self::foreign::Foreign;
-use self::line::{Bank, Line, Raw, Taken};
+use self::line::{ImportLine, ImportTarget, Raw, Taken};
 use self::outcome::NotTaken;
-pub(in crate::cli) use self::outcome::{Counts, Imported};
+pub(in crate::cli) use self::outcome::{ImportCounts, Imported};
 use crate::cli::args::ImportArgs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::maintain::upkeep;
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
+use crate::cli::progress::ProgressIndicator;
 use crate::jsonl::{ItemProblem, ReadError, read_on_all_cores};
 use crate::settings::Loaded;
 
@@ -63,9 +63,9 @@ pub(in crate::cli) async fn import(
     loaded: &Loaded,
     output: Output,
     system: &SystemHandle,
-) -> Result<Imported, Failure> {
+) -> Result<Imported, CommandFailure> {
     let bank = Arc::new(bank(args.trusted_backup, loaded, system).await?);
-    let aside = tempfile::tempfile_in(&loaded.settings.data_dir).map_err(Failure::put_aside)?;
+    let aside = tempfile::tempfile_in(&loaded.settings.data_dir).map_err(CommandFailure::put_aside)?;
     let (path, progress, known) = (args.file.clone(), output.progress("lines checked"), Arc::clone(&bank));
     let checking = tokio::task::spawn_blocking(move || check(&path, aside, &known, &progress));
     let mut checked = checking.await.map_err(Error::internal)??;
@@ -87,11 +87,11 @@ pub(in crate::cli) async fn import(
 }
 
 /// What is known here of the workspaces that a file may name.
-async fn bank(is_backup: bool, loaded: &Loaded, system: &SystemHandle) -> Result<Bank, Failure> {
+async fn bank(is_backup: bool, loaded: &Loaded, system: &SystemHandle) -> Result<ImportTarget, CommandFailure> {
     let here = system.workspaces.resolve(&loaded.workspace, Deadline::after(PATIENCE)).await?.workspace;
     let all = system.workspaces.list(Deadline::after(PATIENCE)).await?;
     let known = all.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect();
-    Ok(Bank { here, now: Timestamp::now(), is_backup, known })
+    Ok(ImportTarget { here, now: Timestamp::now(), is_backup, known })
 }
 
 /// Everything that is to be written, in a file without a name.
@@ -115,7 +115,7 @@ struct Links {
 
 impl Links {
     /// What is stored already is not of the file, whatever the file says of it.
-    async fn forget_stored(&mut self, system: &SystemHandle) -> Result<(), Failure> {
+    async fn forget_stored(&mut self, system: &SystemHandle) -> Result<(), CommandFailure> {
         let Some(inside) = &mut self.inside else { return Ok(()) };
         let ids: Vec<Uuid> = inside.iter().map(|id| id.uuid()).collect();
         for ids in ids.chunks(BATCH_THINGS) {
@@ -143,16 +143,16 @@ struct Made {
     things: u64,
     bytes: Vec<u8>,
     /// The workspaces it is written to, or that are registered with it.
-    workspaces: Vec<(WorkspaceId, Counts)>,
+    workspaces: Vec<(WorkspaceId, ImportCounts)>,
     described: Option<Workspace>,
     memory: Option<(MemoryId, Vec<MemoryId>)>,
     left_out: Option<(WorkspaceId, LeftOut)>,
-    doubted: Counts,
+    doubted: ImportCounts,
 }
 
 impl Made {
-    fn of(line: Line) -> io::Result<Self> {
-        let Line { taken, of, workspace, removed } = line;
+    fn of(line: ImportLine) -> io::Result<Self> {
+        let ImportLine { taken, of, workspace, removed } = line;
         let thing = match taken {
             Taken::Thing(thing) => thing,
             Taken::LeftOut(left_out) => return Ok(Self { left_out: of.map(|of| (of, left_out)), ..Self::default() }),
@@ -165,12 +165,12 @@ impl Made {
             }
             _ => None,
         };
-        let registered = workspace.iter().map(|workspace| (workspace.id.clone(), Counts::default()));
-        let workspaces = of.map(|of| (of, Counts::of(&thing))).into_iter().chain(registered).collect();
+        let registered = workspace.iter().map(|workspace| (workspace.id.clone(), ImportCounts::default()));
+        let workspaces = of.map(|of| (of, ImportCounts::of(&thing))).into_iter().chain(registered).collect();
         let mut made = Self { workspaces, described: workspace.clone(), memory, ..Self::default() };
-        let workspace =
-            workspace.map(|workspace| Entry { removed: Removed::default(), thing: Restorable::Workspace(workspace) });
-        for entry in workspace.into_iter().chain([Entry { removed, thing }]) {
+        let workspace = workspace
+            .map(|workspace| AsideEntry { removed: Removed::default(), thing: Restorable::Workspace(workspace) });
+        for entry in workspace.into_iter().chain([AsideEntry { removed, thing }]) {
             entry.write(&mut made.bytes)?;
             made.things += 1;
         }
@@ -188,11 +188,11 @@ struct Seen {
     sources: BTreeMap<MemoryId, Vec<MemoryId>>,
     memories: HashSet<MemoryId>,
     /// Why the file is not imported although its lines are right.
-    refused: Option<Failure>,
+    refused: Option<CommandFailure>,
 }
 
 impl Seen {
-    fn add(&mut self, made: &mut Made, bank: &Bank) {
+    fn add(&mut self, made: &mut Made, bank: &ImportTarget) {
         self.lines += 1;
         self.things += made.things;
         self.not_taken.doubted.add(made.doubted);
@@ -221,7 +221,12 @@ impl Seen {
 }
 
 /// `aside` is an empty file, which what is checked is written to.
-fn check(path: &Path, aside: File, bank: &Bank, progress: &Progress) -> Result<Checked, Failure> {
+fn check(
+    path: &Path,
+    aside: File,
+    bank: &ImportTarget,
+    progress: &ProgressIndicator,
+) -> Result<Checked, CommandFailure> {
     let (source, name) = open(path)?;
     let mut out = BufWriter::with_capacity(1 << 20, &aside);
     let mut seen = Seen::default();
@@ -242,14 +247,16 @@ fn check(path: &Path, aside: File, bank: &Bank, progress: &Progress) -> Result<C
     }
     match read {
         Ok(()) => {}
-        Err(ReadError::Io(error)) => return Err(Failure::usage(format!("{name} cannot be read")).caused_by(error)),
-        Err(ReadError::NotTaken(error)) => return Err(Failure::put_aside(error)),
+        Err(ReadError::Io(error)) => {
+            return Err(CommandFailure::usage(format!("{name} cannot be read")).caused_by(error));
+        }
+        Err(ReadError::NotTaken(error)) => return Err(CommandFailure::put_aside(error)),
         Err(bad @ ReadError::Bad(_)) => {
             let hint = "correct or remove what each line names, and import the whole file again";
-            return Err(Failure::usage(format!("{name}: nothing was imported{bad}")).hint(hint));
+            return Err(CommandFailure::usage(format!("{name}: nothing was imported{bad}")).hint(hint));
         }
     }
-    out.flush().map_err(Failure::put_aside)?;
+    out.flush().map_err(CommandFailure::put_aside)?;
     drop(out);
     let Seen { things, foreign, mut not_taken, sources, memories, .. } = seen;
     let inside =
@@ -257,22 +264,26 @@ fn check(path: &Path, aside: File, bank: &Bank, progress: &Progress) -> Result<C
     let links = Links { circles: circles(&sources), inside };
     not_taken.circles.clone_from(&links.circles);
     let mut checked = Checked { file: aside, things, foreign, not_taken, links };
-    checked.file.rewind().map_err(Failure::put_aside)?;
+    checked.file.rewind().map_err(CommandFailure::put_aside)?;
     Ok(checked)
 }
 
-fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), Failure> {
+fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), CommandFailure> {
     if path.as_os_str() == "-" {
         return Ok((Box::new(io::stdin()), "stdin".into()));
     }
     let name = path.display().to_string();
     match File::open(path) {
         Ok(file) => Ok((Box::new(file), name)),
-        Err(error) => Err(Failure::usage(format!("{name} cannot be read")).caused_by(error)),
+        Err(error) => Err(CommandFailure::usage(format!("{name} cannot be read")).caused_by(error)),
     }
 }
 
-async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> Result<Imported, Failure> {
+async fn write(
+    checked: Checked,
+    system: &SystemHandle,
+    progress: &ProgressIndicator,
+) -> Result<Imported, CommandFailure> {
     let mut done = Imported { left_out: checked.not_taken.counts(), ..Imported::default() };
     let (send, mut receive) = mpsc::channel(1);
     let embedder = system.embedder_fingerprint().to_string();
@@ -280,7 +291,7 @@ async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> 
     let mut restored = stream::poll_fn(|context| receive.poll_recv(context))
         .map(async |batch: Batch| {
             let Batch { things, removed } = batch;
-            let counts: Vec<Counts> = things.iter().map(Counts::of).collect();
+            let counts: Vec<ImportCounts> = things.iter().map(ImportCounts::of).collect();
             let is_new = system.memories.restore(things, Deadline::after(BATCH_PATIENCE)).await?;
             Ok::<_, Error>((is_new, counts, removed))
         })
@@ -301,7 +312,7 @@ async fn write(checked: Checked, system: &SystemHandle, progress: &Progress) -> 
         progress.done(read);
     }
     drop(restored);
-    reading.await.map_err(Error::internal)?.map_err(Failure::put_aside)?;
+    reading.await.map_err(Error::internal)?.map_err(CommandFailure::put_aside)?;
     Ok(done)
 }
 
@@ -337,7 +348,7 @@ fn next_batch(entries: &mut impl BufRead, links: &Links, embedder: &str) -> io::
         && unembedded < BATCH_UNEMBEDDED
         && unembedded_bytes < BATCH_UNEMBEDDED_BYTES
     {
-        let Some((Entry { removed, mut thing }, size)) = Entry::read(entries)? else { break };
+        let Some((AsideEntry { removed, mut thing }, size)) = AsideEntry::read(entries)? else { break };
         links.keep(&mut thing);
         if is_unembedded(&thing, embedder) {
             unembedded += 1;
@@ -350,9 +361,9 @@ fn next_batch(entries: &mut impl BufRead, links: &Links, embedder: &str) -> io::
     Ok(batch)
 }
 
-fn broken_off(error: Error, done: &Imported) -> Failure {
+fn broken_off(error: Error, done: &Imported) -> CommandFailure {
     let written = done.imported.sum() + done.skipped;
-    let mut failure = Failure::from(error);
+    let mut failure = CommandFailure::from(error);
     failure.message = format!("the import broke off after {written} lines: {}", failure.message);
     failure.hint("import the same file again: what is there already is skipped")
 }

@@ -8,8 +8,8 @@ use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceTy
 use reasoning_bank_domain::text::json;
 use serde::Deserialize;
 
-use crate::cli::args::{ErrorArgs, Lesson};
-use crate::cli::failure::Failure;
+use crate::cli::args::{ErrorArgs, LessonArgs};
+use crate::cli::failure::CommandFailure;
 
 /// The JSON values of a file: hundreds of times what a lesson has.
 const VALUES_MAX: usize = 20_000;
@@ -48,21 +48,21 @@ struct ErrorFile {
 }
 
 impl LessonFile {
-    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
+    pub(super) fn parse(text: &str) -> Result<Self, CommandFailure> {
         if !json::has_at_most(text.as_bytes(), VALUES_MAX) {
-            return Err(Failure::usage(format!("the file: has more than {VALUES_MAX} JSON values")));
+            return Err(CommandFailure::usage(format!("the file: has more than {VALUES_MAX} JSON values")));
         }
         let mut json = serde_json::Deserializer::from_str(text);
         let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let path = error.path().to_string();
             let field = if matches!(path.as_str(), "." | "?") { "the file".to_owned() } else { path };
-            Failure::usage(format!("{field}: {}", error.inner()))
+            CommandFailure::usage(format!("{field}: {}", error.inner()))
         })?;
-        json.end().map_err(|error| Failure::usage(format!("the file: {error}")))?;
+        json.end().map_err(|error| CommandFailure::usage(format!("the file: {error}")))?;
         Ok(parsed)
     }
 
-    pub(super) fn of_flags(lesson: Lesson, error: ErrorArgs) -> Self {
+    pub(super) fn of_flags(lesson: LessonArgs, error: ErrorArgs) -> Self {
         let ErrorArgs { error_type, failure_pattern, corrective_guidance } = error;
         let any = [&error_type, &failure_pattern, &corrective_guidance].into_iter().any(Option::is_some);
         let error_context = any.then(|| ErrorFile {

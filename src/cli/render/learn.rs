@@ -6,9 +6,9 @@ use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
 
 use super::style::{bad, bold, doubtful};
 use super::{clean_line, counted};
-use crate::cli::learn::{Counts, Learned, LearnedFile};
+use crate::cli::learn::{ExchangeCounts, LearnReport, LearnedFile};
 
-pub(in crate::cli) fn learned(learned: &Learned) -> String {
+pub(in crate::cli) fn learned(learned: &LearnReport) -> String {
     let mut out: String = learned.files.iter().map(file).collect();
     if learned.files.len() > 1 {
         let files = counted(learned.files.len(), "file", "files");
@@ -54,9 +54,9 @@ fn file(file: &LearnedFile) -> String {
     out
 }
 
-fn counts(counts: &Counts) -> String {
+fn counts(counts: &ExchangeCounts) -> String {
     let refused: usize = counts.refused.values().sum();
     let exchanges = counted(counts.exchanges, "exchange", "exchanges");
-    let Counts { kept, confirmed, known, .. } = counts;
+    let ExchangeCounts { kept, confirmed, known, .. } = counts;
     format!("{exchanges}: {kept} kept, {confirmed} confirmed, {known} known, {refused} refused")
 }

@@ -8,7 +8,7 @@ use reasoning_bank_domain::retrieval::responses::OpenLink;
 
 use super::style::{bad, bold, dim, good};
 use super::{clean_line, counted};
-use crate::cli::maintain::{Maintenance, Upkeep};
+use crate::cli::maintain::{Maintenance, UpkeepSummary};
 
 pub(in crate::cli) fn maintained(done: &Maintenance) -> String {
     let mut out = done.stability.as_ref().map(|stability| judgements(stability, done.applied)).unwrap_or_default();
@@ -98,7 +98,7 @@ fn why(standing: &Standing) -> String {
     }
 }
 
-fn store(upkeep: &Upkeep) -> String {
+fn store(upkeep: &UpkeepSummary) -> String {
     if upkeep.busy {
         return "the store was busy: whoever writes to it keeps it in shape\n".to_owned();
     }

@@ -10,7 +10,7 @@ use reasoning_bank_domain::retrieval::score::{ListPart, Why};
 use super::edit::copies_left;
 use super::style::{bold, dim};
 use super::{clean, clean_line, counted, kind};
-use crate::cli::memory::{Counts, Imported};
+use crate::cli::memory::{ImportCounts, Imported};
 
 pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
     let mut out = String::new();
@@ -210,7 +210,7 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
 
 pub(in crate::cli) fn imported(answer: &Imported) -> String {
     let Imported {
-        imported: Counts { memories, traces, signals, jobs },
+        imported: ImportCounts { memories, traces, signals, jobs },
         skipped,
         redactions,
         dropped_characters,

@@ -6,10 +6,10 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::style::{bold, dim};
 use super::{clean_line, counted};
-use crate::cli::workspace::{Listed, Removed, Shown, Switched, Trusted};
+use crate::cli::workspace::{Switched, Trusted, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
 use crate::settings::CheckoutRanking;
 
-pub(in crate::cli) fn workspaces(listed: &Listed) -> String {
+pub(in crate::cli) fn workspaces(listed: &WorkspaceList) -> String {
     let mut out = String::new();
     for entry in &listed.workspaces {
         let mark = if entry.current { "*" } else { " " };
@@ -27,7 +27,7 @@ fn belongs(workspace: &Workspace) -> Vec<String> {
     named.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", clean_line(name.as_ref()?)))).collect()
 }
 
-pub(in crate::cli) fn workspace_shown(shown: &Shown) -> String {
+pub(in crate::cli) fn workspace_shown(shown: &WorkspaceOverview) -> String {
     let (detail, workspace) = (&shown.detail, &shown.detail.workspace);
     let mut out = format!("{}  {}\n", bold(clean_line(&workspace.name)), dim(&workspace.id));
     let mut field = |name: &str, text: String| {
@@ -86,7 +86,7 @@ pub(in crate::cli) fn workspace_trusted(trusted: &Trusted) -> String {
     out
 }
 
-pub(in crate::cli) fn workspace_removed(answer: &Removed) -> String {
+pub(in crate::cli) fn workspace_removed(answer: &WorkspaceRemoval) -> String {
     let removed = &answer.removed;
     let parts = [
         counted(removed.memories, "memory", "memories"),

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId, quoted_name};
 
-use super::line::Bank;
-use super::outcome::Counts;
+use super::line::ImportTarget;
+use super::outcome::ImportCounts;
 use crate::cli::args::Sure;
 use crate::cli::confirm::confirm;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 
 /// Workspaces that a file may write to unless somebody vouches for it.
 const MOST: usize = 1_000;
@@ -18,7 +18,7 @@ const NAMED: usize = 20;
 /// The workspaces that a file names, but for the one in use.
 #[derive(Debug, Default)]
 pub(super) struct Foreign {
-    counts: BTreeMap<WorkspaceId, Counts>,
+    counts: BTreeMap<WorkspaceId, ImportCounts>,
     /// What the file says of those that it describes.
     described: BTreeMap<WorkspaceId, Workspace>,
 }
@@ -28,7 +28,12 @@ impl Foreign {
     ///
     /// # Errors
     /// There are too many of them.
-    pub(super) fn add(&mut self, id: &WorkspaceId, more: Counts, bank: &Bank) -> Result<(), Failure> {
+    pub(super) fn add(
+        &mut self,
+        id: &WorkspaceId,
+        more: ImportCounts,
+        bank: &ImportTarget,
+    ) -> Result<(), CommandFailure> {
         if *id == bank.here.id {
             return Ok(());
         }
@@ -37,7 +42,8 @@ impl Foreign {
             return Ok(());
         }
         let hint = "import one workspace's part of it, or say --trusted-backup for a backup of your own";
-        Err(Failure::usage(format!("nothing was imported: the file names more than {MOST} workspaces")).hint(hint))
+        Err(CommandFailure::usage(format!("nothing was imported: the file names more than {MOST} workspaces"))
+            .hint(hint))
     }
 
     /// Remembers what the file says of a workspace.
@@ -49,7 +55,7 @@ impl Foreign {
     ///
     /// # Errors
     /// There is no terminal to ask on, or the user did not agree.
-    pub(super) fn agree(&self, bank: &Bank, sure: Sure) -> Result<(), Failure> {
+    pub(super) fn agree(&self, bank: &ImportTarget, sure: Sure) -> Result<(), CommandFailure> {
         if self.counts.is_empty() {
             return Ok(());
         }
@@ -60,7 +66,7 @@ impl Foreign {
         })
     }
 
-    fn question(&self, bank: &Bank) -> String {
+    fn question(&self, bank: &ImportTarget) -> String {
         let mut lines: Vec<String> =
             self.counts.iter().take(NAMED).map(|(id, counts)| self.line(id, *counts, bank)).collect();
         if let Some(more) = self.counts.len().checked_sub(NAMED).filter(|more| *more > 0) {
@@ -69,8 +75,8 @@ impl Foreign {
         format!("The file writes to other workspaces than the one in use:\n{}\nImport into them", lines.join("\n"))
     }
 
-    fn line(&self, id: &WorkspaceId, counts: Counts, bank: &Bank) -> String {
-        let Counts { memories, traces, .. } = counts;
+    fn line(&self, id: &WorkspaceId, counts: ImportCounts, bank: &ImportTarget) -> String {
+        let ImportCounts { memories, traces, .. } = counts;
         let (which, workspace) = match bank.known.get(id) {
             Some(known) => ("known here", Some(known)),
             None => ("new here", self.described.get(id)),

@@ -23,14 +23,14 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use super::outcome::Counts;
+use super::outcome::ImportCounts;
 use crate::jsonl::{ItemProblem, Values, parsed};
 
 /// The JSON values of a line, without its passages: several times what the longest trace has.
 const VALUES_MAX: usize = 100_000;
 
 /// What a line is held against.
-pub(super) struct Bank {
+pub(super) struct ImportTarget {
     /// The workspace in use, for memories that name none.
     pub(super) here: Workspace,
     pub(super) now: Timestamp,
@@ -40,7 +40,7 @@ pub(super) struct Bank {
     pub(super) known: HashMap<WorkspaceId, Workspace>,
 }
 
-impl Bank {
+impl ImportTarget {
     /// A workspace as this bank knows it.
     pub(super) fn workspace(&self, id: &WorkspaceId) -> Option<&Workspace> {
         if *id == self.here.id { Some(&self.here) } else { self.known.get(id) }
@@ -57,7 +57,7 @@ impl Bank {
 }
 
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct ImportLine {
     pub(super) taken: Taken,
     /// The workspace of the thing, where it belongs to one.
     pub(super) of: Option<WorkspaceId>,
@@ -74,7 +74,7 @@ pub(super) enum Taken {
     /// A memory for readers that its workspace is not trusted with.
     LeftOut(LeftOut),
     /// Evidence or a job, for which nobody vouches.
-    Doubted(Counts),
+    Doubted(ImportCounts),
 }
 
 type Fields = Map<String, Value>;
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for Raw {
 
 /// # Errors
 /// All fields that are wrong, as far as the first wrong one lets the others be read.
-pub(super) fn parse(raw: Raw, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
+pub(super) fn parse(raw: Raw, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     let Raw { mut fields, passages } = raw;
     let named = fields.remove("workspace").map(|named| workspace(named, bank)).transpose()?;
     // What a stranger says of the workspace in use is known better here.
@@ -140,7 +140,7 @@ pub(super) fn parse(raw: Raw, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
 
 /// A workspace that is registered where it is unknown; that its name is printed is made safe here. Only a backup gives it
 /// a team and an organisation.
-fn workspace(value: Value, bank: &Bank) -> Result<Workspace, Vec<ItemProblem>> {
+fn workspace(value: Value, bank: &ImportTarget) -> Result<Workspace, Vec<ItemProblem>> {
     let mut workspace: Workspace = part("workspace", value)?;
     refuse(problems_of_workspace(&workspace, bank.source()).into_iter().map(field_problem).collect())?;
     if !bank.is_backup {
@@ -152,7 +152,7 @@ fn workspace(value: Value, bank: &Bank) -> Result<Workspace, Vec<ItemProblem>> {
     Ok(workspace)
 }
 
-fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
+fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     require_id(&fields, "id")?;
     let is_here = !fields.contains_key("workspace_id");
     complete(&mut fields, bank);
@@ -179,7 +179,7 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &Bank) -> Result<Lin
             Ok(memory) => Taken::Thing(Restorable::Memory { memory, passages: Vec::new() }),
             Err(left_out) => Taken::LeftOut(left_out),
         };
-        return Ok(Line { taken, of, workspace, removed });
+        return Ok(ImportLine { taken, of, workspace, removed });
     }
     // Where a text had to be changed, its passages are made anew. One that is such a text whole was looked through with it.
     let content = memory.content_text();
@@ -187,7 +187,7 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &Bank) -> Result<Lin
     let is_clean = |text: &str| is_known(text) || matches!(scrub(text).text, Cow::Borrowed(_));
     let clean = removed.is_nothing() && passages.iter().all(|passage| is_clean(&passage.text));
     let thing = Restorable::Memory { memory, passages: if clean { passages } else { Vec::new() } };
-    Ok(Line { taken: Taken::Thing(thing), of, workspace, removed })
+    Ok(ImportLine { taken: Taken::Thing(thing), of, workspace, removed })
 }
 
 fn refuse(problems: Vec<ItemProblem>) -> Result<(), Vec<ItemProblem>> {
@@ -199,7 +199,7 @@ fn field_problem(problem: memory::FieldProblem) -> ItemProblem {
 }
 
 /// Adds what can be told without being written down. Texts that are missing are told with everything else that is wrong.
-fn complete(fields: &mut Fields, bank: &Bank) {
+fn complete(fields: &mut Fields, bank: &ImportTarget) {
     let outcome = if fields.get("error_context").is_some_and(|error| !error.is_null()) { "failure" } else { "success" };
     let created_at = fields.get("created_at").cloned().unwrap_or_else(|| json!(bank.now));
     let absent = [
@@ -220,18 +220,18 @@ fn complete(fields: &mut Fields, bank: &Bank) {
     }
 }
 
-fn trace(fields: Fields, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
+fn trace(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     require_id(&fields, "trace_id")?;
     let mut trace: Trace = whole(fields)?;
     refuse(problems_of_trace(&trace, bank.source()).into_iter().map(field_problem).collect())?;
     let removed = trace.scrub();
     let trace = if bank.is_backup { trace } else { untrusted_trace(trace) };
     let of = Some(trace.metadata.workspace_id.clone());
-    Ok(Line { taken: Taken::Thing(Restorable::Trace(trace)), of, workspace: None, removed })
+    Ok(ImportLine { taken: Taken::Thing(Restorable::Trace(trace)), of, workspace: None, removed })
 }
 
 /// Its own kind is called `signal` in a line.
-fn signal(mut fields: Fields, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
+fn signal(mut fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     require_id(&fields, "id")?;
     let kind = fields.remove("signal").ok_or_else(|| vec![ItemProblem::new("signal", "is missing")])?;
     fields.insert("kind".into(), kind);
@@ -244,11 +244,11 @@ fn signal(mut fields: Fields, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
         return Ok(doubted(&Restorable::Signal(signal)));
     }
     let of = Some(signal.workspace_id.clone());
-    Ok(Line { taken: Taken::Thing(Restorable::Signal(signal)), of, workspace: None, removed })
+    Ok(ImportLine { taken: Taken::Thing(Restorable::Signal(signal)), of, workspace: None, removed })
 }
 
 /// A job spends tokens and writes memories when it is done, so it is taken of a backup alone.
-fn job(fields: Fields, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
+fn job(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     require_id(&fields, "id")?;
     let mut job: Job = whole(fields)?;
     refuse(problems_of_job(&job).into_iter().map(field_problem).collect())?;
@@ -257,11 +257,16 @@ fn job(fields: Fields, bank: &Bank) -> Result<Line, Vec<ItemProblem>> {
         return Ok(doubted(&Restorable::Job(job)));
     }
     let of = Some(job.workspace_id.clone());
-    Ok(Line { taken: Taken::Thing(Restorable::Job(job)), of, workspace: None, removed })
+    Ok(ImportLine { taken: Taken::Thing(Restorable::Job(job)), of, workspace: None, removed })
 }
 
-fn doubted(thing: &Restorable) -> Line {
-    Line { taken: Taken::Doubted(Counts::of(thing)), of: None, workspace: None, removed: Removed::default() }
+fn doubted(thing: &Restorable) -> ImportLine {
+    ImportLine {
+        taken: Taken::Doubted(ImportCounts::of(thing)),
+        of: None,
+        workspace: None,
+        removed: Removed::default(),
+    }
 }
 
 fn require_id(fields: &Fields, name: &str) -> Result<(), Vec<ItemProblem>> {

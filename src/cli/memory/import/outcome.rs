@@ -18,13 +18,13 @@ const NOT_VOUCHED_FOR: &str = "nobody vouches for the file: its memories begin a
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(in crate::cli) struct Imported {
-    pub(in crate::cli) imported: Counts,
+    pub(in crate::cli) imported: ImportCounts,
     /// Whose ids were there already.
     pub(in crate::cli) skipped: u64,
     /// What nobody vouches for and was not taken: memories for readers that their workspace is not trusted with, and
     /// evidence.
-    #[serde(skip_serializing_if = "Counts::is_nothing")]
-    pub(in crate::cli) left_out: Counts,
+    #[serde(skip_serializing_if = "ImportCounts::is_nothing")]
+    pub(in crate::cli) left_out: ImportCounts,
     /// Secrets that were replaced in what was imported.
     pub(in crate::cli) redactions: u64,
     /// Characters that were dropped from it, as nobody sees them and they carry nothing.
@@ -40,7 +40,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub(in crate::cli) struct Counts {
+pub(in crate::cli) struct ImportCounts {
     pub(in crate::cli) memories: u64,
     pub(in crate::cli) traces: u64,
     pub(in crate::cli) signals: u64,
@@ -48,7 +48,7 @@ pub(in crate::cli) struct Counts {
     pub(in crate::cli) jobs: u64,
 }
 
-impl Counts {
+impl ImportCounts {
     /// A workspace is not counted.
     pub(super) fn of(thing: &Restorable) -> Self {
         let none = Self::default();
@@ -85,20 +85,20 @@ pub(super) struct NotTaken {
     /// How many memories of each workspace are for readers that it is not trusted with.
     pub(super) left_out: BTreeMap<(WorkspaceId, LeftOut), u64>,
     /// Evidence and jobs, for which nobody vouches.
-    pub(super) doubted: Counts,
+    pub(super) doubted: ImportCounts,
     /// Something is taken for which nobody vouches.
     pub(super) is_doubted: bool,
 }
 
 impl NotTaken {
-    pub(super) fn counts(&self) -> Counts {
-        Counts { memories: self.left_out.values().sum(), ..self.doubted }
+    pub(super) fn counts(&self) -> ImportCounts {
+        ImportCounts { memories: self.left_out.values().sum(), ..self.doubted }
     }
 
     /// In sentences. `root_of` knows the directories of workspaces that have one here.
     pub(super) fn notes(&self, root_of: impl Fn(&WorkspaceId) -> Option<String>) -> Vec<String> {
         let mut notes: Vec<String> = self.is_doubted.then(|| NOT_VOUCHED_FOR.to_owned()).into_iter().collect();
-        let Counts { signals, jobs, .. } = self.doubted;
+        let ImportCounts { signals, jobs, .. } = self.doubted;
         if signals > 0 {
             notes.push(format!("evidence was not taken: {signals} signals that nobody vouches for"));
         }

@@ -27,8 +27,8 @@ fn loaded(data_dir: &tempfile::TempDir) -> Loaded {
 }
 
 /// A bank with no workspace but the one in use.
-fn bank(is_backup: bool) -> Bank {
-    Bank {
+fn bank(is_backup: bool) -> ImportTarget {
+    ImportTarget {
         here: Workspace::of_root("/here", Timestamp::UNIX_EPOCH),
         now: "2026-03-01T12:00:00Z".parse().unwrap(),
         is_backup,
@@ -49,7 +49,7 @@ fn lesson(n: u128) -> Value {
     json!({"kind": "memory", "id": id(n), "title": format!("Lesson {n}"), "description": "When", "content": "How"})
 }
 
-fn line_of(line: Value, bank: &Bank) -> Line {
+fn line_of(line: Value, bank: &ImportTarget) -> ImportLine {
     line::parse(serde_json::from_value(line).unwrap(), bank).unwrap()
 }
 
@@ -227,7 +227,7 @@ fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
         let two = vec![passage.clone(), Passage { vector: None, ..passage }];
         let passages = if embedder.is_some() { two } else { Vec::new() };
         let mut bytes = Vec::new();
-        Entry {
+        AsideEntry {
             removed: Removed { redactions: 3, dropped_characters: 1 },
             thing: Restorable::Memory { memory, passages },
         }
@@ -255,7 +255,7 @@ fn what_is_put_aside_is_read_again_to_the_bit() {
     let passage = |n, vector| Passage { kind: PassageKind::Content, n, text: "\u{1f980}\n".into(), vector };
     let Restorable::Memory { memory, .. } = parsed(lesson(1)) else { unreachable!() };
     let passages = vec![passage(0, Some(vector)), passage(1, None), passage(2, Some(Vec::new()))];
-    let entry = || Entry {
+    let entry = || AsideEntry {
         removed: Removed { redactions: 7, dropped_characters: 0 },
         thing: Restorable::Memory { memory: memory.clone(), passages: passages.clone() },
     };
@@ -264,11 +264,11 @@ fn what_is_put_aside_is_read_again_to_the_bit() {
     entry().write(&mut bytes).unwrap();
     let mut source = &bytes[..];
     for _ in 0..2 {
-        assert_eq!(Entry::read(&mut source).unwrap().unwrap().0, entry());
+        assert_eq!(AsideEntry::read(&mut source).unwrap().unwrap().0, entry());
     }
-    assert!(Entry::read(&mut source).unwrap().is_none());
-    assert!(Entry::read(&mut &bytes[..bytes.len() - 1]).unwrap().is_some());
-    assert!(Entry::read(&mut &bytes[..20]).is_err());
+    assert!(AsideEntry::read(&mut source).unwrap().is_none());
+    assert!(AsideEntry::read(&mut &bytes[..bytes.len() - 1]).unwrap().is_some());
+    assert!(AsideEntry::read(&mut &bytes[..20]).is_err());
 }
 
 /// Of many kinds, each another for every `n`.
@@ -356,8 +356,8 @@ async fn a_backup_that_is_imported_is_exported_the_same() {
         std::fs::write(&file, &before).unwrap();
         let new = system().await;
         let imported = import(&arguments(&file, true), &loaded, QUIET, &new.handle()).await.unwrap();
-        assert_eq!(imported.imported, Counts { memories: 60, traces: 60, signals: 60, jobs: 2 });
-        assert_eq!((imported.left_out, imported.notes), (Counts::default(), Vec::new()));
+        assert_eq!(imported.imported, ImportCounts { memories: 60, traces: 60, signals: 60, jobs: 2 });
+        assert_eq!((imported.left_out, imported.notes), (ImportCounts::default(), Vec::new()));
         assert_eq!(exported(&new.handle()).await, before);
         let again = import(&arguments(&file, true), &loaded, QUIET, &new.handle()).await.unwrap();
         assert_eq!((again.imported.sum(), again.skipped), (0, 182));
@@ -378,8 +378,8 @@ async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_ar
     std::fs::write(&file, out).unwrap();
     let imported = import(&arguments(&file, false), &loaded, QUIET, &new.handle()).await.unwrap();
     // every fourth memory is for a team
-    assert_eq!(imported.imported, Counts { memories: 45, traces: 60, ..Counts::default() });
-    assert_eq!(imported.left_out, Counts { memories: 15, traces: 0, signals: 60, jobs: 2 });
+    assert_eq!(imported.imported, ImportCounts { memories: 45, traces: 60, ..ImportCounts::default() });
+    assert_eq!(imported.left_out, ImportCounts { memories: 15, traces: 0, signals: 60, jobs: 2 });
     assert!(imported.notes[0].contains("--trusted-backup"), "{:?}", imported.notes);
     assert!(imported.notes[1].contains("60 signals"), "{:?}", imported.notes);
     assert!(imported.notes[2].contains("2 that nobody"), "{:?}", imported.notes);

@@ -23,9 +23,9 @@ use uuid::Uuid;
 use super::super::*;
 use super::{id, plain, strategy, warning};
 use crate::cli::doctor::{Check, Diagnosis, Grade};
-use crate::cli::maintain::{Maintenance, Upkeep};
+use crate::cli::maintain::{Maintenance, UpkeepSummary};
 use crate::cli::memory::Deleted;
-use crate::cli::workspace::{Entry, Listed as Workspaces, Removed, Shown, Trusted};
+use crate::cli::workspace::{Trusted, WorkspaceEntry, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
 use crate::settings::{CheckoutProposal, CheckoutRanking};
 
 #[test]
@@ -124,18 +124,20 @@ fn a_trace_is_shown_step_by_step_and_listed_in_a_line() {
 fn a_workspace_is_shown_with_what_its_checkout_proposes() {
     let mut workspace = Workspace::of_root("/home/me/shop", Timestamp::UNIX_EPOCH);
     workspace.team = Some("web".into());
-    let entry = |current| Entry { workspace: workspace.clone(), current };
-    insta::assert_snapshot!(plain(&workspaces(&Workspaces { workspaces: vec![entry(true), entry(false)] })));
+    let entry = |current| WorkspaceEntry { workspace: workspace.clone(), current };
+    insta::assert_snapshot!(plain(&workspaces(&WorkspaceList { workspaces: vec![entry(true), entry(false)] })));
     let detail =
         WorkspaceDetail { workspace: workspace.clone(), registered: true, memories: 10_000, traces: 3, jobs: 1 };
     let file = "/home/me/shop/.reasoning-bank.toml".into();
     let ranking = CheckoutRanking::from([("retrieval.profile".into(), "paper".into())]);
     let proposal =
         Some(CheckoutProposal { team: Some("web".into()), org: Some("acme".into()), ranking: ranking.clone(), file });
-    let shown = Shown { detail, origin: "current directory".into(), proposal, ranking: CheckoutRanking::new() };
+    let shown =
+        WorkspaceOverview { detail, origin: "current directory".into(), proposal, ranking: CheckoutRanking::new() };
     insta::assert_snapshot!(plain(&workspace_shown(&shown)));
     let removed = Erased { memories: 2, passages: 5, traces: 1, signals: 0, jobs: 2 };
-    let removed = Removed { id: workspace.id.clone(), name: workspace.name.clone(), removed, promoted_kept: Some(2) };
+    let removed =
+        WorkspaceRemoval { id: workspace.id.clone(), name: workspace.name.clone(), removed, promoted_kept: Some(2) };
     let trusted = Trusted { workspace: workspace.clone(), ranking };
     let told = [workspace_moved(&workspace), workspace_trusted(&trusted), workspace_removed(&removed)];
     insta::assert_snapshot!(plain(&told.concat()));
@@ -243,8 +245,14 @@ fn upkeep_says_what_became_of_the_work_that_used_memories() {
         notes: vec!["scope_denied: this workspace has no organisation".into()],
     };
     insta::assert_snapshot!(plain(&maintained(&shown)));
-    let upkeep =
-        Upkeep { slices: 2, fragments_removed: 9, versions_removed: 1, vectors_made: 0, busy: false, more: true };
+    let upkeep = UpkeepSummary {
+        slices: 2,
+        fragments_removed: 9,
+        versions_removed: 1,
+        vectors_made: 0,
+        busy: false,
+        more: true,
+    };
     let done = Maintenance {
         applied: true,
         stability: None,
