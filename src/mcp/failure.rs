@@ -8,7 +8,7 @@ use rmcp::model::CallToolResult;
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Failure<'a> {
+struct ToolFailure<'a> {
     code: &'static str,
     message: String,
     hint: &'a str,
@@ -16,12 +16,12 @@ struct Failure<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
     #[serde(flatten)]
-    budget: Option<Budget<'a>>,
+    budget: Option<SpentBudget<'a>>,
 }
 
 /// What was spent before the budget ran out, and what it bought.
 #[derive(Serialize)]
-struct Budget<'a> {
+struct SpentBudget<'a> {
     used: u64,
     limit: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ struct Budget<'a> {
 }
 
 pub(super) fn tool_error(error: &Error) -> CallToolResult {
-    let failure = Failure {
+    let failure = ToolFailure {
         code: error.code(),
         message: error.to_string(),
         hint: &error.hint(),
@@ -37,7 +37,7 @@ pub(super) fn tool_error(error: &Error) -> CallToolResult {
         retry_after_ms: error.retry_after().and_then(|wait| u64::try_from(wait.as_millis()).ok()),
         budget: match error {
             Error::TokenBudgetExceeded { used, limit, best } => {
-                Some(Budget { used: *used, limit: *limit, best: best.as_deref() })
+                Some(SpentBudget { used: *used, limit: *limit, best: best.as_deref() })
             }
             _ => None,
         },

@@ -6,7 +6,7 @@ use tokio_util::bytes::{Bytes, BytesMut};
 use tokio_util::codec::Decoder;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum InputLine {
     /// Without its line end, be it LF or CRLF.
     Whole(Bytes),
     /// Longer than allowed; it was skipped as it came in.
@@ -28,24 +28,24 @@ impl LineDecoder {
         Self { max, scanned: 0, skipped: 0 }
     }
 
-    fn finish(&mut self, mut line: BytesMut) -> Line {
+    fn finish(&mut self, mut line: BytesMut) -> InputLine {
         let skipped = std::mem::take(&mut self.skipped);
         self.scanned = 0;
         if skipped > 0 || line.len() > self.max {
-            return Line::TooLong { bytes: skipped + line.len() };
+            return InputLine::TooLong { bytes: skipped + line.len() };
         }
         if line.ends_with(b"\r") {
             line.truncate(line.len() - 1);
         }
-        Line::Whole(line.freeze())
+        InputLine::Whole(line.freeze())
     }
 }
 
 impl Decoder for LineDecoder {
-    type Item = Line;
+    type Item = InputLine;
     type Error = io::Error;
 
-    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<InputLine>> {
         if let Some(at) = buffer[self.scanned..].iter().position(|byte| *byte == b'\n') {
             let end = self.scanned + at;
             let mut line = buffer.split_to(end + 1);
@@ -61,7 +61,7 @@ impl Decoder for LineDecoder {
     }
 
     /// The last line counts without a line end too.
-    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<InputLine>> {
         match self.decode(buffer)? {
             None if buffer.is_empty() && self.skipped == 0 => Ok(None),
             None => Ok(Some(self.finish(buffer.split()))),
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    async fn lines(max: usize, chunks: &[&[u8]]) -> Vec<Line> {
+    async fn lines(max: usize, chunks: &[&[u8]]) -> Vec<InputLine> {
         let mut reader = tokio_test_reader(chunks);
         let framed = FramedRead::new(&mut reader, LineDecoder::new(max));
         framed.map(|line| line.unwrap()).collect().await
@@ -89,8 +89,8 @@ mod tests {
         tokio_util::io::StreamReader::new(futures::stream::iter(chunks))
     }
 
-    fn whole(text: &'static str) -> Line {
-        Line::Whole(Bytes::from_static(text.as_bytes()))
+    fn whole(text: &'static str) -> InputLine {
+        InputLine::Whole(Bytes::from_static(text.as_bytes()))
     }
 
     #[tokio::test]
@@ -105,14 +105,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_that_is_too_long_is_skipped_and_the_next_one_read() {
-        assert_eq!(lines(4, &[b"abcde\nfg\n"]).await, [Line::TooLong { bytes: 5 }, whole("fg")]);
+        assert_eq!(lines(4, &[b"abcde\nfg\n"]).await, [InputLine::TooLong { bytes: 5 }, whole("fg")]);
         assert_eq!(lines(4, &[b"abcd\nfg\n"]).await, [whole("abcd"), whole("fg")]);
         assert_eq!(
             lines(4, &[b"abcdef", b"gh", b"i\njk\n"]).await,
-            [Line::TooLong { bytes: 9 }, whole("jk")],
+            [InputLine::TooLong { bytes: 9 }, whole("jk")],
             "also when it comes in pieces"
         );
-        assert_eq!(lines(4, &[b"abcdef", b"gh"]).await, [Line::TooLong { bytes: 8 }], "also at the end");
+        assert_eq!(lines(4, &[b"abcdef", b"gh"]).await, [InputLine::TooLong { bytes: 8 }], "also at the end");
     }
 
     #[test]
@@ -125,6 +125,6 @@ mod tests {
             assert!(buffer.is_empty());
         }
         buffer.extend_from_slice(b"\n");
-        assert_eq!(decoder.decode(&mut buffer).unwrap(), Some(Line::TooLong { bytes: 1_500_000 }));
+        assert_eq!(decoder.decode(&mut buffer).unwrap(), Some(InputLine::TooLong { bytes: 1_500_000 }));
     }
 }

@@ -17,7 +17,7 @@ use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
 use super::head::Head;
-use super::lines::{Line, LineDecoder};
+use super::lines::{InputLine, LineDecoder};
 
 /// The longest line that is read, in bytes. A task of 200,000 characters is at most 2.4 MB, even with every one of them
 /// escaped.
@@ -121,8 +121,8 @@ impl<R: AsyncRead + Unpin> LineTransport<R> {
         loop {
             let place = self.out.reserve().await.ok()?;
             let line = match lines.next().await? {
-                Ok(Line::Whole(line)) => line,
-                Ok(Line::TooLong { bytes }) => {
+                Ok(InputLine::Whole(line)) => line,
+                Ok(InputLine::TooLong { bytes }) => {
                     tracing::warn!(bytes, max = MAX_LINE_BYTES, "skipped a line of input: it is too long");
                     continue;
                 }

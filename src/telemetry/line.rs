@@ -25,19 +25,19 @@ impl<W> Lines<W> {
 }
 
 impl<'a, W: MakeWriter<'a>> MakeWriter<'a> for Lines<W> {
-    type Writer = Line<W::Writer>;
+    type Writer = RedactingWriter<W::Writer>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        Line { to: self.to.make_writer(), json: self.json }
+        RedactingWriter { to: self.to.make_writer(), json: self.json }
     }
 }
 
-pub(super) struct Line<W> {
+pub(super) struct RedactingWriter<W> {
     to: W,
     json: bool,
 }
 
-impl<W: Write> Write for Line<W> {
+impl<W: Write> Write for RedactingWriter<W> {
     /// Takes a whole line, as the formatter gives it, and writes it with one call: lines of several processes in one
     /// file do not mix.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {

@@ -61,16 +61,16 @@ pub(super) fn flush(limit: Duration) {
 }
 
 impl<'a> MakeWriter<'a> for QueuedStderr {
-    type Writer = Queued<'a>;
+    type Writer = QueuedWriter<'a>;
 
-    fn make_writer(&'a self) -> Queued<'a> {
-        Queued(&self.queue)
+    fn make_writer(&'a self) -> QueuedWriter<'a> {
+        QueuedWriter(&self.queue)
     }
 }
 
-pub(super) struct Queued<'a>(&'a SyncSender<Item>);
+pub(super) struct QueuedWriter<'a>(&'a SyncSender<Item>);
 
-impl Write for Queued<'_> {
+impl Write for QueuedWriter<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.0.try_send(Item::Line(line.to_vec())).is_err() {
             DROPPED.fetch_add(1, Ordering::Relaxed);

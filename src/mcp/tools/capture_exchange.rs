@@ -21,7 +21,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |options| if options.captures { &[Toolset::Core, Toolset::Learning] } else { &[Toolset::Learning] },
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<Answer>,
+    answer: schema::of_answer::<CaptureAnswer>,
     effect: ToolEffect::Sets,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
@@ -32,7 +32,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let exchange = arguments.into_exchange(calling.session);
     let captured = calling.system.learner.capture(exchange, &workspace, Trust::Model, calling.deadline).await?;
-    document(&Answer::from(captured))
+    document(&CaptureAnswer::from(captured))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -54,13 +54,13 @@ impl Arguments {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Answer {
+struct CaptureAnswer {
     captured: bool,
     reason: String,
     ids: Vec<MemoryId>,
 }
 
-impl From<Captured> for Answer {
+impl From<Captured> for CaptureAnswer {
     fn from(captured: Captured) -> Self {
         Self {
             captured: captured.fate.is_captured(),

@@ -56,7 +56,7 @@ struct Arguments {
 
 /// What was physically removed.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Removed {
+pub(super) struct RemovedCounts {
     memories: u64,
     passages: u64,
     traces: u64,
@@ -64,7 +64,7 @@ pub(super) struct Removed {
     jobs: u64,
 }
 
-impl From<Erased> for Removed {
+impl From<Erased> for RemovedCounts {
     fn from(erased: Erased) -> Self {
         let Erased { memories, passages, traces, signals, jobs } = erased;
         Self { memories, passages, traces, signals, jobs }
@@ -75,7 +75,7 @@ impl From<Erased> for Removed {
 #[derive(Debug, Serialize, JsonSchema)]
 struct RemovedMemory {
     #[serde(flatten)]
-    removed: Removed,
+    removed: RemovedCounts,
     /// Memories that it had superseded: they are back in search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reinstated: Vec<MemoryId>,

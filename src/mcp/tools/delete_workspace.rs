@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::delete_memory::Removed;
+use super::delete_memory::RemovedCounts;
 use super::{ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, ERASE_DEADLINE, Interrupted, document};
 use crate::mcp::schema;
@@ -80,7 +80,7 @@ struct Arguments {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Deleted {
     #[serde(flatten)]
-    removed: Removed,
+    removed: RemovedCounts,
     /// Copies of its memories that teams and organisations keep.
     promoted_kept: usize,
 }
