@@ -30,7 +30,7 @@ const LIMIT: usize = 50;
 const RESULTS: usize = 10;
 const COMMITS: [u32; 2] = [1, 256];
 const RESIDENT_BYTES: usize = 256 << 20;
-const PATIENCE: Duration = Duration::from_secs(120);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 fn main() {
     // SAFETY: nothing has started a thread yet.
@@ -72,7 +72,7 @@ fn commits(criterion: &mut Criterion, runtime: &Runtime) {
                     stored += memories;
                     batch(&bank, stored - memories..stored)
                 },
-                async |batch| store.commit(batch, patience()).await.expect("a commit"),
+                async |batch| store.commit(batch, request_deadline()).await.expect("a commit"),
                 BatchSize::SmallInput,
             );
         });
@@ -88,10 +88,10 @@ async fn fill(directory: &Path, bank: &Synthetic) {
     let store = open(directory, 0).await;
     for first in (0..bank.rows()).step_by(BATCH as usize) {
         let batch = batch(bank, first..bank.rows().min(first + BATCH));
-        store.commit(batch, patience()).await.expect("a commit");
+        store.commit(batch, request_deadline()).await.expect("a commit");
     }
-    while store.maintain(patience()).await.expect("upkeep").more {}
-    store.close(patience()).await.expect("closed");
+    while store.maintain(request_deadline()).await.expect("upkeep").more {}
+    store.close(request_deadline()).await.expect("closed");
 }
 
 fn batch(bank: &Synthetic, numbers: Range<u32>) -> Batch {
@@ -124,11 +124,11 @@ async fn ask(store: &LanceStore, query: &SyntheticQuery) {
         signature: None,
         limit: LIMIT,
     };
-    let found = store.candidates(recall, patience()).await.expect("candidates");
+    let found = store.candidates(recall, request_deadline()).await.expect("candidates");
     let ids = found.facts.iter().take(RESULTS).map(|(facts, _)| facts.id).collect();
-    black_box(store.get(ids, patience()).await.expect("bodies"));
+    black_box(store.get(ids, request_deadline()).await.expect("bodies"));
 }
 
-fn patience() -> Deadline {
-    Deadline::after(PATIENCE)
+fn request_deadline() -> Deadline {
+    Deadline::after(REQUEST_TIMEOUT)
 }

@@ -21,7 +21,7 @@ use reasoning_bank_actors::error::Error;
 use crate::jsonl::ReadError;
 
 /// A bank of a million is read into memory in less; a larger one may not fit.
-pub(crate) const RESIDENT_PATIENCE: Duration = Duration::from_secs(180);
+pub(crate) const RESIDENT_TIMEOUT: Duration = Duration::from_secs(180);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EvalError {

@@ -28,7 +28,7 @@ const TASKS: [&str; 4] = [
     "Parse the quoted fields of a CSV export that contain line breaks.",
 ];
 const QUERY: &str = "read CSV fields that are quoted";
-const PATIENCE: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// All that the demo shows.
 #[derive(Debug, Serialize)]
@@ -82,7 +82,7 @@ pub(super) async fn run(
         tasks.push(stop);
     }
     let request = RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(QUERY, workspace.clone(), 2) };
-    let search = system.memories.retrieve(request, Deadline::after(PATIENCE)).await?;
+    let search = system.memories.retrieve(request, Deadline::after(REQUEST_TIMEOUT)).await?;
     let workspace_id = match workspace {
         WorkspaceRef::Root(root) => WorkspaceId::of_root(&root),
         WorkspaceRef::Id(id) => id,
@@ -104,7 +104,7 @@ async fn solve(
     workspace: &WorkspaceRef,
     system: &SystemHandle,
 ) -> Result<Stop, CommandFailure> {
-    let deadline = Deadline::after(PATIENCE);
+    let deadline = Deadline::after(REQUEST_TIMEOUT);
     let request = RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(task, workspace.clone(), 10) };
     let found = system.memories.retrieve(request, deadline).await?;
     let asked = SolveTask {

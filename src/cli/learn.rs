@@ -24,7 +24,7 @@ use super::session::with_bulk_bank;
 use crate::settings::Loaded;
 
 /// For one batch, whose texts may all have to be embedded.
-const BATCH_PATIENCE: Duration = Duration::from_secs(600);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What became of all files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -142,7 +142,7 @@ async fn file_of(
     let trust = trust_of(format);
     let mut learned = LearnedFile { file, format: Some(format), unreadable, left_out, ..LearnedFile::default() };
     for batch in exchanges.chunks(MAX_BATCH) {
-        let deadline = Deadline::after(BATCH_PATIENCE);
+        let deadline = Deadline::after(BATCH_TIMEOUT);
         for Captured { fate, removed, .. } in system.learner.learn(batch.to_vec(), workspace, trust, deadline).await? {
             learned.counts.count(fate);
             learned.redactions += u64::from(removed.redactions);

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
-use super::session::{patience, with_bank};
+use super::session::{request_deadline, with_bank};
 use crate::git;
 use crate::project::{self, Identity};
 use crate::settings::Loaded;
@@ -77,18 +77,19 @@ pub(super) fn command(apply: bool, loaded: &Loaded, output: Output) -> Result<Co
 
 async fn maintain(apply: bool, loaded: &Loaded, bank: &SystemHandle) -> Result<Maintenance, CommandFailure> {
     let mut notes = Vec::new();
-    let root = bank.workspaces.resolve(&loaded.workspace, patience()).await?.workspace.root;
+    let root = bank.workspaces.resolve(&loaded.workspace, request_deadline()).await?.workspace.root;
     let stability = match history(&root).await {
-        Ok(history) => Some(bank.memories.stability(&history, &loaded.workspace, apply, patience()).await?),
+        Ok(history) => Some(bank.memories.stability(&history, &loaded.workspace, apply, request_deadline()).await?),
         Err(reason) => {
             notes.push(reason);
             None
         }
     };
     let upkeep = if apply { Some(upkeep(bank).await?) } else { None };
-    let promotions = bank.memories.promotions(&loaded.workspace, patience()).await?;
+    let promotions = bank.memories.promotions(&loaded.workspace, request_deadline()).await?;
     notes.extend(promotions.notes);
-    let (open_links, open_link_count) = bank.memories.open_links(&loaded.workspace, LINKS_SHOWN, patience()).await?;
+    let (open_links, open_link_count) =
+        bank.memories.open_links(&loaded.workspace, LINKS_SHOWN, request_deadline()).await?;
     let open_promotions = promotions.proposals.len();
     Ok(Maintenance { applied: apply, stability, upkeep, open_promotions, open_links, open_link_count, notes })
 }

@@ -15,7 +15,7 @@ use reasoning_bank_domain::retrieval::responses::{Explained, MemoryDetail, Recor
 use super::args::{MemoryCommand, OnlyArgs, RecordArgs, SearchArgs};
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
-use super::session::{patience, rewriting, with_bank, with_bulk_bank, with_searching_bank};
+use super::session::{request_deadline, rewrite_deadline, with_bank, with_bulk_bank, with_searching_bank};
 use super::{input, render};
 use crate::project;
 use crate::settings::{self, Loaded};
@@ -34,32 +34,35 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
     match command {
         MemoryCommand::Search(args) => {
             if args.explain {
-                let found = with_searching_bank(loaded, async |bank| explain(args, loaded, &bank, patience()).await)?;
+                let found =
+                    with_searching_bank(loaded, async |bank| explain(args, loaded, &bank, request_deadline()).await)?;
                 return output.answer(&found, render::explained);
             }
-            let found = with_searching_bank(loaded, async |bank| search(args, loaded, &bank, patience()).await)?;
+            let found =
+                with_searching_bank(loaded, async |bank| search(args, loaded, &bank, request_deadline()).await)?;
             output.answer(&found, |found| render::retrieved(found, false))
         }
         MemoryCommand::Record(args) => {
-            let recorded = with_bank(loaded, async |bank| record(*args, loaded, &bank, patience()).await)?;
+            let recorded = with_bank(loaded, async |bank| record(*args, loaded, &bank, request_deadline()).await)?;
             output.answer(&recorded, render::recorded)
         }
         MemoryCommand::Get { id } => {
-            let found = with_bank(loaded, async |bank| get(id, loaded, &bank, patience()).await)?;
+            let found = with_bank(loaded, async |bank| get(id, loaded, &bank, request_deadline()).await)?;
             output.answer(&found, render::memory_detail)
         }
         MemoryCommand::List(args) => {
-            let listed = with_bank(loaded, async |bank| edit::list(args, loaded, &bank, patience()).await)?;
+            let listed = with_bank(loaded, async |bank| edit::list(args, loaded, &bank, request_deadline()).await)?;
             output.answer(&listed, render::listed)
         }
         MemoryCommand::Update(args) => {
-            let updated = with_bank(loaded, async |bank| edit::update(args, loaded, &bank, patience()).await)?;
+            let updated = with_bank(loaded, async |bank| edit::update(args, loaded, &bank, request_deadline()).await)?;
             output.answer(&updated, render::updated)
         }
         MemoryCommand::Pin { id } => pin(id, true, loaded, output),
         MemoryCommand::Unpin { id } => pin(id, false, loaded, output),
         MemoryCommand::Feedback(args) => {
-            let reported = with_bank(loaded, async |bank| edit::feedback(args, loaded, &bank, patience()).await)?;
+            let reported =
+                with_bank(loaded, async |bank| edit::feedback(args, loaded, &bank, request_deadline()).await)?;
             output.answer(&reported, render::reported)
         }
         MemoryCommand::Delete { id, sure } => {
@@ -68,7 +71,7 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
         }
         MemoryCommand::Quarantine { id, descendants, undo } => {
             let changed = with_bank(loaded, async |bank| {
-                edit::quarantine(id, descendants, undo, loaded, &bank, rewriting()).await
+                edit::quarantine(id, descendants, undo, loaded, &bank, rewrite_deadline()).await
             })?;
             output.answer(&changed, |changed| render::quarantined(changed, undo))
         }
@@ -81,11 +84,11 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
             output.answer(&back, render::memory_detail)
         }
         MemoryCommand::Promote { id: Some(id) } => {
-            let promoted = with_bank(loaded, async |bank| edit::promote(id, loaded, &bank, patience()).await)?;
+            let promoted = with_bank(loaded, async |bank| edit::promote(id, loaded, &bank, request_deadline()).await)?;
             output.answer(&promoted, render::promoted)
         }
         MemoryCommand::Promote { id: None } => {
-            let found = with_bank(loaded, async |bank| edit::promotions(loaded, &bank, patience()).await)?;
+            let found = with_bank(loaded, async |bank| edit::promotions(loaded, &bank, request_deadline()).await)?;
             output.answer(&found, render::promotions)
         }
         MemoryCommand::Export { all, vectors, with_jobs } => {
@@ -104,7 +107,7 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
 }
 
 fn pin(id: MemoryId, pinned: bool, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
-    let changed = with_bank(loaded, async |bank| edit::pin(id, pinned, loaded, &bank, patience()).await)?;
+    let changed = with_bank(loaded, async |bank| edit::pin(id, pinned, loaded, &bank, request_deadline()).await)?;
     output.answer(&changed, render::updated)
 }
 

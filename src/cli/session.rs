@@ -19,22 +19,22 @@ const GRACE: Duration = Duration::from_secs(5);
 /// For what runs when the provider rejects the key: nothing of it can succeed.
 const SHORT_GRACE: Duration = Duration::from_millis(500);
 /// The embedding model loads in well under a second. Where it does not, search is by words and says so.
-const MODEL_PATIENCE: Duration = Duration::from_secs(20);
+const MODEL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long a command that needs no model may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// For one request that needs no model.
-pub(super) fn patience() -> Deadline {
-    Deadline::after(PATIENCE)
+pub(super) fn request_deadline() -> Deadline {
+    Deadline::after(REQUEST_TIMEOUT)
 }
 
 /// Erasing rewrites what is left and rebuilds indexes, and is finished whoever waits; a quarantine rewrites what it is of.
-const REWRITE_PATIENCE: Duration = Duration::from_secs(120);
+const REWRITE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// For one erasure, or one change of many memories.
-pub(super) fn rewriting() -> Deadline {
-    Deadline::after(REWRITE_PATIENCE)
+pub(super) fn rewrite_deadline() -> Deadline {
+    Deadline::after(REWRITE_TIMEOUT)
 }
 
 /// The embedding model of the settings.
@@ -57,7 +57,7 @@ pub(super) fn with_searching_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
-    run(loaded, ChosenModel::none(), MODEL_PATIENCE, work)
+    run(loaded, ChosenModel::none(), MODEL_TIMEOUT, work)
 }
 
 /// The same for work that solves a task, with the language model that is configured.
@@ -66,7 +66,7 @@ pub(super) fn with_solving_bank<T>(
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     loaded.check_provider(false)?;
-    run(loaded, ChosenModel::of(loaded)?, MODEL_PATIENCE, work)
+    run(loaded, ChosenModel::of(loaded)?, MODEL_TIMEOUT, work)
 }
 
 /// The same for a server: it starts at once, or, with a model from a directory, when that is loaded; it works without a
@@ -97,24 +97,24 @@ pub(super) fn with_embedder<T>(
     embedder: Arc<dyn Embedder>,
     work: impl AsyncFnOnce(&Bank) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
-    run_with(loaded, ChosenModel::none(), embedder, MODEL_PATIENCE, false, work)
+    run_with(loaded, ChosenModel::none(), embedder, MODEL_TIMEOUT, false, work)
 }
 
 fn run<T>(
     loaded: &Loaded,
     chosen: ChosenModel,
-    model_patience: Duration,
+    model_timeout: Duration,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     let embedder = Arc::new(embedder(loaded, Workload::Serving)?);
-    run_with(loaded, chosen, embedder, model_patience, false, async move |bank: &Bank| work(bank.handle()).await)
+    run_with(loaded, chosen, embedder, model_timeout, false, async move |bank: &Bank| work(bank.handle()).await)
 }
 
 fn run_with<T>(
     loaded: &Loaded,
     chosen: ChosenModel,
     embedder: Arc<dyn Embedder>,
-    model_patience: Duration,
+    model_timeout: Duration,
     in_background: bool,
     work: impl AsyncFnOnce(&Bank) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
@@ -122,7 +122,7 @@ fn run_with<T>(
     let done = runtime.block_on(async {
         let bank = Bank::start(&loaded.settings, loaded.root_name(), chosen.model, embedder, in_background).await?;
         let work = async {
-            bank.embedder_ready(model_patience).await;
+            bank.embedder_ready(model_timeout).await;
             work(&bank).await
         };
         let (done, grace) = tokio::select! {

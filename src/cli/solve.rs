@@ -20,7 +20,7 @@ use super::args::SolveArgs;
 use super::failure::CommandFailure;
 use super::output::Output;
 use super::progress::ProgressIndicator;
-use super::session::patience;
+use super::session::request_deadline;
 
 mod verify;
 
@@ -61,7 +61,7 @@ pub(super) async fn solve(
 
 /// The project root of the workspace, also where the store cannot tell whether it was moved there.
 async fn root(loaded: &Loaded, system: &SystemHandle) -> Result<String, CommandFailure> {
-    match (system.workspaces.resolve(&loaded.workspace, patience()).await, &loaded.workspace) {
+    match (system.workspaces.resolve(&loaded.workspace, request_deadline()).await, &loaded.workspace) {
         (Ok(resolved), _) => Ok(resolved.workspace.root),
         (Err(_), WorkspaceRef::Root(root)) => Ok(root.clone()),
         (Err(error), WorkspaceRef::Id(_)) => Err(error.into()),

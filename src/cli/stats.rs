@@ -3,7 +3,7 @@
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
-use super::session::{patience, with_searching_bank};
+use super::session::{request_deadline, with_searching_bank};
 use crate::settings::Loaded;
 
 /// Waits for the embedding model, so that the answer does not call it missing. `reset` comes first: the answer shows that nothing but counters was reset.
@@ -12,7 +12,7 @@ pub(super) fn command(reset: bool, loaded: &Loaded, output: Output) -> Result<Co
         if reset {
             bank.reset_statistics();
         }
-        Ok(bank.statistics(patience()).await?)
+        Ok(bank.statistics(request_deadline()).await?)
     })?;
     output.answer(&statistics, render::statistics)
 }

@@ -6,7 +6,7 @@ use super::args::TraceCommand;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
-use super::session::{patience, with_bank};
+use super::session::{request_deadline, with_bank};
 use crate::settings::Loaded;
 
 pub(super) fn command(command: TraceCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
@@ -15,12 +15,13 @@ pub(super) fn command(command: TraceCommand, loaded: &Loaded, output: Output) ->
         TraceCommand::List(page) => {
             let after = page.after.map(TraceId::from);
             let listed = with_bank(loaded, async |bank| {
-                Ok(bank.memories.traces(workspace, page.limit.into(), after, patience()).await?)
+                Ok(bank.memories.traces(workspace, page.limit.into(), after, request_deadline()).await?)
             })?;
             output.answer(&listed, render::traces)
         }
         TraceCommand::Show { id } => {
-            let trace = with_bank(loaded, async |bank| Ok(bank.memories.trace(id, workspace, patience()).await?))?;
+            let trace =
+                with_bank(loaded, async |bank| Ok(bank.memories.trace(id, workspace, request_deadline()).await?))?;
             output.answer(&trace, render::trace)
         }
     }

@@ -16,7 +16,7 @@ use super::confirm::confirm;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
-use super::session::{patience, rewriting, with_bank};
+use super::session::{request_deadline, rewrite_deadline, with_bank};
 use crate::project;
 use crate::settings::{self, CheckoutProposal, CheckoutRanking, Loaded, SettingSources, Settings, WorkspaceSection};
 
@@ -121,8 +121,9 @@ struct Here<'a> {
 
 impl Here<'_> {
     async fn list(&self, bank: &SystemHandle) -> Result<WorkspaceList, CommandFailure> {
-        let workspaces = bank.workspaces.list(patience()).await?;
-        let current = bank.workspaces.resolve(&self.loaded.workspace, patience()).await.map(|it| it.workspace.id);
+        let workspaces = bank.workspaces.list(request_deadline()).await?;
+        let current =
+            bank.workspaces.resolve(&self.loaded.workspace, request_deadline()).await.map(|it| it.workspace.id);
         let entry = |workspace: Workspace| {
             let current = current.as_ref() == Ok(&workspace.id);
             WorkspaceEntry { workspace, current }
@@ -131,7 +132,7 @@ impl Here<'_> {
     }
 
     async fn show(&self, bank: &SystemHandle) -> Result<WorkspaceOverview, CommandFailure> {
-        let detail = bank.workspaces.show(&self.loaded.workspace, patience()).await?;
+        let detail = bank.workspaces.show(&self.loaded.workspace, request_deadline()).await?;
         let ranking = settings::agreed(&self.loaded.settings.data_dir, &detail.workspace.root);
         let (origin, proposal) = (self.loaded.workspace_origin.clone(), self.loaded.proposal.clone());
         Ok(WorkspaceOverview { detail, origin, proposal, ranking })
@@ -145,8 +146,9 @@ impl Here<'_> {
             return Err(CommandFailure::usage(format!("{root} does not exist")).hint("name a directory, or an id"));
         }
         // Its id need not be that of its root: it may have been moved there.
-        let Workspace { id, name, root, .. } =
-            with_bank(self.loaded, async |bank| Ok(bank.workspaces.resolve(&workspace, patience()).await?.workspace))?;
+        let Workspace { id, name, root, .. } = with_bank(self.loaded, async |bank| {
+            Ok(bank.workspaces.resolve(&workspace, request_deadline()).await?.workspace)
+        })?;
         let data_dir = &self.loaded.settings.data_dir;
         let file = settings::store_default(data_dir, &workspace).map_err(CommandFailure::not_stored)?;
         Ok(Switched { id, name, root, file })
@@ -160,7 +162,7 @@ impl Here<'_> {
         }
         let identity = self.loaded.settings.workspace.identity;
         let root = project::root(new, self.base, identity).map_err(|error| CommandFailure::usage(error.to_string()))?;
-        Ok(bank.workspaces.move_root(&WorkspaceRef::Id(old.id), &root, patience()).await?)
+        Ok(bank.workspaces.move_root(&WorkspaceRef::Id(old.id), &root, request_deadline()).await?)
     }
 
     /// Asks with what would change.
@@ -171,7 +173,7 @@ impl Here<'_> {
         let proposal = settings::proposal(Path::new(&root))?;
         let agreed = settings::agreed(data_dir, &root);
         let named = WorkspaceRef::Root(root.clone());
-        let now = bank.workspaces.resolve(&named, patience()).await?.workspace;
+        let now = bank.workspaces.resolve(&named, request_deadline()).await?.workspace;
         let (team, org, ranking) = match proposal {
             Some(CheckoutProposal { team, org, ranking, .. }) => (team, org, ranking),
             None => Default::default(),
@@ -194,7 +196,7 @@ impl Here<'_> {
         if !changes.is_empty() {
             confirm(&format!("Let {} {}", now.root, changes.join(", and ")), sure)?;
         }
-        let workspace = bank.workspaces.trust(&named, team, org, patience()).await?;
+        let workspace = bank.workspaces.trust(&named, team, org, request_deadline()).await?;
         settings::agree(data_dir, &root, ranking.clone()).map_err(CommandFailure::not_stored)?;
         Ok(Trusted { workspace, ranking })
     }
@@ -205,7 +207,7 @@ impl Here<'_> {
         sure: Sure,
         bank: &SystemHandle,
     ) -> Result<WorkspaceRemoval, CommandFailure> {
-        let workspace = bank.workspaces.resolve(&self.loaded.workspace, patience()).await?.workspace;
+        let workspace = bank.workspaces.resolve(&self.loaded.workspace, request_deadline()).await?.workspace;
         let (before, which) = match older_than {
             Some(days) => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
@@ -218,7 +220,7 @@ impl Here<'_> {
             None => (Timestamp::now(), "all traces".to_owned()),
         };
         confirm(&format!("Remove {which} of {} ({}) for good", workspace.name, workspace.root), sure)?;
-        let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, rewriting()).await?;
+        let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, rewrite_deadline()).await?;
         Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept: None })
     }
 
@@ -231,8 +233,8 @@ impl Here<'_> {
     ) -> Result<WorkspaceRemoval, CommandFailure> {
         let workspace = self.registered(path, bank).await?;
         let named = WorkspaceRef::Id(workspace.id.clone());
-        let detail = bank.workspaces.show(&named, patience()).await?;
-        let mut copies = bank.memories.promoted_copies(&named, patience()).await?;
+        let detail = bank.workspaces.show(&named, request_deadline()).await?;
+        let mut copies = bank.memories.promoted_copies(&named, request_deadline()).await?;
         let all_copies = copies.count();
         if !with_promoted {
             copies.within_reach.clear();
@@ -242,7 +244,7 @@ impl Here<'_> {
         let along = if with_promoted { format!("; promoted copies: {deleted_copies}") } else { String::new() };
         let what = format!("Delete the workspace {} ({}; {holds}{along}) for good", workspace.name, workspace.root);
         confirm(&what, sure)?;
-        let removed = bank.memories.delete_workspace_with(&copies, &named, rewriting()).await?;
+        let removed = bank.memories.delete_workspace_with(&copies, &named, rewrite_deadline()).await?;
         settings::forget(&self.loaded.settings.data_dir, &workspace).map_err(CommandFailure::not_stored)?;
         let promoted_kept = Some(all_copies - deleted_copies);
         Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept })
@@ -255,7 +257,7 @@ impl Here<'_> {
 
     /// A workspace that is there.
     async fn registered(&self, text: &str, bank: &SystemHandle) -> Result<Workspace, CommandFailure> {
-        let all = bank.workspaces.list(patience()).await?;
+        let all = bank.workspaces.list(request_deadline()).await?;
         let found = project::registered(text, self.base, self.loaded.settings.workspace.identity, &all)
             .map_err(|error| CommandFailure::usage(error.to_string()))?;
         found.cloned().ok_or_else(|| CommandFailure::from(Error::WorkspaceUnknown(text.to_owned())))

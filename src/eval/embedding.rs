@@ -14,7 +14,7 @@ use crate::embed::{LocalEmbedder, QUERY_TOKENS};
 const TOKENS: [usize; 5] = [4, 16, 64, 128, 254];
 const LEAST_SINGLES: usize = 20;
 const BULK_TEXTS: usize = 64;
-const PATIENCE: Duration = Duration::from_secs(300);
+const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(300);
 /// Each is one token of the built-in model, and of most others.
 pub(super) const WORDS: [&str; 16] = [
     "write", "the", "version", "row", "last", "and", "check", "every", "lock", "before", "you", "open", "a", "file",
@@ -48,7 +48,7 @@ pub(crate) async fn measure(
     done: impl Fn(u64),
 ) -> Result<EmbeddingReport, EmbedError> {
     // Waits for the model to load, and warms it.
-    embedder.embed_documents(vec![text(16); embedder.threads()], patience()).await?;
+    embedder.embed_documents(vec![text(16); embedder.threads()], embedding_deadline()).await?;
     let mut lengths = Vec::new();
     for tokens in TOKENS {
         let (begun, mut singles) = (Instant::now(), Vec::new());
@@ -56,16 +56,16 @@ pub(crate) async fn measure(
             let asked = Instant::now();
             // Of a longer query not all is embedded.
             if tokens <= QUERY_TOKENS {
-                embedder.embed_query(text(tokens), patience()).await?;
+                embedder.embed_query(text(tokens), embedding_deadline()).await?;
             } else {
-                embedder.embed_documents(vec![text(tokens)], patience()).await?;
+                embedder.embed_documents(vec![text(tokens)], embedding_deadline()).await?;
             }
             singles.push(asked.elapsed().as_secs_f64() * 1_000.0);
         }
         let (begun, mut texts) = (Instant::now(), 0);
         while texts == 0 || begun.elapsed() < time {
             let bulk = BULK_TEXTS * embedder.threads();
-            embedder.embed_documents(vec![text(tokens); bulk], patience()).await?;
+            embedder.embed_documents(vec![text(tokens); bulk], embedding_deadline()).await?;
             texts += bulk;
         }
         let texts_per_second = texts as f64 / begun.elapsed().as_secs_f64();
@@ -83,8 +83,8 @@ pub(crate) async fn measure(
 
 pub(crate) const LENGTHS: u64 = TOKENS.len() as u64;
 
-fn patience() -> Deadline {
-    Deadline::after(PATIENCE)
+fn embedding_deadline() -> Deadline {
+    Deadline::after(EMBEDDING_TIMEOUT)
 }
 
 fn text(tokens: usize) -> String {

@@ -2,8 +2,8 @@
 //! learned right, wrong and missed. Each scenario has a bank of its own in a temporary directory.
 
 mod expect;
+mod fixed_timeout;
 mod judge;
-mod patient;
 mod runner;
 mod scenario;
 mod script;
@@ -16,8 +16,8 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{EmbedError, Embedder, EmbedderState};
 use serde::Serialize;
 
+use self::fixed_timeout::FixedTimeoutEmbedder;
 use self::judge::{ExpectationKind, ExpectationResult, judge};
-use self::patient::PatientEmbedder;
 use self::runner::ScenarioRunner;
 pub(crate) use self::scenario::{Scenario, read};
 use self::script::ScriptedModel;
@@ -27,7 +27,7 @@ use crate::settings::{Provider, Settings};
 
 /// Scenarios that are played at once. More of them would pass the deadlines within a solve on a small machine.
 const AT_ONCE: usize = 2;
-const MODEL_PATIENCE: Duration = Duration::from_secs(20);
+const MODEL_TIMEOUT: Duration = Duration::from_secs(20);
 const GRACE: Duration = Duration::from_secs(5);
 /// Tokens a day for background work of scenarios that say what the model answers to it.
 const BACKGROUND_TOKENS: u64 = 10_000_000;
@@ -115,7 +115,7 @@ pub(crate) async fn measure(
     done: impl Fn(u64),
 ) -> Result<LearningReport, EvalError> {
     let name = embedder.fingerprint().to_string();
-    let embedder: Arc<dyn Embedder> = Arc::new(PatientEmbedder(embedder));
+    let embedder: Arc<dyn Embedder> = Arc::new(FixedTimeoutEmbedder(embedder));
     let played: Vec<ScenarioReport> = stream::iter(scenarios)
         .map(|(topic, scenario)| {
             let embedder = Arc::clone(&embedder);
@@ -154,7 +154,7 @@ async fn play(
     settings.traces.files = false;
     let model = Arc::new(ScriptedModel::default());
     let bank = Bank::start(&settings, None, Arc::clone(&model) as Arc<_>, Arc::clone(&embedder), true).await?;
-    bank.embedder_ready(MODEL_PATIENCE).await;
+    bank.embedder_ready(MODEL_TIMEOUT).await;
     let mut runner = ScenarioRunner::new(bank.handle(), model, &settings.matts);
     let played = match embedder.state() {
         EmbedderState::Failed(why) => Err(EmbedError::Failed(why).into()),

@@ -35,8 +35,8 @@ use super::retrieval::memory;
 pub(crate) use self::banks::Set;
 
 const BATCH: usize = 128;
-const BATCH_PATIENCE: Duration = Duration::from_secs(600);
-const QUERY_PATIENCE: Duration = Duration::from_secs(60);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(60);
 /// The memories of an answer.
 const SHOWN: usize = 5;
 /// What an agent reads first decides, so the coefficients are fitted to the first memory of an answer.
@@ -143,10 +143,10 @@ async fn embed(set: &Set, documents: Vec<usize>, ids: &mut Ids, system: &SystemH
         }
         let of: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
         let things = memories.into_iter().map(|memory| Restorable::Memory { memory, passages: Vec::new() }).collect();
-        system.memories.restore(things, Deadline::after(BATCH_PATIENCE)).await?;
-        let stored = system.store.get(of.clone(), Deadline::after(BATCH_PATIENCE)).await?;
+        system.memories.restore(things, Deadline::after(BATCH_TIMEOUT)).await?;
+        let stored = system.store.get(of.clone(), Deadline::after(BATCH_TIMEOUT)).await?;
         let mut stored: HashMap<MemoryId, Memory> = stored.into_iter().map(|row| (row.memory.id, row.memory)).collect();
-        let mut passages = system.store.passages(of.clone(), Deadline::after(BATCH_PATIENCE)).await?;
+        let mut passages = system.store.passages(of.clone(), Deadline::after(BATCH_TIMEOUT)).await?;
         for (number, id) in numbers.iter().zip(of) {
             if let (Some(memory), Some(passages)) = (stored.remove(&id), passages.remove(&id)) {
                 embedded.insert(*number, (memory, passages));
@@ -175,7 +175,7 @@ async fn store(
         things.push(Restorable::Memory { memory, passages: passages.clone() });
     }
     for things in things.chunks(BATCH) {
-        system.memories.restore(things.to_vec(), Deadline::after(BATCH_PATIENCE)).await?;
+        system.memories.restore(things.to_vec(), Deadline::after(BATCH_TIMEOUT)).await?;
     }
     Ok(StoredBank { root, documents })
 }
@@ -190,8 +190,8 @@ async fn ask(
     let workspace = || WorkspaceRef::Root(stored.root.clone());
     let answer = RetrieveRequest::new(question.text.clone(), workspace(), SHOWN);
     let wide = RetrieveRequest { min_relevance: Some(0.0), ..answer.clone() };
-    let answer = system.memories.retrieve(answer, Deadline::after(QUERY_PATIENCE)).await.map_err(failed)?;
-    let wide = system.memories.retrieve(wide, Deadline::after(QUERY_PATIENCE)).await.map_err(failed)?;
+    let answer = system.memories.retrieve(answer, Deadline::after(QUERY_TIMEOUT)).await.map_err(failed)?;
+    let wide = system.memories.retrieve(wide, Deadline::after(QUERY_TIMEOUT)).await.map_err(failed)?;
     let kept: HashSet<MemoryId> = answer.memories.into_iter().map(|found| found.memory.id).collect();
     let is_right = |id: &MemoryId| stored.documents.get(id).is_some_and(|number| question.gold.contains(number));
     let shown = wide.memories.iter().map(|found| ShownMemory {
@@ -204,11 +204,11 @@ async fn ask(
         conditions: Conditions::default(),
         with_superseded: false,
         text: Some(question.text.clone()),
-        vector: embedder.embed_query(question.text.clone(), Deadline::after(QUERY_PATIENCE)).await.ok(),
+        vector: embedder.embed_query(question.text.clone(), Deadline::after(QUERY_TIMEOUT)).await.ok(),
         signature: None,
         limit: over_fetch(SHOWN),
     };
-    let found = system.store.candidates(recall, Deadline::after(QUERY_PATIENCE)).await.map_err(failed)?;
+    let found = system.store.candidates(recall, Deadline::after(QUERY_TIMEOUT)).await.map_err(failed)?;
     let by_words = Candidates { vector: None, ..found.clone() };
     let by_vectors = Candidates { text: None, terms: MatchedTerms::default(), ..found.clone() };
     Ok(AnswerObservation {

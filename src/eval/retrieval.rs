@@ -30,7 +30,7 @@ use uuid::Uuid;
 
 use super::dataset::{Corpus, CorpusDocument, DatasetQuery};
 use super::report::{ByList, LatencyPercentiles, Measures, QueryCount, QueryLatency};
-use super::{EvalError, RESIDENT_PATIENCE, TimedEmbedder};
+use super::{EvalError, RESIDENT_TIMEOUT, TimedEmbedder};
 
 /// Hits of a query that a run lists.
 const RUN_HITS: usize = 20;
@@ -40,9 +40,9 @@ const BATCH_DOCUMENTS: usize = 256;
 const BATCH_BYTES: usize = 1024 * 1024;
 /// While one batch is embedded, another is stored.
 const BATCHES_AT_ONCE: usize = 2;
-const BATCH_PATIENCE: Duration = Duration::from_secs(600);
-const QUERY_PATIENCE: Duration = Duration::from_secs(60);
-const UPKEEP_PATIENCE: Duration = Duration::from_secs(600);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(60);
+const UPKEEP_TIMEOUT: Duration = Duration::from_secs(600);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// A slice of upkeep at a time.
 const MOST_SLICES: usize = 100;
@@ -119,7 +119,7 @@ pub(crate) async fn ingest(
     };
     let stored = stream::poll_fn(|context| receive.poll_recv(context))
         .map(async |batch| {
-            system.memories.restore(batch.memories, Deadline::after(BATCH_PATIENCE)).await?;
+            system.memories.restore(batch.memories, Deadline::after(BATCH_TIMEOUT)).await?;
             Ok::<u64, Error>(batch.documents)
         })
         .buffer_unordered(BATCHES_AT_ONCE)
@@ -134,7 +134,7 @@ pub(crate) async fn ingest(
     stored?;
     let twins = read?;
     // What took too long to embed was stored without vectors.
-    while system.memories.fill_vectors(Deadline::after(BATCH_PATIENCE)).await? > 0 {}
+    while system.memories.fill_vectors(Deadline::after(BATCH_TIMEOUT)).await? > 0 {}
     let took = begun.elapsed();
     let settling = Instant::now();
     settle(system).await?;
@@ -144,7 +144,7 @@ pub(crate) async fn ingest(
 /// Upkeep until there is none to be done: what is measured is a bank at rest.
 pub(super) async fn settle(system: &SystemHandle) -> Result<(), Error> {
     for _ in 0..MOST_SLICES {
-        let done = system.store.maintain(Deadline::after(UPKEEP_PATIENCE)).await?;
+        let done = system.store.maintain(Deadline::after(UPKEEP_TIMEOUT)).await?;
         if !done.busy && !done.more {
             break;
         }
@@ -235,11 +235,11 @@ pub(crate) async fn until_resident(
         loop {
             let before = answered().await;
             let any = Recall { text: Some("any".into()), ..of_workspace(&root, 1) };
-            system.store.candidates(any, Deadline::after(QUERY_PATIENCE)).await?;
+            system.store.candidates(any, Deadline::after(QUERY_TIMEOUT)).await?;
             if answered().await > before {
                 break;
             }
-            if begun.elapsed() > RESIDENT_PATIENCE {
+            if begun.elapsed() > RESIDENT_TIMEOUT {
                 tracing::warn!(
                     "retrieval.resident_mb: not all of the documents fit, and some queries are searched on disk"
                 );
@@ -295,7 +295,7 @@ pub(crate) async fn ask<E: Embedder>(
         let request =
             RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(query.text.clone(), workspace, n) };
         let begun = Instant::now();
-        let found = system.memories.retrieve_except(request, &except, Deadline::after(QUERY_PATIENCE)).await;
+        let found = system.memories.retrieve_except(request, &except, Deadline::after(QUERY_TIMEOUT)).await;
         let took = begun.elapsed();
         let found = found.map_err(|error| EvalError::Query { id: query.id.clone(), error })?;
         let by_words_alone = found.mode == SearchMode::Keyword;
@@ -361,10 +361,10 @@ impl StoredCorpus {
     ) -> Result<ByList<Vec<&str>>, EvalError> {
         let recall = Recall {
             text: Some(query.text.clone()),
-            vector: embedder.embed_query(query.text.clone(), Deadline::after(QUERY_PATIENCE)).await.ok(),
+            vector: embedder.embed_query(query.text.clone(), Deadline::after(QUERY_TIMEOUT)).await.ok(),
             ..of_workspace(&self.root(query), over_fetch(n) + except.len())
         };
-        let found = system.store.candidates(recall, Deadline::after(QUERY_PATIENCE)).await?.without(except);
+        let found = system.store.candidates(recall, Deadline::after(QUERY_TIMEOUT)).await?.without(except);
         let ids = |list: Option<RankedList>| {
             let hits = list.unwrap_or_default().hits.into_iter().take(n);
             hits.map(|(id, _)| self.corpus.id(Place::number(id))).collect()

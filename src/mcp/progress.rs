@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A client that does not take a notification for so long gets no more of them.
-const PATIENCE: Duration = Duration::from_secs(1);
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs `work`, and notifies the client of `progress` meanwhile. Nothing is sent once the work is done.
 pub(super) async fn reported<T>(
@@ -42,7 +42,7 @@ pub(super) async fn reported<T>(
         sent = completed;
         next = Instant::now() + INTERVAL;
         let notification = ProgressNotificationParam::new(token.clone(), completed.into()).with_total(total.into());
-        if !matches!(timeout(PATIENCE, peer.notify_progress(notification)).await, Ok(Ok(()))) {
+        if !matches!(timeout(NOTIFY_TIMEOUT, peer.notify_progress(notification)).await, Ok(Ok(()))) {
             return work.await;
         }
     }

@@ -19,12 +19,12 @@ use crate::eval::speed::report::{BankSpeed, Filled, FromTables, QueryTimes, Rati
 use crate::eval::speed::serve::{COMPARED, FEWER, NEAREST, QUERIES, QueryRunner, WARMING};
 use crate::eval::speed::synthetic::{DIMS, Synthetic, SyntheticQuery};
 use crate::eval::speed::{Given, Order, SpeedPart, exact, fill, ms, process, texts};
-use crate::eval::{RESIDENT_PATIENCE, TimedEmbedder};
+use crate::eval::{RESIDENT_TIMEOUT, TimedEmbedder};
 use crate::settings::Loaded;
 
 const GRACE: Duration = Duration::from_secs(5);
 /// The embedding model loads in well under a second.
-const MODEL_PATIENCE: Duration = Duration::from_secs(60);
+const MODEL_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     if args.part {
@@ -163,13 +163,13 @@ async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output
     let open_ms = ms(begun.elapsed());
     runner.ask(&queries[0].text).await?;
     let first_answer_ms = process::now() - order.started;
-    let resident = runner.until_resident(RESIDENT_PATIENCE, async || system.resident().await.answered > 0).await?;
+    let resident = runner.until_resident(RESIDENT_TIMEOUT, async || system.resident().await.answered > 0).await?;
     runner.warm().await?;
     let whole = runner.at_rest(|done| progress.done(done)).await?;
     let parts_ms = runner.parts(&whole).await?;
     let nearest = runner.nearest().await?;
     embedder.inner().or_else(Arc::new(session::embedder(loaded, Workload::Serving)?));
-    system.embedder_ready(MODEL_PATIENCE).await;
+    system.embedder_ready(MODEL_TIMEOUT).await;
     let (with_embedding, embedding) = runner.with_embedding(&embedder).await?;
     let memory = process::memory();
     let resident_bytes = system.resident().await.bytes as u64;

@@ -18,7 +18,7 @@ use super::narrowed;
 use crate::cli::args::{FeedbackArgs, ListArgs, Sure, UpdateArgs};
 use crate::cli::confirm::confirm;
 use crate::cli::failure::CommandFailure;
-use crate::cli::session::{patience, rewriting};
+use crate::cli::session::{request_deadline, rewrite_deadline};
 use crate::settings::Loaded;
 
 pub(in crate::cli) async fn list(
@@ -116,9 +116,9 @@ pub(in crate::cli) async fn delete(
     loaded: &Loaded,
     system: &SystemHandle,
 ) -> Result<Deleted, CommandFailure> {
-    let title = system.memories.get(id, &loaded.workspace, patience()).await?.title;
+    let title = system.memories.get(id, &loaded.workspace, request_deadline()).await?.title;
     confirm(&format!("Delete the memory \"{title}\" ({id}) for good"), sure)?;
-    let Erasure { removed, reinstated } = system.memories.delete(id, &loaded.workspace, rewriting()).await?;
+    let Erasure { removed, reinstated } = system.memories.delete(id, &loaded.workspace, rewrite_deadline()).await?;
     Ok(Deleted { id, title, removed, reinstated })
 }
 
@@ -139,7 +139,7 @@ pub(in crate::cli) async fn supersede(
     loaded: &Loaded,
     system: &SystemHandle,
 ) -> Result<Replaced, CommandFailure> {
-    Ok(system.memories.supersede(older, newer, &loaded.workspace, &SaidBy::Person, patience()).await?)
+    Ok(system.memories.supersede(older, newer, &loaded.workspace, &SaidBy::Person, request_deadline()).await?)
 }
 
 pub(in crate::cli) async fn reinstate(
@@ -148,7 +148,7 @@ pub(in crate::cli) async fn reinstate(
     loaded: &Loaded,
     system: &SystemHandle,
 ) -> Result<MemoryDetail, CommandFailure> {
-    Ok(system.memories.reinstate(older, newer, &loaded.workspace, &SaidBy::Person, patience()).await?)
+    Ok(system.memories.reinstate(older, newer, &loaded.workspace, &SaidBy::Person, request_deadline()).await?)
 }
 
 pub(in crate::cli) async fn promote(

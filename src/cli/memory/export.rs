@@ -30,7 +30,7 @@ const PAGE_OF_JOBS: usize = 16;
 /// The ids of a bank are read once a page, so pages are large.
 const PAGE_OF_MEMORIES: usize = 4_096;
 /// For one page.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Writes the lines to `out`, or with `as_array` one array of them; of all workspaces where none is named. That nobody
 /// reads on is no failure.
@@ -46,7 +46,7 @@ pub(in crate::cli) async fn export(
     out: &mut impl Write,
 ) -> Result<(), CommandFailure> {
     let workspace = match workspace {
-        Some(named) => Some(system.workspaces.resolve(named, Deadline::after(PATIENCE)).await?.workspace.id),
+        Some(named) => Some(system.workspaces.resolve(named, Deadline::after(REQUEST_TIMEOUT)).await?.workspace.id),
         None => None,
     };
     let mut streams = vec![
@@ -82,7 +82,7 @@ async fn write_all(
 }
 
 async fn workspaces(system: &SystemHandle) -> Result<HashMap<WorkspaceId, Workspace>, CommandFailure> {
-    let workspaces = system.store.workspaces(Deadline::after(PATIENCE)).await?;
+    let workspaces = system.store.workspaces(Deadline::after(REQUEST_TIMEOUT)).await?;
     Ok(workspaces.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect())
 }
 
@@ -124,7 +124,7 @@ impl ExportedKind {
         page: Page,
         store: &StoreHandle,
     ) -> Result<VecDeque<ExportLine>, CommandFailure> {
-        let deadline = Deadline::after(PATIENCE);
+        let deadline = Deadline::after(REQUEST_TIMEOUT);
         match self {
             Self::Memories { vectors } => {
                 let filter = MemoryFilter { workspace, ..MemoryFilter::default() };
@@ -150,7 +150,7 @@ impl ExportedKind {
 
 async fn memory_lines(rows: Vec<MemoryRow>, vectors: bool, store: &StoreHandle) -> Result<VecDeque<ExportLine>, CommandFailure> {
     let ids = rows.iter().map(|row| row.memory.id).collect();
-    let mut passages = if vectors { Some(store.passages(ids, Deadline::after(PATIENCE)).await?) } else { None };
+    let mut passages = if vectors { Some(store.passages(ids, Deadline::after(REQUEST_TIMEOUT)).await?) } else { None };
     let with_passages = |MemoryRow { memory, .. }: MemoryRow| {
         let mut line = line("memory", memory.id.uuid(), &memory.workspace_id, &memory)?;
         line.passages = passages.as_mut().map(|passages| passages.remove(&memory.id).unwrap_or_default());

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write, self};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,11 +23,6 @@ use reasoning_bank_domain::safety::secrets::Removed;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use self::aside::AsideEntry;
-use self::foreign::Foreign;
-use self::line::{ImportLine, ImportTarget, Raw, Taken};
-use self::outcome::NotTaken;
-pub(in crate::cli) use self::outcome::{ImportCounts, Imported};
 use crate::cli::args::ImportArgs;
 use crate::cli::failure::CommandFailure;
 use crate::cli::maintain::upkeep;
@@ -35,13 +30,19 @@ use crate::cli::output::Output;
 use crate::cli::progress::ProgressIndicator;
 use crate::jsonl::{ItemProblem, ReadError, read_on_all_cores};
 use crate::settings::Loaded;
+use self::aside::AsideEntry;
+use self::foreign::Foreign;
+use self::line::{ImportLine, ImportTarget, Raw, Taken};
+use self::outcome::NotTaken;
+
+pub(in crate::cli) use self::outcome::{ImportCounts, Imported};
 
 mod aside;
 mod foreign;
 mod line;
 mod outcome;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// What is written at once. The store takes batches of this size without writing them twice.
 const BATCH_THINGS: usize = 8_192;
 const BATCH_BYTES: usize = 32 * 1024 * 1024;
@@ -51,7 +52,7 @@ const BATCH_UNEMBEDDED_BYTES: usize = 1024 * 1024;
 /// While one batch is embedded or stored, another is read and prepared.
 const BATCHES_AT_ONCE: usize = 2;
 /// For one batch, whose texts may all have to be embedded.
-const BATCH_PATIENCE: Duration = Duration::from_secs(600);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Imports a file; a memory that names no workspace goes to the one in use.
 ///
@@ -88,8 +89,8 @@ pub(in crate::cli) async fn import(
 
 /// What is known here of the workspaces that a file may name.
 async fn bank(is_backup: bool, loaded: &Loaded, system: &SystemHandle) -> Result<ImportTarget, CommandFailure> {
-    let here = system.workspaces.resolve(&loaded.workspace, Deadline::after(PATIENCE)).await?.workspace;
-    let all = system.workspaces.list(Deadline::after(PATIENCE)).await?;
+    let here = system.workspaces.resolve(&loaded.workspace, Deadline::after(REQUEST_TIMEOUT)).await?.workspace;
+    let all = system.workspaces.list(Deadline::after(REQUEST_TIMEOUT)).await?;
     let known = all.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect();
     Ok(ImportTarget { here, now: Timestamp::now(), is_backup, known })
 }
@@ -119,7 +120,7 @@ impl Links {
         let Some(inside) = &mut self.inside else { return Ok(()) };
         let ids: Vec<Uuid> = inside.iter().map(|id| id.uuid()).collect();
         for ids in ids.chunks(BATCH_THINGS) {
-            for id in system.store.existing_ids(ids.to_vec(), Deadline::after(PATIENCE)).await? {
+            for id in system.store.existing_ids(ids.to_vec(), Deadline::after(REQUEST_TIMEOUT)).await? {
                 inside.remove(&id.into());
             }
         }
@@ -292,7 +293,7 @@ async fn write(
         .map(async |batch: Batch| {
             let Batch { things, removed } = batch;
             let counts: Vec<ImportCounts> = things.iter().map(ImportCounts::of).collect();
-            let is_new = system.memories.restore(things, Deadline::after(BATCH_PATIENCE)).await?;
+            let is_new = system.memories.restore(things, Deadline::after(BATCH_TIMEOUT)).await?;
             Ok::<_, Error>((is_new, counts, removed))
         })
         .buffered(BATCHES_AT_ONCE);

@@ -14,7 +14,7 @@ async fn a_workspace_whose_directory_is_gone_is_found_by_the_path_it_had() {
     let bank = system.handle();
     let here = Here { loaded: &loaded, base: &top };
     let old = top.join("old").display().to_string();
-    bank.workspaces.rename(&WorkspaceRef::Root(old.clone()), "mine", patience()).await.unwrap();
+    bank.workspaces.rename(&WorkspaceRef::Root(old.clone()), "mine", request_deadline()).await.unwrap();
     // A repository around it must not take its place.
     for part in ["objects", "refs"] {
         std::fs::create_dir_all(top.join(".git").join(part)).unwrap();
@@ -38,7 +38,7 @@ async fn nothing_is_trusted_deleted_or_purged_without_consent() {
     loaded.workspace = WorkspaceRef::Root(top.display().to_string());
     let bank = system.handle();
     let here = Here { loaded: &loaded, base: &top };
-    bank.workspaces.rename(&loaded.workspace, "mine", patience()).await.unwrap();
+    bank.workspaces.rename(&loaded.workspace, "mine", request_deadline()).await.unwrap();
 
     for refused in [
         here.trust(Path::new("."), NOT_SURE, &bank).await.map(|_| ()),

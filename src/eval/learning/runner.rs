@@ -31,9 +31,9 @@ use super::scenario::{CaptureStep, DistillStep, LearnStep, PlantedLesson, Record
 use super::script::{ScriptedAnswers, ScriptedModel};
 
 /// For one step, its model calls included.
-const STEP_PATIENCE: Duration = Duration::from_secs(120);
+const STEP_TIMEOUT: Duration = Duration::from_secs(120);
 /// What clients were shown is stored some seconds later.
-const USAGE_PATIENCE: Duration = Duration::from_secs(10);
+const USAGE_TIMEOUT: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// A bank on which a scenario is played.
@@ -379,7 +379,7 @@ impl<'a> ScenarioRunner<'a> {
 
     /// Returns when the use of all lessons that should be counted was, or when it should have been by now.
     async fn until_counted(&self, step: &ScenarioStep, before: &BTreeMap<String, LessonState>) -> Result<(), Error> {
-        let deadline = Deadline::after(USAGE_PATIENCE);
+        let deadline = Deadline::after(USAGE_TIMEOUT);
         while !deadline.passed() {
             let now = self.states(step).await?;
             let is_counted = |name: &String| {
@@ -475,5 +475,5 @@ fn workspace_id(project: &str) -> WorkspaceId {
 }
 
 fn soon() -> Deadline {
-    Deadline::after(STEP_PATIENCE)
+    Deadline::after(STEP_TIMEOUT)
 }

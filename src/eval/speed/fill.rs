@@ -9,17 +9,17 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::sync::mpsc;
 
+use crate::eval::{EvalError, retrieval};
+use crate::eval::report::Ingest;
 use super::process;
 use super::report::Filled;
 use super::synthetic::Synthetic;
-use crate::eval::report::Ingest;
-use crate::eval::{EvalError, retrieval};
 
 /// What an import writes at once.
 const BATCH: u32 = 8_192;
 /// While one batch is stored, another is prepared.
 const BATCHES_AT_ONCE: usize = 2;
-const PATIENCE: Duration = Duration::from_secs(600);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// `done` is told how many are stored. The time begins when the first batch is made up; making the others is part of it: a
 /// small one, on another thread.
@@ -41,7 +41,7 @@ pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u
     let stored = stream::iter(first)
         .chain(stream::poll_fn(|context| receive.poll_recv(context)))
         .map(async |batch| {
-            let new = system.memories.restore(batch, Deadline::after(PATIENCE)).await?;
+            let new = system.memories.restore(batch, Deadline::after(BATCH_TIMEOUT)).await?;
             Ok::<_, Error>(new.into_iter().filter(|is_new| *is_new).count() as u64)
         })
         .buffered(BATCHES_AT_ONCE)
@@ -55,7 +55,7 @@ pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u
     let settling = Instant::now();
     retrieval::settle(system).await?;
     let upkeep_seconds = settling.elapsed().as_secs_f64();
-    let summary = system.store.summary(patience()).await?;
+    let summary = system.store.summary(batch_deadline()).await?;
     let ingest = Ingest { seconds: took.as_secs_f64(), per_second: stored as f64 / took.as_secs_f64(), upkeep_seconds };
     Ok(Filled {
         ingest,
@@ -67,9 +67,9 @@ pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u
 
 /// Returns when the store answers.
 pub(super) async fn opened(system: &SystemHandle) -> Result<(), Error> {
-    system.store.backlog(patience()).await.map(drop)
+    system.store.backlog(batch_deadline()).await.map(drop)
 }
 
-pub(super) fn patience() -> Deadline {
-    Deadline::after(PATIENCE)
+pub(super) fn batch_deadline() -> Deadline {
+    Deadline::after(BATCH_TIMEOUT)
 }

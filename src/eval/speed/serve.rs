@@ -12,7 +12,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::retrieval::candidates::{Candidates, over_fetch};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::fill::{self, patience};
+use super::fill::{self, batch_deadline};
 use super::ms;
 use super::report::{DuringUpkeep, QueryParts};
 use super::synthetic::{Synthetic, SyntheticQuery};
@@ -56,7 +56,7 @@ impl QueryRunner<'_> {
         let request =
             RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(text, Synthetic::workspace(), RESULTS) };
         let begun = Instant::now();
-        let found = self.system.memories.retrieve(request, patience()).await?;
+        let found = self.system.memories.retrieve(request, batch_deadline()).await?;
         let took = begun.elapsed();
         if found.memories.is_empty() {
             return Err(EvalError::Part(format!("nothing was found for {text:?}: {}", found.notes.join("; "))));
@@ -109,10 +109,10 @@ impl QueryRunner<'_> {
         for (query, whole) in self.queries.iter().zip(whole).take(TAKEN_APART) {
             let both = recall(query, over_fetch(RESULTS));
             let (vector, text) = (Recall { text: None, ..both.clone() }, Recall { vector: None, ..both.clone() });
-            let (found, both_took) = timed(store.candidates(both, patience())).await?;
-            let (_, vector_took) = timed(store.candidates(vector, patience())).await?;
-            let (_, text_took) = timed(store.candidates(text, patience())).await?;
-            let (_, bodies_took) = timed(store.get(heads(&found), patience())).await?;
+            let (found, both_took) = timed(store.candidates(both, batch_deadline())).await?;
+            let (_, vector_took) = timed(store.candidates(vector, batch_deadline())).await?;
+            let (_, text_took) = timed(store.candidates(text, batch_deadline())).await?;
+            let (_, bodies_took) = timed(store.get(heads(&found), batch_deadline())).await?;
             candidates.push(both_took);
             vector_list.push(vector_took);
             text_list.push(text_took);
@@ -133,7 +133,7 @@ impl QueryRunner<'_> {
         let mut nearest = Vec::new();
         for query in self.queries.iter().take(COMPARED) {
             let recall = Recall { text: None, ..recall(query, over_fetch(NEAREST)) };
-            let list = self.system.store.candidates(recall, patience()).await?.vector.unwrap_or_default();
+            let list = self.system.store.candidates(recall, batch_deadline()).await?.vector.unwrap_or_default();
             nearest.push(list.hits.into_iter().take(NEAREST).map(|(id, _)| Synthetic::number(id)).collect());
         }
         Ok(nearest)
@@ -162,7 +162,7 @@ impl QueryRunner<'_> {
         let mut commits = Vec::new();
         for few in fresh.chunks(FRESH_AT_ONCE) {
             let few = few.iter().map(|number| bank.memory(*number, &embedder)).collect();
-            let (_, took) = timed(self.system.memories.restore(few, patience())).await?;
+            let (_, took) = timed(self.system.memories.restore(few, batch_deadline())).await?;
             commits.push(took);
         }
         let begun = Instant::now();

@@ -8,7 +8,7 @@ use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Embedder;
 use reasoning_bank_actors::system::SystemHandle;
 
-use super::fill::patience;
+use super::fill::batch_deadline;
 use super::report::Texts;
 use super::synthetic::Synthetic;
 use crate::eval::EvalError;
@@ -23,7 +23,7 @@ pub(crate) async fn measure<E: Embedder>(seed: u64, embedder: &E, system: &Syste
     let bank = Synthetic::new(TEXTS, seed);
     let texts = |memories: &[Restorable]| memories.iter().filter_map(text).collect::<Vec<String>>();
     let alone: Vec<Vec<String>> = memories(&bank, 0).chunks(BATCH).map(texts).collect();
-    let embed = async |texts| embedder.embed_documents(texts, patience()).await.map(drop).map_err(Error::from);
+    let embed = async |texts| embedder.embed_documents(texts, batch_deadline()).await.map(drop).map_err(Error::from);
     embed(vec!["warm".into()]).await?;
     super::fill::opened(system).await?;
     let begun = Instant::now();
@@ -32,7 +32,7 @@ pub(crate) async fn measure<E: Embedder>(seed: u64, embedder: &E, system: &Syste
     // Others, as embeddings are kept.
     let others: Vec<Vec<Restorable>> = memories(&bank, TEXTS).chunks(BATCH).map(<[Restorable]>::to_vec).collect();
     let begun = Instant::now();
-    let restore = async |batch| system.memories.restore(batch, patience()).await.map(drop);
+    let restore = async |batch| system.memories.restore(batch, batch_deadline()).await.map(drop);
     stream::iter(others).map(restore).buffered(BATCHES_AT_ONCE).try_collect::<()>().await?;
     let storing = begun.elapsed();
     Ok(Texts {

@@ -9,11 +9,11 @@ use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, F
 use reasoning_bank_actors::runtime::Deadline;
 
 /// For the texts of one call, whatever deadline the call has.
-const EMBEDDING_PATIENCE: Duration = Duration::from_secs(60);
+const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(60);
 
-pub(super) struct PatientEmbedder(pub(super) Arc<dyn Embedder>);
+pub(super) struct FixedTimeoutEmbedder(pub(super) Arc<dyn Embedder>);
 
-impl Embedder for PatientEmbedder {
+impl Embedder for FixedTimeoutEmbedder {
     fn fingerprint(&self) -> &Fingerprint {
         self.0.fingerprint()
     }
@@ -23,10 +23,10 @@ impl Embedder for PatientEmbedder {
     }
 
     fn embed_query(&self, text: String, _: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {
-        self.0.embed_query(text, Deadline::after(EMBEDDING_PATIENCE))
+        self.0.embed_query(text, Deadline::after(EMBEDDING_TIMEOUT))
     }
 
     fn embed_documents(&self, texts: Vec<String>, _: Deadline) -> BoxFuture<'_, Result<Vec<Vec<Chunk>>, EmbedError>> {
-        self.0.embed_documents(texts, Deadline::after(EMBEDDING_PATIENCE))
+        self.0.embed_documents(texts, Deadline::after(EMBEDDING_TIMEOUT))
     }
 }
