@@ -7,8 +7,9 @@ use reasoning_bank_domain::evidence::promotion::{Promoted, Proposals};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::retrieval::responses::{Listed, MemoryView, Quarantined, Replaced, Updated};
 
+use super::memory::{copies_left, memory};
 use super::style::{bold, dim};
-use super::{clean_line, counted, kind, memory, next_page};
+use super::{clean_line, counted, kind, next_page};
 use crate::cli::memory::Deleted;
 
 pub(in crate::cli) fn listed(listed: &Listed) -> String {
@@ -76,14 +77,6 @@ pub(in crate::cli) fn superseded(replaced: &Replaced, newer: MemoryId) -> String
     let mut out = format!("\"{}\" ({}) is superseded by {newer}\n", clean_line(&replaced.title), replaced.id);
     out.push_str(&copies_left(replaced, newer));
     out
-}
-
-/// The copies in wider scopes, which are a person's to decide about.
-pub(super) fn copies_left(replaced: &Replaced, newer: MemoryId) -> String {
-    let line = |copy: &MemoryId| {
-        format!("its shared copy {copy} stays: `memory supersede {copy} --by {newer}` replaces it, too\n")
-    };
-    replaced.copies.iter().map(line).collect()
 }
 
 pub(in crate::cli) fn promoted(promoted: &Promoted) -> String {

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::retrieval::responses::{
-    MemoryDetail, MemoryView, RecalledView, RecordStatus, Recorded, Retrieved, SearchMode,
+    MemoryDetail, MemoryView, RecalledView, RecordStatus, Recorded, Replaced, Retrieved, SearchMode,
 };
 use reasoning_bank_domain::retrieval::score::{ListPart, Why};
 
-use super::edit::copies_left;
 use super::style::{bold, dim};
 use super::{clean, clean_line, counted, kind};
 use crate::cli::memory::{ImportCounts, Imported};
@@ -238,4 +238,12 @@ pub(in crate::cli) fn imported(answer: &Imported) -> String {
         let _ = writeln!(out, "{}", clean_line(note));
     }
     out
+}
+
+/// The copies in wider scopes, which are a person's to decide about.
+pub(super) fn copies_left(replaced: &Replaced, newer: MemoryId) -> String {
+    let line = |copy: &MemoryId| {
+        format!("its shared copy {copy} stays: `memory supersede {copy} --by {newer}` replaces it, too\n")
+    };
+    replaced.copies.iter().map(line).collect()
 }
