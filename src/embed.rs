@@ -7,6 +7,7 @@
 mod chunking;
 mod condense;
 mod encoder;
+mod graph;
 mod hub;
 mod job;
 mod lanes;

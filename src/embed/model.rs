@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{chunking, tract};
+use super::{chunking, graph};
 use super::prompts::TextPrompts;
 
 /// Tokens that a model of a directory reads at once, at most: attention takes time with their square.
@@ -139,12 +139,12 @@ impl Model {
         let words = chunking::tokenizer(&tokenizer);
         let words = words.map_err(|error| EmbeddingModelError::unfit(&dir.join(TOKENIZER), error))?;
         if let Some(module) = unknown_module(&dir.join(MODULES))?
-            && !tract::gives_sentences(&onnx).map_err(|error| EmbeddingModelError::unfit(dir, error))?
+            && !graph::gives_sentences(&onnx).map_err(|error| EmbeddingModelError::unfit(dir, error))?
         {
             let reason = format!(
                 "it names the module {module}; only Transformer, Pooling and Normalize are understood, unless the \
                  graph has the output {}",
-                tract::SENTENCE
+                graph::SENTENCE
             );
             return Err(EmbeddingModelError::unfit(&dir.join(MODULES), reason));
         }

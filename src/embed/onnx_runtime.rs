@@ -11,8 +11,7 @@ use tokenizers::Tokenizer;
 
 use super::encoder::{Encoder, TextPiece};
 use super::model::{self, Model};
-use super::tract;
-use super::{chunking, condense};
+use super::{chunking, condense, graph};
 
 pub(crate) struct OrtEncoder {
     model: TextEmbedding,
@@ -40,7 +39,7 @@ impl OrtEncoder {
             .with_pooling(pooling)
             .with_quantization(QuantizationMode::None);
         // Left to itself, fastembed prefers the vectors of tokens.
-        user_defined.output_key = tract::gives_sentences(&model.onnx)?.then_some(OutputKey::ByName(tract::SENTENCE));
+        user_defined.output_key = graph::gives_sentences(&model.onnx)?.then_some(OutputKey::ByName(graph::SENTENCE));
         let options = InitOptionsUserDefined::new().with_max_length(model.window).with_intra_threads(threads);
         let loaded = TextEmbedding::try_new_from_user_defined(user_defined, options);
         let loaded = loaded.map_err(|error| error.to_string())?;

@@ -12,11 +12,10 @@ use tract_onnx::prelude::*;
 use tract_onnx::tract_hir::internal::*;
 
 use super::encoder::{Encoder, TextPiece, one};
+use super::graph::SENTENCE;
 use super::model::{Model, Pooling};
 use super::{chunking, condense};
 
-/// The output that holds the vector of a text as all modules of the model make it.
-pub(crate) const SENTENCE: &str = "sentence_embedding";
 /// Outputs that hold what is wanted of a model with several, best first; but for [`SENTENCE`] as fastembed has it.
 const OUTPUTS: [&str; 3] = [SENTENCE, "text_embeds", "last_hidden_state"];
 
@@ -103,12 +102,6 @@ impl TractModel {
         let of_text = values.chunks(values.len() / rows.len());
         Ok(of_text.zip(rows).map(|(tokens, row)| pooled(tokens, dims, row.len(), self.pooling)).collect())
     }
-}
-
-/// Whether the graph has the output [`SENTENCE`].
-pub(crate) fn gives_sentences(onnx: &[u8]) -> Result<bool, String> {
-    let read = tract_onnx::onnx().proto_model_for_read(&mut &*onnx).map_err(|error| format!("{error:#}"))?;
-    Ok(read.graph.is_some_and(|graph| graph.output.iter().any(|output| output.name == SENTENCE)))
 }
 
 /// The plan, and what its inputs are, in order.

@@ -46,12 +46,6 @@ fn queries_at_the_same_time_have_the_vectors_that_they_have_alone() {
 }
 
 #[test]
-fn the_graph_is_asked_for_its_outputs() {
-    assert_eq!(gives_sentences(builtin::ONNX), Ok(false));
-    assert!(gives_sentences(b"no graph").is_err());
-}
-
-#[test]
 fn the_threads_that_stay_awake_for_a_query_end_with_it_even_where_it_panics() {
     let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     assert_eq!(awake(&pool, || rayon::join(|| 1, || 2)), (1, 2));
