@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::api_key::{self, ApiKey, VARIABLE};
 use super::keys;
-use super::layers::{Layer, SettingSources};
+use super::layers::{self, Layer, SettingSources};
 use super::problem::{SettingProblem, SettingsError};
 use super::{LlmSection, Loaded};
 
@@ -137,7 +137,7 @@ pub(super) fn usable_key(
         return Ok(None);
     }
     let llm: LlmSection = merged.get("llm").map_err(SettingProblem::internal)?;
-    let key = api_key::find(&llm, sources, layers.iter())?;
+    let key = key_of_provider(&llm, sources, layers)?;
     match llm.endpoint() {
         Some(url) if key.is_some() && !api_key::is_safe_over(&url) => {
             let problem =
@@ -147,4 +147,42 @@ pub(super) fn usable_key(
         }
         _ => Ok(key),
     }
+}
+
+/// Finds the key for the provider that is configured, where the provider takes one. A key of the environment wins over
+/// one of a file, and a later layer over an earlier one.
+fn key_of_provider(
+    llm: &LlmSection,
+    sources: &SettingSources,
+    layers: &[Layer],
+) -> Result<Option<ApiKey>, SettingProblem> {
+    let variables = match llm.provider {
+        Provider::Openrouter => &api_key::VARIABLES[..],
+        Provider::Responses | Provider::Chat => &api_key::VARIABLES[..1],
+        Provider::Simulated | Provider::None => return Ok(None),
+    };
+    for name in variables {
+        if let Some(key) = key_of_variable(name, sources)? {
+            return Ok(Some(key));
+        }
+    }
+    Ok(layers.iter().rev().find_map(Layer::api_key).cloned())
+}
+
+fn key_of_variable(name: &str, sources: &SettingSources) -> Result<Option<ApiKey>, SettingProblem> {
+    let origin = format!("environment variable {name}");
+    if let Some(value) = sources.variable(name) {
+        let text = value.to_str().ok_or_else(|| SettingProblem::new(api_key::KEY, "is not UTF-8", origin.as_str()))?;
+        let key = ApiKey::of(text, &origin)?;
+        if key.is_some() {
+            return Ok(key);
+        }
+    }
+    let Some(path) = sources.variable(&format!("{name}_FILE")) else { return Ok(None) };
+    let origin = format!("{origin}_FILE");
+    let problem = |problem: String| SettingProblem::new(api_key::KEY, problem, origin.as_str());
+    let text = layers::read(&sources.directory.join(path))
+        .map_err(|error| problem(format!("the file it is read from cannot be read: {error}")))?;
+    let key = ApiKey::of(&text, &origin)?;
+    key.map(Some).ok_or_else(|| problem("the file it is read from is empty".to_owned()))
 }
