@@ -4,10 +4,11 @@
 mod arguments;
 mod binding;
 mod calls;
-mod consent;
 mod failure;
 mod head;
 mod lines;
+mod open_questions;
+mod options;
 mod progress;
 mod schema;
 mod server;
@@ -19,10 +20,8 @@ mod tests;
 mod tools;
 mod transport;
 
-pub use consent::Destructive;
-pub use server::McpOptions;
+pub use options::{McpOptions, ToolDefaults};
 pub use session::SessionError;
-pub use tools::{ToolDefaults, Toolset};
 
 use reasoning_bank_actors::system::SystemHandle;
 use tokio_util::sync::CancellationToken;

@@ -13,7 +13,6 @@ use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 use serde::Deserialize;
 
 use crate::embed::HUB_PREFIX;
-use crate::mcp::{Destructive, Toolset};
 use crate::project::{self, Identity};
 
 mod api_key;
@@ -249,6 +248,27 @@ pub struct WorkspaceSection {
 pub struct McpSection {
     pub toolsets: Vec<Toolset>,
     pub destructive: Destructive,
+}
+
+/// A group of tools that the configuration can have listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Toolset {
+    Core,
+    Learning,
+    Workspace,
+    Admin,
+    /// Every tool.
+    All,
+}
+
+/// What happens when a client wants to erase something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Destructive {
+    /// The user has to agree.
+    Ask,
+    Allow,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

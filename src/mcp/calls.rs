@@ -1,5 +1,8 @@
 //! One call of a tool and what it may use; what each tool does with it is in its own file.
 
+mod consent;
+mod workspace;
+
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
@@ -21,9 +24,8 @@ use serde_json::Value;
 
 use super::arguments::extract;
 use super::binding::Binding;
-use super::consent::OpenQuestions;
-use super::server::McpOptions;
-use super::tools::ToolSpec;
+use super::open_questions::OpenQuestions;
+use super::options::McpOptions;
 use crate::settings;
 
 /// How long a call that needs no model may take.
@@ -41,9 +43,10 @@ pub(super) struct Calling<'a> {
     pub(super) questions: &'a OpenQuestions,
     /// Names this process in what it reports.
     pub(super) session: &'a str,
-    pub(super) tool: &'static ToolSpec,
-    /// Of its arguments.
+    /// The schema of the arguments of its tool.
     pub(super) schema: &'a JsonObject,
+    /// Arguments whose presence and length the system judges.
+    pub(super) judged_elsewhere: &'static [&'static str],
     pub(super) request: &'a CallToolRequestParams,
     pub(super) context: RequestContext<RoleServer>,
     /// A call that needs no model, and erases nothing, is done by then.
@@ -70,18 +73,6 @@ impl From<Error> for Interrupted {
 }
 
 impl Calling<'_> {
-    pub(super) async fn answer(self) -> Result<Value, Interrupted> {
-        let answer = (self.tool.call)(&self);
-        if self.tool.ends_itself {
-            return answer.await;
-        }
-        tokio::select! {
-            biased;
-            () = self.context.ct.cancelled() => Err(Error::Cancelled.into()),
-            answer = answer => answer,
-        }
-    }
-
     /// Whether the client speaks the revision that has no handshake, in which servers send no requests.
     pub(super) fn is_stateless(&self) -> bool {
         self.context.protocol_version().is_some_and(|version| !version.has_initialize())
@@ -123,7 +114,7 @@ impl Calling<'_> {
 
     /// The arguments, held against the schema of the tool.
     pub(super) fn extract<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        extract(self.schema, self.request.arguments.clone(), self.tool.judged_elsewhere)
+        extract(self.schema, self.request.arguments.clone(), self.judged_elsewhere)
     }
 }
 

@@ -1,9 +1,7 @@
 //! The handler behind every session: what the server says about itself, which tools it lists, and the calls of them.
 
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
@@ -23,36 +21,10 @@ use uuid::Uuid;
 
 use super::binding::Binding;
 use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED};
-use super::consent::{Destructive, OpenQuestions};
 use super::failure;
-use super::tools::{self, ToolDefaults, ToolSpec, Toolset};
-use crate::project::Identity;
-
-#[derive(Debug, Clone)]
-pub struct McpOptions {
-    /// The workspace that a session works in; without one the session is bound by the first sign of which project it is
-    /// for.
-    pub workspace: Option<WorkspaceRef>,
-    /// What relative paths in calls are relative to.
-    pub base: PathBuf,
-    /// No project by itself: every project of the user may lie below it.
-    pub home: Option<PathBuf>,
-    pub identity: Identity,
-    /// Where it is kept which workspace is the default one.
-    pub data_dir: PathBuf,
-    /// Whose tools are listed; at least one.
-    pub toolsets: Vec<Toolset>,
-    /// What happens when a client wants to erase something.
-    pub destructive: Destructive,
-    /// Whether clients may write to what the team and the organisation read as well.
-    pub shares: bool,
-    /// Whether there is a model; without one `solve_coding_task` does not exist.
-    pub can_solve: bool,
-    /// Whether exchanges are captured; `capture_exchange` is among the core tools then.
-    pub captures: bool,
-    pub solve_deadline: Duration,
-    pub defaults: ToolDefaults,
-}
+use super::open_questions::OpenQuestions;
+use super::options::McpOptions;
+use super::tools::{self, ToolSpec};
 
 #[derive(Clone)]
 pub(super) struct Server(Arc<Inner>);
@@ -65,13 +37,6 @@ struct Inner {
     questions: OpenQuestions,
     /// Names this process in what it reports.
     session: String,
-}
-
-impl McpOptions {
-    /// Whether sessions may name workspaces other than their own.
-    pub(super) fn names_workspaces(&self) -> bool {
-        self.toolsets.iter().any(|toolset| matches!(toolset, Toolset::Workspace | Toolset::All))
-    }
 }
 
 impl Server {
@@ -134,9 +99,20 @@ impl ServerHandler for Server {
         let schema = &tool.input_schema;
         let request = &request;
         let deadline = Deadline::after(MEMORY_DEADLINE);
-        let calling =
-            Calling { system, options, binding, questions, session, tool: spec, schema, request, context, deadline };
-        match guarded(calling.answer()).instrument(span).await {
+        let judged_elsewhere = spec.judged_elsewhere;
+        let calling = Calling {
+            system,
+            options,
+            binding,
+            questions,
+            session,
+            schema,
+            judged_elsewhere,
+            request,
+            context,
+            deadline,
+        };
+        match guarded(spec.answer(&calling)).instrument(span).await {
             Ok(mut document) => {
                 // What an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
                 document.scrub();

@@ -9,8 +9,9 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::session::{self, SessionError};
-use super::{Destructive, McpOptions, ToolDefaults, Toolset};
+use super::{McpOptions, ToolDefaults};
 use crate::project::Identity;
+use crate::settings::{Destructive, Toolset};
 
 /// The options of a server that has the core tools and a model, asks before it erases, and works in no workspace yet.
 pub(super) fn options() -> McpOptions {

@@ -19,43 +19,15 @@ mod switch_workspace;
 mod update_memory;
 
 use futures::future::BoxFuture;
-use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_actors::error::Error;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::calls::{Calling, Interrupted};
-use super::server::McpOptions;
-
-/// What the configuration says about arguments that a caller leaves out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ToolDefaults {
-    pub enable_matts: bool,
-    /// 1..=8.
-    pub matts_k: u32,
-    pub matts_mode: MattsMode,
-    /// 1..=50.
-    pub n_results: usize,
-}
-
-impl Default for ToolDefaults {
-    fn default() -> Self {
-        Self { enable_matts: true, matts_k: 5, matts_mode: MattsMode::Parallel, n_results: 5 }
-    }
-}
-
-/// A group of tools that the configuration can have listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Toolset {
-    Core,
-    Learning,
-    Workspace,
-    Admin,
-    /// Every tool.
-    All,
-}
+use super::options::{McpOptions, ToolDefaults};
+use crate::settings::Toolset;
 
 /// What a call may do, as the annotations of the protocol tell clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,8 +71,8 @@ pub(super) struct ToolSpec {
     effect: ToolEffect,
     /// Whether a call that is cancelled comes to an end by itself. Any other is dropped; what the store has begun by then
     /// it finishes.
-    pub(super) ends_itself: bool,
-    pub(super) call: for<'a> fn(&'a Calling<'a>) -> BoxFuture<'a, Result<Value, Interrupted>>,
+    ends_itself: bool,
+    call: for<'a> fn(&'a Calling<'a>) -> BoxFuture<'a, Result<Value, Interrupted>>,
 }
 
 /// Every tool, in the order they are listed.
@@ -135,6 +107,18 @@ impl ToolSpec {
             .with_title(self.title)
             .with_raw_output_schema((self.answer)().into())
             .with_annotations(self.effect.annotations())
+    }
+
+    pub(super) async fn answer(&self, calling: &Calling<'_>) -> Result<Value, Interrupted> {
+        let answer = (self.call)(calling);
+        if self.ends_itself {
+            return answer.await;
+        }
+        tokio::select! {
+            biased;
+            () = calling.context.ct.cancelled() => Err(Error::Cancelled.into()),
+            answer = answer => answer,
+        }
     }
 }
 

@@ -2,7 +2,8 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::mcp::tools::{ToolDefaults, ToolSpec, record_memory, report_outcome, retrieve_memories, solve_coding_task};
+use crate::mcp::ToolDefaults;
+use crate::mcp::tools::{ToolSpec, record_memory, report_outcome, retrieve_memories, solve_coding_task};
 
 fn read(tool: &ToolSpec, arguments: Value) -> Result<(), String> {
     let Value::Object(arguments) = arguments else { panic!("an object, not {arguments}") };

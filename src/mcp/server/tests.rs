@@ -1,3 +1,6 @@
+use std::time::Duration;
+
+use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
 use reasoning_bank_actors::system::{System, SystemParts};
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, parts, soon};
@@ -6,6 +9,7 @@ use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 use serde_json::json;
 
+use crate::mcp::ToolDefaults;
 use crate::mcp::test_client::{TestClient, options};
 use super::*;
 
