@@ -1,5 +1,9 @@
-//! `eval`: how good and how fast a bank is on somebody's data, and what it learns, through the store and the retrieval that
-//! are in use everywhere. The measures themselves are `reasoning_bank_domain::retrieval::measures`'s; arguments and tables the command line's.
+//! Measurements of a bank: the commands of `eval` run here, on the store and the retrieval that every client uses.
+//!
+//! Read `dataset` and `report` first, then `retrieval` (how well a bank answers), `relevance` (how well an answer knows
+//! that it is one), `learning` (what a bank learns), `capture` (what passive learning keeps), `embedding` and `speed`
+//! (how fast all of it is). The formulas are in `reasoning_bank_domain::retrieval::measures`; arguments and tables
+//! belong to the command line.
 
 pub(crate) mod capture;
 pub(crate) mod dataset;
@@ -20,7 +24,7 @@ use reasoning_bank_actors::error::Error;
 
 use crate::jsonl::ReadError;
 
-/// A bank of a million is read into memory in less; a larger one may not fit.
+/// A bank of a million memories is read into memory in less time. A larger one may not fit.
 pub(crate) const RESIDENT_TIMEOUT: Duration = Duration::from_secs(180);
 
 #[derive(Debug, thiserror::Error)]

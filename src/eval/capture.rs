@@ -1,5 +1,5 @@
-//! `eval capture`: how well the rules of passive learning tell what is worth keeping, on exchanges of which somebody has
-//! said it. The rules are `reasoning_bank_domain::learning::capture`'s; nothing is stored.
+//! `eval capture` measures how well the rules of passive learning tell which exchanges are worth keeping. A person has
+//! labelled the exchanges; the rules are in `reasoning_bank_domain::learning::capture`. Nothing is stored.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(crate) struct CaptureReport {
     pub(crate) valuable: Count,
     pub(crate) worthless: Count,
     pub(crate) by_kind: Vec<KindCount>,
-    /// Those that were judged otherwise than somebody said.
+    /// These exchanges were judged otherwise than their labels say.
     pub(crate) wrong: Vec<Wrong>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Wrong {
     pub(crate) id: String,
     pub(crate) kind: String,
     pub(crate) valuable: bool,
-    /// Why it was kept or not.
+    /// The rule that kept the exchange or refused it.
     pub(crate) reason: String,
 }
 
@@ -57,8 +57,10 @@ struct LabelledExchange {
     kind: String,
 }
 
+/// Measures the exchanges of a file.
+///
 /// # Errors
-/// Every line that is wrong, up to a bound.
+/// The error names every line that is wrong, up to a bound.
 pub(crate) fn measure(path: &Path, thresholds: &Thresholds) -> Result<CaptureReport, EvalError> {
     let (mut report, mut kinds, mut seen) =
         (CaptureReport::default(), BTreeMap::<(bool, String), Count>::new(), HashSet::new());
@@ -86,7 +88,7 @@ pub(crate) fn measure(path: &Path, thresholds: &Thresholds) -> Result<CaptureRep
     Ok(report)
 }
 
-/// As the learner does it, up to the store.
+/// Judges an exchange as the learner does, up to the point where it would be stored.
 fn judged(exchange: Exchange, thresholds: &Thresholds) -> Result<String, Refused> {
     let (exchange, _) = scrubbed(exchange);
     let signs = judge(&exchange.question, &exchange.answer, thresholds).verdict?;

@@ -1,5 +1,5 @@
-//! A retrieval set: documents and queries as JSON Lines. Queries are held whole; of the documents only what results are
-//! told by, as there may be many: they are read again when they are stored.
+//! A retrieval set: documents and queries as JSON Lines. Queries are held in memory. There may be many documents, so
+//! only what results are told by is held of them, and they are read again when they are stored.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -21,7 +21,7 @@ use crate::jsonl::{self, ItemProblem, ReadError, Refusal};
 pub(crate) struct CorpusDocument {
     pub(crate) title: String,
     pub(crate) text: String,
-    /// When it was said or written.
+    /// The time at which the document was said or written.
     pub(crate) at: Option<Timestamp>,
     pub(crate) workspace: Option<String>,
 }
@@ -38,19 +38,22 @@ struct DocumentLine {
     workspace: Option<String>,
 }
 
-/// A corpus that was read through once and found in order. Documents are numbered from 0 by their lines.
+/// A corpus that was read through once and found to be in order. Documents are numbered from 0 by their lines.
 pub(crate) struct Corpus {
     path: PathBuf,
     ids: Vec<String>,
     numbers: HashMap<String, u32>,
-    /// Of each document, an index into `names`; none where it names none.
+    /// The entry of a document is an index into `names`, or none where the document names no workspace.
     workspaces: Vec<Option<u32>>,
     names: Vec<String>,
 }
 
 impl Corpus {
+    /// Reads a corpus through once.
+    ///
     /// # Errors
-    /// Every line that is wrong (up to a bound): no JSON, a field of another form, an id that was there before.
+    /// The error names every line that is wrong, up to a bound: a line is no JSON, a field has another form, or an id
+    /// was there before.
     pub(crate) fn open(path: &Path) -> Result<Self, EvalError> {
         let mut corpus = Self {
             path: path.to_owned(),
@@ -84,7 +87,7 @@ impl Corpus {
         self.ids.len()
     }
 
-    /// How many workspaces documents name.
+    /// Counts the workspaces that documents name.
     pub(crate) fn workspaces(&self) -> usize {
         self.names.len()
     }
@@ -101,7 +104,7 @@ impl Corpus {
         self.workspaces[number as usize].map(|index| self.names[index as usize].as_str())
     }
 
-    /// Reads it once more and hands out the documents in order. Blocks; ends early when `each` fails.
+    /// Reads the corpus once more and hands out the documents in order. It blocks, and it ends early when `each` fails.
     pub(crate) fn each(&self, mut each: impl FnMut(u32, CorpusDocument) -> io::Result<()>) -> Result<(), EvalError> {
         let mut number = 0;
         read(&self.path, |line: DocumentLine| {
@@ -123,7 +126,7 @@ fn document(line: DocumentLine) -> Result<(String, CorpusDocument), Refusal> {
     Ok((line.id, CorpusDocument { title, text: line.text, at, workspace: line.workspace }))
 }
 
-/// Without an offset it is UTC; without a time of day it is midnight.
+/// Parses a time. Without an offset it is UTC; without a time of day it is midnight.
 fn time(text: &str) -> Option<Timestamp> {
     let offset = || text.parse().ok();
     let civil = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
@@ -135,10 +138,10 @@ fn time(text: &str) -> Option<Timestamp> {
 pub(crate) struct DatasetQuery {
     pub(crate) id: String,
     pub(crate) text: String,
-    /// None: all documents are searched.
+    /// All documents are searched where this is none.
     pub(crate) workspace: Option<String>,
     pub(crate) gold: Gold,
-    /// Ids of documents that are not to be found.
+    /// Documents with these ids are not to be found.
     pub(crate) exclude: Vec<String>,
 }
 
@@ -154,8 +157,10 @@ struct QueryLine {
     exclude: Option<Vec<String>>,
 }
 
+/// Reads the queries of a file.
+///
 /// # Errors
-/// Every line that is wrong, up to a bound.
+/// The error names every line that is wrong, up to a bound.
 pub(crate) fn queries(path: &Path) -> Result<Vec<DatasetQuery>, EvalError> {
     let (mut queries, mut seen) = (Vec::new(), HashSet::new());
     read(path, |line: QueryLine| {

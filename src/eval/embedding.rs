@@ -1,5 +1,6 @@
-//! `eval embedding`: how fast the embedding model is, by the length of texts: one at a time, as a query is, and many at
-//! once on all threads, as an import's texts are. Neither the store nor the cache of embeddings takes part.
+//! `eval embedding` measures how fast the embedding model is, by the length of texts: one text at a time, as a query is
+//! embedded, and many at once on all threads, as an import is. Neither the store nor the cache of embeddings takes
+//! part.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +11,12 @@ use serde::Serialize;
 use super::report::{BUILD, LatencyPercentiles};
 use crate::embed::{LocalEmbedder, QUERY_TOKENS};
 
-/// Without the special tokens.
+/// The lengths do not count the special tokens.
 const TOKENS: [usize; 5] = [4, 16, 64, 128, 254];
 const LEAST_SINGLES: usize = 20;
 const BULK_TEXTS: usize = 64;
 const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(300);
-/// Each is one token of the built-in model, and of most others.
+/// Each of these words is one token of the built-in model, and of most others.
 pub(super) const WORDS: [&str; 16] = [
     "write", "the", "version", "row", "last", "and", "check", "every", "lock", "before", "you", "open", "a", "file",
     "for", "reading",
@@ -24,24 +25,25 @@ pub(super) const WORDS: [&str; 16] = [
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct EmbeddingReport {
     pub(crate) embedder: String,
-    /// What runs the model.
+    /// The runtime that runs the model.
     pub(crate) runtime: String,
     pub(crate) threads: usize,
     pub(crate) lengths: Vec<Length>,
-    /// `debug` or `release`: times of a debug build say little.
+    /// `debug` or `release`. The times of a debug build say little.
     pub(crate) build: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Length {
     pub(crate) tokens: usize,
-    /// Of one text at a time, in milliseconds.
+    /// The times of one text at a time, in milliseconds.
     pub(crate) single_ms: LatencyPercentiles,
-    /// Of many texts at once, on all threads.
+    /// The rate of many texts at once, on all threads.
     pub(crate) texts_per_second: f64,
 }
 
-/// Each length is measured for about this long, one at a time, and as long again with many; `done` is told of each.
+/// Measures each length for about `time` with one text at a time, and for as long again with many. `done` is told of
+/// each length.
 pub(crate) async fn measure(
     embedder: &LocalEmbedder,
     time: Duration,

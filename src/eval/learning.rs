@@ -1,5 +1,5 @@
-//! `eval learning`: plays scenarios with planted truths through the real system on a scripted model, and tells what was
-//! learned right, wrong and missed. Each scenario has a bank of its own in a temporary directory.
+//! `eval learning` plays scenarios with planted truths through the real system on a scripted model, and tells what was
+//! learned right, learned wrong and missed. Each scenario has a bank of its own in a temporary directory.
 
 mod expect;
 mod fixed_timeout;
@@ -25,11 +25,11 @@ use super::EvalError;
 use crate::bootstrap::Bank;
 use crate::settings::{Provider, Settings};
 
-/// Scenarios that are played at once. More of them would pass the deadlines within a solve on a small machine.
+/// This many scenarios are played at once. More of them would pass the deadlines within a solve on a small machine.
 const AT_ONCE: usize = 2;
 const MODEL_TIMEOUT: Duration = Duration::from_secs(20);
 const GRACE: Duration = Duration::from_secs(5);
-/// Tokens a day for background work of scenarios that say what the model answers to it.
+/// The tokens a day for the background work of scenarios that script it.
 const BACKGROUND_TOKENS: u64 = 10_000_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -39,10 +39,10 @@ pub(crate) struct LearningReport {
     pub(crate) embedder: String,
 }
 
-/// A scenario and what came of it.
+/// The outcome of one scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct ScenarioReport {
-    /// The name of its file, without the ending.
+    /// The name of the scenario's file, without the ending.
     pub(crate) topic: String,
     pub(crate) name: String,
     #[serde(flatten)]
@@ -50,8 +50,8 @@ pub(crate) struct ScenarioReport {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Expectations, and how they were met: what has to be there was learned right or missed, what must not be there and is
-/// was learned wrong.
+/// A count of expectations and of how they were met. What has to be there was learned right or missed; what must not be
+/// there and is was learned wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(crate) struct ExpectationCount {
     pub(crate) must_be: usize,
@@ -64,7 +64,7 @@ pub(crate) struct ExpectationCount {
 /// An expectation that was not met.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
-    /// From 1.
+    /// The number of the step, from 1.
     pub(crate) step: usize,
     pub(crate) kind: FindingKind,
     pub(crate) expected: String,
@@ -104,7 +104,7 @@ impl ScenarioReport {
     }
 }
 
-/// Plays all scenarios, several at once; `done` is told how many are.
+/// Plays all scenarios, several at once. `done` is told how many have been played.
 ///
 /// # Errors
 /// A bank failed. What a scenario expects and does not find is no error.

@@ -1,6 +1,6 @@
-//! `eval relevance`: how well an answer knows that it is one. Banks of several sizes are sampled from retrieval sets and
-//! asked by the way that every client's question goes: questions whose answers are there, questions of the same set whose
-//! answers are not, and questions of other sets.
+//! `eval relevance` measures how well an answer knows that it is one. Banks of several sizes are sampled from retrieval
+//! sets and asked as every client asks: questions whose answers are there, questions of the same set whose answers are
+//! not, and questions of other sets.
 
 mod banks;
 mod fit;
@@ -37,22 +37,22 @@ pub(crate) use self::banks::Set;
 const BATCH: usize = 128;
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 const QUERY_TIMEOUT: Duration = Duration::from_secs(60);
-/// The memories of an answer.
+/// An answer has this many memories.
 const SHOWN: usize = 5;
-/// What an agent reads first decides, so the coefficients are fitted to the first memory of an answer.
+/// The coefficients are fitted to the first memory of an answer, because what an agent reads first decides.
 const FITTED: usize = 1;
 
 pub(crate) struct RelevancePlan {
     pub(crate) sizes: Vec<usize>,
-    /// Of each kind for a set and a size.
+    /// The number of questions of each kind for one set and one size.
     pub(crate) questions: usize,
     pub(crate) seed: u64,
     pub(crate) fit: bool,
-    /// The relevance that an answer needs, as the bank that is asked has it.
+    /// The relevance that an answer needs, as in the settings of the bank that is asked.
     pub(crate) min_relevance: f64,
 }
 
-/// What was seen of the banks of one set and one size.
+/// The observations of the banks of one set and one size.
 struct Seen {
     set: usize,
     size: usize,
@@ -60,16 +60,16 @@ struct Seen {
     observations: Vec<AnswerObservation>,
 }
 
-/// A bank that is stored.
+/// A bank that has been stored.
 struct StoredBank {
     root: String,
     documents: HashMap<MemoryId, usize>,
 }
 
-/// Memories of documents with their passages, embedded once.
+/// The memories of documents with their passages, embedded once.
 type Embedded = HashMap<usize, (Memory, Vec<Passage>)>;
 
-/// Asks everything that the plan says; `done` is told how many questions were answered.
+/// Asks everything that the plan says. `done` is told how many questions were answered.
 pub(crate) async fn measure(
     sets: &[Set],
     plan: &RelevancePlan,
@@ -112,7 +112,7 @@ pub(crate) async fn measure(
     })
 }
 
-/// The questions of the other sets, one of each in turn.
+/// Lists the questions of the other sets, one of each set in turn.
 fn foreign(sets: &[Set], own: usize, seed: u64) -> Vec<&AnswerableQuery> {
     let others = sets.iter().enumerate().filter(|(number, _)| *number != own);
     let others: Vec<Vec<&AnswerableQuery>> = others.map(|(_, set)| set.shuffled(seed)).collect();
@@ -219,7 +219,7 @@ async fn ask(
     })
 }
 
-/// The evidence for the memories of an answer, best first.
+/// Collects the evidence for the memories of an answer, best first.
 fn evidence(candidates: Candidates, is_right: impl Fn(&MemoryId) -> bool) -> Vec<Example> {
     let asked = QueryContext {
         now: Timestamp::now(),
@@ -278,7 +278,7 @@ fn examples(seen: &[&Seen], mode: usize) -> Vec<Example> {
     seen.iter().flat_map(of).collect()
 }
 
-/// As `domain/src/retrieval/relevance/coefficients.rs` holds them.
+/// Writes coefficients as the source of the domain holds them.
 fn in_source(name: &str, coefficients: &Coefficients) -> String {
     let Coefficients { intercept, cosine, terms, saturation, lead, margin, agreement, crowd } = coefficients;
     format!(

@@ -1,4 +1,4 @@
-//! What `eval retrieval` answers with.
+//! The answer of `eval retrieval`, and the measures that other reports use too.
 
 use reasoning_bank_domain::retrieval::measures::{mean, percentile};
 use reasoning_bank_domain::retrieval::score::ProfileName;
@@ -9,20 +9,21 @@ use serde_json::{Map, Value, json};
 pub(crate) struct RetrievalReport {
     pub(crate) corpus: CorpusCount,
     pub(crate) queries: QueryCount,
-    /// `recall@k` for every k, `MRR@10` and `nDCG@10`: means over the scored queries, null where there are none.
+    /// `recall@k` for every k, `MRR@10` and `nDCG@10`. Each is the mean over the scored queries, and null where there
+    /// are none.
     pub(crate) metrics: Map<String, Value>,
     /// The same measures of what either list alone would have answered.
     pub(crate) by_list: ByList<Map<String, Value>>,
-    /// Of all queries, one after another.
+    /// The times of all queries, which were asked one after another.
     pub(crate) latency_ms: QueryLatency,
     pub(crate) ingest: Ingest,
     pub(crate) profile: ProfileName,
     pub(crate) embedder: String,
-    /// `debug` or `release`: times of a debug build say little.
+    /// `debug` or `release`. The times of a debug build say little.
     pub(crate) build: &'static str,
 }
 
-/// Of the list by words, and of the one by vectors.
+/// A value of the keyword list, and one of the vector list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ByList<T> {
     pub(crate) keyword: T,
@@ -38,11 +39,11 @@ pub(crate) struct CorpusCount {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(crate) struct QueryCount {
     pub(crate) lines: usize,
-    /// Those with gold.
+    /// The queries that have gold.
     pub(crate) scored: usize,
-    /// Those that were searched by words alone, as there was no vector of them.
+    /// The queries that were searched by words alone, because there was no vector of them.
     pub(crate) by_words_alone: usize,
-    /// Gold ids that no document has: they count as not found.
+    /// The gold ids that no document has. They count as not found.
     pub(crate) gold_not_in_corpus: usize,
 }
 
@@ -52,7 +53,7 @@ pub(crate) struct QueryLatency {
     pub(crate) without_embedding: LatencyPercentiles,
 }
 
-/// Null where there was no query.
+/// The percentiles of a list of times, in milliseconds. They are null where nothing was timed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LatencyPercentiles {
     pub(crate) p50: Option<f64>,
@@ -69,16 +70,16 @@ impl LatencyPercentiles {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ingest {
-    /// From the first line to the last one durable: read, embedded, stored.
+    /// The time from the first line until the last one is durable: it is read, embedded and stored.
     pub(crate) seconds: f64,
     pub(crate) per_second: f64,
-    /// After that, until every index had every line.
+    /// The time after that, until every index has every line.
     pub(crate) upkeep_seconds: f64,
 }
 
 pub(crate) const BUILD: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
 
-/// The measures of the queries so far, each a list of values.
+/// The measures of the queries so far: a list of values for each measure.
 #[derive(Clone, Default)]
 pub(crate) struct Measures {
     by_name: Vec<(String, Vec<f64>)>,
@@ -89,7 +90,7 @@ impl Measures {
         Self { by_name: names.into_iter().map(|name| (name, Vec::new())).collect() }
     }
 
-    /// One value for each name, in their order.
+    /// Adds one value for each name, in their order.
     pub(crate) fn add(&mut self, values: impl IntoIterator<Item = f64>) {
         for ((_, list), value) in self.by_name.iter_mut().zip(values) {
             list.push(value);

@@ -1,4 +1,4 @@
-//! `eval retrieval`: stores a corpus as memories and asks for them, by the way that every client's question goes.
+//! `eval retrieval` stores a corpus as memories and asks for them as every client does.
 //!
 //! A query that names no workspace searches all documents. There is no way to read across workspaces, and none is made
 //! for this: the documents are then also in one workspace that stands for all of them.
@@ -32,9 +32,9 @@ use super::dataset::{Corpus, CorpusDocument, DatasetQuery};
 use super::report::{ByList, LatencyPercentiles, Measures, QueryCount, QueryLatency};
 use super::{EvalError, RESIDENT_TIMEOUT, TimedEmbedder};
 
-/// Hits of a query that a run lists.
+/// A run lists this many hits of a query.
 const RUN_HITS: usize = 20;
-/// MRR and nDCG look at as many.
+/// MRR and nDCG look at this many hits.
 const RANKED: usize = 10;
 const BATCH_DOCUMENTS: usize = 256;
 const BATCH_BYTES: usize = 1024 * 1024;
@@ -44,15 +44,15 @@ const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 const QUERY_TIMEOUT: Duration = Duration::from_secs(60);
 const UPKEEP_TIMEOUT: Duration = Duration::from_secs(600);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// A slice of upkeep at a time.
+/// One call of upkeep does one slice of it.
 const MOST_SLICES: usize = 100;
 
-/// Which of the two places of a document a query looks in.
+/// The two places of a document that a query may look in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// The workspace it names.
+    /// The workspace that the document names.
     Own,
-    /// The one that stands for all.
+    /// The workspace that stands for all.
     All,
 }
 
@@ -64,7 +64,8 @@ impl Place {
         }
     }
 
-    /// By the document's number, so that ties are broken by the order of the corpus.
+    /// Makes the id of a document in this place. Ids follow the numbers of documents, so that ties are broken by the
+    /// order of the corpus.
     fn memory_id(self, number: u32) -> MemoryId {
         Uuid::from_u128(u128::from(number) * 2 + self as u128 + 2).into()
     }
@@ -74,7 +75,7 @@ impl Place {
     }
 }
 
-/// Where documents have to be for these queries.
+/// The places that documents have to be in for the queries of a set.
 #[derive(Debug, Clone, Copy)]
 struct Places {
     own: bool,
@@ -87,7 +88,7 @@ impl Places {
         Self { own: !all || queries.iter().any(|query| query.workspace.is_some()), all }
     }
 
-    /// At least one.
+    /// Lists the places of a document, of which there is at least one.
     fn of_document(self, document: &CorpusDocument) -> impl Iterator<Item = Place> {
         let named = document.workspace.is_some();
         let own = (named && self.own).then_some(Place::Own);
@@ -95,16 +96,16 @@ impl Places {
     }
 }
 
-/// A corpus that is stored.
+/// A corpus that has been stored.
 pub(crate) struct StoredCorpus {
     corpus: Arc<Corpus>,
-    /// Documents with the same words, which an answer names once: of each the others.
+    /// An answer names documents with the same words once. This lists, for each of them, the others.
     twins: HashMap<u32, Vec<u32>>,
     pub(crate) took: Duration,
     pub(crate) upkeep_took: Duration,
 }
 
-/// Stores every document; `done` is told how many are. What is the same twice stays twice.
+/// Stores every document. `done` is told how many are stored. A document that occurs twice is stored twice.
 pub(crate) async fn ingest(
     corpus: Arc<Corpus>,
     queries: &[DatasetQuery],
@@ -141,7 +142,7 @@ pub(crate) async fn ingest(
     Ok(StoredCorpus { corpus, twins, took, upkeep_took: settling.elapsed() })
 }
 
-/// Upkeep until there is none to be done: what is measured is a bank at rest.
+/// Does upkeep until there is none left, because a bank at rest is what is measured.
 pub(super) async fn settle(system: &SystemHandle) -> Result<(), Error> {
     for _ in 0..MOST_SLICES {
         let done = system.store.maintain(Deadline::after(UPKEEP_TIMEOUT)).await?;
@@ -159,7 +160,7 @@ struct Batch {
     bytes: usize,
 }
 
-/// The documents as memories, and which have the same words.
+/// Turns the documents into memories, and finds out which of them have the same words.
 fn read(corpus: &Corpus, places: Places, send: &mpsc::Sender<Batch>) -> Result<HashMap<u32, Vec<u32>>, EvalError> {
     let now = Timestamp::now();
     let mut same: HashMap<String, Vec<u32>> = HashMap::new();
@@ -192,7 +193,8 @@ fn read(corpus: &Corpus, places: Places, send: &mpsc::Sender<Batch>) -> Result<H
     Ok(several.flat_map(others).collect())
 }
 
-/// The text is the content, its first sentence the description. Nothing is validated: titles may be empty, texts long.
+/// Turns a document into a memory: its text is the content, its first sentence the description. Nothing is validated,
+/// so titles may be empty and texts long.
 pub(super) fn memory(document: CorpusDocument, now: Timestamp) -> Memory {
     let at = document.at.unwrap_or(now);
     Memory::new(NewMemory {
@@ -209,7 +211,7 @@ pub(super) fn memory(document: CorpusDocument, now: Timestamp) -> Memory {
     })
 }
 
-/// To the first sign that ends a sentence, or to the end of the line, and no longer than a description may be.
+/// Cuts a text at the first sign that ends a sentence, or at the end of the line, and at the length of a description.
 fn first_sentence(text: &str) -> String {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let mut ends = line.char_indices().filter(|(_, sign)| matches!(sign, '.' | '!' | '?' | '。' | '！' | '？'));
@@ -221,8 +223,8 @@ fn first_sentence(text: &str) -> String {
     line[..end.unwrap_or(line.len())].trim_end().chars().take(DESCRIPTION_MAX_CHARS).collect()
 }
 
-/// Returns when all that the queries ask is searched in memory, as in a process that has served for a while, or cannot
-/// be. `answered`: how many searches were.
+/// Returns when all that the queries ask is searched in memory, as in a process that has served for a while, or when it
+/// cannot be. `answered` counts the searches that were answered from memory.
 pub(crate) async fn until_resident(
     stored: &StoredCorpus,
     queries: &[DatasetQuery],
@@ -263,17 +265,17 @@ fn of_workspace(root: &str, limit: usize) -> Recall {
     }
 }
 
-/// What the queries came to.
+/// The counts, measures and times of all queries.
 pub(crate) struct QueryResults {
     pub(crate) counts: QueryCount,
-    /// Of the answers.
+    /// The measures of the answers.
     pub(crate) measures: Measures,
-    /// Of what either list alone would have answered.
+    /// The measures of what either list alone would have answered.
     pub(crate) by_list: ByList<Measures>,
     pub(crate) latency: QueryLatency,
 }
 
-/// Asks the queries, one after another, and writes a line of each to `run`.
+/// Asks the queries one after another, and writes a line of each to `run`.
 pub(crate) async fn ask<E: Embedder>(
     stored: &StoredCorpus,
     queries: &[DatasetQuery],
@@ -350,7 +352,7 @@ impl StoredCorpus {
         numbers.map(|number| self.place(query).memory_id(number)).collect()
     }
 
-    /// The ids of documents that either list alone has, best first; none in a list that could not be made.
+    /// Returns the ids of documents that either list alone has, best first. A list that could not be made is empty.
     async fn lists(
         &self,
         query: &DatasetQuery,
@@ -372,7 +374,8 @@ impl StoredCorpus {
         Ok(ByList { keyword: ids(found.text), vector: ids(found.vector) })
     }
 
-    /// Ids of documents, best first; after each those with the same words, as an answer names only one of them.
+    /// Returns the ids of documents, best first. The documents with the same words follow each, because an answer names
+    /// only one of them.
     fn hits(
         &self,
         query: &DatasetQuery,

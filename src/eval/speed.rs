@@ -1,8 +1,8 @@
-//! `eval speed`: how fast a bank of a size is, and what it takes of memory and disk. The bank is made up (`synthetic`),
-//! filled by the call that `memory import` uses, and asked by the call that every client's question takes.
+//! `eval speed` measures how fast a bank of a size is, and what it takes of memory and disk. The bank is made up by
+//! `synthetic`, filled by the call that `memory import` uses, and asked by the call that every client's question takes.
 //!
-//! Each part of the measurement is a process of its own, started by the one that reports: what it takes of memory is its
-//! own, and it opens the bank as a new process does.
+//! Each part of the measurement is a process of its own, started by the one that reports: what it takes of memory is
+//! its own, and it opens the bank as a new process does.
 
 pub(crate) mod exact;
 pub(crate) mod fill;
@@ -35,13 +35,13 @@ pub(crate) struct Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SpeedPart {
-    /// Stores the memories, and does what upkeep there is to be done.
+    /// The process stores the memories and does the upkeep that this causes.
     Fill,
-    /// Asks, as a process that serves does.
+    /// The process asks as one that serves does.
     Serve,
-    /// Asks where nothing is kept in memory to be searched there.
+    /// The process asks with nothing kept in memory, so that every search reads the tables.
     Tables,
-    /// Stores memories that are yet to be embedded, in a bank of their own.
+    /// The process stores memories that are yet to be embedded, in a bank of their own.
     Texts,
 }
 

@@ -1,4 +1,5 @@
-//! Takes the time of embedding a query, so that it can be told apart from that of searching. For one query at a time.
+//! An embedder that takes the time of embedding a query, so that it can be told apart from that of searching. It serves
+//! one query at a time.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ impl<E> TimedEmbedder<E> {
         &self.inner
     }
 
-    /// How long the last query took; nothing where none was embedded since this was asked before.
+    /// Returns how long the last query took. It returns zero where none was embedded since the last call.
     pub(crate) fn take_last(&self) -> Duration {
         std::mem::take(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,5 +1,5 @@
-//! What must be true after a step. An expectation is either of presence (something is there, or happened) or of absence
-//! (something is not there); how each is judged is in `judge`.
+//! The expectations of a step. An expectation is either of presence (something is there, or happened) or of absence
+//! (something is not there). `judge` decides how each is met.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::retrieval::responses::RecordStatus;
 use serde::Deserialize;
 
-/// Lessons stand here by the names that earlier steps gave them.
+/// The expectations of one step. They name lessons as earlier steps named them.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Expectations {
     // ---- of what the step answered ----
     pub(super) refused: bool,
-    /// Of a record.
+    /// The status that a record answers with.
     pub(super) status: Option<RecordStatus>,
-    /// Of a record: which lesson it confirmed.
+    /// The lesson that a record confirms.
     pub(super) same_as: Option<String>,
-    /// Of a capture.
+    /// Whether a capture keeps its exchange.
     pub(super) kept: Option<bool>,
-    /// Of a solve.
+    /// The outcome of a solve.
     pub(super) outcome: Option<Outcome>,
     pub(super) injected: Vec<String>,
     pub(super) not_injected: Vec<String>,
-    /// Of a retrieve.
+    /// The lesson that a retrieve answers first.
     pub(super) first: Option<String>,
     pub(super) order: Vec<String>,
     pub(super) shown: Vec<String>,
@@ -33,18 +33,18 @@ pub(super) struct Expectations {
     pub(super) contested: BTreeMap<String, String>,
 
     // ---- of what the step changed ----
-    /// Confidence, before the step and after it.
+    /// The confidence of these lessons is higher after the step than before it.
     pub(super) rises: Vec<String>,
     pub(super) falls: Vec<String>,
     pub(super) steady: Vec<String>,
-    /// Usage, before the step and after it.
+    /// The usage of these lessons is higher after the step than before it.
     pub(super) counted: Vec<String>,
 
     // ---- of what newer memories make of older ones ----
-    /// Older memories that newer ones took the place of: they are out of search.
+    /// Newer memories took the place of these older ones, which are out of search.
     pub(super) superseded: BTreeMap<String, String>,
     pub(super) not_superseded: Vec<String>,
-    /// Older memories that newer ones are found to update.
+    /// Newer memories are found to update these older ones.
     pub(super) linked: BTreeMap<String, String>,
     pub(super) not_linked: Vec<String>,
 
@@ -63,7 +63,7 @@ pub(super) enum LessonKind {
     Warning,
 }
 
-/// A lesson by its kind and by words that one memory must hold, all of them, in any case.
+/// A lesson by its kind and by words. One memory must hold all of the words, in any case.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExpectedLesson {
@@ -72,7 +72,7 @@ pub(super) struct ExpectedLesson {
     pub(super) holds: Vec<String>,
 }
 
-/// A trace by what its task says and how it went.
+/// A trace by words of its task and by its outcome.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExpectedTrace {
@@ -81,7 +81,7 @@ pub(super) struct ExpectedTrace {
 }
 
 impl Expectations {
-    /// All lessons that it names.
+    /// Lists all lessons that the expectations name.
     pub(super) fn names(&self) -> impl Iterator<Item = &String> {
         let lists = [
             &self.injected,
@@ -102,13 +102,13 @@ impl Expectations {
         lists.into_iter().flatten().chain(self.same_as.iter().chain(&self.first)).chain(pairs)
     }
 
-    /// Those that may have a newer memory in their place, or be linked to one.
+    /// Lists the lessons that may have a newer memory in their place, or be linked to one.
     pub(super) fn succeeded(&self) -> impl Iterator<Item = &String> {
         let older = self.superseded.keys().chain(self.linked.keys());
         older.chain(&self.not_superseded).chain(&self.not_linked)
     }
 
-    /// Those whose confidence or usage is compared.
+    /// Lists the lessons whose confidence or usage is compared.
     pub(super) fn compared(&self) -> impl Iterator<Item = &String> {
         [&self.rises, &self.falls, &self.steady, &self.counted].into_iter().flatten()
     }

@@ -1,5 +1,6 @@
-//! An embedding model that is waited for: how busy the machine is shall not decide what is learned. The program otherwise
-//! stores a lesson without its vectors where they take long, compares it with nothing, and searches by words alone.
+//! An embedder that waits for its model for a fixed time, whatever deadline a call has: how busy the machine is shall
+//! not decide what is learned. Where embedding takes long, the program otherwise stores a lesson without its vectors,
+//! compares it with nothing, and searches by words alone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use futures::future::BoxFuture;
 use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 use reasoning_bank_actors::runtime::Deadline;
 
-/// For the texts of one call, whatever deadline the call has.
+/// Each call may take this long.
 const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) struct FixedTimeoutEmbedder(pub(super) Arc<dyn Embedder>);

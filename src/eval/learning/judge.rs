@@ -1,4 +1,5 @@
-//! What was learned right, wrong and missed: the expectations of a step against what was seen after it. Pure.
+//! The judgement of a step: its expectations are held against what was seen after it, and each was met or not. Nothing
+//! here reads or writes.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +12,29 @@ use super::expect::{Expectations, ExpectedLesson, LessonKind};
 /// A confidence that moves by less has not moved: time alone moves it a little.
 const LEAST_MOVE: f64 = 1e-4;
 
-/// What a step answered, and what the project holds after it. What no expectation asks about may be left empty.
+/// The answer of a step, and what the project holds after it. What no expectation asks about may be left empty.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct StepObservation {
     /// The ids of lessons by the names that the scenario gives them. A lesson that was not learned has none.
     pub(super) ids: BTreeMap<String, MemoryId>,
-    /// Why the step was refused.
+    /// The reason for which the step was refused.
     pub(super) refusal: Option<String>,
     pub(super) recorded: Option<(RecordStatus, MemoryId)>,
-    /// Whether an exchange was kept, and why.
+    /// Whether an exchange was kept, and the reason.
     pub(super) kept: Option<(bool, String)>,
     pub(super) outcome: Option<Outcome>,
     pub(super) injected: Vec<MemoryId>,
-    /// Best first.
+    /// The memories of an answer, best first.
     pub(super) shown: Vec<RetrievedMemory>,
-    /// Before the step and after it, by name.
+    /// The confidence before the step and after it, by the names of lessons.
     pub(super) confidence: BTreeMap<String, (f64, f64)>,
     pub(super) usage: BTreeMap<String, (u64, u64)>,
-    /// By name.
+    /// The successors, by the names of lessons.
     pub(super) successors: BTreeMap<String, SuccessorIds>,
     pub(super) lessons: Vec<LessonText>,
-    /// What the product says about its own work, such as lessons that it refused.
+    /// The notes of the product about its own work, such as lessons that it refused.
     pub(super) notes: Vec<String>,
-    /// Tasks and outcomes.
+    /// The tasks of traces, and their outcomes.
     pub(super) traces: Vec<(String, Outcome)>,
     pub(super) success_rate: f64,
 }
@@ -47,7 +48,7 @@ pub(super) struct RetrievedMemory {
     pub(super) contested_by: Option<MemoryId>,
 }
 
-/// The newer memory that supersedes one, and the one that it is linked to.
+/// The newer memory that supersedes a memory, and the one that it is linked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct SuccessorIds {
     pub(super) superseded_by: Option<MemoryId>,
@@ -59,28 +60,28 @@ pub(super) struct SuccessorIds {
 pub(super) struct LessonText {
     pub(super) title: String,
     pub(super) warning: bool,
-    /// All that it says.
+    /// The text holds everything that the memory says.
     pub(super) text: String,
 }
 
-/// Whether something has to be there, or must not be.
+/// Says whether something has to be there, or must not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpectationKind {
     Presence,
     Absence,
 }
 
-/// One expectation and whether it holds.
+/// One expectation, and whether it was met.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExpectationResult {
     pub(super) expects: ExpectationKind,
     pub(super) holds: bool,
     pub(super) expected: String,
-    /// What was there instead.
+    /// A description of what was there instead.
     pub(super) seen: String,
 }
 
-/// Every expectation, judged. A step that was refused and should not have been is one more.
+/// Judges every expectation. A refusal that no expectation allows adds one that is not met.
 pub(super) fn judge(expect: &Expectations, seen: &StepObservation) -> Vec<ExpectationResult> {
     let mut judged = Judging { seen, judged: Vec::new() };
     judged.answer(expect);
@@ -113,7 +114,7 @@ impl Judging<'_> {
         self.seen.ids.get(name).copied()
     }
 
-    /// What a scenario calls a memory, else the words given.
+    /// Returns what the scenario calls a memory, or else `otherwise`.
     fn name_of(&self, id: MemoryId, otherwise: &str) -> String {
         let named = self.seen.ids.iter().find(|(_, named)| **named == id);
         named.map_or_else(|| otherwise.to_owned(), |(name, _)| name.clone())
@@ -322,7 +323,7 @@ impl ExpectedLesson {
     }
 }
 
-/// In any case, and whatever the white space.
+/// Compares in any case, and whatever the white space is.
 fn contains(text: &str, words: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     plain(text).contains(&plain(words))

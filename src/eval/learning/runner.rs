@@ -1,5 +1,5 @@
-//! Carries out the steps of one scenario on a running bank, by the handles that all clients use, and looks at what came of
-//! each.
+//! Carries out the steps of one scenario on a running bank through the handles that all clients use, and looks at what
+//! came of each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,9 +30,9 @@ use super::judge::{LessonText, RetrievedMemory, StepObservation, SuccessorIds};
 use super::scenario::{CaptureStep, DistillStep, LearnStep, PlantedLesson, RecordStep, ReportStep, RetrieveStep, Scenario, ScenarioStep, SolveStep, StepAction, SupersedeStep};
 use super::script::{ScriptedAnswers, ScriptedModel};
 
-/// For one step, its model calls included.
+/// The time for one step, its model calls included.
 const STEP_TIMEOUT: Duration = Duration::from_secs(120);
-/// What clients were shown is stored some seconds later.
+/// The store learns some seconds later what clients were shown.
 const USAGE_TIMEOUT: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -41,15 +41,15 @@ pub(super) struct ScenarioRunner<'a> {
     system: SystemHandle,
     model: Arc<ScriptedModel>,
     matts: &'a MattsSection,
-    /// Lessons by their names.
+    /// The lessons by their names.
     lessons: BTreeMap<String, MemoryId>,
-    /// Traces of solves by their names.
+    /// The traces of solves by their names.
     solves: BTreeMap<String, TraceId>,
 }
 
-/// Why a step came to no answer.
+/// The reason for which a step came to no answer.
 enum StepError {
-    /// The product refused it, which may be what is expected.
+    /// The product refused the step, which may be what is expected.
     Refused(String),
     Failed(Error),
 }
@@ -80,7 +80,7 @@ impl<'a> ScenarioRunner<'a> {
         Ok(())
     }
 
-    /// What a step answers and changes, as far as its expectations ask for it.
+    /// Carries out a step and observes what it answers and changes, as far as its expectations ask for it.
     ///
     /// # Errors
     /// The bank itself failed.
@@ -320,7 +320,7 @@ impl<'a> ScenarioRunner<'a> {
         Ok(())
     }
 
-    /// As the MCP server does it: what is answered counts as shown.
+    /// Retrieves as the MCP server does: the memories of the answer count as shown.
     async fn retrieve(
         &mut self,
         retrieve: &RetrieveStep,
@@ -366,7 +366,7 @@ impl<'a> ScenarioRunner<'a> {
         }
     }
 
-    /// How the lessons stand whose confidence or usage is compared.
+    /// Reads the state of the lessons whose confidence or usage is compared.
     async fn states(&self, step: &ScenarioStep) -> Result<BTreeMap<String, LessonState>, Error> {
         let mut states = BTreeMap::new();
         for name in step.expect.compared() {
@@ -394,14 +394,14 @@ impl<'a> ScenarioRunner<'a> {
         Ok(())
     }
 
-    /// The memories of the project, with all that they say.
+    /// Reads the memories of the project with their texts.
     async fn memories(&self, step: &ScenarioStep) -> Result<Vec<Memory>, Error> {
         let own = MemoryFilter { workspace: Some(workspace_id(&step.project)), ..MemoryFilter::default() };
         let rows = self.system.store.memories(own, Page::newest(MAX_LISTED), soon()).await?;
         Ok(rows.into_iter().map(|row| row.memory).collect())
     }
 
-    /// What the project holds, as far as anything about it is expected.
+    /// Observes what the project holds, as far as an expectation asks for it.
     async fn look(&self, step: &ScenarioStep, seen: &mut StepObservation) -> Result<(), Error> {
         let Expectations { memories, there, not_there, traces, success_rate, .. } = &step.expect;
         let workspace = workspace(&step.project);
@@ -429,7 +429,7 @@ impl<'a> ScenarioRunner<'a> {
     }
 }
 
-/// How a lesson stands at a moment.
+/// The confidence and the usage of a lesson at one moment.
 struct LessonState {
     confidence: f64,
     usage: u64,

@@ -1,4 +1,4 @@
-//! The form of a scenario: what is done, step by step, and what must be true after each step. Scenarios are TOML files;
+//! The form of a scenario: the steps that are taken, and what must be true after each. Scenarios are TOML files;
 //! `tests/data/learning/README.md` describes the form to those who write them.
 
 mod check;
@@ -24,7 +24,7 @@ struct ScenarioFile {
     scenario: Vec<Scenario>,
 }
 
-/// What is played in a bank of its own.
+/// A scenario is played in a bank of its own.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scenario {
@@ -36,14 +36,14 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    /// Whether it gives the answers of a model that draws the lessons of sessions in the background.
+    /// Says whether the scenario scripts a model that draws the lessons of sessions in the background.
     pub(super) fn scripts_background_work(&self) -> bool {
         let scripted = |step: &ScenarioStep| matches!(&step.action, Some(StepAction::Distill(distill)) if distill.lessons.is_some());
         self.steps.iter().any(scripted)
     }
 }
 
-/// One thing that a client or a person does, and what must be true after it. A step without an action only looks.
+/// One action of a client or a person, and what must be true after it. A step without an action only looks.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "StepForm")]
 pub(super) struct ScenarioStep {
@@ -114,11 +114,11 @@ impl TryFrom<StepForm> for ScenarioStep {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlantedLesson {
-    /// What later steps call it.
+    /// Later steps call the lesson by this name.
     #[serde(rename = "as")]
     pub(super) name: Option<String>,
     pub(super) title: String,
-    /// Where it is absent, the title says when the lesson applies.
+    /// Where the description is absent, the title says when the lesson applies.
     pub(super) description: Option<String>,
     pub(super) content: String,
     pub(super) error_context: Option<LessonError>,
@@ -144,7 +144,7 @@ impl From<&PlantedLesson> for Lesson {
     }
 }
 
-/// `record_memory` of an agent, or `memory record` of a user.
+/// The step calls `record_memory` as an agent does, or `memory record` as a user does.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordStep {
@@ -157,12 +157,12 @@ pub(super) struct RecordStep {
     pub(super) task: Option<ScenarioText>,
     #[serde(default)]
     pub(super) scope: Scope,
-    /// Names of memories that it takes the place of.
+    /// The lesson takes the place of the memories with these names.
     #[serde(default)]
     pub(super) supersedes: Vec<String>,
-    /// When it was said: RFC 3339, a date or an age.
+    /// The time at which it was said: RFC 3339, a date or an age.
     pub(super) valid_from: Option<String>,
-    /// Whose word it is.
+    /// The lesson is the word of this source.
     #[serde(default = "agent")]
     pub(super) by: Trust,
 }
@@ -171,22 +171,22 @@ fn agent() -> Trust {
     Trust::Agent
 }
 
-/// `solve_coding_task`, and all that the scripted model answers during it.
+/// The step calls `solve_coding_task`, and scripts all that the model answers during it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SolveStep {
     #[serde(rename = "as")]
     pub(super) name: Option<String>,
     pub(super) task: ScenarioText,
-    /// Attempts; `matts.k` where it is absent.
+    /// The number of attempts, or `matts.k` where it is absent.
     pub(super) k: Option<u32>,
-    /// The last one stands for all further attempts.
+    /// The last attempt stands for all further ones.
     pub(super) attempts: Vec<ScriptedAttempt>,
-    /// The model's verdict: whether the judge calls the chosen solution a success.
+    /// The verdict of the model: the judge calls the chosen solution a success or not.
     pub(super) passes: bool,
     #[serde(default)]
     pub(super) reason: String,
-    /// What the judge offers as lessons, what the comparison of the attempts does, and what the model answers where it
+    /// The lessons that the judge offers, those of the comparison of attempts, and those that the model answers when it
     /// is asked for lessons once more.
     #[serde(default)]
     pub(super) judged: Vec<PlantedLesson>,
@@ -194,7 +194,7 @@ pub(super) struct SolveStep {
     pub(super) compared: Vec<PlantedLesson>,
     #[serde(default)]
     pub(super) extracted: Vec<PlantedLesson>,
-    /// What the provider says that each call took; where it is absent, four characters are a token.
+    /// The tokens that the provider counts for each call. Where they are absent, four characters are a token.
     pub(super) tokens_per_call: Option<u64>,
 }
 
@@ -202,33 +202,34 @@ pub(super) struct SolveStep {
 #[serde(deny_unknown_fields)]
 pub(super) struct ScriptedAttempt {
     pub(super) answer: ScenarioText,
-    /// In 0..=1.
+    /// The score is in 0..=1.
     pub(super) score: f64,
     #[serde(default)]
     pub(super) feedback: String,
 }
 
-/// `distill_session`, which is waited for.
+/// The step calls `distill_session` and waits for the result.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DistillStep {
-    /// The name of the first lesson that is drawn.
+    /// The first lesson that is drawn gets this name.
     #[serde(rename = "as")]
     pub(super) name: Option<String>,
     pub(super) outcome: MemoryOutcome,
     pub(super) transcript: ScenarioText,
-    /// What the scripted model answers. Where it is absent, no model may be asked and rules draw the lessons.
+    /// The scripted model answers with these lessons. Where they are absent, no model may be asked and rules draw the
+    /// lessons.
     pub(super) lessons: Option<Vec<PlantedLesson>>,
 }
 
-/// The command `learn` on one file.
+/// The step runs the command `learn` on one file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LearnStep {
     pub(super) text: ScenarioText,
 }
 
-/// `capture_exchange`.
+/// The step calls `capture_exchange`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CaptureStep {
@@ -238,14 +239,14 @@ pub(super) struct CaptureStep {
     pub(super) answer: ScenarioText,
 }
 
-/// `report_outcome`.
+/// The step calls `report_outcome`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReportStep {
-    /// Names of memories.
+    /// The memories with these names are reported on.
     #[serde(default)]
     pub(super) about: Vec<String>,
-    /// The name of a solve.
+    /// The solve with this name is reported on.
     pub(super) solve: Option<String>,
     pub(super) task: Option<ScenarioText>,
     pub(super) commit: Option<String>,
@@ -266,7 +267,7 @@ pub(super) struct ReportedEvidence {
     pub(super) detail: Option<String>,
 }
 
-/// `memory supersede OLDER --by NEWER`, or `--undo`.
+/// The step runs `memory supersede OLDER --by NEWER`, or the same with `--undo`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SupersedeStep {
@@ -276,7 +277,7 @@ pub(super) struct SupersedeStep {
     pub(super) undo: bool,
 }
 
-/// `retrieve_memories`.
+/// The step calls `retrieve_memories`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RetrieveStep {
@@ -299,7 +300,8 @@ pub(super) enum ScenarioText {
     Repeated(RepeatedText),
 }
 
-/// `line` as often as `times` says, with its number from 1 in place of `{n}`, between `before` and `after`.
+/// A text that repeats `line` as often as `times` says, between `before` and `after`. `{n}` in the line is its number,
+/// from 1.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RepeatedText {
@@ -312,7 +314,7 @@ pub(super) struct RepeatedText {
 }
 
 impl ScenarioText {
-    /// In bytes, before it is written out; a number has at most ten digits.
+    /// Bounds the bytes of the text before it is written out. A number has at most ten digits.
     fn most_bytes(&self) -> u64 {
         match self {
             Self::Plain(text) => text.len() as u64,
@@ -334,8 +336,8 @@ impl ScenarioText {
     }
 }
 
-/// The scenarios of a file, or of all files of a directory whose names end with `.toml`, in the order of their names. Each
-/// stands beside the name of its file, without the ending.
+/// Reads the scenarios of a file, or of all files of a directory whose names end with `.toml`, in the order of their
+/// names. Each comes with the name of its file, without the ending.
 ///
 /// # Errors
 /// The first file that cannot be read, is no TOML of this form, or has a scenario that contradicts itself.

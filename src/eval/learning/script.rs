@@ -1,4 +1,4 @@
-//! The model of a scenario: it answers what the step that is under way says, whatever it is asked.
+//! The model of a scenario. It answers what the present step says, whatever it is asked.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::scenario::{DistillStep, PlantedLesson, SolveStep};
 
-/// What the model answers during one step.
+/// The answers of the model during one step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ScriptedAnswers {
     /// The answers of attempts with their evaluations; the last one stands for all further attempts.

@@ -1,6 +1,6 @@
-//! Which banks are made of a set, and what each is asked. Every bank is a sample of the documents: half of its questions
-//! of the same set have their answers in it, of the other half no answer is left in it; and it is asked questions of
-//! other sets.
+//! The banks that are made of a set, and the questions that each is asked. Every bank is a sample of the documents.
+//! Half of its questions of the same set have their answers in it; of the other half no answer is left in it. It is
+//! also asked questions of other sets.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 use crate::eval::EvalError;
 use crate::eval::dataset::{self, Corpus, CorpusDocument, DatasetQuery};
 
-/// One in so many memories of a bank answers a question.
+/// One of this many memories of a bank answers a question.
 const MEMORIES_A_QUESTION: usize = 3;
 
 pub(crate) struct Set {
-    /// Of its directory.
+    /// The name of the set's directory.
     pub(crate) name: String,
     pub(crate) documents: Vec<CorpusDocument>,
     pub(crate) queries: Vec<AnswerableQuery>,
@@ -25,19 +25,19 @@ pub(crate) struct AnswerableQuery {
     pub(crate) id: String,
     pub(crate) text: String,
     workspace: Option<String>,
-    /// Numbers of documents, with those of the same words.
+    /// The numbers of the documents that answer it, and of those with the same words.
     gold: BTreeSet<usize>,
     exclude: BTreeSet<usize>,
 }
 
-/// What somebody asks of a bank.
+/// The kinds of questions that a bank is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuestionKind {
-    /// Its answer is there.
+    /// The bank has the answer.
     Answerable,
-    /// Of the same set, and its answer is not there.
+    /// The question is of the same set, and its answer was taken out.
     Removed,
-    /// Of another set.
+    /// The question is of another set.
     Foreign,
 }
 
@@ -45,21 +45,21 @@ pub(crate) struct BankQuestion {
     pub(crate) kind: QuestionKind,
     pub(crate) id: String,
     pub(crate) text: String,
-    /// Numbers of documents that answer it; empty unless it is answerable.
+    /// The numbers of the documents that answer it. There are none unless the question is answerable.
     pub(crate) gold: BTreeSet<usize>,
 }
 
 pub(crate) struct SampledBank {
-    /// Numbers of documents.
+    /// The numbers of the documents in the bank.
     pub(crate) documents: Vec<usize>,
     pub(crate) questions: Vec<BankQuestion>,
 }
 
 impl Set {
-    /// Reads `corpus.jsonl` and `queries.jsonl` of a directory; queries without an answer in the corpus are left out.
+    /// Reads `corpus.jsonl` and `queries.jsonl` of a directory. Queries without an answer in the corpus are left out.
     ///
     /// # Errors
-    /// Every line that is wrong, up to a bound.
+    /// The error names every line that is wrong, up to a bound.
     pub(crate) fn read(directory: &Path) -> Result<Self, EvalError> {
         let corpus = Corpus::open(&directory.join("corpus.jsonl"))?;
         let mut documents: Vec<CorpusDocument> = Vec::with_capacity(corpus.len());
@@ -88,13 +88,13 @@ impl Set {
         Ok(Self { name, documents, queries })
     }
 
-    /// Its queries in an order that follows from the seed alone.
+    /// Returns the queries in an order that follows from the seed alone.
     pub(crate) fn shuffled(&self, seed: u64) -> Vec<&AnswerableQuery> {
         shuffled(&self.queries, seed, |query| &query.id)
     }
 
-    /// Banks of `size` memories, or of fewer where the set has no more, until `questions` with an answer were asked, or
-    /// every one of them once. `foreign` are the queries of other sets, which are asked in this order.
+    /// Makes banks of `size` memories, or of fewer where the set has no more, until `questions` with an answer have
+    /// been asked, or every one of them once. `foreign` are the queries of other sets, which are asked in this order.
     pub(crate) fn banks(
         &self,
         size: usize,
@@ -139,7 +139,7 @@ impl AnswerableQuery {
     }
 }
 
-/// The queries of one workspace, which are asked one after another, each once with its answer in the bank.
+/// The queries of one workspace. They are asked one after another, each once with its answer in the bank.
 struct Group<'a> {
     workspace: Option<&'a str>,
     queries: Vec<&'a AnswerableQuery>,
@@ -151,7 +151,8 @@ impl<'a> Group<'a> {
         Self { workspace, queries, next: 0 }
     }
 
-    /// None where all have been asked, or too few are left to leave some without an answer.
+    /// Makes the next bank. There is none where all queries have been asked, or where too few are left to leave some
+    /// without an answer.
     fn bank(&mut self, set: &Set, size: usize, most: usize, seed: u64) -> Option<SampledBank> {
         let left = &self.queries[self.next..];
         let most = most.min(self.queries.len() / 2).min(left.len());
@@ -188,7 +189,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// In an order that follows from the seed alone.
+/// Returns the items in an order that follows from the seed alone.
 fn shuffled<'a, T, K: AsRef<[u8]>>(all: &'a [T], seed: u64, key: impl Fn(&'a T) -> K) -> Vec<&'a T> {
     let mut all: Vec<&T> = all.iter().collect();
     all.sort_by_cached_key(|one| {

@@ -2,21 +2,21 @@
 
 use reasoning_bank_domain::retrieval::relevance::{Coefficients, Features};
 
-/// What was seen once.
+/// One example that the coefficients are fitted to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Example {
     pub(crate) features: Features,
     pub(crate) is_relevant: bool,
-    /// How much it counts, above 0.
+    /// The weight of the example, above 0.
     pub(crate) weight: f64,
 }
 
-/// One for each feature, and one for the crowd, whose sign is turned.
+/// There is one coefficient for each feature, and one for the crowd, whose sign is turned.
 const COEFFICIENTS: usize = 7;
 const SWEEPS: usize = 500;
 const LONGEST_STEP: f64 = 2.0;
 const GOOD_ENOUGH: f64 = 1e-5;
-/// A coefficient that hardly matters is small: a ridge in units of the weight of all examples.
+/// A ridge, in units of the weight of all examples, keeps a coefficient that hardly matters small.
 const RIDGE: f64 = 1e-5;
 
 impl Example {
@@ -26,7 +26,7 @@ impl Example {
     }
 }
 
-/// The coefficients that make the examples most likely.
+/// Finds the coefficients that make the examples most likely.
 pub(crate) fn fit(examples: &[Example]) -> Coefficients {
     let inputs: Vec<[f64; COEFFICIENTS]> = examples.iter().map(Example::inputs).collect();
     let ridge = RIDGE * examples.iter().map(|example| example.weight).sum::<f64>();

@@ -1,5 +1,5 @@
-//! What `eval relevance` answers with: for each set and each size of bank how well relevance tells questions that a bank
-//! can answer from those that it cannot.
+//! The answer of `eval relevance`: for each set and each size of bank, it says how well relevance tells questions that
+//! a bank can answer from those that it cannot.
 
 use reasoning_bank_domain::retrieval::relevance::Coefficients;
 use serde::Serialize;
@@ -7,19 +7,19 @@ use serde::Serialize;
 use super::banks::QuestionKind;
 use super::fit::Example;
 
-/// What is known of how often questions are answerable: four of ten; the others are half of the same set.
+/// Four of ten questions are taken to be answerable. Half of the others are of the same set.
 const SHARES: [(QuestionKind, f64); 3] =
     [(QuestionKind::Answerable, 0.4), (QuestionKind::Removed, 0.3), (QuestionKind::Foreign, 0.3)];
-/// Relevances are compared with what was right in so many groups of equal width.
+/// Relevances are compared with what was right in this many groups of equal width.
 const BINS: usize = 5;
 
-/// A question and what was answered.
+/// A question and its answer.
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerObservation {
     pub(crate) kind: QuestionKind,
-    /// How many memories answer it.
+    /// The number of memories that answer the question.
     pub(crate) right: usize,
-    /// The wide answer, best first.
+    /// The memories of the wide answer, best first.
     pub(crate) shown: Vec<ShownMemory>,
     /// The evidence for the first memories of an answer by both lists, by words alone and by vectors alone.
     pub(crate) evidence: [Vec<Example>; 3],
@@ -29,7 +29,7 @@ pub(crate) struct AnswerObservation {
 pub(crate) struct ShownMemory {
     pub(crate) is_right: bool,
     pub(crate) relevance: f64,
-    /// It is in the answer of somebody who names no relevance.
+    /// The memory is in the answer to somebody who names no relevance.
     pub(crate) is_kept: bool,
 }
 
@@ -45,42 +45,45 @@ pub(crate) struct RelevanceReport {
     pub(crate) fitted: Option<Fitted>,
 }
 
-/// Coefficients that were fitted, and what coefficients that were fitted without a set do on that set.
+/// Coefficients that were fitted to all sets. The rows say of each set what coefficients do that were fitted without
+/// it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Fitted {
-    /// As the source holds them.
+    /// The coefficients as the source holds them.
     pub(crate) source: String,
     pub(crate) left_out: Vec<RelevanceRow>,
     pub(crate) calibration: Vec<(usize, f64)>,
 }
 
-/// Of one set and one size of bank. Shares are in 0..=1, and null where there is no such question.
+/// The numbers of one set and one size of bank. Shares are in 0..=1, and null where there is no such question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct RelevanceRow {
     pub(crate) set: String,
     pub(crate) size: usize,
-    /// Memories of a bank, in the mean: fewer than its size where the set has no more.
+    /// The mean number of memories of a bank. It is below the size where the set has no more.
     pub(crate) memories: f64,
-    /// Questions of each kind.
+    /// The number of questions of each kind.
     pub(crate) questions: usize,
-    /// The area under the ROC curve of the best relevance of an answer: answerable questions against foreign ones.
+    /// The area under the ROC curve of the best relevance of an answer, for answerable questions against foreign ones.
     pub(crate) auc_foreign: Option<f64>,
-    /// The same against questions of the set whose answers were taken out.
+    /// The same area against questions of the set whose answers were taken out.
     pub(crate) auc_removed: Option<f64>,
-    /// Answerable questions that nothing is answered to.
+    /// The share of answerable questions that get an empty answer.
     pub(crate) empty_answerable: Option<f64>,
     pub(crate) empty_removed: Option<f64>,
     pub(crate) empty_foreign: Option<f64>,
-    /// Answerable questions whose first right memory of the wide answer is left out.
+    /// The share of answerable questions whose first right memory of the wide answer is left out.
     pub(crate) first_lost: Option<f64>,
-    /// The share of an answer that is right, over answerable questions that are answered, and that of the wide answer.
+    /// The share of an answer that is right, over answerable questions that are answered. The next field has that of
+    /// the wide answer.
     pub(crate) precision: Option<f64>,
     pub(crate) precision_wide: Option<f64>,
-    /// The share of the right memories that are answered, where several are right, and that of the wide answer.
+    /// The share of the right memories that are answered, where several are right. The next field has that of the wide
+    /// answer.
     pub(crate) recall_several: Option<f64>,
     pub(crate) recall_several_wide: Option<f64>,
-    /// How far the relevance of the most relevant memory is from the share of such memories that are right: the mean over
-    /// five groups of relevances, four of ten questions being answerable.
+    /// The distance between the relevance of the most relevant memory and the share of such memories that are right. It
+    /// is the mean over five groups of relevances, with four of ten questions answerable.
     pub(crate) calibration_error: f64,
 }
 
@@ -104,7 +107,8 @@ impl AnswerObservation {
         self.shown.iter().find(|shown| shown.is_right).is_some_and(|shown| !shown.is_kept)
     }
 
-    /// The share of the memories that are right, of those that are kept or of all; none where there are none.
+    /// Returns the share of the memories that are right, among those that are kept or among all. It is none where there
+    /// are no memories.
     fn precision(&self, kept: bool) -> Option<f64> {
         let answer = || self.shown.iter().filter(|shown| shown.is_kept || !kept);
         share(answer().filter(|shown| shown.is_right).count(), answer().count())
@@ -114,8 +118,8 @@ impl AnswerObservation {
         share(self.shown.iter().filter(|shown| shown.is_right && (shown.is_kept || !kept)).count(), self.right)
     }
 
-    /// As if relevance had been computed with these coefficients; `is_kept` says of a relevance and the best one whether
-    /// an answer has it.
+    /// Judges the observation as if its relevance had been computed with these coefficients. `is_kept` gets a relevance
+    /// and the best one, and says whether an answer has the memory.
     pub(crate) fn judged_by(&self, coefficients: &Coefficients, is_kept: impl Fn(f64, f64) -> bool) -> Self {
         let relevance = |example: &Example| coefficients.relevance(&example.features);
         let best = self.evidence[0].iter().map(relevance).fold(0.0, f64::max);
@@ -154,7 +158,7 @@ impl RelevanceRow {
     }
 }
 
-/// Of several sets, each with the same weight.
+/// Computes the calibration error of several sets, each with the same weight.
 pub(crate) fn calibration_error<'a>(sets: impl IntoIterator<Item = &'a [AnswerObservation]>) -> f64 {
     error_of(&sets.into_iter().flat_map(tops).collect::<Vec<Top>>())
 }
@@ -173,13 +177,14 @@ fn tops(observations: &[AnswerObservation]) -> Vec<Top> {
     tops
 }
 
-/// How much the examples of a question count in a fit: those of a set and a size together as much as of any other.
+/// Returns how much the examples of a question count in a fit. Those of one set and size together count as much as
+/// those of any other.
 pub(crate) fn weight(kind: QuestionKind, of_kind: usize) -> f64 {
     let share = SHARES.iter().find(|(other, _)| *other == kind).map_or(0.0, |(_, share)| *share);
     share / of_kind.max(1) as f64
 }
 
-/// Expected calibration error (Naeini, Cooper, Hauskrecht, 2015).
+/// Computes the expected calibration error (Naeini, Cooper, Hauskrecht, 2015).
 fn error_of(tops: &[Top]) -> f64 {
     let all: f64 = tops.iter().map(|top| top.weight).sum();
     let bin = |top: &Top| ((top.relevance * BINS as f64) as usize).min(BINS - 1);
@@ -190,7 +195,8 @@ fn error_of(tops: &[Top]) -> f64 {
     if all > 0.0 { (0..BINS).map(gap).sum::<f64>() / all } else { 0.0 }
 }
 
-/// The share of pairs in which the first is higher, ties counting half (Hanley, McNeil, 1982). None of no pairs.
+/// Returns the share of pairs in which the first is higher, ties counting half (Hanley, McNeil, 1982). It is none where
+/// there are no pairs.
 fn auc(higher: &[f64], lower: &[f64]) -> Option<f64> {
     let won = |high: &f64, low: &f64| match high.total_cmp(low) {
         std::cmp::Ordering::Greater => 1.0,

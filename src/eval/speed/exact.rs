@@ -1,23 +1,23 @@
-//! The nearest memories by exact search: every vector compared with the query. What an index finds is held against it,
-//! and so is its time: it is the plainest search there is, over vectors that lie in memory.
+//! The nearest memories by exact search, which compares every vector with the query. What an index finds is held
+//! against it, and so is its time: it is the plainest search there is, over vectors that lie in memory.
 
 use std::time::{Duration, Instant};
 
 use super::synthetic::{DIMS, Synthetic};
 
-/// Vectors that are made before they are compared: as many as fit into a processor's cache.
+/// This many vectors are made before they are compared. They fit into a processor's cache.
 const BLOCK: usize = 256;
-/// Sums that are added up side by side.
+/// This many sums are added up side by side.
 const LANES: usize = 16;
 
-/// For each query, the numbers of the nearest.
+/// The numbers of the nearest memories, for each query.
 pub(crate) struct Nearest {
     pub(crate) numbers: Vec<Vec<u32>>,
-    /// What comparing took for one query, on one thread, without making the vectors.
+    /// The time of comparing for one query, on one thread, without making the vectors.
     pub(crate) a_query: Duration,
 }
 
-/// The `k` nearest of the workspace that is asked; `done` is told how many memories were compared.
+/// Finds the `k` nearest memories of the workspace that is asked. `done` is told how many memories were compared.
 pub(crate) fn nearest(bank: &Synthetic, queries: &[Vec<f32>], k: usize, done: impl Fn(u64)) -> Nearest {
     let mut best: Vec<Vec<(f32, u32)>> = vec![Vec::new(); queries.len()];
     let mut compared = Duration::ZERO;
@@ -42,7 +42,7 @@ pub(crate) fn nearest(bank: &Synthetic, queries: &[Vec<f32>], k: usize, done: im
     Nearest { numbers, a_query: compared / queries.len().max(1) as u32 }
 }
 
-/// The share of the nearest that were found, over all queries.
+/// Returns the share of the nearest memories that were found, over all queries.
 pub(crate) fn recall(nearest: &[Vec<u32>], found: &[Vec<u32>]) -> Option<f64> {
     let wanted: usize = nearest.iter().map(Vec::len).sum();
     let hits = nearest.iter().zip(found).flat_map(|(nearest, found)| nearest.iter().filter(|n| found.contains(n)));

@@ -1,4 +1,4 @@
-//! Storing a bank that is made up: in batches, as an import does, and with all upkeep that comes of it.
+//! Stores a bank that is made up: in batches, as an import does, and with all upkeep that comes of it.
 
 use std::time::{Duration, Instant};
 
@@ -15,14 +15,14 @@ use super::process;
 use super::report::Filled;
 use super::synthetic::Synthetic;
 
-/// What an import writes at once.
+/// An import writes this many memories at once.
 const BATCH: u32 = 8_192;
 /// While one batch is stored, another is prepared.
 const BATCHES_AT_ONCE: usize = 2;
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// `done` is told how many are stored. The time begins when the first batch is made up; making the others is part of it: a
-/// small one, on another thread.
+/// Stores the memories; `done` is told how many. The time begins when the first batch is made up. Making the others is
+/// a small part of it, on another thread.
 pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u64)) -> Result<Filled, EvalError> {
     let rows = bank.rows();
     opened(system).await?;

@@ -1,5 +1,5 @@
-//! An embedder that has the vectors of the queries already, so that searching is measured without embedding. Texts that it
-//! does not have go to a model, which is there from when it is needed: what is measured before does not share the
+//! An embedder that has the vectors of the queries already, so that searching is measured without embedding. Texts that
+//! it does not have go to a model, which is there only when it is needed: what is measured before does not share the
 //! processor with its loading.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ impl Given {
         Self { fingerprint: Synthetic::fingerprint(), vectors, model: OnceLock::new() }
     }
 
-    /// The first one stays.
+    /// Sets the model for other texts. The first one stays.
     pub(crate) fn or_else(&self, model: Arc<dyn Embedder>) {
         let _ = self.model.set(model);
     }

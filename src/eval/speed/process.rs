@@ -1,5 +1,6 @@
-//! The processes of a measurement: started from the binary that runs, with its arguments and its settings; what is to be
-//! done comes on stdin, what was measured goes to stdout. And what a process and a directory take.
+//! The processes of a measurement. Each is started from the running binary with its arguments and settings; it reads
+//! its order from stdin and writes what it measured to stdout. The file also reads what a process takes of memory and a
+//! directory of disk.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
@@ -12,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::Order;
 use crate::eval::EvalError;
 
-/// The argument by which a process knows that it is to do a part.
+/// This argument tells a process that it is to do a part.
 pub(crate) const PART: &str = "--part";
 
 /// Starts a process for the part and waits for what it measured. The process ends when nobody waits for it any more.
@@ -46,7 +47,7 @@ pub(crate) async fn run<T: DeserializeOwned>(order: &Order) -> Result<T, EvalErr
     serde_json::from_str(&measured).map_err(|error| failed(&error))
 }
 
-/// Is over when this is dropped: nothing is written any more.
+/// A process that is killed when this is dropped: nothing is written any more.
 struct Running(Child);
 
 impl Drop for Running {
@@ -56,7 +57,7 @@ impl Drop for Running {
     }
 }
 
-/// The order of this process, which ends with the one that gave it.
+/// Reads the order of this process. The process ends with the one that gave the order.
 pub(crate) fn order() -> Result<Order, EvalError> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(|error| EvalError::Part(error.to_string()))?;
@@ -68,12 +69,12 @@ pub(crate) fn order() -> Result<Order, EvalError> {
     Ok(order)
 }
 
-/// Milliseconds of Unix time.
+/// Returns the milliseconds of Unix time.
 pub(crate) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, super::ms)
 }
 
-/// What this process has of memory, in bytes; none where the system does not say.
+/// The memory of this process, in bytes, or none where the system does not say.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct ProcessMemory {
     pub(crate) now: Option<u64>,
@@ -90,7 +91,7 @@ pub(crate) fn memory() -> ProcessMemory {
     ProcessMemory { now: bytes("VmRSS:"), peak: bytes("VmHWM:") }
 }
 
-/// Of all files in the directory and below.
+/// Adds up the bytes of all files in the directory and below.
 pub(crate) fn disk_bytes(directory: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(directory)? {

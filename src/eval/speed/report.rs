@@ -1,4 +1,4 @@
-//! What `eval speed` answers with, and the ratios that its numbers are read for.
+//! The answer of `eval speed`, and the ratios that its numbers are read for.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,25 +9,26 @@ pub(crate) struct SpeedReport {
     pub(crate) seed: u64,
     pub(crate) dims: usize,
     pub(crate) cores: usize,
-    /// `debug` or `release`: times of a debug build say little.
+    /// `debug` or `release`. The times of a debug build say little.
     pub(crate) build: &'static str,
     pub(crate) texts: Texts,
     pub(crate) banks: Vec<BankSpeed>,
-    /// From each bank to the next larger one.
+    /// The growth from each bank to the next larger one.
     pub(crate) growth: Vec<Growth>,
 }
 
-/// Of memories that are yet to be embedded: texts of 35 to 75 words that were made up, whose tokens are many.
+/// The rates of storing memories that are yet to be embedded. Their texts of 35 to 75 words are made up and have many
+/// tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Texts {
     pub(crate) texts: u32,
-    /// By the embedding model alone, on all threads.
+    /// The rate of the embedding model alone, on all threads.
     pub(crate) embedded_per_second: f64,
     pub(crate) stored_per_second: f64,
     pub(crate) stored_to_embedded: f64,
 }
 
-/// How many times longer a query takes in the larger bank.
+/// The factor by which a query takes longer in the larger bank.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Growth {
     pub(crate) from_rows: u32,
@@ -38,49 +39,50 @@ pub(crate) struct Growth {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct BankSpeed {
-    /// Memories, of which nine of ten are in the workspace that is asked.
+    /// The number of memories, of which nine of ten are in the workspace that is asked.
     pub(crate) rows: u32,
     pub(crate) filled: Filled,
     pub(crate) disk_bytes: u64,
     pub(crate) served: Served,
-    /// The first of the same queries where nothing is kept in memory to be searched there.
+    /// The first of the same queries, asked with nothing kept in memory, so that the tables are searched.
     pub(crate) from_tables: FromTables,
     /// The share of the ten nearest by exact search that the vector list of a query has.
     pub(crate) recall_at_10: Option<f64>,
     pub(crate) recall_at_10_from_tables: Option<f64>,
-    /// Comparing every vector of the workspace with the query, in memory, on one thread.
+    /// The time to compare every vector of the workspace with the query, in memory, on one thread.
     pub(crate) exact_scan_ms: f64,
     pub(crate) ratios: Ratios,
 }
 
-/// Of storing all memories.
+/// The measures of storing all memories.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Filled {
     #[serde(flatten)]
     pub(crate) ingest: Ingest,
-    /// What the process took at most while it stored and while it did upkeep; none where the system does not say.
+    /// The peak memory of the process while it stored and while it did upkeep, or none where the system does not say.
     pub(crate) rss_peak_bytes: Option<u64>,
     pub(crate) fragments: u64,
     pub(crate) index_lag_rows: u64,
 }
 
-/// Of a process that opens the bank and is asked.
+/// The measures of a process that opens the bank and is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Served {
-    /// From the start of the system to the first answer of the store.
+    /// The time from the start of the system to the first answer of the store.
     pub(crate) open_ms: f64,
-    /// From the start of the process to the answer to the first query, which does not wait for the embedding model.
+    /// The time from the start of the process to the answer to the first query, which does not wait for the embedding
+    /// model.
     pub(crate) first_answer_ms: f64,
-    /// From then on, until queries are answered from memory; none where they are not.
+    /// The time from then on until queries are answered from memory, or none where they are not.
     pub(crate) resident_after_ms: Option<f64>,
     pub(crate) resident_bytes: u64,
-    /// After all queries, the embedding model included.
+    /// The memory of the process after all queries, the embedding model included.
     pub(crate) rss_bytes: Option<u64>,
     pub(crate) rss_peak_bytes: Option<u64>,
     pub(crate) query_ms: QueryTimes,
     pub(crate) parts_ms: QueryParts,
     pub(crate) upkeep: DuringUpkeep,
-    /// Numbers of the nearest memories that were found for the first queries.
+    /// The numbers of the nearest memories that were found for the first queries.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) nearest: Vec<Vec<u32>>,
 }
@@ -88,27 +90,27 @@ pub(crate) struct Served {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct QueryTimes {
     pub(crate) without_embedding: LatencyPercentiles,
-    /// Of other queries, of 16 tokens each.
+    /// The times of other queries, of 16 tokens each.
     pub(crate) with_embedding: LatencyPercentiles,
-    /// Of these, the embedding alone.
+    /// The part of these times that embedding took.
     pub(crate) embedding: LatencyPercentiles,
 }
 
-/// What a query without embedding consists of. Both lists are looked for side by side; each was measured alone as well.
+/// The parts of a query without embedding. Both lists are looked for side by side; each was measured alone as well.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct QueryParts {
     pub(crate) candidates: LatencyPercentiles,
     pub(crate) vector_list: LatencyPercentiles,
     pub(crate) text_list: LatencyPercentiles,
     pub(crate) bodies: LatencyPercentiles,
-    /// What is left of the whole: fusion, scores, messages between actors.
+    /// The rest of the whole: fusion, scores, and messages between actors.
     pub(crate) fusion_and_scores: LatencyPercentiles,
 }
 
-/// Queries while upkeep runs beside them.
+/// The measures of queries that were asked while upkeep ran.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DuringUpkeep {
-    /// Memories that were stored before it, in commits of a few.
+    /// The number of memories that were stored before it, in commits of a few.
     pub(crate) fresh_rows: u32,
     pub(crate) commit_ms: LatencyPercentiles,
     pub(crate) upkeep_ms: f64,
@@ -129,10 +131,10 @@ pub(crate) struct FromTables {
 pub(crate) struct Ratios {
     pub(crate) p99_to_p50: Option<f64>,
     pub(crate) p99_during_upkeep_to_at_rest: Option<f64>,
-    /// Medians: how many times longer it takes.
+    /// The factor, of medians, by which a query of the tables takes longer.
     pub(crate) from_tables_to_resident: Option<f64>,
     pub(crate) exact_scan_to_query: Option<f64>,
-    /// The share of a query with embedding that is embedding, of medians.
+    /// The share of embedding in a query with embedding, of medians.
     pub(crate) embedding_share: Option<f64>,
 }
 

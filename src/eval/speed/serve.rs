@@ -1,5 +1,5 @@
-//! Asking a bank that is made up, one query after another, by the call that every client's question takes; and each part
-//! of a query by itself.
+//! Asks a bank that is made up, one query after another, by the call that every client's question takes, and measures
+//! each part of a query by itself.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -20,15 +20,15 @@ use crate::eval::embedding::WORDS;
 use crate::eval::report::LatencyPercentiles;
 use crate::eval::{EvalError, TimedEmbedder, retrieval};
 
-/// Queries that are measured.
+/// This many queries are measured.
 pub(crate) const QUERIES: u32 = 500;
-/// The first of them, which are asked of the tables as well.
+/// The first of them are asked of the tables as well.
 pub(crate) const FEWER: usize = 100;
-/// The first of them, which are taken apart.
+/// The first of them are taken apart.
 const TAKEN_APART: usize = 200;
-/// Of these, those whose nearest memories are held against exact search.
+/// The nearest memories of the first of them are held against exact search.
 pub(crate) const COMPARED: usize = 50;
-/// More of them, before what is measured.
+/// This many further queries warm the bank up before anything is measured.
 pub(crate) const WARMING: u32 = 50;
 pub(crate) const NEAREST: usize = 10;
 const RESULTS: usize = 10;
@@ -42,7 +42,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub(crate) struct QueryRunner<'a> {
     pub(crate) system: &'a SystemHandle,
     pub(crate) queries: &'a [SyntheticQuery],
-    /// Others.
+    /// Queries that warm the bank up.
     pub(crate) warming: &'a [SyntheticQuery],
 }
 
@@ -71,7 +71,8 @@ impl QueryRunner<'_> {
         Ok(())
     }
 
-    /// Asks from time to time until `is_resident`, for at most `limit`. How long it took, where it came to that.
+    /// Asks from time to time until `is_resident`, for at most `limit`. It returns how long that took, or none where it
+    /// did not come to that.
     pub(crate) async fn until_resident(
         &self,
         limit: Duration,
@@ -91,7 +92,7 @@ impl QueryRunner<'_> {
         Ok(None)
     }
 
-    /// All queries without embedding, in milliseconds.
+    /// Asks all queries without embedding, and returns their times in milliseconds.
     pub(crate) async fn at_rest(&self, done: impl Fn(u64)) -> Result<Vec<f64>, EvalError> {
         let mut times = Vec::new();
         for query in self.queries {
@@ -101,7 +102,7 @@ impl QueryRunner<'_> {
         Ok(times)
     }
 
-    /// The same queries taken apart; `whole`: what they took as a whole.
+    /// Takes the same queries apart. `whole` holds what they took as a whole.
     pub(crate) async fn parts(&self, whole: &[f64]) -> Result<QueryParts, EvalError> {
         let store = &self.system.store;
         let (mut candidates, mut vector_list, mut text_list, mut bodies, mut rest) =
@@ -128,7 +129,7 @@ impl QueryRunner<'_> {
         })
     }
 
-    /// Numbers of the nearest memories of the first queries, by the vector list alone.
+    /// Returns the numbers of the nearest memories of the first queries, by the vector list alone.
     pub(crate) async fn nearest(&self) -> Result<Vec<Vec<u32>>, EvalError> {
         let mut nearest = Vec::new();
         for query in self.queries.iter().take(COMPARED) {
@@ -139,7 +140,7 @@ impl QueryRunner<'_> {
         Ok(nearest)
     }
 
-    /// Queries that are embedded first: all of it, and the embedding alone.
+    /// Asks queries that are embedded first. It returns the times of the whole, and those of the embedding alone.
     pub(crate) async fn with_embedding<E: Embedder>(
         &self,
         embedder: &TimedEmbedder<E>,
@@ -186,7 +187,7 @@ impl QueryRunner<'_> {
     }
 }
 
-/// As many memories as an answer has, from the heads of both lists.
+/// Picks as many memories as an answer has, from the heads of both lists.
 fn heads(found: &Candidates) -> Vec<MemoryId> {
     let heads = [&found.vector, &found.text].into_iter().flatten().flat_map(|list| list.hits.iter().take(RESULTS));
     let distinct: BTreeSet<MemoryId> = heads.map(|(id, _)| *id).collect();
@@ -194,7 +195,7 @@ fn heads(found: &Candidates) -> Vec<MemoryId> {
     distinct.into_iter().step_by(every).collect()
 }
 
-/// 16 tokens, others for each number below 256: nothing is embedded twice.
+/// Makes a text of 16 tokens. Each number below 256 has another text, so that nothing is embedded twice.
 fn text(number: usize) -> String {
     let count = WORDS.len();
     let first = [number / count % count, number % count];

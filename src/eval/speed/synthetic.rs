@@ -1,10 +1,10 @@
-//! A bank that is made up: every memory and every query from its number and a seed alone, so that any part of a
+//! A bank that is made up. Every memory and every query follows from its number and a seed alone, so that any part of a
 //! measurement makes the very same ones again, and none has to hold them all.
 //!
-//! Vectors lie around as many centres as is the root of the number of memories. What sets a vector apart from its centre
-//! is strong in few directions and weak in most, as with embeddings of texts, and all directions are turned, so that no
-//! coordinate says more than another. Words are as frequent as in texts: by Zipf's law, out of a vocabulary that grows as
-//! Heaps' law says (both in Manning, Raghavan, Schütze: Introduction to Information Retrieval, 2008, 5.1).
+//! Vectors lie around as many centres as is the root of the number of memories. What sets a vector apart from its
+//! centre is strong in few directions and weak in most, as with embeddings of texts. All directions are turned, so that
+//! no coordinate says more than another. Words are as frequent as in texts: by Zipf's law, out of a vocabulary that
+//! grows as Heaps' law says (both in Manning, Raghavan, Schütze: Introduction to Information Retrieval, 2008, 5.1).
 
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::Restorable;
@@ -17,23 +17,23 @@ use reasoning_bank_domain::memory::{Memory, MemoryOutcome, NewMemory, SourceType
 use uuid::Uuid;
 
 pub(crate) const DIMS: usize = 384;
-/// As many directions as vectors have before they are turned: a power of two.
+/// Vectors have this many directions before they are turned: a power of two.
 const DIRECTIONS: usize = 512;
-/// How far a query is from the memory it is about, where 1 is how far that is from its centre.
+/// The distance between a query and the memory it is about, where 1 is the distance between that memory and its centre.
 const DISTANCE_OF_QUERIES: f32 = 1.0;
-/// One of so many memories is in another workspace,
+/// One of this many memories is in another workspace.
 const OTHERS: u32 = 10;
-/// of which there are so many.
+/// There are this many other workspaces.
 const OTHER_WORKSPACES: u32 = 10;
-/// Heaps' law: so many words a root of the number of words written.
+/// Heaps' law: the vocabulary has this many words for each root of the number of words written.
 const WORDS_A_ROOT: f64 = 30.0;
 const WORDS_OF_A_MEMORY: f64 = 55.0;
 const QUERIED: &str = "/eval/queried";
 const FIRST_SECOND: i64 = 1_735_689_600;
-/// A million of them are a year.
+/// A million memories that are this far apart cover a year.
 const SECONDS_BETWEEN: i64 = 31;
 
-/// What numbers are drawn for, so that none are drawn twice.
+/// The purposes that numbers are drawn for. Each has a stream of its own, so that no number is drawn twice.
 #[derive(Debug, Clone, Copy)]
 enum NoiseStream {
     Centre = 1,
@@ -47,7 +47,7 @@ enum NoiseStream {
 pub(crate) struct Synthetic {
     rows: u32,
     seed: u64,
-    /// How strong each direction is.
+    /// The strength of each direction.
     strengths: Vec<f32>,
     signs: Vec<f32>,
     centres: Vec<Vec<f32>>,
@@ -80,12 +80,12 @@ impl Synthetic {
         self.rows
     }
 
-    /// Vectors of another size, or of another bank, are not compared with these.
+    /// Names an embedder of its own: vectors of another size, or of another bank, are not compared with these.
     pub(crate) fn fingerprint() -> Fingerprint {
         Fingerprint { name: "synthetic".into(), dims: DIMS, hash: String::new() }
     }
 
-    /// The workspace that is asked, which has nine of ten memories.
+    /// Returns the workspace that is asked, which has nine of ten memories.
     pub(crate) fn workspace() -> WorkspaceRef {
         WorkspaceRef::Root(QUERIED.into())
     }
@@ -106,7 +106,7 @@ impl Synthetic {
         (id.uuid().as_u128() - 1) as u32
     }
 
-    /// With its vector, as an import has it. Those from [`Self::rows`] on are of the same kind.
+    /// Makes a memory with its vector, as an import has it. Those from [`Self::rows`] on are of the same kind.
     pub(crate) fn memory(&self, number: u32, embedder: &str) -> Restorable {
         let root = if Self::is_queried(number) {
             QUERIED.into()
@@ -140,12 +140,12 @@ impl Synthetic {
         Restorable::Memory { memory, passages: vec![passage] }
     }
 
-    /// Of length 1.
+    /// Makes the vector of a memory, of length 1.
     pub(crate) fn vector(&self, number: u32) -> Vec<f32> {
         self.turned(self.place(number))
     }
 
-    /// About a memory of the workspace that is asked: near its vector, in some of its words.
+    /// Makes a query about a memory of the workspace that is asked: near its vector, in some of its words.
     pub(crate) fn query(&self, number: u32) -> SyntheticQuery {
         let mut noise = Noise::of(self.seed, NoiseStream::Query, u64::from(number));
         let about = noise.below(u64::from(self.rows)) as u32;
@@ -164,14 +164,14 @@ impl Synthetic {
         SyntheticQuery { text: words.join(" "), vector: self.turned(vector) }
     }
 
-    /// Around its centre, before it is turned.
+    /// Places a vector around its centre, before it is turned.
     fn place(&self, number: u32) -> Vec<f32> {
         let mut noise = Noise::of(self.seed, NoiseStream::Vector, u64::from(number));
         let centre = &self.centres[noise.below(self.centres.len() as u64) as usize];
         centre.iter().zip(&self.strengths).map(|(x, strength)| x + strength * noise.normal()).collect()
     }
 
-    /// Turned by a Walsh-Hadamard transform with random signs, cut to [`DIMS`] and brought to length 1.
+    /// Turns a vector by a Walsh-Hadamard transform with random signs, cuts it to [`DIMS`] and brings it to length 1.
     fn turned(&self, mut vector: Vec<f32>) -> Vec<f32> {
         vector.iter_mut().zip(&self.signs).for_each(|(x, sign)| *x *= sign);
         let mut half = 1;
@@ -202,7 +202,7 @@ impl Synthetic {
     }
 }
 
-/// The word of a rank from 1 on, frequent ones short: syllables for the digits of its number.
+/// Writes the word of a rank from 1 on: syllables for the digits of its number, so that frequent words are short.
 fn push_word(text: &mut String, mut rank: u64) {
     const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
     const VOWELS: &[u8; 5] = b"aeiou";
@@ -214,7 +214,7 @@ fn push_word(text: &mut String, mut rank: u64) {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// A SplitMix64 generator (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 pub(super) struct Noise(u64);
 
 impl Noise {
@@ -230,17 +230,17 @@ impl Noise {
         mixed ^ (mixed >> 31)
     }
 
-    /// In 0..1.
+    /// Draws a number in 0..1.
     fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// In 0..`end`.
+    /// Draws a number in 0..`end`.
     fn below(&mut self, end: u64) -> u64 {
         (self.share() * end as f64) as u64
     }
 
-    /// About normal, with mean 0 and variance 1: the sum of four even numbers.
+    /// Draws a number that is about normal, with mean 0 and variance 1: the sum of four uniform numbers.
     fn normal(&mut self) -> f32 {
         const SCALE: f32 = 1.732_050_8 / 65_536.0;
         let bits = self.next();

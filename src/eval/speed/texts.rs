@@ -1,4 +1,5 @@
-//! Storing memories that are yet to be embedded, against embedding the same number of such texts and nothing else.
+//! Stores memories that are yet to be embedded, and compares the rate with that of embedding the same number of such
+//! texts and nothing else.
 
 use std::time::Instant;
 
@@ -14,11 +15,11 @@ use super::synthetic::Synthetic;
 use crate::eval::EvalError;
 
 const TEXTS: u32 = 256;
-/// Embedded at once.
+/// This many texts are embedded at once.
 const BATCH: usize = 64;
 const BATCHES_AT_ONCE: usize = 2;
 
-/// Waits for the model to load.
+/// Measures both rates. It waits for the model to load first.
 pub(crate) async fn measure<E: Embedder>(seed: u64, embedder: &E, system: &SystemHandle) -> Result<Texts, EvalError> {
     let bank = Synthetic::new(TEXTS, seed);
     let texts = |memories: &[Restorable]| memories.iter().filter_map(text).collect::<Vec<String>>();
@@ -43,7 +44,7 @@ pub(crate) async fn measure<E: Embedder>(seed: u64, embedder: &E, system: &Syste
     })
 }
 
-/// Without vectors.
+/// Makes memories without vectors.
 fn memories(bank: &Synthetic, first: u32) -> Vec<Restorable> {
     let mut memories: Vec<Restorable> = (first..first + TEXTS).map(|number| bank.memory(number, "")).collect();
     for memory in &mut memories {

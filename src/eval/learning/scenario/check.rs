@@ -1,4 +1,5 @@
-//! Whether a scenario makes sense by itself: an expectation that its step can never meet, or never fail, proves nothing.
+//! The check that a scenario makes sense by itself: an expectation that its step can never meet, or never fail, proves
+//! nothing.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +41,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
 }
 
 impl ScenarioStep {
-    /// The names that it gives to lessons.
+    /// Lists the names that the step gives to lessons.
     fn names(&self) -> Vec<&String> {
         let planted: Vec<&PlantedLesson> = match &self.action {
             Some(StepAction::Solve(solve)) => {
@@ -59,7 +60,7 @@ impl ScenarioStep {
         own.into_iter().chain(planted.into_iter().filter_map(|lesson| lesson.name.as_ref())).collect()
     }
 
-    /// The lessons of earlier steps that it is about.
+    /// Lists the lessons of earlier steps that the step is about.
     fn about(&self) -> Vec<&String> {
         match &self.action {
             Some(StepAction::Record(record)) => record.supersedes.iter().collect(),
