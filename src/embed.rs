@@ -1,8 +1,9 @@
-//! The embedding model: texts in, vectors out, offline. Not here: what is embedded and when (the callers in `actors`),
-//! and how vectors are searched (the store).
+//! The embedding model: texts go in, vectors come out, without a network. A few threads run one model and share its
+//! weights. Callers reach them through two bounded lanes, and queries overtake documents between slices.
 //!
-//! A few threads run one model, whose weights they share. Callers reach them through two bounded lanes; queries overtake
-//! documents between slices.
+//! `local` is the embedder that the rest of the program sees; `model` and `hub` find the files of a model, `tract` and
+//! `onnx_runtime` run it, `chunking` and `condense` cut texts to its window, and `lanes`, `job` and `worker` are its
+//! queue. What is embedded, and when, is decided in `actors`; how vectors are searched is the matter of the store.
 
 mod chunking;
 mod condense;

@@ -7,31 +7,31 @@ use super::encoder::TextPiece;
 /// No piece is longer, however few tokens it has: a word of more than 100 characters is one unknown token.
 pub(crate) const PIECE_BYTES: usize = 4096;
 
-/// How good a place to cut is, best last.
+/// The kinds of places to cut at, the best last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Boundary {
-    /// Between two signs without white space, such as Chinese characters or punctuation.
+    /// The place is between two signs without white space, such as Chinese characters or punctuation.
     Sign,
     Word,
     Sentence,
     Line,
 }
 
-/// From the bytes of a `tokenizer.json`. It neither truncates nor fills up.
+/// Reads a tokenizer from the bytes of a `tokenizer.json`. It neither truncates nor fills up.
 pub(crate) fn tokenizer(bytes: &[u8]) -> Result<Tokenizer, String> {
     let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| error.to_string())?;
     tokenizer.with_padding(None).with_truncation(None).map_err(|error| error.to_string())?;
     Ok(tokenizer)
 }
 
-/// Tokens of a text that a window has room for, beside the special tokens of the model.
+/// Counts the tokens of a text that a window has room for, beside the special tokens of the model.
 pub(crate) fn most_tokens(tokenizer: &Tokenizer, window: usize) -> usize {
     let special = tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
     window.saturating_sub(special).max(1)
 }
 
-/// `window`: tokens that the model reads at once, its special tokens included. `tokenizer` must not truncate. Time grows
-/// with the length of the text alone.
+/// Cuts a text into pieces. `window` counts the tokens that the model reads at once, its special tokens included;
+/// `tokenizer` must not truncate. Time grows with the length of the text alone.
 pub(crate) fn cut(tokenizer: &Tokenizer, text: &str, window: usize) -> Result<Vec<TextPiece>, String> {
     let most = most_tokens(tokenizer, window);
     let mut pieces = Vec::new();
@@ -56,9 +56,9 @@ pub(crate) fn cut(tokenizer: &Tokenizer, text: &str, window: usize) -> Result<Ve
     Ok(pieces)
 }
 
-/// Bytes and tokens before the best place to cut: the last of the best kind in the second half. It is inside a word
-/// only where that word does not fit, such as a paragraph without spaces, which is one word to SentencePiece: then it
-/// is between two tokens. A view that is one word and fits is taken whole.
+/// Finds the bytes and tokens before the best place to cut: the last of the best kind in the second half. The place is
+/// inside a word only where that word does not fit, such as a paragraph without spaces, which is one word to
+/// SentencePiece: then it is between two tokens. A view that is one word and fits is taken whole.
 fn best_cut(view: &str, encoding: &Encoding, most: usize) -> (usize, usize) {
     let (offsets, words) = (encoding.get_offsets(), encoding.get_word_ids());
     let last = most.min(offsets.len().saturating_sub(1));

@@ -11,15 +11,16 @@ use tokenizers::{Encoding, Tokenizer};
 
 use super::chunking;
 
-/// Tokens of a query that are embedded, at most.
+/// At most this many tokens of a query are embedded.
 pub(crate) const QUERY_TOKENS: usize = 64;
-/// Bytes of a query that are read: three quarters of them at its start, the others at its end.
+/// This many bytes of a query are read: three quarters of them at its start, the others at its end.
 const READ_BYTES: usize = 16 * 1024;
 /// A word of more tokens is a text without spaces, and each of its tokens counts as a word.
 const WORD_TOKENS: usize = 16;
 
-/// The text itself where it has few enough tokens. Else its words that are rare, or said again and again, each once and in
-/// their order. `window`: tokens that the model reads at once, its special tokens included.
+/// Returns the text itself where it has few enough tokens. Else it returns the words that are rare, or said again and
+/// again, each once and in their order. `window` counts the tokens that the model reads at once, its special tokens
+/// included.
 pub(crate) fn condensed<'t>(tokenizer: &Tokenizer, text: &'t str, window: usize) -> Result<Cow<'t, str>, String> {
     let most = QUERY_TOKENS.min(chunking::most_tokens(tokenizer, window));
     let (mut words, mut tokens) = (Vec::new(), 0);
@@ -44,7 +45,7 @@ pub(crate) fn condensed<'t>(tokenizer: &Tokenizer, text: &'t str, window: usize)
     }
 }
 
-/// The whole text and nothing, or its start and its end.
+/// Returns the ranges of a query that are read: the whole text and nothing, or its start and its end.
 fn read(text: &str) -> [Range<usize>; 2] {
     if text.len() <= READ_BYTES {
         return [0..text.len(), text.len()..text.len()];
@@ -55,14 +56,14 @@ fn read(text: &str) -> [Range<usize>; 2] {
 
 struct QueryWord<'t> {
     text: &'t str,
-    /// Where it begins in the whole text.
+    /// The word begins at this byte of the whole text.
     start: usize,
     tokens: usize,
     /// The place of its rarest token in the vocabulary.
     rank: u32,
 }
 
-/// The words of a part of the text, which begins at `from`; not its punctuation.
+/// Lists the words of a part of the text, which begins at `from`, without its punctuation.
 fn words_of<'t>(encoding: &Encoding, text: &'t str, from: usize) -> Vec<QueryWord<'t>> {
     let (ids, words, offsets) = (encoding.get_ids(), encoding.get_word_ids(), encoding.get_offsets());
     let word = |tokens: Range<usize>| -> Option<QueryWord<'t>> {
@@ -84,7 +85,7 @@ fn words_of<'t>(encoding: &Encoding, text: &'t str, from: usize) -> Vec<QueryWor
     all
 }
 
-/// The words that count most, as many as there is room for.
+/// Picks the words that count most, as many as there is room for.
 fn best<'w, 't>(words: &'w [QueryWord<'t>], mut room: usize, vocabulary: usize) -> Vec<&'w QueryWord<'t>> {
     let mut counts: HashMap<String, u32> = HashMap::new();
     words.iter().for_each(|word| *counts.entry(word.text.to_lowercase()).or_default() += 1);
@@ -105,7 +106,7 @@ fn best<'w, 't>(words: &'w [QueryWord<'t>], mut room: usize, vocabulary: usize) 
     best.into_iter().map(|(_, word)| word).collect()
 }
 
-/// With a space between words that do not touch in the text.
+/// Joins words, with a space between those that do not touch in the text.
 fn joined(words: &[&QueryWord<'_>]) -> String {
     let (mut all, mut end) = (String::new(), None);
     for word in words {
@@ -118,7 +119,7 @@ fn joined(words: &[&QueryWord<'_>]) -> String {
     all
 }
 
-/// What it is worth to embed a word that a query says so often.
+/// Computes what it is worth to embed a word that a query says this often.
 fn worth(word: &QueryWord<'_>, count: u32, vocabulary: usize) -> f64 {
     (f64::from(word.rank) / vocabulary.max(1) as f64).cbrt() * (1.0 + f64::from(count).ln())
 }

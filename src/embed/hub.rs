@@ -1,17 +1,18 @@
-//! Downloads the files of a model by its name (`embedding.model_dir = "hub:OWNER/NAME"`), once: they are kept where other
-//! tools keep them, too (`HF_HOME`), and read from there afterwards, without a network. Only with the feature `hub`.
+//! Downloads the files of a model by its name (`embedding.model_dir = "hub:OWNER/NAME"`) once. They are kept where
+//! other tools keep them, too (`HF_HOME`), and read from there afterwards, without a network. Only the feature `hub`
+//! downloads.
 
 use std::path::PathBuf;
 
 use super::model::EmbeddingModelError;
 
-/// What a path of a model begins with when it is a name.
+/// A path that is the name of a model begins with this.
 pub(crate) const PREFIX: &str = "hub:";
 
-/// The directory that the files are in.
+/// Finds the directory that the files are in, and downloads them where they are not there yet.
 ///
 /// # Errors
-/// They are not there yet and cannot be downloaded, or the model has no ONNX form.
+/// The files cannot be downloaded, or the model has no ONNX form.
 #[cfg(feature = "hub")]
 pub(crate) fn directory(name: &str) -> Result<PathBuf, EmbeddingModelError> {
     use super::model::{MODULES, TOKENIZER, WEIGHTS};
@@ -30,7 +31,7 @@ pub(crate) fn directory(name: &str) -> Result<PathBuf, EmbeddingModelError> {
     tokenizer.parent().map(PathBuf::from).ok_or_else(|| failed(name, "its files have no directory"))
 }
 
-/// Where `tokenizer.json` is, which is fetched last: then all others are there.
+/// Downloads the files, and returns where `tokenizer.json` is. It is fetched last: then all others are there.
 #[cfg(feature = "hub")]
 fn download(name: &str) -> Result<PathBuf, EmbeddingModelError> {
     use hf_hub::api::sync::ApiBuilder;

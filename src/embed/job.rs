@@ -1,17 +1,17 @@
-//! What the model's threads work on, in slices short enough that a query need not wait long behind documents.
+//! The jobs of the model's threads, cut into slices so short that a query need not wait long behind documents.
 
 use reasoning_bank_actors::ports::{Chunk, EmbedError};
 use tokio::sync::oneshot;
 
 use super::encoder::{Encoder, TextPiece};
 
-/// Texts that are embedded at once, at most: with [`SHORT_TOKENS`] about 0.1 s of work on one core.
+/// At most this many texts are embedded at once. With [`SHORT_TOKENS`] that is about 0.1 s of work on one core.
 pub(crate) const BATCH_TEXTS: usize = 16;
 /// Pieces with more tokens are embedded one by one: batches of longer texts gain nothing.
 pub(crate) const SHORT_TOKENS: usize = 32;
-/// Pieces of one document that get a vector. 64 are some 16,000 tokens, and seconds of work.
+/// This many pieces of one document get a vector. 64 are some 16,000 tokens, and seconds of work.
 pub(crate) const EMBEDDED_PIECES: usize = 64;
-/// Bytes that are cut in one slice, unless a single text has more.
+/// One slice cuts this many bytes, unless a single text has more.
 const CUT_BYTES: usize = 256 * 1024;
 
 type Reply<T> = oneshot::Sender<Result<T, EmbedError>>;
@@ -22,7 +22,7 @@ pub(crate) enum EmbedJob {
 }
 
 impl EmbedJob {
-    /// Nobody waits for it: the caller gave up, or its deadline passed.
+    /// Says that nobody waits for the job: the caller gave up, or its deadline passed.
     pub(crate) fn abandoned(&self) -> bool {
         match self {
             Self::Query(query) => query.abandoned(),
@@ -62,14 +62,14 @@ impl QueryJob {
     }
 }
 
-/// Documents on their way: first all are cut, then their pieces embedded, shortest first.
+/// A job for documents: first all are cut, then their pieces are embedded, the shortest first.
 pub(crate) struct DocumentsJob {
     texts: Vec<String>,
     reply: Reply<Vec<Vec<Chunk>>>,
-    /// As many as texts were cut.
+    /// The chunks of the texts that have been cut.
     chunks: Vec<Vec<Chunk>>,
     to_embed: Vec<Place>,
-    /// Longest first: taken from the end.
+    /// The batches, the longest first, because they are taken from the end.
     batches: Vec<Vec<Place>>,
 }
 
@@ -89,7 +89,7 @@ impl DocumentsJob {
         self.reply.is_closed()
     }
 
-    /// One slice of work. True when all is done.
+    /// Does one slice of work, and returns true when all is done.
     pub(crate) fn step(&mut self, encoder: &mut impl Encoder) -> Result<bool, String> {
         if self.chunks.len() < self.texts.len() {
             self.cut_some(encoder)?;
@@ -128,7 +128,7 @@ impl DocumentsJob {
     }
 }
 
-/// As many vectors as texts, or an error.
+/// Returns the vectors if there are as many as texts, or else an error.
 fn one_each(texts: &[&str], vectors: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>, String> {
     if vectors.len() != texts.len() {
         return Err(format!("the model made {} vectors of {} texts", vectors.len(), texts.len()));
@@ -136,7 +136,7 @@ fn one_each(texts: &[&str], vectors: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>, Str
     Ok(vectors)
 }
 
-/// Sorted by length, so that little is padded, and grouped within the bounds of a batch.
+/// Sorts items by length, so that little is padded, and groups them within the bounds of a batch.
 fn batches<T>(mut items: Vec<T>, tokens: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     items.sort_by_key(&tokens);
     let mut batches: Vec<Vec<T>> = Vec::new();

@@ -1,5 +1,5 @@
-//! The way to the model's threads: a lane for queries, which goes first, and one for documents. Both are bounded, and
-//! what nobody waits for any more is dropped before it is computed.
+//! The way to the model's threads: a lane for queries, which goes first, and one for documents. Both are bounded, and a
+//! job that nobody waits for any more is dropped before it is computed.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use reasoning_bank_actors::ports::{EmbedError, EmbedderState};
 
 use super::job::{DocumentsJob, EmbedJob, QueryJob};
 
-/// Jobs that wait in each lane at most.
+/// At most this many jobs wait in each lane.
 pub(crate) const LANE_JOBS: usize = 256;
 
 pub(crate) struct Lanes {
@@ -40,7 +40,7 @@ impl Lanes {
         self.lock().state.clone()
     }
 
-    /// Refused while the model loads.
+    /// Puts a query into its lane. It is refused while the model loads.
     pub(crate) fn push_query(&self, query: QueryJob) -> Result<(), EmbedError> {
         let mut inner = self.lock();
         match &inner.state {
@@ -54,7 +54,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// Waits in the lane while the model loads.
+    /// Puts documents into their lane, where they wait while the model loads.
     pub(crate) fn push_documents(&self, documents: DocumentsJob) -> Result<(), EmbedError> {
         let mut inner = self.lock();
         if let EmbedderState::Failed(reason) = &inner.state {
@@ -66,14 +66,14 @@ impl Lanes {
         Ok(())
     }
 
-    /// Back to the front: what was begun is finished before the next documents.
+    /// Puts documents back to the front: what was begun is finished before the next documents.
     pub(crate) fn resume(&self, documents: DocumentsJob) {
         self.lock().documents.push_front(documents);
         // Whoever gives it back may take a query next.
         self.wake.notify_one();
     }
 
-    /// The next job that somebody waits for. Blocks; None once closed.
+    /// Waits for the next job that somebody waits for. It returns none once the lanes are closed.
     pub(crate) fn next(&self) -> Option<EmbedJob> {
         let mut inner = self.lock();
         loop {
@@ -98,7 +98,7 @@ impl Lanes {
         self.lock().state = EmbedderState::Ready;
     }
 
-    /// For good: whoever waits is told, and whoever comes.
+    /// Ends the lanes for good: whoever waits is told the reason, and so is whoever comes.
     pub(crate) fn fail(&self, reason: &str) {
         let mut inner = self.lock();
         inner.state = EmbedderState::Failed(reason.to_owned());

@@ -23,28 +23,29 @@ use super::prompts::Prompted;
 use super::runtime::{Runtime, runtime};
 use super::tract::{TractEncoder, TractModel};
 
-/// Which model, and how many threads run it.
+/// The choice of the model, and how many threads run it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EmbedderOptions {
-    /// Of the model's files, or the name of a model after `hub:`; None: the built-in model.
+    /// The directory of the model's files, or the name of a model after `hub:`. The built-in model is used where there
+    /// is none.
     pub dir: Option<PathBuf>,
-    /// 0: one for each core.
+    /// Zero is one thread for each core.
     pub threads: usize,
 }
 
-/// What the model is loaded for.
+/// The kinds of work that a model is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workload {
-    /// Some texts, for long: memory counts.
+    /// A server embeds some texts over a long time, so memory counts.
     Serving,
-    /// Many texts: a second copy of the weights is worth the time it saves.
+    /// A bulk job embeds many texts, so a second copy of the weights is worth the time it saves.
     Bulk,
 }
 
-/// Runs on threads of its own, which share the weights and end when this is dropped.
+/// An embedder that runs on threads of its own, which share the weights and end when it is dropped.
 ///
-/// A document of more than 64 pieces has vectors for the first 64; the vector of a query of more than 64 tokens is that of
-/// the words that say most of it.
+/// A document of more than 64 pieces has vectors for the first 64. The vector of a query of more than 64 tokens is that
+/// of the words that say most of it.
 pub struct LocalEmbedder {
     fingerprint: Fingerprint,
     lanes: Arc<Lanes>,
@@ -54,7 +55,7 @@ pub struct LocalEmbedder {
 type Encoders = Vec<Box<dyn Encoder>>;
 
 impl LocalEmbedder {
-    /// The built-in model. Returns at once; the model loads in the background, in about 0.3 s.
+    /// Opens the built-in model. It returns at once; the model loads in the background, in about 0.3 s.
     pub fn builtin() -> Self {
         Self::builtin_with(cores(), Workload::Serving)
     }
@@ -67,8 +68,8 @@ impl LocalEmbedder {
         })
     }
 
-    /// The model of the settings. That of a directory is loaded here, in up to some seconds, because only its graph
-    /// says for sure what its vectors are.
+    /// Opens the model of the options. A model from a directory is loaded here, in up to some seconds, because only its
+    /// graph says for sure what its vectors are.
     ///
     /// # Errors
     /// The directory holds no model that can be used; the message names the file.
@@ -112,7 +113,7 @@ impl LocalEmbedder {
         self.threads
     }
 
-    /// What runs the model, for people to read.
+    /// Names what runs the model, for people to read.
     pub fn runtime(&self) -> String {
         match runtime() {
             Runtime::Tract { .. } => "tract".into(),
@@ -120,7 +121,7 @@ impl LocalEmbedder {
         }
     }
 
-    /// Why it is not the runtime that the environment names.
+    /// Says why the model does not run on the runtime that the environment names.
     pub fn runtime_problem(&self) -> Option<&str> {
         match runtime() {
             Runtime::Tract { problem } => problem.as_deref(),
@@ -137,7 +138,7 @@ fn cores() -> usize {
     available_parallelism().map_or(1, NonZero::get)
 }
 
-/// One for each thread. On ONNX Runtime a single one, whose runtime uses the threads.
+/// Makes an encoder for each thread. ONNX Runtime gets a single one, because it uses the threads itself.
 fn encoders(model: &Model, threads: usize, work: Workload) -> Result<Encoders, String> {
     let encoders = without_prompts(model, threads, work)?;
     if model.prompts.is_empty() {
@@ -197,7 +198,7 @@ impl Embedder for LocalEmbedder {
     }
 }
 
-/// The texts with their places, in at most `n` shares of about the same length, and at least one.
+/// Deals the texts with their places into at most `n` shares of about the same length, and at least one.
 fn shares(texts: Vec<String>, n: usize) -> Vec<Vec<(usize, String)>> {
     let n = n.min(texts.len()).max(1);
     let mut longest_first: Vec<(usize, String)> = texts.into_iter().enumerate().collect();
@@ -212,7 +213,8 @@ fn shares(texts: Vec<String>, n: usize) -> Vec<Vec<(usize, String)>> {
     shares.into_iter().map(|(_, share)| share).collect()
 }
 
-/// Waits to the deadline. Whoever stops waiting closes the reply, and the job is dropped where it stands.
+/// Waits for the answer until the deadline. A caller that stops waiting closes the reply, and the job is dropped where
+/// it stands.
 async fn answer<T>(
     deadline: Deadline,
     push: impl FnOnce(oneshot::Sender<Result<T, EmbedError>>) -> Result<(), EmbedError>,

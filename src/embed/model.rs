@@ -1,4 +1,5 @@
-//! What an embedding model is made of, from inside the binary or from a directory. Not here: what runs it.
+//! The parts of an embedding model, from inside the binary or from a directory. The files `tract` and `onnx_runtime`
+//! run it.
 
 use std::{fs, io};
 use std::borrow::Cow;
@@ -10,12 +11,12 @@ use sha2::{Digest, Sha256};
 use super::{chunking, graph};
 use super::prompts::TextPrompts;
 
-/// Tokens that a model of a directory reads at once, at most: attention takes time with their square.
+/// A model from a directory reads at most this many tokens at once, because attention takes time with their square.
 const MOST_WINDOW_TOKENS: usize = 512;
-/// With less there is no room for words beside the special tokens.
+/// A smaller window has no room for words beside the special tokens.
 const LEAST_WINDOW_TOKENS: usize = 8;
 
-/// Where the model is, in order of preference.
+/// The files that may hold the weights, in order of preference.
 pub(crate) const WEIGHTS: [&str; 2] = ["model.onnx", "onnx/model.onnx"];
 pub(crate) const TOKENIZER: &str = "tokenizer.json";
 // What is read besides these, where it is there.
@@ -26,7 +27,7 @@ pub(crate) const POOLING: &str = "1_Pooling/config.json";
 pub(crate) const MODULES: &str = "modules.json";
 pub(crate) const PROMPTS: &str = "config_sentence_transformers.json";
 
-/// A directory that is no embedding model that can be used; the message names the file.
+/// The error of a directory that holds no model that can be used. The message names the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbeddingModelError {
     #[error("{dir} has no {file}")]
@@ -38,7 +39,7 @@ pub enum EmbeddingModelError {
 }
 
 impl EmbeddingModelError {
-    /// What to do about it.
+    /// Tells the user what to do about it.
     pub fn hint(&self) -> &'static str {
         "embedding.model_dir names the directory of a sentence-transformer in ONNX form: model.onnx or onnx/model.onnx, \
          tokenizer.json and what else its publisher put beside them; leave it empty for the built-in model"
@@ -49,16 +50,16 @@ impl EmbeddingModelError {
     }
 }
 
-/// How the vectors of tokens become one of their text.
+/// The ways to make one vector of a text from those of its tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pooling {
     Mean,
-    /// That of the first token.
+    /// The vector of the first token stands for the text.
     First,
 }
 
 impl Pooling {
-    /// Goes into the hash of a model.
+    /// Names the pooling for the hash of a model.
     fn as_str(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -69,18 +70,18 @@ impl Pooling {
 
 pub(crate) struct Model {
     pub(crate) name: String,
-    /// SHA-256 in hex of all fields below; for the built-in model of `onnx` alone.
+    /// The SHA-256 in hex of all fields below, or of `onnx` alone for the built-in model.
     pub(crate) hash: String,
     pub(crate) onnx: Cow<'static, [u8]>,
-    /// `tokenizer.json`.
+    /// The bytes of `tokenizer.json`.
     pub(crate) tokenizer: Cow<'static, [u8]>,
     pub(crate) pooling: Pooling,
-    /// Tokens that it reads at once, its special tokens included.
+    /// The model reads this many tokens at once, its special tokens included.
     pub(crate) window: usize,
-    /// The same without the tokens of prompts.
+    /// The window without the tokens of prompts.
     pub(crate) room: usize,
     pub(crate) prompts: TextPrompts,
-    /// What fills shorter texts of a batch.
+    /// The token that fills up shorter texts of a batch.
     pub(crate) pad: Pad,
 }
 
@@ -90,16 +91,16 @@ pub(crate) struct Pad {
     pub(crate) token: String,
 }
 
-/// all-MiniLM-L6-v2 with int8 weights: nothing is read from disk or downloaded.
+/// The built-in model is all-MiniLM-L6-v2 with int8 weights. Nothing is read from disk or downloaded.
 pub(crate) mod builtin {
     use super::{Cow, Model, Pad, Pooling, TextPrompts};
 
     pub(crate) const NAME: &str = "all-MiniLM-L6-v2-int8";
     pub(crate) const DIMS: usize = 384;
-    /// Of `model.onnx`; a test compares it with the file, so that start-up need not hash 23 MB. The
-    /// tokenizer and the window are not in it, so they stay as they are.
+    /// The hash of `model.onnx`. A test compares it with the file, so that start-up need not hash 23 MB. The tokenizer
+    /// and the window are not in it, so they stay as they are.
     pub(crate) const HASH: &str = "4e9da7c1c53618a4b6ec92ea6fae126f645bd12b3ad2a782598a5374243c0811";
-    /// What it was trained to read at once.
+    /// The model was trained to read this many tokens at once.
     const WINDOW_TOKENS: usize = 256;
 
     pub(crate) static ONNX: &[u8] = include_bytes!("../../assets/all-MiniLM-L6-v2-int8/model.onnx");
@@ -121,13 +122,13 @@ pub(crate) mod builtin {
 }
 
 impl Model {
-    /// Reads a sentence-transformer: `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; pooling, window, padding and
-    /// prompts from `1_Pooling/config.json`, `sentence_bert_config.json`, `tokenizer_config.json`, `config.json` and
-    /// `config_sentence_transformers.json` where they are there.
+    /// Reads a sentence-transformer: `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`. Pooling, window, padding
+    /// and prompts come from `1_Pooling/config.json`, `sentence_bert_config.json`, `tokenizer_config.json`,
+    /// `config.json` and `config_sentence_transformers.json`, where these are there.
     ///
     /// # Errors
     /// A file is missing, cannot be read or says what cannot be, or `modules.json` names a module that would be left
-    /// out; the message names the file.
+    /// out. The message names the file.
     pub(crate) fn read(dir: &Path) -> Result<Self, EmbeddingModelError> {
         let missing = |file| EmbeddingModelError::Missing { dir: dir.to_owned(), file };
         let [first, second] = WEIGHTS;
@@ -187,7 +188,7 @@ impl Model {
     }
 }
 
-/// SHA-256 of the parts, each behind its length, hex.
+/// Computes the SHA-256 of the parts, each behind its length, in hex.
 fn hash(parts: [&[u8]; 3]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -197,7 +198,7 @@ fn hash(parts: [&[u8]; 3]) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The type of the first module, if any, that is more than what is done here.
+/// Returns the type of the first module that is not understood, if there is one.
 fn unknown_module(file: &Path) -> Result<Option<String>, EmbeddingModelError> {
     let is_known = |kind: &str| {
         let (path, name) = kind.rsplit_once('.').unwrap_or_default();
@@ -209,7 +210,7 @@ fn unknown_module(file: &Path) -> Result<Option<String>, EmbeddingModelError> {
     Ok(unknown.map(ToString::to_string))
 }
 
-/// Mean where nothing is said.
+/// Reads the pooling, which is the mean where nothing is said.
 fn pooling(file: &Path) -> Result<Pooling, EmbeddingModelError> {
     let config = json(file)?;
     let Value::Object(keys) = &config else {
@@ -235,7 +236,7 @@ fn pooling(file: &Path) -> Result<Pooling, EmbeddingModelError> {
     }
 }
 
-/// None where there is no such file.
+/// Reads a file, or returns none where there is no such file.
 fn bytes(file: &Path) -> Result<Option<Vec<u8>>, EmbeddingModelError> {
     match fs::read(file) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -244,7 +245,7 @@ fn bytes(file: &Path) -> Result<Option<Vec<u8>>, EmbeddingModelError> {
     }
 }
 
-/// Null where there is no such file.
+/// Reads a JSON file, or returns null where there is no such file.
 fn json(file: &Path) -> Result<Value, EmbeddingModelError> {
     let bytes = bytes(file)?.unwrap_or_else(|| b"null".to_vec());
     serde_json::from_slice(&bytes).map_err(|error| EmbeddingModelError::unfit(file, error))

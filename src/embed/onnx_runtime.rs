@@ -1,4 +1,5 @@
-//! A sentence-transformer on ONNX Runtime, by way of fastembed. Only where [`super::runtime`] has loaded its library.
+//! A sentence-transformer on ONNX Runtime, by way of fastembed. It works only where [`super::runtime`] has loaded the
+//! library.
 
 use std::borrow::Cow;
 
@@ -15,13 +16,13 @@ use super::{chunking, condense, graph};
 
 pub(crate) struct OrtEncoder {
     model: TextEmbedding,
-    /// Unlike that of the model it does not truncate.
+    /// This tokenizer, unlike that of the model, does not truncate.
     tokenizer: Tokenizer,
     room: usize,
 }
 
 impl OrtEncoder {
-    /// `threads` work on each text.
+    /// Loads the model. `threads` work on each text.
     pub(crate) fn load(model: &Model, threads: usize) -> Result<Self, String> {
         let file = |value: serde_json::Value| value.to_string().into_bytes();
         let tokenizer_files = TokenizerFiles {

@@ -1,4 +1,4 @@
-//! Prompts: what some models were trained to have before a text, another one before a query than before a document.
+//! The prompts that some models were trained to see before a text: one before a query, another before a document.
 
 use serde_json::Value;
 use tokenizers::Tokenizer;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::encoder::{Encoder, TextPiece};
 
-/// The names under which sentence-transformers looks for that of a document, first come first.
+/// The names under which sentence-transformers looks for the prompt of a document. The first that is there counts.
 const DOCUMENT: [&str; 3] = ["document", "passage", "corpus"];
 const QUERY: [&str; 1] = ["query"];
 
@@ -18,8 +18,8 @@ pub(crate) struct TextPrompts {
 }
 
 impl TextPrompts {
-    /// Those of a `config_sentence_transformers.json`. Where there is none for a kind of text, the one that is named as
-    /// the default holds, if any.
+    /// Reads the prompts of a `config_sentence_transformers.json`. A kind of text without a prompt gets the one that is
+    /// named as the default, if any.
     pub(crate) fn of(config: &Value) -> Self {
         let prompt = |name: &str| config["prompts"][name].as_str();
         let default = || config["default_prompt_name"].as_str().and_then(prompt);
@@ -31,20 +31,20 @@ impl TextPrompts {
         self.query.is_empty() && self.document.is_empty()
     }
 
-    /// Of the longer one.
+    /// Counts the tokens of the longer prompt.
     pub(crate) fn tokens(&self, tokenizer: &Tokenizer) -> Result<usize, String> {
         let tokens = |prompt: &str| tokenizer.encode(prompt, false).map(|encoding| encoding.len());
         let (query, document) = (tokens(&self.query), tokens(&self.document));
         query.and_then(|query| Ok(query.max(document?))).map_err(|error| error.to_string())
     }
 
-    /// For the hash of a model.
+    /// Describes the prompts for the hash of a model.
     pub(crate) fn describe(&self) -> String {
         if self.is_empty() { String::new() } else { format!(" prompts={:?} {:?}", self.query, self.document) }
     }
 }
 
-/// An encoder that is given the prompts before the texts. It must leave room for them where it cuts.
+/// An encoder that puts the prompts before the texts. The encoder inside must leave room for them where it cuts.
 pub(crate) struct Prompted {
     pub(crate) encoder: Box<dyn Encoder>,
     pub(crate) prompts: TextPrompts,

@@ -1,5 +1,5 @@
-//! ONNX Runtime in place of tract, where `ORT_DYLIB_PATH` names its shared library: faster, and not in the binary. A
-//! library that cannot be used is said once, and tract is used.
+//! ONNX Runtime takes the place of tract where `ORT_DYLIB_PATH` names its shared library. It is faster, and not in the
+//! binary. A library that cannot be used is reported once, and tract is used.
 
 use std::error::Error;
 use std::ffi::{CStr, OsStr};
@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 use libloading::{Library, Symbol};
 use ort::sys::{ORT_API_VERSION, OrtApiBase};
 
-/// The path of `libonnxruntime`.
+/// The variable holds the path of `libonnxruntime`.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
 
-/// What runs the model.
+/// The libraries that can run the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Runtime {
     Tract {
-        /// Why the library that was named is not used.
+        /// The reason why the library that was named is not used.
         problem: Option<String>,
     },
     OnnxRuntime {
@@ -24,7 +24,7 @@ pub(crate) enum Runtime {
     },
 }
 
-/// The same for the life of the process: `ort` has one runtime.
+/// Returns the runtime, which is the same for the life of the process because `ort` has only one.
 pub(crate) fn runtime() -> &'static Runtime {
     static CHOSEN: OnceLock<Runtime> = OnceLock::new();
     CHOSEN.get_or_init(|| {
@@ -43,7 +43,7 @@ pub(crate) fn runtime() -> &'static Runtime {
     })
 }
 
-/// Makes the library the runtime behind `ort`, and says which version it is.
+/// Makes the library the runtime behind `ort`, and returns its version.
 fn load(path: &OsStr) -> Result<String, String> {
     // SAFETY: the user names the library; what it does when it is loaded is what ONNX Runtime does.
     let library = unsafe { Library::new(path) };

@@ -16,17 +16,17 @@ use super::graph::SENTENCE;
 use super::model::{Model, Pooling};
 use super::{chunking, condense};
 
-/// Outputs that hold what is wanted of a model with several, best first; but for [`SENTENCE`] as fastembed has it.
+/// The outputs that are wanted of a model with several, best first. Their order is fastembed's, but for [`SENTENCE`].
 const OUTPUTS: [&str; 3] = [SENTENCE, "text_embeds", "last_hidden_state"];
 
-/// A product of matrices of as many panels (some 16 rows by some 12 columns of it) is computed on several threads, where
-/// there are: a layer of a query of ten words has some 50 of them.
+/// A product of matrices of this many panels (some 16 rows by some 12 columns) is computed on several threads, where
+/// there are any. A layer of a query of ten words has some 50 panels.
 const PANELS_WORTH_THREADS: usize = 16;
 
-/// Threads that a query has at most: its parts are small.
+/// A query has at most this many threads, because its parts are small.
 const QUERY_THREADS: usize = 4;
 
-/// What an input of the model holds.
+/// The kinds of inputs that a model may have.
 #[derive(Debug, Clone, Copy)]
 enum Input {
     Ids,
@@ -37,12 +37,12 @@ enum Input {
 pub(crate) struct TractModel {
     tokenizer: Tokenizer,
     inputs: Vec<Input>,
-    /// For a single text: with one shape less unknown it takes up to a quarter less time than a batch of one.
+    /// The plan for a single text. With one shape less unknown it takes up to a quarter less time than a batch of one.
     one: Arc<TypedSimplePlan>,
-    /// For several short texts at once. It has weights of its own.
+    /// The plan for several short texts at once. It has weights of its own.
     many: Option<Arc<TypedSimplePlan>>,
-    /// For one query at a time: a thread that waits for its part of a query would begin with another one, and tract
-    /// cannot run two on one thread. None where there is one thread.
+    /// The threads for one query at a time: a thread that waits for its part of a query would begin with another one,
+    /// and tract cannot run two on one thread. There are none where there is one thread.
     threads: Option<Mutex<Arc<ThreadPool>>>,
     pooling: Pooling,
     window: usize,
@@ -51,8 +51,8 @@ pub(crate) struct TractModel {
 }
 
 impl TractModel {
-    /// `threads`: those that a query has, up to [`QUERY_THREADS`]. `batches`: many short texts are faster, for a second
-    /// copy of the weights (43 MB of the built-in model).
+    /// Loads a model. A query gets `threads`, up to [`QUERY_THREADS`]. With `batches`, many short texts are faster, at
+    /// the price of a second copy of the weights (43 MB of the built-in model).
     pub(crate) fn load(model: &Model, threads: usize, batches: bool) -> Result<Self, String> {
         multithread::set_threading_panel_threshold(PANELS_WORTH_THREADS);
         let pool = || {
@@ -74,7 +74,7 @@ impl TractModel {
         })
     }
 
-    /// One vector for each row of token ids; shorter rows are filled up.
+    /// Makes one vector for each row of token ids. Shorter rows are filled up.
     fn run(&self, state: &mut TypedSimpleState, rows: &[Vec<u32>]) -> TractResult<Vec<Vec<f32>>> {
         let width = rows.iter().map(Vec::len).max().unwrap_or_default();
         let shape = [rows.len(), width];
@@ -104,7 +104,7 @@ impl TractModel {
     }
 }
 
-/// The plan, and what its inputs are, in order.
+/// Makes the plan, and lists what its inputs are, in order.
 fn plan(onnx: &[u8], batches: bool) -> TractResult<(Arc<TypedSimplePlan>, Vec<Input>)> {
     // Declared shapes name dimensions of their own, which would contradict those that are set here.
     let reader = tract_onnx::onnx().with_ignore_output_shapes(true).with_ignore_value_info(true);
@@ -136,7 +136,8 @@ fn plan(onnx: &[u8], batches: bool) -> TractResult<(Arc<TypedSimplePlan>, Vec<In
     Ok((model.into_optimized()?.into_runnable()?, inputs))
 }
 
-/// L2-normalised. `values`: those of the tokens one after another, or of the text as a whole.
+/// Pools the vectors of tokens into one of length 1. `values` holds those of the tokens one after another, or that of
+/// the text as a whole.
 fn pooled(values: &[f32], dims: usize, tokens: usize, pooling: Pooling) -> Vec<f32> {
     let mut vector = values[..dims].to_vec();
     if pooling == Pooling::Mean {
@@ -149,7 +150,7 @@ fn pooled(values: &[f32], dims: usize, tokens: usize, pooling: Pooling) -> Vec<f
     vector
 }
 
-/// For one thread.
+/// An encoder for one thread.
 pub(crate) struct TractEncoder {
     model: Arc<TractModel>,
     one: TypedSimpleState,
@@ -163,7 +164,8 @@ impl TractEncoder {
         Ok(Self { model: Arc::clone(model), one, many })
     }
 
-    /// At least one: a text without tokens, for a tokenizer that adds none, is what fills up a batch.
+    /// Lists the token ids of a text, of which there is at least one. A text without tokens, where a tokenizer adds
+    /// none, gets the token that fills up a batch.
     fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
         let encoding: Encoding = self.model.tokenizer.encode(text, true).map_err(|error| error.to_string())?;
         let mut ids = encoding.get_ids().to_vec();
@@ -205,8 +207,8 @@ impl Encoder for TractEncoder {
     }
 }
 
-/// Does the work in the pool, whose other threads look for a part of it until it is done. A query has a hundred parts of
-/// some twenty microseconds; a thread that sleeps between two of them wakes up too late for the next.
+/// Does the work in the pool, whose other threads look for a part of it until it is done. A query has a hundred parts
+/// of some twenty microseconds, and a thread that sleeps between two of them wakes up too late for the next.
 fn awake<T: Send>(pool: &ThreadPool, work: impl FnOnce() -> T + Send) -> T {
     let done = AtomicBool::new(false);
     pool.install(|| {

@@ -11,7 +11,7 @@ use super::job::EmbedJob;
 use super::lanes::Lanes;
 use crate::allocator;
 
-/// Loads encoders in the background; each gets a thread.
+/// Loads encoders in the background. Each gets a thread.
 pub(crate) fn start<E: Encoder>(lanes: &Arc<Lanes>, load: impl FnOnce() -> Result<Vec<E>, String> + Send + 'static) {
     let of_thread = Arc::clone(lanes);
     spawn(lanes, move || {
@@ -41,7 +41,8 @@ fn run(lanes: &Lanes, mut encoder: impl Encoder) {
         }
     }
 }
-/// An error of the model concerns this job alone; `Err` is a panic, after which the model is not to be trusted.
+/// Works on a job. An error of the model concerns this job alone; `Err` is a panic, after which the model is not to be
+/// trusted.
 fn serve(lanes: &Lanes, encoder: &mut impl Encoder, job: EmbedJob) -> Result<(), String> {
     match job {
         EmbedJob::Query(query) => match catch(|| query.compute(encoder)) {
@@ -75,7 +76,7 @@ fn give_up(lanes: &Lanes, reason: &str) {
     lanes.fail(reason);
 }
 
-/// What is left behind by a panic is dropped or never used again, so unwinding past it is safe.
+/// Catches a panic. What it leaves behind is dropped or never used again, so unwinding past it is safe.
 fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| format!("panicked: {}", message(&*panic)))
 }
