@@ -1,6 +1,9 @@
-//! Language models over HTTP: the Responses and the Chat Completions API, behind the port of the actors. Retries, the
-//! cache and the limits are decorators of the actors; one call here is one request, repeated only without a parameter
-//! that the endpoint does not know.
+//! Language models over HTTP: the Responses and the Chat Completions API, behind the port of the actors. `model`
+//! implements the port, `chat` and `responses` are the two APIs, `wire` is what they share, `client` sends, `failure`
+//! explains what went wrong, and `redaction` keeps the key out of it.
+//!
+//! One call here is one request, which is repeated only without a parameter that the endpoint does not know
+//! (`parameters`). Retries, the cache and the limits are decorators in `actors`.
 
 mod chat;
 mod client;

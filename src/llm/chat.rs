@@ -17,7 +17,7 @@ pub(super) const PATH: &[&str] = &["chat", "completions"];
 pub(super) struct ChatRequest<'a> {
     model: &'a str,
     messages: [Message<'a>; 2],
-    /// The name that every server knows; an unknown one would leave the answer without a limit.
+    /// Every server knows this name. An unknown one would leave the answer without a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,5 @@
-//! The connection to a provider: one request, one bounded JSON answer. What stands in either is the codecs' matter.
+//! The connection to a provider: it sends one request and reads one bounded JSON answer. The two APIs decide what
+//! stands in either.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,19 +16,19 @@ use super::redaction::Redaction;
 use super::wire::{MAX_VALUES, has_too_many_values};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// Far above the longest answer of a model; a larger one is no answer.
+/// The bound is far above the longest answer of a model. A larger body is no answer.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
-/// What is read of the reason of a refusal, and for how long: the status says enough where the reason goes on.
+/// This much is read of the reason of a refusal, and for this long: the status says enough where the reason goes on.
 const MAX_REASON_BYTES: usize = 256 * 1024;
 const REASON_LIMIT: Duration = Duration::from_secs(5);
 
-/// Where a provider is and what it wants to be told.
+/// The address of a provider, and what it is told about the caller.
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// `http` or `https`, without the path of an API.
+    /// The URL is `http` or `https`, without the path of an API.
     pub base_url: Url,
     pub key: Option<SecretString>,
-    /// Tell the provider which program is calling.
+    /// The provider is told which program is calling.
     pub attributed: bool,
 }
 
@@ -39,7 +40,7 @@ pub enum ClientError {
     Key,
 }
 
-/// Cheap to clone; clones share their connections.
+/// A client that is cheap to clone. Clones share their connections.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -47,14 +48,16 @@ pub struct Client {
     key: Redaction,
 }
 
-/// To be called before anything makes a TLS connection: two providers of cryptography are in the tree, and rustls does
-/// not choose.
+/// Chooses the provider of cryptography. It must be called before anything makes a TLS connection: two providers are in
+/// the tree, and rustls does not choose.
 pub fn use_ring() {
     // Fails when it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 impl Client {
+    /// Makes a client for a connection.
+    ///
     /// # Errors
     /// The system's certificates cannot be read, or the key does not fit into a header.
     pub fn new(connection: Connection) -> Result<Self, ClientError> {
@@ -88,7 +91,7 @@ impl Client {
         Ok(Self { http, base_url, key: Redaction::of(key) })
     }
 
-    /// Takes the key out of whatever is shown of an answer.
+    /// Returns what takes the key out of whatever is shown of an answer.
     pub(super) fn redaction(&self) -> &Redaction {
         &self.key
     }
@@ -152,7 +155,7 @@ async fn answer(mut response: reqwest::Response) -> Result<Vec<u8>, ProviderFail
     }
 }
 
-/// As much of a refusal as came in time.
+/// Reads as much of a refusal as comes in time.
 async fn reason(mut response: reqwest::Response) -> Vec<u8> {
     let until = Instant::now() + REASON_LIMIT;
     let mut body = Vec::new();
@@ -174,7 +177,7 @@ fn broken_off(error: &reqwest::Error) -> ProviderFailure {
     )
 }
 
-/// Without the URL, whose query may hold a secret.
+/// Returns the innermost cause without the URL, whose query may hold a secret.
 fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {

@@ -1,5 +1,5 @@
-//! Why a provider did not answer as asked: its class, which decides whether another try helps, and its reason, which is
-//! shown without our key and in short.
+//! The reason why a provider did not answer as asked. Its class decides whether another try helps; its text is shown
+//! without our key and in short.
 
 use std::time::Duration;
 
@@ -16,36 +16,36 @@ use super::redaction::Redaction;
 const MAX_CHARS: usize = 500;
 /// The longest reason that is looked through for the key.
 const MAX_SAID_CHARS: usize = 16 * 1024;
-/// The longest wait that is believed. It is beyond every deadline there is: a provider that wants a longer one is not
-/// asked again either.
+/// A longer wait is not believed. It is beyond every deadline there is: a provider that wants a longer one is not asked
+/// again either.
 const LONGEST_WAIT: Duration = Duration::from_secs(30 * 86_400);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureClass {
-    /// Passes with time: the provider is in trouble, or cannot be reached.
+    /// The failure passes with time: the provider is in trouble, or cannot be reached.
     Transient,
-    /// Passes with time: too much was asked.
+    /// The failure passes with time: too much was asked.
     RateLimited,
-    /// The same request is refused again.
+    /// The provider refuses the same request again.
     Refused,
     KeyRejected,
-    /// An answer that cannot be taken in.
+    /// The answer cannot be taken in.
     Unreadable,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ProviderFailure {
     pub(super) class: FailureClass,
-    /// What the provider said, which may be our key: it is shown by [`ProviderFailure::shown`] alone.
+    /// The words of the provider, which may hold our key. Only [`ProviderFailure::shown`] shows them.
     pub(super) message: String,
-    /// What can be done about it, where we know that better than the provider.
+    /// The advice says what can be done about it, where we know that better than the provider.
     pub(super) advice: Option<&'static str>,
     pub(super) retry_after: Option<Duration>,
-    /// Of the HTTP answer that was no success, or the one that an error inside an answer stands for.
+    /// The status of the HTTP answer that was no success, or the one that an error inside an answer stands for.
     pub(super) status: Option<u16>,
     /// The parameter that the provider says is wrong.
     pub(super) parameter: Option<String>,
-    /// What the call cost, where that is known.
+    /// The cost of the call, where it is known.
     pub(super) usage: Option<Box<Usage>>,
 }
 
@@ -55,18 +55,18 @@ impl ProviderFailure {
         Self { class, message, advice: None, retry_after: None, status: None, parameter: None, usage: None }
     }
 
-    /// An answer that is of no use is paid for like any other. What was said first counts.
+    /// Adds the cost: an answer that is of no use is paid for like any other. A cost that was known before stays.
     pub(super) fn costing(self, usage: Usage) -> Self {
         Self { usage: self.usage.or_else(|| Some(Box::new(usage))), ..self }
     }
 
-    /// The reason in short, to look for words in.
+    /// Returns the reason in short, to look for words in.
     pub(super) fn said(&self) -> String {
         shortened(&self.message)
     }
 
-    /// The reason and the advice in one line. The key and whatever secrets the provider quotes go before the reason is cut
-    /// short: half of one is not found.
+    /// Returns the reason and the advice in one line. The key and whatever secrets the provider quotes go before the
+    /// reason is cut short, because half of a secret is not found.
     pub(super) fn shown(&self, key: &Redaction) -> String {
         let reason = shortened(&scrub(&key.reason(&self.message)).text);
         match self.advice {
@@ -75,7 +75,7 @@ impl ProviderFailure {
         }
     }
 
-    /// As the model port has it.
+    /// Turns the failure into the error of the model port.
     pub(super) fn told(self, key: &Redaction) -> FailedCall {
         let message = self.shown(key);
         let retry_after = self.retry_after;
@@ -89,7 +89,7 @@ impl ProviderFailure {
         FailedCall { error, usage: self.usage.map(|usage| *usage).unwrap_or_default() }
     }
 
-    /// An HTTP answer that is no success.
+    /// Reads an HTTP answer that is no success.
     pub(super) fn of_response(status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
         let body: Value =
             serde_json::from_slice(body).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(body).into_owned()));
@@ -105,7 +105,7 @@ impl ProviderFailure {
         failure
     }
 
-    /// An error inside an answer whose HTTP status says that all is well.
+    /// Reads an error inside an answer whose HTTP status says that all is well.
     pub(super) fn inside(error: &Value) -> Self {
         let report = ProviderComplaint::of(error);
         let status = report.codes.iter().find_map(|code| code.parse().ok()).filter(|code| *code >= 300);
@@ -115,9 +115,9 @@ impl ProviderFailure {
     }
 }
 
-/// What a provider says of an error, whichever of the usual forms it has.
+/// An error in the words of a provider, read from whichever of the usual forms it has.
 struct ProviderComplaint {
-    /// `code`, `type` and the like; numbers as text.
+    /// The values of `code`, `type` and the like, with numbers as text.
     codes: Vec<String>,
     message: String,
     parameter: Option<String>,
@@ -176,7 +176,7 @@ fn spelled_out(error: &Value) -> String {
     }
 }
 
-/// What stands in the codes of errors that the same request meets again.
+/// Codes that contain one of these stand for errors that the same request meets again.
 const REFUSALS: [&str; 12] = [
     "invalid",
     "badrequest",
@@ -209,8 +209,8 @@ fn classify(status: Option<u16>, codes: &[String]) -> FailureClass {
     }
 }
 
-/// `retry-after-ms`, or `Retry-After` in seconds or as a date. A date is compared with the provider's own clock where its
-/// answer says what that shows: ours may be wrong.
+/// Reads `retry-after-ms`, or `Retry-After` in seconds or as a date. A date is compared with the provider's own clock
+/// where its answer shows that, because ours may be wrong.
 fn wait_of(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |value: &HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
     let date = |text: String| rfc2822::parse(&text).ok().map(|date| date.timestamp());

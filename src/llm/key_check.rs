@@ -1,4 +1,4 @@
-//! Whether the provider takes the key, asked before the first task needs it. OpenRouter has a place to ask.
+//! Asks the provider whether it takes the key, before the first task needs it. Only OpenRouter can be asked.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct KeyCheck {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyVerdict {
     Accepted,
-    /// In the provider's words.
+    /// The reason is in the provider's words.
     Rejected(String),
     /// The provider could not be asked.
     Unknown(String),
@@ -26,7 +26,7 @@ impl KeyCheck {
         Self { client }
     }
 
-    /// Answers within ten seconds.
+    /// Asks the provider. The answer comes within ten seconds.
     pub async fn run(&self) -> KeyVerdict {
         match tokio::time::timeout(LIMIT, self.client.get(PATH)).await {
             Ok(Ok(_)) => KeyVerdict::Accepted,

@@ -1,4 +1,4 @@
-//! The port's implementation over HTTP.
+//! The implementation of the model port over HTTP.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -15,35 +15,35 @@ use super::parameters::{Adaption, RefusedParameters};
 use super::wire::{EndpointAnswer, EndpointQuestion, MAX_VALUES, may_have_too_many_values, usage_said};
 use super::{chat, responses};
 
-/// Eight times as long as the tokens of most texts are.
+/// The bound is eight times the length of the tokens of most texts.
 const LONG_TOKEN_BYTES: usize = 32;
-/// So much is read although a server does not keep to the number of tokens it is given.
+/// An answer of this size is read although a server does not keep to the number of tokens it is given.
 const SHORT_ANSWER_BYTES: usize = 64 * 1024;
 
 /// The API that an endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
-    /// The Responses API with OpenRouter's extensions.
+    /// The endpoint speaks the Responses API with OpenRouter's extensions.
     Openrouter,
     Responses,
     Chat,
 }
 
-/// Names of models, as the provider knows them.
+/// The names of models, as the provider knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Models {
-    /// Of drafts and refinements.
+    /// This model drafts and refines.
     pub main: String,
     pub evaluate: String,
     pub judge: String,
-    /// Of what draws lessons from solves.
+    /// This model draws lessons from solves.
     pub extract: String,
-    /// Of what draws lessons in the background.
+    /// This model draws lessons in the background.
     pub capture: String,
 }
 
 impl Models {
-    /// The same for everything.
+    /// Takes the same model for everything.
     pub fn all(name: impl Into<String>) -> Self {
         let main = name.into();
         Self { evaluate: main.clone(), judge: main.clone(), extract: main.clone(), capture: main.clone(), main }
@@ -69,13 +69,14 @@ pub struct HttpModel {
 }
 
 impl HttpModel {
-    /// `effort`: of reasoning. `none` is said too: models that can do without reasoning do it then.
+    /// Makes a model. `effort` is that of reasoning. The value `none` is sent too: models that can do without reasoning
+    /// do it then.
     pub fn new(client: Client, api: Api, models: Models, effort: &str) -> Self {
         Self { client, api, models, effort: effort.to_owned(), refused: RefusedParameters::default() }
     }
 
-    /// Leaves out what the endpoint refuses by name. Every repetition leaves out one parameter more, so there are at most
-    /// six, and later calls of the same model need none.
+    /// Asks without the parameters that the endpoint refuses by name. Every repetition leaves out one parameter more,
+    /// so there are at most six, and later calls of the same model need none.
     async fn answer(&self, completion: &Completion) -> Result<CompletionReply, ProviderFailure> {
         let model = self.models.of(completion.purpose);
         let mut adaption = Adaption::new(self.refused.by(model));
@@ -115,7 +116,7 @@ impl HttpModel {
         read(&body, question).map_err(|failure| failure.costing(usage_said(&body["usage"])))
     }
 
-    /// Many local servers have only the older API.
+    /// Adds advice to a failure of an endpoint that may have only the older API, as many local servers do.
     fn explained(&self, mut failure: ProviderFailure) -> ProviderFailure {
         if self.api == Api::Responses && failure.status == Some(404) && !failure.said().to_lowercase().contains("model")
         {
@@ -125,7 +126,7 @@ impl HttpModel {
     }
 }
 
-/// What comes after an answer takes time and memory by its size.
+/// Refuses an answer that is too large: what comes after it takes time and memory by its size.
 fn check_size(text: &str, completion: &Completion) -> Result<(), ProviderFailure> {
     let most = (completion.max_output_tokens as usize).saturating_mul(LONG_TOKEN_BYTES).max(SHORT_ANSWER_BYTES);
     if text.len() > most {

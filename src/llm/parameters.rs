@@ -1,6 +1,6 @@
-//! Parameters that not every endpoint takes. One that is refused by name is left out of what the same model is asked from
-//! then on: reasoning models refuse a temperature, some servers metadata or a schema. What is asked is the same without
-//! it.
+//! The parameters that not every endpoint takes. Reasoning models refuse a temperature, some servers metadata or a
+//! schema. A parameter that is refused by name is left out of what the same model is asked from then on; the question
+//! is the same without it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,14 @@ pub(super) enum Parameter {
     Reasoning,
     Metadata,
     Schema,
-    /// OpenRouter: only models that know every parameter.
+    /// OpenRouter then asks only models that know every parameter.
     RequireParameters,
-    /// Chat Completions: the name that reasoning models no longer take.
+    /// This is the name in Chat Completions that reasoning models no longer take.
     MaxTokens,
 }
 
 impl Parameter {
-    /// How endpoints name it. The first that is named counts; a name that is also one of models comes late.
+    /// The names that endpoints use. The first that is named counts; a name that is also one of models comes late.
     const NAMES: [(Self, &'static [&'static str]); 6] = [
         (Self::RequireParameters, &["no endpoints found", "require_parameters"]),
         (Self::MaxTokens, &["max_completion_tokens"]),
@@ -55,23 +55,24 @@ impl Parameters {
     }
 }
 
-/// One request and its repetitions, each without one parameter more.
+/// The repetitions of one request, each without one parameter more.
 #[derive(Debug)]
 pub(super) struct Adaption {
     pub(super) without: Parameters,
-    /// What was left out last, and the refusal that named it.
+    /// The parameter that was left out last, and the others that its refusal named.
     last: Option<(Parameter, Vec<Parameter>)>,
-    /// Left out, after which the refusal was another one or none.
+    /// The parameters that were left out, and after which the refusal was another one or none.
     helped: Parameters,
 }
 
 impl Adaption {
-    /// `known`: what the model does not take.
+    /// Begins without the parameters that the model is known not to take.
     pub(super) fn new(known: Parameters) -> Self {
         Self { without: known, last: None, helped: Parameters::default() }
     }
 
-    /// Leaves out what the refusal is about. None where it is about nothing that can be left out.
+    /// Leaves out the parameter that the refusal is about. It returns none where the refusal is about nothing that can
+    /// be left out.
     pub(super) fn leave_out(&mut self, failure: &ProviderFailure) -> Option<Parameter> {
         if !matches!(failure.status, Some(400 | 404 | 422)) {
             return None;
@@ -89,8 +90,8 @@ impl Adaption {
         Some(next)
     }
 
-    /// What the model was found not to take, now that it has answered. A refusal may name what it is not about, such as
-    /// a part of the model's name: what did not help to leave out is not among these.
+    /// Returns what the model was found not to take, now that it has answered. A refusal may name what it is not about,
+    /// such as a part of the model's name: a parameter that did not help to leave out is not among these.
     pub(super) fn learned(mut self) -> Parameters {
         if let Some((last, _)) = self.last {
             self.helped.insert(last);
@@ -99,7 +100,8 @@ impl Adaption {
     }
 }
 
-/// What each model is known to refuse, for as long as the process lives. The settings name a handful of models.
+/// The parameters that each model is known to refuse, for as long as the process lives. The settings name a handful of
+/// models.
 #[derive(Debug, Default)]
 pub(super) struct RefusedParameters(Mutex<BTreeMap<String, Parameters>>);
 

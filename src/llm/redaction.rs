@@ -142,7 +142,7 @@ impl Pieces {
 struct Window<'a> {
     pieces: &'a Pieces,
     bytes: u128,
-    /// How many of the bytes, up to the last that is not in the key.
+    /// The window holds this many bytes, up to the last that is not in the key.
     filled: usize,
 }
 

@@ -48,7 +48,7 @@ struct Format {
     schema: Schema,
 }
 
-/// Of OpenRouter: which providers of the model may answer.
+/// OpenRouter's choice of the providers that may answer.
 #[derive(Debug, Serialize)]
 struct Routing {
     require_parameters: bool,

@@ -1,5 +1,5 @@
-//! What the two APIs have in common: what a request is made of, and the parts of an answer. Answers are read from JSON of
-//! any form; what is missing, unknown or of another type counts as not said.
+//! The part that the two APIs share: what a request is made of, and how an answer is read. Answers are read from JSON
+//! of any form; a field that is missing, unknown or of another type counts as not said.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,15 +14,15 @@ use serde_json::Value;
 use super::failure::{FailureClass, ProviderFailure};
 use super::parameters::{Parameter, Parameters};
 
-/// A question, and how it is put to this endpoint.
+/// A completion, and how this endpoint is asked for it.
 #[derive(Clone, Copy)]
 pub(super) struct EndpointQuestion<'a> {
     pub(super) completion: &'a Completion,
     pub(super) model: &'a str,
     pub(super) effort: &'a str,
-    /// Speak OpenRouter's own extensions.
+    /// The request uses OpenRouter's own extensions.
     pub(super) openrouter: bool,
-    /// What the endpoint does not take.
+    /// The endpoint does not take these parameters.
     pub(super) without: Parameters,
 }
 
@@ -31,7 +31,8 @@ impl<'a> EndpointQuestion<'a> {
         !self.without.contains(parameter)
     }
 
-    /// With the form of the answer in words, where nothing else makes the model keep it.
+    /// Returns the instructions. They describe the form of the answer in words where nothing else makes the model keep
+    /// it.
     pub(super) fn instructions(self) -> Cow<'a, str> {
         let instructions = self.completion.instructions.as_str();
         let is_kept = self.takes(Parameter::Schema) && self.takes(Parameter::RequireParameters);
@@ -47,7 +48,8 @@ impl<'a> EndpointQuestion<'a> {
         self.takes(Parameter::Temperature).then(|| self.completion.purpose.temperature())
     }
 
-    /// Where all parameters are required, `none` would rule out the models that do not reason.
+    /// Returns the effort of reasoning. Where all parameters are required, `none` would rule out the models that do not
+    /// reason.
     pub(super) fn effort(self) -> Option<&'a str> {
         let is_ruled_out = self.effort == "none" && self.requires_parameters();
         Some(self.effort).filter(|_| self.takes(Parameter::Reasoning) && !is_ruled_out)
@@ -78,7 +80,7 @@ pub(super) struct Schema {
     pub(super) strict: bool,
 }
 
-/// What an answer says.
+/// The text of an answer, why it ended, and what it cost.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EndpointAnswer {
     pub(super) text: String,
@@ -86,7 +88,8 @@ pub(super) struct EndpointAnswer {
     pub(super) usage: Usage,
 }
 
-/// Far above the number of values in an answer. Read, a small value takes up to a hundred times its size in memory.
+/// The bound is far above the number of values in an answer. Once it is read, a small value takes up to a hundred times
+/// its size in memory.
 pub(super) const MAX_VALUES: usize = 50_000;
 
 /// Counts the values of a JSON document without making any.
@@ -104,12 +107,13 @@ pub(super) fn has_too_many_values(document: &[u8]) -> bool {
     values > MAX_VALUES
 }
 
-/// The same for JSON among prose, where nobody knows which quotes begin a text: what stands in texts is counted as well.
+/// Counts the same for JSON among prose, where nobody knows which quotes begin a text. The values in texts are counted
+/// as well.
 pub(super) fn may_have_too_many_values(text: &str) -> bool {
     text.bytes().filter(|byte| matches!(byte, b'[' | b'{' | b',')).count() > MAX_VALUES
 }
 
-/// An error, where one is said.
+/// Returns the error of an answer, where it names one.
 pub(super) fn error_in(value: &Value) -> Option<&Value> {
     let error = value.get("error")?;
     let said = match error {
@@ -120,7 +124,7 @@ pub(super) fn error_in(value: &Value) -> Option<&Value> {
     said.then_some(error)
 }
 
-/// Text, or the text of parts with one of these types.
+/// Returns a text, or joins the texts of parts with one of these types.
 pub(super) fn text_of(content: &Value, types: &[&str]) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -135,9 +139,9 @@ pub(super) fn text_of(content: &Value, types: &[&str]) -> String {
 const THOUGHT_BEGINS: &str = "<think>";
 const THOUGHT_ENDS: &str = "</think>";
 
-/// What a model thought aloud before it answered is no part of the answer. Without an end, all of it is thought. Where a
-/// template opened the thought, only its end is in the text: the first that is alone on its line outside of a block
-/// of code, or, where JSON is asked for and the text is none, the last.
+/// Cuts off what a model thought aloud before it answered, which is no part of the answer. Without an end, all of it is
+/// thought. Where a template opened the thought, only its end is in the text: the first that is alone on its line
+/// outside of a block of code, or, where JSON is asked for and the text is none, the last.
 pub(super) fn without_thinking(text: &str, is_structured: bool) -> &str {
     if text.trim_start().starts_with(THOUGHT_BEGINS) {
         return text.split_once(THOUGHT_ENDS).map_or("", |(_, answer)| answer.trim_start());
@@ -168,7 +172,7 @@ fn end_of_opened_thought(text: &str) -> Option<usize> {
     None
 }
 
-/// What is said, or else estimated, so that budgets hold with servers that count nothing.
+/// Returns the usage that is said, or else an estimate, so that budgets hold with servers that count nothing.
 pub(super) fn usage_of(usage: &Value, question: EndpointQuestion<'_>, text: &str) -> Usage {
     let mut usage = usage_said(usage);
     if usage.input_tokens == 0 {
@@ -180,12 +184,13 @@ pub(super) fn usage_of(usage: &Value, question: EndpointQuestion<'_>, text: &str
     usage
 }
 
-/// A refusal in the place of an answer. The model wrote it, so it costs what an answer of its length does.
+/// Makes a failure of a refusal in the place of an answer. The model wrote it, so it costs what an answer of its length
+/// does.
 pub(super) fn refused(refusal: &str, usage: &Value, question: EndpointQuestion<'_>) -> ProviderFailure {
     ProviderFailure::new(FailureClass::Refused, refusal).costing(usage_of(usage, question, refusal))
 }
 
-/// The counts under either naming; zero where nothing is said.
+/// Reads the counts under either naming. A count that is not said is zero.
 pub(super) fn usage_said(usage: &Value) -> Usage {
     let count = |names: [&str; 2]| names.iter().find_map(|name| whole(&usage[*name])).unwrap_or(0);
     let details = ["output_tokens_details", "completion_tokens_details"];
@@ -197,7 +202,7 @@ pub(super) fn usage_said(usage: &Value) -> Usage {
     }
 }
 
-/// More is no count of one answer, and would not add up.
+/// A larger number is no count of one answer, and would not add up.
 const MOST: u32 = u32::MAX;
 
 fn whole(value: &Value) -> Option<u64> {
