@@ -1,5 +1,8 @@
-//! Settings: what can be configured, read from all layers, checked, with the origin of every value. The keys and their
-//! bounds are in `keys`, where values come from in `layers`. Which provider a command can use is `provider`'s matter.
+//! The settings: everything that can be configured, read from all layers and checked, with the origin of every value.
+//! `keys` lists the keys and their bounds, `layers` reads the places that values come from, `workspace` and `checkout`
+//! decide what a checkout may set, and `provider` finds the key and says whether a command can use the provider.
+//!
+//! A section here is a table of the configuration. The settings of an actor are made of the sections in `bootstrap`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,10 +38,10 @@ pub use workspace::{CheckoutProposal, forget, proposal, proposed, store_default}
 
 use layers::Layer;
 
-/// `config/default.toml`: every key with its comment.
+/// The text of `config/default.toml`, which explains every key.
 pub const DEFAULTS: &str = include_str!("../config/default.toml");
 
-/// The effective values; units and bounds are in [`DEFAULTS`].
+/// The effective values. Their units and bounds are in [`DEFAULTS`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -63,16 +66,16 @@ pub struct Settings {
 #[serde(deny_unknown_fields)]
 pub struct LlmSection {
     pub provider: Provider,
-    /// Empty: the provider's own, see [`LlmSection::endpoint`].
+    /// An empty URL stands for the provider's own, see [`LlmSection::endpoint`].
     pub base_url: String,
     pub model: String,
     pub effort: String,
     pub max_output_tokens: u32,
     pub timeout_s: u64,
     pub requests_per_minute: u32,
-    /// Empty: none.
+    /// An empty path stands for no prompts of the user's own.
     pub prompts_dir: PathBuf,
-    /// With those of `prompts_dir` in their place.
+    /// The prompts, with those of `prompts_dir` in the place of the built-in ones.
     #[serde(skip)]
     pub prompts: Arc<Prompts>,
     pub models: LlmModelsSection,
@@ -81,7 +84,7 @@ pub struct LlmSection {
     pub simulated: SimulatedSection,
 }
 
-/// Of calls that are not drafts; empty: `llm.model`.
+/// The models of calls that are not drafts. An empty name stands for `llm.model`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LlmModelsSection {
@@ -163,9 +166,9 @@ pub struct WeightSection {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbeddingSection {
-    /// Empty: the built-in model.
+    /// An empty path stands for the built-in model.
     pub model_dir: PathBuf,
-    /// 0: one for each core.
+    /// Zero stands for one thread for each core.
     pub threads: usize,
 }
 
@@ -225,7 +228,7 @@ pub struct RedactionSection {
 #[serde(deny_unknown_fields)]
 pub struct TraceSection {
     pub files: bool,
-    /// Empty: in the data directory.
+    /// An empty path stands for the data directory.
     pub dir: PathBuf,
     pub retention_days: u32,
 }
@@ -234,9 +237,9 @@ pub struct TraceSection {
 #[serde(deny_unknown_fields)]
 pub struct WorkspaceSection {
     pub identity: Identity,
-    /// Empty: the name of the directory.
+    /// An empty name stands for the name of the directory.
     pub name: String,
-    /// Empty: none.
+    /// An empty team or organisation is none.
     pub team: String,
     pub org: String,
     /// Whether clients may write to the team and the organisation themselves.
@@ -258,11 +261,11 @@ pub enum Toolset {
     Learning,
     Workspace,
     Admin,
-    /// Every tool.
+    /// The group of every tool.
     All,
 }
 
-/// What happens when a client wants to erase something.
+/// What a server does when a client wants to erase something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Destructive {
@@ -276,7 +279,7 @@ pub enum Destructive {
 pub struct LogSection {
     pub level: LogLevel,
     pub format: LogFormat,
-    /// Empty: stderr.
+    /// An empty path stands for stderr.
     pub file: PathBuf,
 }
 
@@ -298,35 +301,36 @@ pub enum LogFormat {
     Json,
 }
 
-/// What loading gives: the settings, and how they came about.
+/// The result of loading: the settings, and how they came about.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     pub settings: Settings,
-    /// Every key in the order of [`DEFAULTS`].
+    /// Every key is there, in the order of [`DEFAULTS`].
     pub effective: Vec<Effective>,
-    /// The workspace of this invocation: `--workspace`, else the repository of the current directory, else the default
-    /// that was chosen, else the current directory.
+    /// The workspace of this invocation: that of `--workspace`, else the repository of the current directory, else the
+    /// default that was chosen, else the current directory.
     pub workspace: WorkspaceRef,
-    /// Which of these it was.
+    /// The one of these places that the workspace comes from.
     pub workspace_origin: String,
-    /// It was given with `--workspace`.
+    /// The workspace was given with `--workspace`.
     pub workspace_is_named: bool,
-    /// It was given with `--workspace`, or is the default that was chosen.
+    /// The workspace was given with `--workspace`, or is the default that was chosen.
     pub workspace_is_chosen: bool,
-    /// Every other project lies below it: why it is probably not what was meant.
+    /// The reason why the workspace is probably not what was meant, where every other project lies below it.
     pub too_wide: Option<String>,
-    /// What its checkout proposes.
+    /// The proposal of the workspace's checkout.
     pub proposal: Option<CheckoutProposal>,
-    /// Of the provider; none where there is none, or where the provider takes none.
+    /// The key of the provider. There is none where none is given, or where the provider takes none.
     pub api_key: Option<ApiKey>,
-    /// Why the key that is given cannot be used; there is no `api_key` then. Only what needs the key fails of it.
+    /// The reason why the key that is given cannot be used; there is no `api_key` then. Only what needs the key fails
+    /// of it.
     pub key_problem: Option<SettingProblem>,
-    /// Worth telling the user.
+    /// The warnings that the user should see.
     pub warnings: Vec<String>,
 }
 
 impl Loaded {
-    /// What the settings say of the workspace of this invocation; nothing where it is known by its id alone.
+    /// Returns what the settings say of the workspace of this invocation, or none where it is known by its id alone.
     pub fn root_name(&self) -> Option<RootName> {
         let WorkspaceRef::Root(root) = &self.workspace else { return None };
         let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -335,17 +339,17 @@ impl Loaded {
         (named.name.is_some() || named.team.is_some() || named.org.is_some()).then_some(named)
     }
 
-    /// All that is worth telling whoever works in this workspace.
+    /// Lists the warnings for whoever works in this workspace.
     pub fn all_warnings(&self) -> Vec<&str> {
         self.warnings.iter().chain(&self.too_wide).map(String::as_str).collect()
     }
 
-    /// Whether a key has its built-in value.
+    /// Says whether a key has its built-in value.
     pub fn is_default(&self, key: &str) -> bool {
         self.origin_of(key) == layers::BUILT_IN
     }
 
-    /// The layer that a value comes from.
+    /// Returns the layer that a value comes from.
     fn origin_of(&self, key: &str) -> String {
         let entry = self.effective.iter().find(|entry| entry.key == key);
         entry.map(|entry| entry.origin.clone()).unwrap_or_default()
@@ -355,7 +359,7 @@ impl Loaded {
 /// Reads and checks every layer.
 ///
 /// # Errors
-/// All problems of all layers at once.
+/// The error has all problems of all layers.
 pub fn load(sources: &SettingSources) -> Result<Loaded, SettingsError> {
     let mut problems = Vec::new();
     let below = [

@@ -10,7 +10,7 @@ use super::problem::SettingProblem;
 
 pub(super) const VARIABLE: &str = "OPENROUTER_API_KEY";
 pub(super) const VARIABLES: [&str; 2] = [OWN_VARIABLE, VARIABLE];
-/// Every environment variable that holds a key, or the path of a file that does.
+/// Each of these environment variables holds a key, or the path of a file that does.
 pub const SECRET_VARIABLES: [&str; 4] =
     [OWN_VARIABLE, "REASONING_BANK__LLM__API_KEY_FILE", VARIABLE, "OPENROUTER_API_KEY_FILE"];
 const OWN_VARIABLE: &str = "REASONING_BANK__LLM__API_KEY";
@@ -24,7 +24,7 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// None where nothing is given.
+    /// Takes a key, or none where the text is blank.
     pub(super) fn of(text: &str, origin: &str) -> Result<Option<Self>, SettingProblem> {
         let text = text.trim();
         if text.is_empty() {
@@ -42,7 +42,7 @@ impl ApiKey {
     }
 }
 
-/// Whether a key that goes to this URL can be read on the way. A private network is trusted as the machine is.
+/// Says whether nobody can read a key on the way to this URL. A private network is trusted as the machine is.
 pub(super) fn is_safe_over(url: &Url) -> bool {
     url.scheme() == "https" || is_private(url.host_str().unwrap_or_default())
 }

@@ -1,5 +1,6 @@
-//! What the file of a checkout may change. Whoever wrote the checkout is not the user: the file narrows what the user's
-//! own configuration allows, and what would change the ranking counts once the user has agreed to it.
+//! The part of the settings that the file of a checkout may change. Whoever wrote the checkout is not the user: the
+//! file narrows what the user's own configuration allows, and a change of the ranking counts only once the user has
+//! agreed to it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,10 +16,10 @@ use super::layers::{self, Layer};
 use super::show;
 use crate::store::files::{create_dir, write_synced};
 
-/// Keys of `retrieval` with the values that a checkout asks for.
+/// The keys of `retrieval` with the values that a checkout asks for.
 pub type CheckoutRanking = BTreeMap<String, serde_json::Value>;
 
-/// In the data directory: one file for each workspace whose ranking was agreed to.
+/// This folder of the data directory has one file for each workspace whose ranking was agreed to.
 const AGREED_DIR: &str = "agreed";
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ struct AgreedFile {
     ranking: CheckoutRanking,
 }
 
-/// What a file asks for of the keys that count after an agreement.
+/// Collects what a file asks for of the keys that count after an agreement.
 pub(super) fn ranking(layer: &Layer) -> CheckoutRanking {
     let keys = keys::KEYS.iter().filter(|key| key.in_checkout == InCheckout::Agreed);
     keys.filter_map(|key| Some((key.name.to_owned(), show::json(layer.value(key.name)?)))).collect()
@@ -51,7 +52,7 @@ pub(super) fn narrow(layer: &mut Layer, file: &Path, below: &[Layer], agreed: &C
     warnings
 }
 
-/// The value that counts, or why the one that is asked for does not.
+/// Returns the value that counts, or the reason why the one that is asked for does not.
 fn narrowed(
     rule: InCheckout,
     name: &str,
@@ -108,7 +109,7 @@ fn words(value: &ValueKind) -> Vec<&str> {
     words.collect()
 }
 
-/// The ranking that the user agreed to for the checkout at a root; none where nothing readable says so.
+/// Reads the ranking that the user agreed to for the checkout at a root. It is empty where nothing readable says so.
 pub fn agreed(data_dir: &Path, root: &str) -> CheckoutRanking {
     let read = layers::read(&agreed_file(data_dir, root)).ok();
     let file: Option<AgreedFile> = read.and_then(|text| serde_json::from_str(&text).ok());

@@ -1,4 +1,4 @@
-//! The keys there are, with the bounds of their values, and the bounds that hold between keys.
+//! The keys, the bounds of their values, and the bounds that hold between keys.
 
 use config::{Config, Value, ValueKind};
 use reasoning_bank_domain::learning::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
@@ -14,21 +14,21 @@ pub(super) struct SettingKey {
     pub(super) in_checkout: InCheckout,
 }
 
-/// How far the file at the workspace root may set a key. Whoever writes a checkout is not the user, so nothing in it may
-/// widen what the user's own configuration allows.
+/// The reach of the file at the workspace root over a key. Whoever writes a checkout is not the user, so nothing in it
+/// may widen what the user's own configuration allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InCheckout {
     /// The key is an error there.
     Never,
     /// The key describes the project and allows nothing.
     Freely,
-    /// Only to a number below the user's own.
+    /// The file may only set a number below the user's own.
     Lower,
-    /// Only to a number above the user's own.
+    /// The file may only set a number above the user's own.
     Higher,
-    /// Only to some of what the user's own list has.
+    /// The file may only set some of what the user's own list has.
     Fewer,
-    /// Only to the value that the user agreed to with `workspace trust`.
+    /// The file may only set the value that the user agreed to with `workspace trust`.
     Agreed,
 }
 
@@ -37,18 +37,18 @@ enum Rule {
     Whole(i64, i64),
     Number(f64, f64),
     Text,
-    /// Text of one line that people read; empty counts as not said.
+    /// The value is text of one line that people read. Empty text counts as not said.
     Label,
-    /// A path; empty counts as not set.
+    /// The value is a path. An empty path counts as not set.
     Directory,
-    /// Text that must not be blank.
+    /// The value is text that must not be blank.
     Name,
-    /// http or https, without a user name or password; empty counts as not said.
+    /// The value is an http or https URL without a user name or password. An empty one counts as not said.
     Url,
-    /// Never shown, nor kept among the other values.
+    /// The value is never shown, nor kept among the other values.
     Secret,
     OneOf(&'static [&'static str]),
-    /// A list of at least one of these.
+    /// The value is a list of at least one of these.
     SomeOf(&'static [&'static str]),
 }
 
@@ -63,10 +63,10 @@ const fn shared(name: &'static str, rule: Rule, in_checkout: InCheckout) -> Sett
     SettingKey { name, rule, in_checkout }
 }
 
-/// Stands for every toolset.
+/// This word stands for every toolset.
 pub(super) const ALL_TOOLSETS: &str = "all";
 
-/// In the order of `config/default.toml`, which says what they mean.
+/// The keys in the order of `config/default.toml`, which says what they mean.
 pub(super) const KEYS: &[SettingKey] = &[
     key("data_dir", Directory),
     key("llm.provider", OneOf(&["openrouter", "responses", "chat", "simulated", "none"])),
@@ -149,7 +149,7 @@ impl SettingKey {
         matches!((&self.rule, value), (Directory, ValueKind::String(path)) if path.is_empty())
     }
 
-    /// The value in the form the settings want, or what is wrong with it.
+    /// Returns the value in the form that the settings take, or what is wrong with it.
     pub(super) fn accept(&self, value: &toml::Value) -> Result<ValueKind, String> {
         match (&self.rule, value) {
             (Flag, toml::Value::Boolean(flag)) => Ok(ValueKind::Boolean(*flag)),
@@ -174,7 +174,7 @@ impl SettingKey {
         }
     }
 
-    /// The same for the text of an environment variable or a flag.
+    /// Does the same for the text of an environment variable or a flag.
     pub(super) fn accept_text(&self, text: &str) -> Result<ValueKind, String> {
         let typed = match self.rule {
             Flag => text.trim().parse().map(toml::Value::Boolean).ok(),
@@ -221,7 +221,7 @@ fn is_url(text: &str) -> bool {
     })
 }
 
-/// The bounds between keys, over the values that win. A key whose value is wrong by itself is already reported.
+/// Checks the bounds between keys, over the values that win. A key whose value is wrong by itself is already reported.
 pub(super) fn check_together(merged: &Config, problems: &mut Vec<SettingProblem>) {
     let wrong = |name: &str, problems: &[SettingProblem]| problems.iter().any(|problem| problem.key == name);
     for pool in ["matts.workers", "judge.concurrency"] {
@@ -264,7 +264,7 @@ fn number<'a>(merged: &'a Config, name: &str) -> Option<(f64, &'a str)> {
     }
 }
 
-/// The value of a key among the merged ones, and the layer it comes from.
+/// Finds the value of a key among the merged ones, and the layer it comes from.
 pub(super) fn at<'a>(merged: &'a Value, name: &str) -> Option<(&'a ValueKind, &'a str)> {
     let value = name.split('.').try_fold(merged, |value, part| match &value.kind {
         ValueKind::Table(table) => table.get(part),

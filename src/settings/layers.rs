@@ -1,4 +1,4 @@
-//! Where settings come from: the layers, each a list of keys and values with the place they stand in. A layer reports
+//! The layers that settings come from. Each is a list of keys and values with the place they stand in. A layer reports
 //! its problems and keeps what is right, so that all problems of all layers are told at once.
 
 use std::ffi::OsString;
@@ -12,22 +12,22 @@ use super::api_key::{ApiKey, SECRET_VARIABLES};
 use super::keys::{self, InCheckout, SettingKey};
 use super::problem::SettingProblem;
 
-/// The file at the workspace root.
+/// The name of the file at the workspace root.
 pub(super) const WORKSPACE_FILE: &str = ".reasoning-bank.toml";
 pub(super) const BUILT_IN: &str = "built-in";
 
 const ENVIRONMENT_PREFIX: &str = "REASONING_BANK__";
 
-/// What the layers are read from.
+/// Everything that the layers are read from.
 #[derive(Debug, Clone, Default)]
 pub struct SettingSources {
     pub environment: Vec<(OsString, OsString)>,
-    /// The current directory, absolute.
+    /// The path of the current directory is absolute.
     pub directory: PathBuf,
     pub home: Option<PathBuf>,
-    /// `$XDG_CONFIG_HOME`.
+    /// The value of `$XDG_CONFIG_HOME`.
     pub config_home: Option<PathBuf>,
-    /// `$XDG_DATA_HOME`.
+    /// The value of `$XDG_DATA_HOME`.
     pub data_home: Option<PathBuf>,
     pub flags: Flags,
 }
@@ -37,7 +37,7 @@ pub struct SettingSources {
 pub struct Flags {
     pub config: Option<PathBuf>,
     pub data_dir: Option<PathBuf>,
-    /// A path, or the 16 hex digits of an id.
+    /// The workspace is a path, or the 16 hex digits of an id.
     pub workspace: Option<String>,
     pub llm: Option<String>,
     pub verbose: u8,
@@ -45,7 +45,7 @@ pub struct Flags {
 }
 
 impl SettingSources {
-    /// Those of this process.
+    /// Takes the sources of this process.
     ///
     /// # Errors
     /// The current directory is gone or not readable.
@@ -62,14 +62,14 @@ impl SettingSources {
         })
     }
 
-    /// An environment variable; empty counts as not set.
+    /// Finds an environment variable. An empty one counts as not set.
     pub(super) fn variable(&self, name: &str) -> Option<&OsString> {
         let found = self.environment.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| value).filter(|value| !value.is_empty())
     }
 }
 
-/// Keys and values in the form the settings want, each with its origin.
+/// The keys and values of one place in the form that the settings take, each with its origin.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layer {
     values: Vec<(&'static str, Value)>,
@@ -95,7 +95,7 @@ impl Layer {
         self.api_key.as_ref()
     }
 
-    /// Takes a text out of it.
+    /// Takes a text out of the layer.
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
         let text = self.text(name).map(str::to_owned);
         self.values.retain(|(own, _)| *own != name);
@@ -113,7 +113,7 @@ impl Layer {
         self.values.iter().rev().find(|(own, _)| *own == name).map(|(_, value)| &value.kind)
     }
 
-    /// Puts what `decide` makes of a value in its place; without an answer the value is dropped.
+    /// Puts what `decide` makes of a value in its place. A value that `decide` answers nothing for is dropped.
     pub(super) fn filter_map(&mut self, mut decide: impl FnMut(&'static str, &ValueKind) -> Option<ValueKind>) {
         self.values.retain_mut(|(name, value)| match decide(name, &value.kind) {
             Some(kind) => {
@@ -139,7 +139,7 @@ pub(super) fn built_in(problems: &mut Vec<SettingProblem>) -> Layer {
     from_toml(super::DEFAULTS, BUILT_IN, |_| true, problems)
 }
 
-/// The data directory where nobody names one.
+/// Names the data directory where nobody else does.
 pub(super) fn data_home(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     let mut layer = Layer::default();
     if let (Some(home), Some(key)) = (&sources.data_home, keys::find("data_dir")) {
@@ -161,7 +161,7 @@ pub(super) fn workspace_file(path: &Path, problems: &mut Vec<SettingProblem>) ->
     from_file(path, false, |key| key.in_checkout != InCheckout::Never, problems)
 }
 
-/// The file that `--config` names.
+/// Reads the file that `--config` names.
 pub(super) fn config_flag(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     match &sources.flags.config {
         Some(path) => from_file(&sources.directory.join(path), true, |_| true, problems),
@@ -169,7 +169,7 @@ pub(super) fn config_flag(sources: &SettingSources, problems: &mut Vec<SettingPr
     }
 }
 
-/// The names that the systems this one follows have used.
+/// Reads the variables that the systems before this one have used.
 pub(super) fn seed_environment(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     const TRACES: &str = "REASONING_BANK_TRACES";
     const NAMES: [(&str, &str); 4] = [
@@ -190,7 +190,7 @@ pub(super) fn seed_environment(sources: &SettingSources, problems: &mut Vec<Sett
     layer
 }
 
-/// `REASONING_BANK__SECTION__KEY`.
+/// Reads the variables `REASONING_BANK__SECTION__KEY`.
 pub(super) fn environment(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     let mut layer = Layer::default();
     let mut own: Vec<(&str, &OsString)> = sources

@@ -1,13 +1,13 @@
-//! What is wrong with the settings: one problem names the key, what is wrong, and the layer it stands in.
+//! The problems of the settings. Each names the key, what is wrong, and the layer it stands in.
 
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingProblem {
-    /// The key, or the file when it could not be read as a whole.
+    /// The field holds the key, or the file when it could not be read as a whole.
     pub key: String,
     pub problem: String,
-    /// A file, an environment variable or a flag.
+    /// The layer is a file, an environment variable or a flag.
     pub layer: String,
 }
 
@@ -16,7 +16,7 @@ impl SettingProblem {
         Self { key: key.into(), problem: problem.to_string(), layer: layer.into() }
     }
 
-    /// Something the checks should have caught.
+    /// Wraps an error that the checks should have caught.
     pub(super) fn internal(error: config::ConfigError) -> Self {
         Self::new("configuration", error, "all layers")
     }
@@ -28,7 +28,7 @@ impl fmt::Display for SettingProblem {
     }
 }
 
-/// All problems at once; never empty.
+/// All problems at once. There is at least one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct SettingsError {
     pub problems: Vec<SettingProblem>,

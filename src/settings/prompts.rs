@@ -1,4 +1,4 @@
-//! The directory of the user's own prompts. What may stand in them is `domain::prompt`'s matter.
+//! The directory of the user's own prompts. `domain::prompt` decides what may stand in them.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(super) const KEY: &str = "llm.prompts_dir";
 /// A character has at most four bytes.
 const MAX_BYTES: u64 = 4 * PROMPT_MAX_CHARS as u64;
 
-/// The prompts that are built in, with those of a directory in their place. `layer` names the directory.
+/// Reads the built-in prompts, with those of a directory in their place. `layer` names the directory.
 pub(super) fn read(dir: &Path, layer: &str) -> Result<Prompts, Vec<SettingProblem>> {
     let problem =
         |path: &Path, problem: String| SettingProblem::new(KEY, format!("{} {problem}", path.display()), layer);

@@ -1,4 +1,5 @@
-//! Where the language model comes from, and whether a command can work with it. The models themselves are elsewhere.
+//! The provider of the language model: where its API is, which key it gets, and whether a command can work with it. The
+//! models themselves are in `llm`.
 
 use config::Config;
 use reqwest::Url;
@@ -31,7 +32,7 @@ impl Provider {
         }
     }
 
-    /// Where its API is, unless `llm.base_url` says so; none for what is no network.
+    /// Returns the URL of its API, which `llm.base_url` may replace. A provider that is no network has none.
     fn own_url(self) -> Option<&'static str> {
         match self {
             Self::Openrouter => Some("https://openrouter.ai/api/v1"),
@@ -42,7 +43,7 @@ impl Provider {
 }
 
 impl LlmSection {
-    /// The base of the provider's API; none where there is no network.
+    /// Returns the base of the provider's API, or none where there is no network.
     pub fn endpoint(&self) -> Option<Url> {
         let own = self.provider.own_url()?;
         let url = if self.base_url.is_empty() { own } else { &self.base_url };
@@ -50,12 +51,12 @@ impl LlmSection {
     }
 }
 
-/// Why a command that needs a model cannot start with the provider that is configured.
+/// The reason why a command that needs a model cannot start with the provider that is configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
     #[error("the provider openrouter ({origin}) needs a key, and {VARIABLE} is not set")]
     KeyMissing { origin: String },
-    /// `reason` in the provider's words.
+    /// The `reason` is in the provider's words.
     #[error("the provider openrouter rejected the key ({origin}): {reason}")]
     KeyRejected { origin: String, reason: String },
     #[error("there is no model to solve with: the provider is none ({origin})")]
@@ -97,7 +98,7 @@ impl ProviderError {
 }
 
 impl Loaded {
-    /// What the provider said of the key that is configured.
+    /// Makes the error of a key that the provider rejects.
     pub fn key_rejected(&self, reason: String) -> ProviderError {
         let origin = self.api_key.as_ref().map(|key| key.origin.clone()).unwrap_or_default();
         ProviderError::KeyRejected { origin, reason }
@@ -124,8 +125,8 @@ impl Loaded {
     }
 }
 
-/// The key for the provider that the settings name, where nobody can read it on the way there. None, too, where what the
-/// settings say of the provider is wrong.
+/// Finds the key for the provider that the settings name, where nobody can read it on the way there. There is none,
+/// too, where what the settings say of the provider is wrong.
 pub(super) fn usable_key(
     merged: &Config,
     sources: &SettingSources,

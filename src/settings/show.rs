@@ -11,7 +11,7 @@ use super::keys::{self, KEYS};
 pub struct Effective {
     pub key: String,
     pub value: serde_json::Value,
-    /// `built-in`, a file, an environment variable or a flag.
+    /// The origin is `built-in`, a file, an environment variable or a flag.
     pub origin: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which workspace is meant, and what its checkout proposes. What a workspace may read is not decided here.
+//! The workspace of an invocation, and the proposals of its checkout. What a workspace may read is not decided here.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,39 +14,39 @@ use super::problem::SettingProblem;
 use crate::project::{self, Identity};
 use crate::store::files::{create_dir, write_synced};
 
-/// In the data directory: the canonical root, or the id, of the workspace that `workspace switch` chose.
+/// This file of the data directory has the canonical root, or the id, of the workspace that `workspace switch` chose.
 const DEFAULT_FILE: &str = "default_workspace";
 
-/// What a checkout asks for and a person has to agree to.
+/// The wishes of a checkout that a person has to agree to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckoutProposal {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub org: Option<String>,
-    /// Keys and values of its own ranking.
+    /// The keys and values of the checkout's own ranking.
     #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
     pub ranking: CheckoutRanking,
-    /// Where it stands.
+    /// The file that makes the proposal.
     pub file: PathBuf,
 }
 
 /// The workspace of an invocation.
 pub(super) struct Meant {
     pub(super) workspace: WorkspaceRef,
-    /// How it came to be the one.
+    /// The way in which it came to be the workspace.
     pub(super) origin: String,
-    /// It was given with `--workspace`, or is the default that was chosen.
+    /// The workspace was given with `--workspace`, or is the default that was chosen.
     pub(super) is_chosen: bool,
-    /// What its file sets, and what it proposes.
+    /// The settings of its file, and the proposals in it.
     pub(super) file: Option<Layer>,
     pub(super) proposal: Option<CheckoutProposal>,
-    /// What its file asks for and does not get.
+    /// The wishes of its file that are not granted.
     pub(super) warnings: Vec<String>,
 }
 
-/// How a workspace is identified, and where the default one is kept, is decided by the user's layers alone, those `below`
-/// its file and those `above`. The file is held against those below; those above win in any case.
+/// Finds the workspace. How it is identified, and where the default one is kept, is decided by the user's layers alone:
+/// those `below` its file and those `above`. The file is held against those below; those above win in any case.
 pub(super) fn meant(
     sources: &SettingSources,
     below: &[Layer],
@@ -79,7 +79,7 @@ pub(super) fn meant(
     Some(meant)
 }
 
-/// What the checkout at a project root proposes.
+/// Reads what the checkout at a project root proposes.
 ///
 /// # Errors
 /// Its file holds what it may not, or cannot be read.
@@ -89,7 +89,7 @@ pub fn proposal(root: &Path) -> Result<Option<CheckoutProposal>, SettingsError> 
     if problems.is_empty() { Ok(proposal) } else { Err(SettingsError { problems }) }
 }
 
-/// The same where what else is wrong with the file is somebody else's matter.
+/// Reads the same, and passes over whatever else is wrong with the file.
 pub fn proposed(root: &Path) -> Proposed {
     match file_of(root, &mut Vec::new()).1 {
         Some(CheckoutProposal { team, org, .. }) => Proposed { team, org },
@@ -114,7 +114,7 @@ fn read_default(file: &Path) -> Result<String, String> {
     if text.is_empty() { Err("is empty; `workspace switch` writes it".to_owned()) } else { Ok(text.to_owned()) }
 }
 
-/// Stores the workspace that is meant where neither `--workspace` nor a repository says so. Returns the file.
+/// Stores the workspace that is used where neither `--workspace` nor a repository names one. It returns the file.
 ///
 /// # Errors
 /// The data directory cannot be written to.
