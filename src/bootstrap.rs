@@ -1,4 +1,5 @@
-//! From settings to a running bank: which store, which embedder, which model. What they do is theirs.
+//! Turns settings into a running bank: it chooses the store, the embedder and the language model, and starts the system
+//! on them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,22 +24,22 @@ use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Mode
 use crate::settings::{LlmSection, Loaded, Provider, Settings, self};
 use crate::store::{BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles};
 
-/// For the last checkpoint of the store.
+/// The store has this long for its last checkpoint.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 
-/// A running system over the data directory.
+/// A bank: a running system over the data directory.
 pub struct Bank {
     system: System,
     store: Opened,
     embedder: Arc<dyn Embedder>,
 }
 
-/// The store once it is open: a restarted StoreActor gets the same one, whose commits may still be under way.
+/// The store, once it is open. A restarted StoreActor gets the same one, whose commits may still be under way.
 type Opened = Arc<Mutex<Option<Arc<LanceStore>>>>;
 
 impl Bank {
-    /// Returns at once: the store opens and the embedding model loads behind it. `in_background`: it also works off the
-    /// jobs that wait, unless another process does.
+    /// Starts a bank and returns at once: the store opens and the embedding model loads behind it. With
+    /// `in_background`, it also works off the jobs that wait, unless another process does.
     pub async fn start(
         settings: &Settings,
         root_name: Option<RootName>,
@@ -63,13 +64,13 @@ impl Bank {
         self.system.handle()
     }
 
-    /// How much of the store is searched in memory; nothing before it is open.
+    /// Tells how much of the store is searched in memory. It is nothing before the store is open.
     pub async fn resident(&self) -> ResidentUse {
         self.store.lock().await.as_ref().map(|store| store.resident()).unwrap_or_default()
     }
 
-    /// Returns when the embedding model is loaded or has failed, at the latest after `limit`: for work that searches
-    /// once, and would search by words alone if it did not wait.
+    /// Returns when the embedding model is loaded or has failed, at the latest after `limit`. Work that searches once
+    /// waits for it, because it would search by words alone otherwise.
     pub async fn embedder_ready(&self, limit: Duration) {
         const LOOK_EVERY: Duration = Duration::from_millis(5);
         let known = async {
@@ -80,7 +81,7 @@ impl Bank {
         let _ = tokio::time::timeout(limit, known).await;
     }
 
-    /// Running tasks end, or are cancelled after `grace`; the store is closed last.
+    /// Stops the bank. Running tasks end, or are cancelled after `grace`; the store is closed last.
     pub async fn stop(self, grace: Duration) -> ShutdownReport {
         let report = self.system.stop(grace).await;
         if let Some(store) = self.store.lock().await.take()
@@ -117,13 +118,15 @@ fn trace_files(settings: &Settings) -> TraceFileOptions {
     TraceFileOptions { dir, write: traces.files, retention_days: traces.retention_days }
 }
 
-/// The model that is configured, and how to find out whether its provider takes the key, where that can be asked.
+/// The language model that is configured, and a check of its key where the provider can be asked.
 pub struct ChosenModel {
     pub model: Arc<dyn LanguageModel>,
     pub key_check: Option<KeyCheck>,
 }
 
 impl ChosenModel {
+    /// Chooses the model of the settings.
+    ///
     /// # Errors
     /// No connections can be made at all on this machine.
     pub fn of(loaded: &Loaded) -> Result<Self, ClientError> {

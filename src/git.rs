@@ -1,6 +1,6 @@
-//! The commits of a repository, as `git` tells them. A repository may be hostile: nothing that its configuration names is
-//! run, nothing is fetched, nothing is written, and how much is read and how long it takes is bounded. What follows from
-//! the commits is not decided here.
+//! The commits of a repository, as `git` tells them. A repository may be hostile: nothing that its configuration names
+//! is run, nothing is fetched and nothing is written, and how much is read and how long it takes is bounded. What
+//! follows from the commits is decided in the domain.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -14,17 +14,17 @@ use tokio::process::Command;
 
 use crate::settings::SECRET_VARIABLES;
 
-/// The newest commits that are read.
+/// At most this many commits are read, the newest first.
 const COMMITS_MAX: usize = 20_000;
-/// Of all that git says, and of what one commit does.
+/// The bound holds for all that git says, and for what one commit does.
 const OUTPUT_MAX_BYTES: u64 = 64 * 1024 * 1024;
 const MESSAGE_MAX_BYTES: usize = 64 * 1024;
 const SUBJECT_MAX_CHARS: usize = 120;
-/// Reverts that all commits together name; where there are more, no further commits are read.
+/// All commits together may name this many reverts. Where there are more, no further commits are read.
 const REVERTS_MAX: usize = 100_000;
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Programs that a repository's configuration could name are off.
+/// These settings turn off the programs that a repository's configuration could name.
 const SAFE: [&str; 10] = [
     "--no-pager",
     "--no-optional-locks",
@@ -38,8 +38,8 @@ const SAFE: [&str; 10] = [
     "log.showSignature=false",
 ];
 
-/// Every branch, local and remote, the tags, and where the work trees are; not what was put away. Of each commit its
-/// id, the dates of its author and of its committer, its parents, and its message, with a NUL at its end.
+/// Lists every branch, local and remote, the tags, and where the work trees are, but not what was put away. Each commit
+/// has its id, the dates of its author and of its committer, its parents, and its message, with a NUL at its end.
 const LOG: [&str; 12] = [
     "log",
     "-z",
@@ -61,14 +61,15 @@ pub(crate) enum GitError {
     Missing,
     #[error("git took longer than {} s", LIMIT.as_secs())]
     TimedOut,
-    /// In git's words.
+    /// The reason is in git's words.
     #[error("git cannot read it: {0}")]
     Refused(String),
     #[error("git cannot be run: {0}")]
     Io(#[from] std::io::Error),
 }
 
-/// The commits of the repository that holds `directory`; with `only_below` those that changed something below it.
+/// Reads the commits of the repository that holds `directory`, or with `only_below` those that changed something below
+/// it.
 pub(crate) async fn history(directory: &Path, only_below: bool) -> Result<History, GitError> {
     tokio::time::timeout(LIMIT, read(directory, only_below)).await.unwrap_or(Err(GitError::TimedOut))
 }
@@ -99,7 +100,8 @@ async fn read(directory: &Path, only_below: bool) -> Result<History, GitError> {
     Ok(History::new(log.commits, reaches_back_to))
 }
 
-/// Whether commits were left out when it was cloned. Where git cannot say, it cannot read the commits either.
+/// Says whether commits were left out when the repository was cloned. Where git cannot say, it cannot read the commits
+/// either.
 async fn is_shallow(directory: &Path) -> std::io::Result<bool> {
     let mut child = safe(directory).args(["rev-parse", "--is-shallow-repository"]).stderr(Stdio::null()).spawn()?;
     let mut answer = Vec::new();
@@ -146,10 +148,10 @@ fn safe(directory: &Path) -> Command {
 #[derive(Debug, Default)]
 struct Log {
     commits: Vec<Commit>,
-    /// When the last one that was read was committed. They come from new to old; the oldest date of all may be one that
-    /// somebody's clock made up.
+    /// The date at which the last commit that was read was committed. Commits come from new to old, and the oldest date
+    /// of all may be one that somebody's clock made up.
     last: Option<Timestamp>,
-    /// When the last one without parents was made. A shallow clone gives none to the commits at which it ends.
+    /// The date of the last commit without parents. A shallow clone gives none to the commits at which it ends.
     newest_root: Option<Timestamp>,
     /// There is more than was read.
     is_cut: bool,
@@ -162,7 +164,7 @@ impl Log {
     }
 }
 
-/// What git says of a commit.
+/// One commit, as git's log has it.
 struct LogEntry {
     commit: Commit,
     committed: Timestamp,
@@ -200,7 +202,8 @@ async fn commits(stdout: impl AsyncRead + Unpin) -> std::io::Result<Log> {
     }
 }
 
-/// What is before the next NUL, or before the end, as much as one commit may say of it; false where there is nothing.
+/// Reads what is before the next NUL, or before the end, as much as one commit may say. It returns false where there is
+/// nothing.
 async fn read_entry(stdout: &mut (impl AsyncBufRead + Unpin), entry: &mut Vec<u8>) -> std::io::Result<bool> {
     let mut any = false;
     loop {
@@ -221,7 +224,7 @@ async fn read_entry(stdout: &mut (impl AsyncBufRead + Unpin), entry: &mut Vec<u8
     }
 }
 
-/// None for what is no commit.
+/// Parses an entry of the log, or returns none for what is no commit.
 fn parse(entry: &str) -> Option<LogEntry> {
     let (head, message) = entry.split_once('\n').unwrap_or((entry, ""));
     let mut head = head.split(' ');
@@ -236,7 +239,7 @@ fn parse(entry: &str) -> Option<LogEntry> {
     Some(LogEntry { commit, committed, is_root })
 }
 
-/// The first line of what git complains of; all of it is read.
+/// Returns the first line of what git complains of. All of it is read.
 async fn complaint(stderr: Option<impl AsyncRead + Unpin>) -> String {
     const MOST: usize = 4 * 1024;
     let Some(mut stderr) = stderr else { return String::new() };

@@ -1,5 +1,5 @@
-//! JSON Lines, or one JSON array, read a thing at a time: memory is bounded by one line, and what is wrong is told by
-//! line and field, all of it up to a bound. Not here: what the things mean.
+//! JSON Lines, or one JSON array, read an item at a time. Memory is bounded by one line, and problems are told by line
+//! and field, all of them up to a bound. What the items mean is the matter of the caller.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
@@ -16,16 +16,16 @@ mod items;
 mod parallel;
 mod values;
 
-/// More than the longest memory with its vectors, or the trace of the longest solve.
+/// The bound is above the longest memory with its vectors, and above the trace of the longest solve.
 const THING_MAX_BYTES: usize = 16 * 1024 * 1024;
-/// What comes after as many problems is not looked at.
+/// The rest is not looked at after this many problems.
 const MOST_PROBLEMS: usize = 20;
 const UNTIL_FIELD: usize = 300;
 
-/// What is wrong with one thing.
+/// The problem of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ItemProblem {
-    /// Empty where no single field is to blame.
+    /// The field is empty where no single one is to blame.
     pub(crate) field: String,
     pub(crate) problem: String,
 }
@@ -36,10 +36,10 @@ impl ItemProblem {
     }
 }
 
-/// Where, and what.
+/// A problem with the place it is at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LocatedProblem {
-    /// `line 3`, or `item 3` of an array.
+    /// The place is `line 3`, or `item 3` of an array.
     place: String,
     what: ItemProblem,
 }
@@ -54,14 +54,14 @@ impl fmt::Display for LocatedProblem {
 #[derive(Debug)]
 pub(crate) enum ReadError {
     Io(io::Error),
-    /// It was read, and could not be taken.
+    /// The item was read, and could not be taken.
     NotTaken(io::Error),
-    /// At most 20, in order.
+    /// There are at most 20 problems, in order.
     Bad(Vec<LocatedProblem>),
 }
 
 impl fmt::Display for ReadError {
-    /// A problem a line.
+    /// Writes one problem a line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) | Self::NotTaken(error) => write!(f, "{error}"),
@@ -74,18 +74,18 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// Why `each` does not take a thing.
+/// The reason why `each` does not take an item.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It goes on with the next.
+    /// Reading goes on with the next item.
     Bad(Vec<ItemProblem>),
     Io(io::Error),
 }
 
-/// Hands every thing to `each`, together with its place. Blank lines are none.
+/// Hands every item to `each`, together with its place. Blank lines are no items.
 ///
 /// # Errors
-/// All problems, those of `each` included, once everything was looked at; or that reading failed.
+/// The error has all problems, those of `each` included, once everything was looked at. Or reading failed.
 pub(crate) fn read<T: DeserializeOwned>(
     source: impl Read,
     each: impl FnMut(&str, T) -> Result<(), Refusal>,
@@ -101,7 +101,8 @@ pub(crate) fn read<T: DeserializeOwned>(
     }
 }
 
-/// The first that is no white space, left where it is; none where a whole buffer is white space.
+/// Finds the first byte that is no white space, and leaves it where it is. There is none where a whole buffer is white
+/// space.
 fn first_byte(source: &mut impl BufRead) -> io::Result<Option<u8>> {
     let seen = source.fill_buf()?;
     Ok(seen.iter().copied().find(|byte| !byte.is_ascii_whitespace()))
@@ -184,13 +185,13 @@ fn too_long() -> ItemProblem {
     ItemProblem::new("", format!("has more than {THING_MAX_BYTES} bytes"))
 }
 
-/// The thing of a line.
+/// Parses the item of a line.
 fn thing_of<T: DeserializeOwned>(line: &[u8]) -> Result<T, ItemProblem> {
     let mut json = serde_json::Deserializer::from_slice(line);
     parsed(&mut json).and_then(|thing| json.end().map(|()| thing).map_err(|e| of_json("", &e)))
 }
 
-/// A thing, or the field that is wrong.
+/// Parses an item, or names the field that is wrong.
 pub(crate) fn parsed<'de, T, D>(deserializer: D) -> Result<T, ItemProblem>
 where
     T: DeserializeOwned,
@@ -211,7 +212,7 @@ fn of_json(field: &str, error: &serde_json::Error) -> ItemProblem {
     }
 }
 
-/// A parser quotes what it stumbles over, which may be long, or a secret.
+/// Cuts and scrubs the words of a parser: it quotes what it stumbles over, which may be long, or a secret.
 fn said(message: &str) -> String {
     let scrubbed = scrub(message).text;
     match scrubbed.char_indices().nth(UNTIL_FIELD) {

@@ -1,6 +1,12 @@
-//! Edges and adapters of ReasoningBank: command line, MCP, settings, LanceDB, the embedding model, models over
-//! HTTP. The rules are in
-//! `reasoning-bank-domain`, the supervised system in `reasoning-bank-actors`.
+//! The edges of ReasoningBank and the adapters of its ports. The rules are in `reasoning-bank-domain`, the search
+//! engine in `reasoning-bank-index`, the supervised system in `reasoning-bank-actors`; here they meet the world.
+//!
+//! In reading order: [`cli`] is where every command begins, and [`mcp`] where every call of an agent does. Both read
+//! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. A bank stands on three adapters:
+//! [`store`] keeps it in LanceDB, [`embed`] makes vectors, and [`llm`] asks language models over HTTP.
+//!
+//! `eval` measures a bank. `jsonl` reads the files of imports and of measurements, `git` reads the commits of a
+//! repository, [`telemetry`] writes the log, and `heap` keeps memory in bounds.
 
 #![recursion_limit = "256"]
 

@@ -1,5 +1,5 @@
 //! The project root of a path, which is the identity of a workspace: all work trees and subdirectories of a repository
-//! are one workspace. Files are read, no git process runs. What a workspace may do is not decided here.
+//! are one workspace. Files are read here, and no git process runs. What a workspace may do is not decided here.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 mod git;
 
-/// `workspace.identity`.
+/// The values of `workspace.identity`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Identity {
-    /// The repository that a path is in, else the directory.
+    /// The root is the repository that a path is in, or else the directory.
     #[default]
     Git,
-    /// The directory itself.
+    /// The root is the directory itself.
     Path,
 }
 
@@ -30,8 +30,9 @@ pub enum ProjectError {
     NotUtf8(PathBuf),
 }
 
-/// The project root of `path`, canonical. A relative path is one below `base`, a file stands for its directory. A path
-/// that does not exist is resolved as far as it does: it names a workspace that nobody has written to.
+/// Finds the canonical project root of `path`. A relative path is one below `base`, and a file stands for its
+/// directory. A path that does not exist is resolved as far as it does: it names a workspace that nobody has written
+/// to.
 pub fn root(path: &Path, base: &Path, identity: Identity) -> Result<String, ProjectError> {
     if path.as_os_str().is_empty() {
         return Err(ProjectError::Empty);
@@ -46,18 +47,18 @@ pub fn root(path: &Path, base: &Path, identity: Identity) -> Result<String, Proj
     root.to_str().map(str::to_owned).ok_or_else(|| ProjectError::NotUtf8(root.clone()))
 }
 
-/// The top of the work tree that holds a path: of a linked one another directory than its project root. None outside of
-/// work trees.
+/// Finds the top of the work tree that holds a path, or none outside of work trees. That of a linked work tree is
+/// another directory than its project root.
 pub fn work_tree(path: &Path) -> Option<PathBuf> {
     git::work_tree(&path.canonicalize().ok()?)
 }
 
-/// Whether a directory lies in a repository.
+/// Says whether a directory lies in a repository.
 pub fn in_repository(directory: &Path) -> bool {
     directory.canonicalize().is_ok_and(|directory| git::root(&directory).is_some())
 }
 
-/// A workspace as a user names it: the 16 hex digits of an id, or a path.
+/// Resolves a workspace as a user names it: by the 16 hex digits of an id, or by a path.
 pub fn workspace(text: &str, base: &Path, identity: Identity) -> Result<WorkspaceRef, ProjectError> {
     match text.parse::<WorkspaceId>() {
         Ok(id) if !base.join(text).exists() => Ok(WorkspaceRef::Id(id)),
@@ -65,9 +66,9 @@ pub fn workspace(text: &str, base: &Path, identity: Identity) -> Result<Workspac
     }
 }
 
-/// The one among `registered` that an id or a path names: for what changes or removes a workspace, where a slip of the
-/// pen must not hit another one. A path means the root that was registered under it, even if nothing is there any more;
-/// the repository around it only where there is something.
+/// Finds the one among `registered` that an id or a path names. It serves what changes or removes a workspace, where a
+/// slip of the pen must not hit another one. A path means the root that was registered under it, even if nothing is
+/// there any more; it means the repository around it only where there is something.
 pub fn registered<'a>(
     text: &str,
     base: &Path,
@@ -83,12 +84,13 @@ pub fn registered<'a>(
     Ok(of_root(&exact).or_else(|| of_root(&root).filter(|_| base.join(text).exists())))
 }
 
-/// Whether every other project lies below a root: the file system's, or the home directory or one that it is in.
+/// Says whether every other project lies below a root, as below that of the file system, the home directory or one that
+/// this is in.
 pub fn is_too_wide(root: &str, home: Option<&Path>) -> bool {
     is_file_system(root) || home.is_some_and(|home| home.starts_with(root))
 }
 
-/// Why a root is probably not what was meant, if so.
+/// Explains why a root is probably not what was meant, if so.
 pub fn warning(root: &str, home: Option<&Path>) -> Option<String> {
     let what = match (is_file_system(root), is_home(root, home)) {
         (true, _) => "the root of the file system",
@@ -108,7 +110,7 @@ fn is_home(root: &str, home: Option<&Path>) -> bool {
     home.is_some_and(|home| home.canonicalize().is_ok_and(|home| home == Path::new(root)))
 }
 
-/// The canonical form of the part of an absolute path that exists, and the part that does not.
+/// Splits an absolute path into the canonical form of the part that exists, and the part that does not.
 fn resolve(path: &Path) -> Result<(PathBuf, PathBuf), ProjectError> {
     let mut rest = Vec::new();
     let mut existing = lexical(path);
@@ -127,7 +129,8 @@ fn resolve(path: &Path) -> Result<(PathBuf, PathBuf), ProjectError> {
     }
 }
 
-/// Without `..` behind parts that do not exist; behind parts that do, `..` is the file system's matter (symlinks).
+/// Removes `..` behind parts that do not exist. Behind parts that do, `..` is the matter of the file system and its
+/// symlinks.
 fn lexical(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

@@ -1,5 +1,5 @@
-//! Logs: to stderr or a file, as text or JSON, every line without secrets. Never to stdout, which belongs to protocols
-//! and answers. What is said is the matter of who says it; the spans are in `actors/src/spans.rs`.
+//! The log, to stderr or a file, as text or JSON, with every line free of secrets. It never goes to stdout, which
+//! belongs to protocols and answers. The spans are in `actors/src/spans.rs`.
 
 mod line;
 mod stderr;
@@ -25,7 +25,7 @@ pub struct TelemetryError {
     cause: io::Error,
 }
 
-/// For a stderr that nobody reads.
+/// Flushing waits this long for a stderr that nobody reads.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
 /// Starts logging for the whole process; the first call counts. `level` is in force instead of `log.level`. From then on
@@ -65,10 +65,11 @@ pub fn flush() {
     stderr::flush(FLUSH_LIMIT);
 }
 
-/// Warns of every partition of an index that none of some new rows is in, as it is with few.
+/// This target warns of every partition of an index that none of some new rows is in, as it is with few.
 const CHATTY: &str = "lance::index::vector::builder";
 
-/// Libraries speak from warnings on: rmcp logs whole messages, with the text of memories, and the database logs much.
+/// Lets libraries speak from warnings on: rmcp logs whole messages, with the text of memories, and the database logs
+/// much.
 fn targets(level: LogLevel) -> Targets {
     let level = match level {
         LogLevel::Off => LevelFilter::OFF,
@@ -83,7 +84,8 @@ fn targets(level: LogLevel) -> Targets {
     Targets::new().with_default(library).with_target(CHATTY, chatty).with_target("reasoning_bank", level)
 }
 
-/// Its directory is made where it is missing. Logs can hold what users work on: only the owner may read them.
+/// Opens the log file, and makes its directory where it is missing. Logs can hold what users work on, so only the owner
+/// may read them.
 fn file(path: &Path) -> Result<File, TelemetryError> {
     let (mut directory, mut options) = (DirBuilder::new(), OpenOptions::new());
     directory.recursive(true);

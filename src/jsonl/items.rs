@@ -1,15 +1,15 @@
-//! Cuts a JSON array into its items, each as the bytes it is written in, so that one item at a time is parsed.
+//! Cuts a JSON array into its items. Each stays the bytes that it is written in, so that one item at a time is parsed.
 
 use std::io::{self, BufRead};
 
-/// What comes next in an array.
+/// The next thing in an array.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A whole item, in the buffer.
+    /// A whole item is in the buffer.
     Item,
-    /// An item of more bytes than allowed; nothing can be read behind it.
+    /// The item has more bytes than allowed. Nothing can be read behind it.
     TooLong,
-    /// What is wrong with the array; nothing can be read behind it.
+    /// The array is broken in this way. Nothing can be read behind it.
     Broken(&'static str),
     End,
 }
@@ -24,16 +24,16 @@ pub(super) struct Items<R> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     BeforeArray,
-    /// Behind the bracket that opens the array.
+    /// The reader is behind the bracket that opens the array.
     First,
-    /// Behind a comma.
+    /// The reader is behind a comma.
     Item,
-    /// Behind an item that the source ended with.
+    /// The reader is behind an item that the source ended with.
     NoEnd,
     Behind,
 }
 
-/// Where within an item a byte stands.
+/// The place of a byte within an item.
 #[derive(Default)]
 struct Within {
     depth: usize,
@@ -42,7 +42,7 @@ struct Within {
 }
 
 impl Within {
-    /// Whether this byte ends the item.
+    /// Says whether this byte ends the item.
     fn is_ended_by(&mut self, byte: u8) -> bool {
         if self.string {
             self.string = self.escaped || byte != b'"';
@@ -114,7 +114,7 @@ impl<R: BufRead> Items<R> {
         }
     }
 
-    /// The next byte that is no white space.
+    /// Finds the next byte that is no white space.
     fn byte(&mut self) -> io::Result<Option<u8>> {
         loop {
             let seen = self.source.fill_buf()?;

@@ -1,5 +1,6 @@
-//! The same on several threads: one cuts the source into chunks, others make things of them, and the caller takes what
-//! came of it, in the order of the source. Memory is bounded by a few chunks for each thread.
+//! Reads JSON Lines or an array on several threads. One cuts the source into chunks, others make something of their
+//! items, and the caller takes the results in the order of the source. Memory is bounded by a few chunks for each
+//! thread.
 
 use std::thread;
 use std::io::{BufRead, BufReader, Read, self};
@@ -11,31 +12,32 @@ use serde::de::DeserializeOwned;
 use super::{ItemProblem, LocatedProblem, MOST_PROBLEMS, ReadError, THING_MAX_BYTES, first_byte, thing_of, too_long};
 use super::items::{Items, Next};
 
-/// Of one chunk, unless a single thing is longer.
+/// A chunk has this many bytes, unless a single item is longer.
 const CHUNK_BYTES: usize = 256 * 1024;
-/// Chunks that wait for each thread, and that wait to be taken from it.
+/// This many chunks wait for each thread, and this many wait to be taken from it.
 const WAITING: usize = 2;
 
 enum WorkItem {
-    /// Whole lines, with the number of the first.
+    /// The chunk has whole lines, with the number of the first.
     Lines(u64, Vec<u8>),
-    /// Items of an array, with the number of the first.
+    /// The chunk has items of an array, with the number of the first.
     Items(u64, Vec<Vec<u8>>),
     Problems(Vec<LocatedProblem>),
     Failure(io::Error),
 }
 
-/// What came of one thing.
+/// The result of one item.
 enum Made<R> {
     Done(R),
     Problems(Vec<LocatedProblem>),
     Failure(io::Error),
 }
 
-/// Makes something of every thing with `make`, on all cores, and hands it to `take`, in order. Blank lines are none.
+/// Makes something of every item with `make`, on all cores, and hands the results to `take`, in order. Blank lines are
+/// no items.
 ///
 /// # Errors
-/// As [`super::read`], or that `take` failed; what comes after the first problem is not taken.
+/// The errors are those of [`super::read`], or `take` failed. Nothing after the first problem is taken.
 pub(crate) fn read_on_all_cores<T: DeserializeOwned, R: Send>(
     source: impl Read + Send,
     make: impl Fn(T) -> Result<R, Vec<ItemProblem>> + Sync,
@@ -109,21 +111,21 @@ fn made<T, R>(place: &str, thing: Result<T, ItemProblem>, make: &impl Fn(T) -> R
     }
 }
 
-/// Ends when nobody takes what it cuts.
+/// Cuts a source into chunks, until nobody takes them any more.
 struct Cutter {
     chunks: Vec<SyncSender<WorkItem>>,
     next: usize,
 }
 
 impl Cutter {
-    /// False when nobody takes it.
+    /// Hands out a chunk. It returns false when nobody takes it.
     fn put(&mut self, chunk: WorkItem) -> bool {
         let sender = &self.chunks[self.next];
         self.next = (self.next + 1) % self.chunks.len();
         sender.send(chunk).is_ok()
     }
 
-    /// Whole lines, to the first that is too long.
+    /// Cuts whole lines, up to the first that is too long.
     fn lines(&mut self, mut source: impl BufRead) -> io::Result<()> {
         let (mut text, mut first, mut number) = (Vec::with_capacity(CHUNK_BYTES), 1, 0_u64);
         loop {
@@ -151,7 +153,7 @@ impl Cutter {
         }
     }
 
-    /// Whole items, to the first that is too long or behind which nothing can be read.
+    /// Cuts whole items, up to the first that is too long or behind which nothing can be read.
     fn array(&mut self, source: impl BufRead) -> io::Result<()> {
         let mut array = Items::new(source, THING_MAX_BYTES);
         let (mut items, mut bytes, mut first) = (Vec::new(), 0, 1);

@@ -1,6 +1,6 @@
-//! JSON values of which nobody knows yet what they are, no more of them than allowed: a value takes some hundred bytes of
-//! memory, and a text may have one in every two of its own. A field that is given twice is refused: which one counts
-//! would be a matter of the reader.
+//! JSON values of an unknown form, and no more of them than allowed: a value takes some hundred bytes of memory, and a
+//! text may have one in every two of its own. A field that is given twice is refused, because which one counts would be
+//! a matter of the reader.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Room for `max` values, those inside of others included.
+    /// Makes room for `max` values, those inside of others included.
     pub(crate) fn at_most(max: usize) -> Self {
         Self { max, left: max }
     }

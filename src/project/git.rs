@@ -1,23 +1,23 @@
-//! Finds the repository a directory belongs to, by the files git leaves. Every link from a directory to a repository
-//! elsewhere counts only if the repository points back: an unpacked archive must not claim another project's memories
-//! with a forged `.git` file.
+//! Finds the repository that a directory belongs to, by the files that git leaves. Every link from a directory to a
+//! repository elsewhere counts only if the repository points back: an unpacked archive must not claim another project's
+//! memories with a forged `.git` file.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The root of the repository that holds `directory` (canonical); none outside of one.
+/// Finds the root of the repository that holds `directory`, which is canonical. There is none outside of one.
 pub(super) fn root(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().find_map(root_at)
 }
 
-/// The top of the work tree that holds `directory` (canonical).
+/// Finds the top of the work tree that holds `directory`, which is canonical.
 pub(super) fn work_tree(directory: &Path) -> Option<PathBuf> {
     let top = directory.ancestors().find(|ancestor| root_at(ancestor).is_some())?;
     (!is_git_dir(top)).then(|| top.to_owned())
 }
 
-/// The root, if `directory` is the top of a work tree or a git directory.
+/// Returns the root if `directory` is the top of a work tree or a git directory.
 fn root_at(directory: &Path) -> Option<PathBuf> {
     let link = directory.join(".git");
     if is_git_dir(&link) {
@@ -29,7 +29,8 @@ fn root_at(directory: &Path) -> Option<PathBuf> {
     is_git_dir(directory).then(|| root_of_git_dir(directory))
 }
 
-/// The root of a work tree whose `.git` is a file: a linked work tree, a submodule, or a git directory kept elsewhere.
+/// Finds the root of a work tree whose `.git` is a file: a linked work tree, a submodule, or a git directory kept
+/// elsewhere.
 fn root_of_link(work_tree: &Path) -> Option<PathBuf> {
     let git_dir = linked_git_dir(work_tree)?;
     if let Some(common) = common_of_linked(&git_dir) {
@@ -47,13 +48,13 @@ fn root_of_link(work_tree: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The root of a directory that is a git directory itself.
+/// Finds the root of a directory that is a git directory itself.
 fn root_of_git_dir(git_dir: &Path) -> PathBuf {
     root_of_common(&common_of_linked(git_dir).unwrap_or_else(|| git_dir.to_owned()))
 }
 
-/// The root of the repository whose common directory this is: its parent where it is named `.git`, the work tree it
-/// names where that one points back (submodules), else itself (bare).
+/// Finds the root of the repository whose common directory this is: its parent where it is named `.git`, the work tree
+/// it names where that one points back (submodules), or else itself (bare).
 fn root_of_common(common: &Path) -> PathBuf {
     if common.file_name().is_some_and(|name| name == ".git")
         && let Some(parent) = common.parent()
@@ -65,20 +66,20 @@ fn root_of_common(common: &Path) -> PathBuf {
         .unwrap_or_else(|| common.to_owned())
 }
 
-/// The common directory, if this is the git directory of a linked work tree: `<common>/worktrees/<name>`.
+/// Returns the common directory if this is the git directory of a linked work tree: `<common>/worktrees/<name>`.
 fn common_of_linked(git_dir: &Path) -> Option<PathBuf> {
     let common = git_dir.join(read(&git_dir.join("commondir"))?).canonicalize().ok()?;
     (git_dir.parent()? == common.join("worktrees") && is_git_dir(&common)).then_some(common)
 }
 
-/// The git directory that the `.git` file of a work tree names.
+/// Reads the git directory that the `.git` file of a work tree names.
 fn linked_git_dir(work_tree: &Path) -> Option<PathBuf> {
     let text = read(&work_tree.join(".git"))?;
     let git_dir = work_tree.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
     git_dir.is_dir().then_some(git_dir)
 }
 
-/// `core.worktree` of a git directory's configuration, canonical.
+/// Reads `core.worktree` of a git directory's configuration as a canonical path.
 fn configured_work_tree(git_dir: &Path) -> Option<PathBuf> {
     let config = read(&git_dir.join("config"))?;
     let mut in_core = false;
@@ -101,7 +102,7 @@ fn is_git_dir(path: &Path) -> bool {
     path.join("HEAD").is_file() && (has_objects || path.join("commondir").is_file())
 }
 
-/// The text of a small file, trimmed; none for what is no small regular UTF-8 file.
+/// Reads a small file and trims its text. It returns none for what is no small regular UTF-8 file.
 fn read(path: &Path) -> Option<String> {
     const MAX_BYTES: u64 = 256 * 1024;
     let meta = path.metadata().ok()?;

@@ -1,5 +1,5 @@
 //! A line of the log on its way out: without secrets, of bounded length, in one piece. Everything that is stored, sent
-//! or answered is scrubbed where it comes in; this is the belt for what a log line picks up on another way.
+//! or answered is scrubbed where it comes in. This writer catches what a log line picks up on another way.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use reasoning_bank_domain::safety::secrets::{Scrub, redact};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// In bytes; a longer line is left out, and the log says so.
+/// The bound is in bytes. A longer line is left out, and the log says so.
 const MAX_LINE: usize = 64 * 1024;
 
-/// Where lines go.
+/// Makes writers for the lines that go to `to`.
 pub(super) struct Lines<W> {
     to: W,
     json: bool,
@@ -57,7 +57,7 @@ fn clean(line: &str, json: bool) -> Cow<'_, str> {
     if json { clean_strings(line) } else { Cow::Owned(escaped_but_colours(&redact(line).text)) }
 }
 
-/// The colours are those of the log itself, on a terminal; all else that nobody sees is written out.
+/// Writes out everything that nobody sees, but for the colours of the log itself on a terminal.
 fn escaped_but_colours(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for (n, part) in line.split("\u{1b}[").enumerate() {
@@ -73,7 +73,7 @@ fn escaped_but_colours(line: &str) -> String {
     out
 }
 
-/// String by string: so the line stays JSON, and what is escaped in it is seen as it was.
+/// Cleans string by string, so that the line stays JSON, and what is escaped in it is seen as it was.
 fn clean_strings(line: &str) -> Cow<'_, str> {
     let Ok(mut value) = serde_json::from_str::<Value>(line) else { return Cow::Owned(left_out(line.len(), true)) };
     match value.scrub().is_nothing() {

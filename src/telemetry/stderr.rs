@@ -1,6 +1,6 @@
-//! stderr that never holds up who logs. A client of a server may leave stderr unread: once the pipe is full, a write
-//! would block, and with it the server. So lines wait in a bounded queue for a thread of its own; while that is full,
-//! lines are dropped, and counted.
+//! A stderr that never holds up who logs. A client of a server may leave stderr unread: once the pipe is full, a write
+//! would block, and with it the server. So lines wait in a bounded queue for a thread of its own; while the queue is
+//! full, lines are dropped and counted.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ static DROPPED: AtomicU64 = AtomicU64::new(0);
 
 enum Item {
     Line(Vec<u8>),
-    /// Answered when everything before it is written.
+    /// The item is answered when everything before it is written.
     Flush(SyncSender<()>),
 }
 
@@ -27,6 +27,8 @@ pub(super) struct QueuedStderr {
 }
 
 impl QueuedStderr {
+    /// Starts the thread that writes.
+    ///
     /// # Errors
     /// There is no thread to be had.
     pub(super) fn start() -> io::Result<Self> {
