@@ -1,5 +1,9 @@
-//! The Model Context Protocol edge: the tools that agents call, over stdio. Both the handshake revisions up to
-//! 2025-11-25 and the stateless 2026-07-28 are served by one handler. Only this module knows rmcp.
+//! The Model Context Protocol edge: the tools that agents call, over stdio. One handler serves both the handshake
+//! revisions up to 2025-11-25 and the stateless 2026-07-28. Only this module knows rmcp.
+//!
+//! `tools` has a file for each tool, `calls` is what a tool may use of the server, and `arguments` and `schema` are its
+//! form. `server` is the handler, `options` what it is started with; `session`, `transport`, `lines` and `head` carry
+//! its messages.
 
 mod arguments;
 mod binding;
@@ -27,8 +31,8 @@ use reasoning_bank_actors::system::SystemHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Serves the client at the other end of stdin and stdout until it closes its end, or until `end` is cancelled, which
-/// counts as the same. Starts answering at once: nothing
-/// waits for the store, the embedding model or the language model before a call needs them.
+/// counts as the same. It answers at once: nothing waits for the store, the embedding model or the language model
+/// before a call needs them.
 pub async fn serve_stdio(
     system: SystemHandle,
     options: McpOptions,

@@ -1,5 +1,5 @@
-//! The arguments of a tool call, held against the tool's own schema: that is the one place where bounds are written.
-//! Every problem is an error that names the argument and what it may be. What a tool does with them is its own matter.
+//! The arguments of a tool call are held against the tool's own schema, which is the one place where bounds are
+//! written. Every problem is an error that names the argument and what it may be.
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::safety::secrets::scrub;
@@ -7,14 +7,15 @@ use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Whoever judges an argument, nobody looks at more of it: to look through a million tags takes seconds. No schema allows
-/// as much.
+/// Nobody looks at more of an argument than this, whoever judges it: to look through a million tags takes seconds. No
+/// schema allows as much.
 const ITEMS_MOST: usize = 1_000;
 const CHARS_MOST: usize = 1_000_000;
-/// How much of a name or a word from a client is repeated to it.
+/// This much of a name or a word from a client is repeated to it.
 const SHOWN_CHARS: usize = 60;
 
-/// `judged_elsewhere` are the arguments whose presence and length somebody with a better answer checks.
+/// Reads the arguments of a call. `judged_elsewhere` are those whose presence and length somebody with a better answer
+/// checks.
 pub(super) fn extract<T: DeserializeOwned>(
     schema: &JsonObject,
     arguments: Option<JsonObject>,
@@ -27,7 +28,7 @@ pub(super) fn extract<T: DeserializeOwned>(
         .map_err(|error| Error::invalid(error.path().to_string(), shown(&error.inner().to_string())))
 }
 
-/// Clients send null for what they leave out.
+/// Drops nulls, which clients send for what they leave out.
 fn drop_nulls(object: &mut JsonObject) {
     object.retain(|_, value| !value.is_null());
     object.values_mut().for_each(drop_nulls_inside);
@@ -41,7 +42,7 @@ fn drop_nulls_inside(value: &mut Value) {
     }
 }
 
-/// Knows as much of JSON Schema as the schemas of arguments use.
+/// A check that knows as much of JSON Schema as the schemas of arguments use.
 struct Check<'a> {
     judged_elsewhere: &'a [&'a str],
 }
@@ -121,14 +122,14 @@ impl Check<'_> {
         }
     }
 
-    /// An argument, or what is inside of it.
+    /// Says whether somebody else judges an argument, or what is inside of it.
     fn is_judged_elsewhere(&self, path: &str) -> bool {
         let argument = path.split(['.', '[']).next().unwrap_or(path);
         self.judged_elsewhere.contains(&argument)
     }
 }
 
-/// What a value may be, in words.
+/// Says in words what a value may be.
 fn expected(schema: &Value) -> String {
     let bounds = |min: &str, max: &str| match (schema.get(min), schema.get(max)) {
         (Some(min), Some(max)) => format!(" from {min} to {max}"),
@@ -173,7 +174,7 @@ fn found(value: &Value) -> String {
     }
 }
 
-/// Scrubbed before it is cut: half a secret is not seen as one.
+/// Scrubs a text before it is cut, because half a secret is not seen as one.
 fn shown(text: &str) -> String {
     let text = &*scrub(text).text;
     match text.char_indices().nth(SHOWN_CHARS) {

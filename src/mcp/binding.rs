@@ -1,5 +1,5 @@
-//! Which workspace a session is bound to. A session is bound to one: from its start, or by the first thing that says which
-//! project it is for. What was learned in one project so never reaches another because a text asks for it.
+//! The workspace that a session is bound to. A session is bound to one: from its start, or by the first thing that says
+//! which project it is for. What was learned in one project so never reaches another because a text asks for it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -18,7 +18,8 @@ impl Binding {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Binds a session that is not bound yet. Answers what it is bound to then: of two calls at once the first one binds.
+    /// Binds a session that is not bound yet, and returns what it is bound to then. Of two calls at once the first one
+    /// binds.
     pub(super) fn bind(&self, workspace: WorkspaceRef) -> WorkspaceRef {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(workspace).clone()
     }

@@ -1,4 +1,4 @@
-//! Failures as the model sees them: a tool error whose document says what went wrong, what to do about it, and whether
+//! Failures as the model sees them: the document of a tool error says what went wrong, what to do about it, and whether
 //! to try again. The codes and hints are the error's own.
 
 use reasoning_bank_actors::error::Error;
@@ -19,7 +19,7 @@ struct ToolFailure<'a> {
     budget: Option<SpentBudget<'a>>,
 }
 
-/// What was spent before the budget ran out, and what it bought.
+/// The tokens that were spent before the budget ran out, and the best solution that they bought.
 #[derive(Serialize)]
 struct SpentBudget<'a> {
     used: u64,

@@ -1,4 +1,4 @@
-//! As much of a message as it takes to refuse it under its id, read without building any of the rest.
+//! The head of a message: as much of it as it takes to refuse it under its id, read without building any of the rest.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 #[derive(Debug, PartialEq)]
 pub(super) struct Head {
     pub(super) id: Option<RequestId>,
-    /// It names a method: with an id it is a request, without one a notification.
+    /// The message names a method: with an id it is a request, without one a notification.
     pub(super) is_call: bool,
 }
 
@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for Head {
     }
 }
 
-/// A number or a string; anything else is no id.
+/// A number or a string. Anything else is no id.
 struct Id(Option<RequestId>);
 
 impl<'de> Deserialize<'de> for Id {

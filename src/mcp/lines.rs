@@ -1,4 +1,4 @@
-//! Lines of bounded length out of a stream of bytes. What the lines mean is `transport`'s matter.
+//! Lines of bounded length out of a stream of bytes. `transport` says what the lines mean.
 
 use std::io;
 
@@ -7,23 +7,23 @@ use tokio_util::codec::Decoder;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum InputLine {
-    /// Without its line end, be it LF or CRLF.
+    /// The line is without its end, be it LF or CRLF.
     Whole(Bytes),
-    /// Longer than allowed; it was skipped as it came in.
+    /// The line is longer than allowed, and was skipped as it came in.
     TooLong { bytes: usize },
 }
 
 #[derive(Debug)]
 pub(super) struct LineDecoder {
     max: usize,
-    /// How much of the buffer is known to hold no line end.
+    /// This much of the buffer is known to hold no line end.
     scanned: usize,
-    /// How much of the present line was skipped; above 0 for a line that is too long.
+    /// This much of the present line was skipped. It is above 0 for a line that is too long.
     skipped: usize,
 }
 
 impl LineDecoder {
-    /// `max` in bytes, without the line end.
+    /// Makes a decoder for lines of at most `max` bytes, without the line end.
     pub(super) fn new(max: usize) -> Self {
         Self { max, scanned: 0, skipped: 0 }
     }
@@ -60,7 +60,7 @@ impl Decoder for LineDecoder {
         Ok(None)
     }
 
-    /// The last line counts without a line end too.
+    /// Decodes the last line, which counts without a line end too.
     fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<InputLine>> {
         match self.decode(buffer)? {
             None if buffer.is_empty() && self.skipped == 0 => Ok(None),

@@ -9,9 +9,9 @@ use rmcp::model::JsonObject;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// How long the user may think about it.
+/// The user may think about a question for this long.
 pub(super) const CONSENT_LIMIT: Duration = Duration::from_secs(5 * 60);
-/// More questions than a person has open; the oldest is forgotten for the next one.
+/// A person has no more questions open than this. The oldest is forgotten for the next one.
 const MAX_OPEN: usize = 16;
 
 /// A call as it was when its question was asked.
@@ -23,7 +23,7 @@ pub(super) struct AskedCall {
 
 #[derive(Debug)]
 struct OpenQuestion {
-    /// Random, so that nobody can make one up; what it stands for never leaves the server.
+    /// The handle is random, so that nobody can make one up. What it stands for never leaves the server.
     handle: String,
     call: AskedCall,
     until: Instant,
@@ -44,7 +44,7 @@ impl OpenQuestions {
         handle
     }
 
-    /// Whether this handle was given for this very call, in time; it is used up either way.
+    /// Says whether this handle was given for this very call, in time. It is used up either way.
     pub(super) fn close(&self, handle: &str, call: &AskedCall) -> bool {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = open.iter().position(|question| question.handle == handle);

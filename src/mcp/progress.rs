@@ -1,5 +1,5 @@
-//! Progress notifications beside a running request: strictly increasing, at most ten a second. The numbers are the
-//! solver's own.
+//! Progress notifications beside a running request. They are strictly increasing, and there are at most ten a second.
+//! The numbers are the solver's own.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A client that does not take a notification for so long gets no more of them.
+/// A client that does not take a notification within this time gets no more of them.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs `work`, and notifies the client of `progress` meanwhile. Nothing is sent once the work is done.

@@ -1,4 +1,5 @@
-//! JSON Schemas of arguments and answers, kept small: every client sends the whole list of tools to its model.
+//! The JSON Schemas of arguments and answers. They are kept small, because every client sends the whole list of tools
+//! to its model.
 
 use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
@@ -6,7 +7,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-/// What a tool takes. Optional arguments are absent rather than null, though null is taken too.
+/// Makes the schema of a tool's arguments. Optional arguments are absent rather than null, though null is taken too.
 pub(super) fn of_arguments<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(|schema: &mut Schema| {
         drop_null(schema);
@@ -19,8 +20,8 @@ pub(super) fn of_arguments<T: JsonSchema>() -> JsonObject {
     generate::<T>(settings)
 }
 
-/// What a tool answers: names and types, no prose, nothing required. A compact answer leaves fields out, and some clients
-/// hold even the error document of a failed call against this schema.
+/// Makes the schema of a tool's answer: names and types, without prose, with nothing required. A compact answer leaves
+/// fields out, and some clients hold even the error document of a failed call against this schema.
 pub(super) fn of_answer<T: JsonSchema>() -> JsonObject {
     let settings =
         SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(|schema: &mut Schema| {
@@ -36,7 +37,7 @@ pub(super) fn of_answer<T: JsonSchema>() -> JsonObject {
     schema
 }
 
-/// What has properties below the top is an object: nobody needs to be told.
+/// Drops the type of what has properties below the top: nobody needs to be told that it is an object.
 fn drop_implied_type(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -59,7 +60,7 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     schema.as_object().cloned().unwrap_or_default()
 }
 
-/// An enum whose variants are documented comes as a list of constants.
+/// Turns an enum whose variants are documented, which comes as a list of constants, into a list of words.
 fn flatten_choices(schema: &mut Schema) {
     let Some(Value::Array(choices)) = schema.get("oneOf") else { return };
     let mut words = Vec::new();
@@ -75,7 +76,7 @@ fn flatten_choices(schema: &mut Schema) {
     schema.insert("enum".into(), Value::Array(words));
 }
 
-/// What is not required is left out when there is none, rather than null.
+/// Drops null from what is not required: it is left out when there is none.
 fn drop_null_of_absent(schema: &mut Schema) {
     let required = schema.get("required").cloned().unwrap_or_default();
     let Some(Value::Object(fields)) = schema.get_mut("properties") else { return };
@@ -87,7 +88,7 @@ fn drop_null_of_absent(schema: &mut Schema) {
     }
 }
 
-/// A type a branch: not every client that reads schemas knows lists of types.
+/// Splits lists of types into branches of one type, because not every client that reads schemas knows such lists.
 fn split_types(schema: &mut Schema) {
     let Some(Value::Array(types)) = schema.get("type") else { return };
     let branches: Vec<Value> = types.iter().map(|kind| json!({"type": kind})).collect();

@@ -1,4 +1,4 @@
-//! The handler behind every session: what the server says about itself, which tools it lists, and the calls of them.
+//! The handler behind every session: it says what the server is, lists the tools, and answers the calls of them.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ struct Inner {
     tools: Vec<(&'static ToolSpec, Tool)>,
     binding: Binding,
     questions: OpenQuestions,
-    /// Names this process in what it reports.
+    /// The session names this process in what it reports.
     session: String,
 }
 
@@ -48,7 +48,7 @@ impl Server {
     }
 }
 
-/// A panic in a tool ends its call, not the server.
+/// Turns a panic in a tool into the end of its call, not of the server.
 async fn guarded(call: impl Future<Output = Result<Value, Interrupted>>) -> Result<Value, Interrupted> {
     let caught = AssertUnwindSafe(call).catch_unwind().await;
     caught.unwrap_or_else(|_panic| Err(Error::internal("a tool panicked").into()))
@@ -126,7 +126,7 @@ impl ServerHandler for Server {
         }
     }
 
-    /// Also what a known method with unreadable parameters arrives as.
+    /// Answers unknown methods. A known method with unreadable parameters arrives here as well.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

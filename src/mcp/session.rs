@@ -1,4 +1,5 @@
-//! One client from its first message to the end of its input, over any pair of streams. The tools are `server`'s.
+//! The session of one client, from its first message to the end of its input, over any pair of streams. The tools are
+//! the matter of `server`.
 
 use std::io;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::transport::LineTransport;
 
-/// How long answers are written to a client that has closed its end and may have stopped reading.
+/// Answers are written for this long to a client that has closed its end and may have stopped reading.
 const WRITE_GRACE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +22,8 @@ pub enum SessionError {
     Failed(String),
 }
 
-/// Returns at the end of the input, or when `end` is cancelled, once requests in flight are answered (rmcp waits 5 s for
-/// them, then cancels them).
+/// Serves a client. It returns at the end of the input, or when `end` is cancelled, once requests in flight are
+/// answered (rmcp waits 5 s for them, then cancels them).
 pub(super) async fn run<H, R, W>(handler: H, read: R, write: W, end: CancellationToken) -> Result<(), SessionError>
 where
     H: ServerHandler + Clone,

@@ -1,4 +1,5 @@
-//! The tools: their names, how clients see them, and the way from arguments to a request of the system.
+//! The tools: how clients see each, and the way from its arguments to a request of the system. A new tool is a file
+//! below this one, and an entry in [`ALL`].
 
 mod capture_exchange;
 mod delete_memory;
@@ -29,17 +30,17 @@ use super::calls::{Calling, Interrupted};
 use super::options::{McpOptions, ToolDefaults};
 use crate::settings::Toolset;
 
-/// What a call may do, as the annotations of the protocol tell clients.
+/// The effects that a call may have, as the annotations of the protocol tell clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ToolEffect {
     Reads,
-    /// Adds something with each call.
+    /// Each call adds something.
     Adds,
     /// The same call again changes nothing more.
     Sets,
-    /// What was there is lost.
+    /// Something that was there is lost.
     Erases,
-    /// Adds something, and sends what it was given to models.
+    /// A call adds something, and sends what it was given to models.
     AsksModels,
 }
 
@@ -53,29 +54,28 @@ impl ToolEffect {
     }
 }
 
-/// One tool: what clients see of it, which groups list it, and what a call of it does. Every tool is a file below this
-/// one, and an entry in [`ALL`].
+/// One tool: what clients see of it, which groups list it, and what a call of it does.
 pub(super) struct ToolSpec {
     pub(super) name: &'static str,
     title: &'static str,
-    /// What it does, and when to call it.
+    /// The description says what the tool does, and when to call it.
     description: &'static str,
-    /// The groups that have it on a server with these options.
+    /// The groups that have the tool on a server with these options.
     toolsets: fn(&McpOptions) -> &'static [Toolset],
     /// The schema of its arguments, which is where their bounds are written.
     arguments: fn(&ToolDefaults) -> JsonObject,
-    /// Arguments whose presence and length the system judges, which tells all that is wrong with them at once.
+    /// The system judges the presence and length of these arguments, and tells all that is wrong with them at once.
     pub(super) judged_elsewhere: &'static [&'static str],
     /// The schema of its answer.
     answer: fn() -> JsonObject,
     effect: ToolEffect,
-    /// Whether a call that is cancelled comes to an end by itself. Any other is dropped; what the store has begun by then
-    /// it finishes.
+    /// A call that is cancelled comes to an end by itself. Any other is dropped; what the store has begun by then it
+    /// finishes.
     ends_itself: bool,
     call: for<'a> fn(&'a Calling<'a>) -> BoxFuture<'a, Result<Value, Interrupted>>,
 }
 
-/// Every tool, in the order they are listed.
+/// Every tool, in the order in which they are listed.
 pub(super) const ALL: [&ToolSpec; 17] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
@@ -127,12 +127,12 @@ impl ToolSpec {
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
-/// The default of arguments that are true when left out.
+/// The default of arguments that are true when they are left out.
 fn yes() -> bool {
     true
 }
 
-/// Models fill optional texts that they do not need with nothing.
+/// Drops a blank text: models fill optional texts that they do not need with nothing.
 fn present(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }

@@ -1,5 +1,6 @@
-//! JSON-RPC messages, one a line, over a reader and a writer. It stands in for rmcp's own line transport, which bounds
-//! lines too, but neither says what it dropped nor answers a refused request under its id. Nothing here knows a method.
+//! A transport of JSON-RPC messages, one a line, over a reader and a writer. It stands in for rmcp's own line
+//! transport, which bounds lines too, but neither says what it dropped nor answers a refused request under its id.
+//! Nothing here knows a method.
 
 use std::io;
 use std::sync::Arc;
@@ -23,22 +24,22 @@ use super::lines::{InputLine, LineDecoder};
 /// escaped.
 pub(super) const MAX_LINE_BYTES: usize = 8 << 20;
 
-/// The JSON values of a message, those inside of others included: hundreds of times what any call has. A value takes some
-/// hundred bytes, and a line has room for four million of them.
+/// A message may have this many JSON values, those inside of others included: hundreds of times what any call has. A
+/// value takes some hundred bytes, and a line has room for four million of them.
 pub(super) const MAX_VALUES: usize = 20_000;
 
-/// Answers that may wait for the client to read them. Beyond that nothing more is read from it.
+/// This many answers may wait for the client to read them. Beyond that nothing more is read from it.
 const WAITING_ANSWERS: usize = 64;
 
-/// How long the client may read nothing of what is written. While answers wait nothing is read, the end of the input
-/// neither: without a bound a client that is gone but whose streams are not would be waited for for ever.
+/// The client may read nothing of what is written for this long. While answers wait nothing is read, the end of the
+/// input neither: without a bound, a client that is gone but whose streams are not would be waited for for ever.
 const WRITE_STALL: Duration = Duration::from_secs(30);
 
 const TOO_MANY_VALUES: &str = "the message has more than 20000 JSON values: send less at once";
 
 const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Clones share the two streams: a session that failed to start leaves them for the next one.
+/// A transport whose clones share the two streams: a session that failed to start leaves them for the next one.
 pub(super) struct LineTransport<R> {
     lines: Arc<Mutex<FramedRead<R, LineDecoder>>>,
     out: mpsc::Sender<Vec<u8>>,
@@ -52,8 +53,9 @@ impl<R> Clone for LineTransport<R> {
 }
 
 impl<R: AsyncRead + Unpin> LineTransport<R> {
-    /// Cancelling `end` counts as the end of the input. The second part writes what the transport sends; it ends when
-    /// every clone is gone and everything is written, or when the writer fails or stalls for [`WRITE_STALL`].
+    /// Makes a transport and the task that writes what it sends. Cancelling `end` counts as the end of the input. The
+    /// task ends when every clone is gone and everything is written, or when the writer fails or stalls for
+    /// [`WRITE_STALL`].
     pub(super) fn new<W>(
         read: R,
         write: W,
@@ -97,8 +99,8 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
         async move { out.send(encode(&message)?).await.map_err(|_closed| io::ErrorKind::BrokenPipe.into()) }
     }
 
-    /// `None` at the end of the input, or when answers can no longer be written. May be dropped at any time without
-    /// loss.
+    /// Receives a message. It returns `None` at the end of the input, or when answers can no longer be written. It may
+    /// be dropped at any time without loss.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         tokio::select! {
             biased;
@@ -108,14 +110,14 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
         }
     }
 
-    /// Nothing to do: the streams close with the last clone.
+    /// Does nothing: the streams close with the last clone.
     async fn close(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
 impl<R: AsyncRead + Unpin> LineTransport<R> {
-    /// Loses nothing when dropped: a place for a refusal is had before the line is read.
+    /// Reads the next message. It loses nothing when dropped: a place for a refusal is had before the line is read.
     async fn next(&self) -> Option<ClientJsonRpcMessage> {
         let mut lines = self.lines.lock().await;
         loop {
@@ -155,17 +157,18 @@ fn encode(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// What a line of input is.
+/// The kinds of lines of the input.
 enum Incoming {
     Message(Box<ClientJsonRpcMessage>),
-    /// A blank line, or a malformed notification or answer: JSON-RPC answers neither.
+    /// The line is blank, or a malformed notification or answer: JSON-RPC answers neither.
     Nothing,
-    /// JSON, but no message. Answered, under its id where it has one.
+    /// The line is JSON, but no message. It is answered, under its id where it has one.
     Refused {
         id: Option<RequestId>,
         problem: &'static str,
     },
-    /// Not JSON. Not answered: there is no id, and a peer that echoes errors would be answered for ever.
+    /// The line is not JSON. It is not answered: there is no id, and a peer that echoes errors would be answered for
+    /// ever.
     Unreadable(&'static str),
 }
 

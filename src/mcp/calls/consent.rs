@@ -1,5 +1,5 @@
 //! The user's consent to what cannot be undone, asked for through the client. Clients of the revisions with a handshake
-//! are asked while the call waits; those of the stateless revision get the question as the answer and repeat the call.
+//! are asked while the call waits. Those of the stateless revision get the question as the answer, and repeat the call.
 
 use reasoning_bank_actors::error::Error;
 use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema, InputRequest, InputRequests};
@@ -32,7 +32,7 @@ impl Calling<'_> {
         elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
     }
 
-    /// The answer that came with the repeated call; without one the question.
+    /// Returns the answer that came with the repeated call. Without one it answers the question itself.
     fn repeated(&self, what: &str) -> Result<Value, Interrupted> {
         let call = AskedCall {
             tool: self.request.name.to_string(),
@@ -68,7 +68,7 @@ fn question(what: &str) -> Result<ElicitRequestParams, Error> {
     Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema })
 }
 
-/// Only a form that was sent off with the box ticked.
+/// Says whether the user agreed, which takes a form that was sent off with the box ticked.
 fn agrees(answer: &Value) -> bool {
     let accepted = serde_json::to_value(ElicitationAction::Accept).is_ok_and(|accept| answer["action"] == accept);
     accepted && answer["content"][CONFIRM] == Value::Bool(true)

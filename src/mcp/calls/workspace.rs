@@ -1,4 +1,4 @@
-//! Which workspace a call reads and writes: the one that its session is bound to, or one that it names.
+//! The workspace that a call reads and writes: the one that its session is bound to, or one that it names.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,16 +14,16 @@ use serde_json::Value;
 use super::{Calling, Interrupted};
 use crate::project;
 
-/// How long a client may take to list its roots.
+/// A client may take this long to list its roots.
 const ROOTS_LIMIT: Duration = Duration::from_secs(5);
-/// How long the store may take to say which workspace an id means.
+/// The store may take this long to say which workspace an id means.
 const RESOLVE_LIMIT: Duration = Duration::from_secs(30);
 /// Names the question for the client's roots, and its answer.
 const ROOTS: &str = "roots";
 
 impl Calling<'_> {
-    /// The workspace that a call reads and writes: the session's own, or the one that is named where the user lets
-    /// sessions name others.
+    /// Returns the workspace that a call reads and writes: the session's own, or the one that is named where the user
+    /// lets sessions name others.
     pub(in crate::mcp) async fn workspace(&self, named: Option<&str>) -> Result<WorkspaceRef, Interrupted> {
         let named = named.map(|text| self.named("workspace", text).map(|workspace| (text, workspace))).transpose()?;
         let bound = match self.binding.get() {
@@ -38,13 +38,13 @@ impl Calling<'_> {
         }
     }
 
-    /// A workspace as a client names it.
+    /// Resolves a workspace as a client names it.
     pub(in crate::mcp) fn named(&self, argument: &'static str, text: &str) -> Result<WorkspaceRef, Error> {
         project::workspace(text, &self.options.base, self.options.identity)
             .map_err(|error| Error::invalid(argument, error.to_string()))
     }
 
-    /// An id that nobody has is an error, in a bound session too.
+    /// Returns the id of a workspace. An id that nobody has is an error, in a bound session too.
     async fn id_of(&self, workspace: &WorkspaceRef) -> Result<WorkspaceId, Error> {
         Ok(self.system.workspaces.resolve(workspace, Deadline::after(RESOLVE_LIMIT)).await?.workspace.id)
     }
@@ -65,7 +65,7 @@ impl Calling<'_> {
         }
     }
 
-    /// The workspace at a directory that exists, unless everything else lies below it.
+    /// Returns the workspace at a directory that exists, unless everything else lies below it.
     fn project_at(&self, directory: &Path) -> Option<WorkspaceRef> {
         let root = project::root(directory, &self.options.base, self.options.identity).ok()?;
         let is_project = directory.is_dir() && !project::is_too_wide(&root, self.options.home.as_deref());
@@ -79,7 +79,7 @@ impl Calling<'_> {
         }
     }
 
-    /// The directories that the client says it works in; none where it does not say.
+    /// Lists the directories that the client says it works in. There are none where it does not say.
     async fn roots(&self) -> Result<Vec<PathBuf>, Interrupted> {
         if self.context.client_capabilities().is_none_or(|capabilities| capabilities.roots.is_none()) {
             return Ok(Vec::new());
@@ -105,7 +105,7 @@ impl Calling<'_> {
     }
 }
 
-/// The local directories in a client's list of roots.
+/// Picks the local directories of a client's list of roots.
 fn directories(listed: &Value) -> Vec<PathBuf> {
     let roots = listed["roots"].as_array().map(Vec::as_slice).unwrap_or_default();
     let path =

@@ -1,4 +1,4 @@
-//! `capture_exchange`.
+//! The tool `capture_exchange` gives one exchange to the learner.
 
 use futures::FutureExt;
 use reasoning_bank_domain::learning::capture::Captured;

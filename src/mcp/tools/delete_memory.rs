@@ -1,4 +1,4 @@
-//! `delete_memory`.
+//! The tool `delete_memory` erases one memory, after the user's consent.
 
 use futures::FutureExt;
 use reasoning_bank_actors::memories::Erasure;
@@ -54,7 +54,7 @@ struct Arguments {
     workspace: Option<String>,
 }
 
-/// What was physically removed.
+/// The counts of what was physically removed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RemovedCounts {
     memories: u64,
@@ -71,12 +71,12 @@ impl From<Erased> for RemovedCounts {
     }
 }
 
-/// What went with a memory.
+/// The answer counts what went with a memory.
 #[derive(Debug, Serialize, JsonSchema)]
 struct RemovedMemory {
     #[serde(flatten)]
     removed: RemovedCounts,
-    /// Memories that it had superseded: they are back in search.
+    /// The memories that it had superseded are back in search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reinstated: Vec<MemoryId>,
 }

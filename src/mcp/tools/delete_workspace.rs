@@ -1,4 +1,4 @@
-//! `delete_workspace`.
+//! The tool `delete_workspace` erases a workspace, after the user's consent.
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
@@ -81,6 +81,6 @@ struct Arguments {
 struct Deleted {
     #[serde(flatten)]
     removed: RemovedCounts,
-    /// Copies of its memories that teams and organisations keep.
+    /// The copies of its memories that teams and organisations keep.
     promoted_kept: usize,
 }

@@ -1,4 +1,4 @@
-//! `distill_session`.
+//! The tool `distill_session` queues a session for lessons to be drawn from it.
 
 use futures::FutureExt;
 use reasoning_bank_domain::learning::job::{Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};

@@ -1,4 +1,4 @@
-//! `get_job`.
+//! The tool `get_job` shows a background job.
 
 use futures::FutureExt;
 use reasoning_bank_domain::learning::job::JobView;

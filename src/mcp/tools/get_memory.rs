@@ -1,4 +1,4 @@
-//! `get_memory`.
+//! The tool `get_memory` shows one memory.
 
 use futures::FutureExt;
 use reasoning_bank_domain::retrieval::responses::MemoryDetail;

@@ -1,4 +1,4 @@
-//! `get_memory_genealogy`.
+//! The tool `get_memory_genealogy` shows the memories that a memory comes from, and those that come from it.
 
 use futures::FutureExt;
 use reasoning_bank_domain::evidence::genealogy::Genealogy;
@@ -46,7 +46,7 @@ struct Arguments {
     workspace: Option<String>,
 }
 
-/// Ancestors and descendants have the fields of the memory; the first of them are said once.
+/// Makes the schema of the answer. Ancestors and descendants have the fields of the memory, which are said once.
 fn answer_schema() -> JsonObject {
     let mut answer = schema::of_answer::<Genealogy>();
     if let Some(Value::Object(fields)) = answer.get_mut("properties") {

@@ -1,4 +1,4 @@
-//! `get_statistics`.
+//! The tool `get_statistics` answers with the statistics document.
 
 use futures::FutureExt;
 use reasoning_bank_domain::system::statistics::Statistics;
@@ -28,7 +28,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     document(&calling.system.statistics(calling.deadline).await?)
 }
 
-/// The parts by name; what is in each is read in the answer itself.
+/// Makes the schema of the answer, which names the parts. What is in each is read in the answer itself.
 pub(super) fn answer_schema() -> JsonObject {
     let mut answer = schema::of_answer::<Statistics>();
     if let Some(Value::Object(parts)) = answer.get_mut("properties") {

@@ -1,4 +1,4 @@
-//! `health_check`.
+//! The tool `health_check` tells whether the system works.
 
 use futures::FutureExt;
 use reasoning_bank_domain::system::health::Health;

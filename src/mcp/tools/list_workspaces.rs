@@ -1,4 +1,4 @@
-//! `list_workspaces`.
+//! The tool `list_workspaces` lists the workspaces of the bank.
 
 use futures::FutureExt;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
@@ -38,9 +38,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Workspaces {
-    /// Those that were ever written to.
+    /// The workspaces that were ever written to.
     workspaces: Vec<Workspace>,
-    /// The one that this session works in; absent until that is known.
+    /// The workspace that this session works in. It is absent until that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     current: Option<WorkspaceId>,
 }

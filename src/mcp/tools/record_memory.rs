@@ -1,4 +1,4 @@
-//! `record_memory`.
+//! The tool `record_memory` stores a lesson that the agent words itself.
 
 use futures::FutureExt;
 use reasoning_bank_actors::memories::RecordRequest;
@@ -30,7 +30,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     call: |calling| call(calling).boxed(),
 };
 
-/// A memory says itself what is missing in it or too long, all fields at once.
+/// A memory itself says what is missing in these fields or too long, all of it at once.
 pub(super) const JUDGED_BY_THE_MEMORY: [&str; 7] =
     ["title", "description", "content", "error_context", "pattern_tags", "domain_category", "difficulty_level"];
 

@@ -1,4 +1,4 @@
-//! `report_outcome`.
+//! The tool `report_outcome` tells what came of memories or of a solve, and stores the lessons of it.
 
 use futures::FutureExt;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning};
@@ -31,7 +31,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     call: |calling| call(calling).boxed(),
 };
 
-/// Lessons say themselves what is missing in them or too long, all of them at once.
+/// Lessons themselves say what is missing in them or too long, all of it at once.
 const JUDGED_BY_THE_MEMORY: [&str; 1] = ["learnings"];
 
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {

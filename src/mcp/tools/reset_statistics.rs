@@ -1,4 +1,4 @@
-//! `reset_statistics`.
+//! The tool `reset_statistics` sets the counters back to zero.
 
 use futures::FutureExt;
 use serde_json::Value;

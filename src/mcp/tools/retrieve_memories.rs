@@ -1,4 +1,4 @@
-//! `retrieve_memories`.
+//! The tool `retrieve_memories` recalls what is known about a task or an error.
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
@@ -32,16 +32,16 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     call: |calling| call(calling).boxed(),
 };
 
-/// What a model is told where nothing is recalled.
+/// A model is told this where nothing is recalled.
 const NOTHING: &str = "nothing here is about this: go on without";
 
-/// The tokens of an answer where the client names no other bound.
+/// An answer has at most this many tokens where the client names no other bound.
 const MAX_TOKENS: usize = 8_000;
 
-/// What compact leaves out: the state of the bank, which no reader of a lesson needs.
+/// A compact answer leaves these fields out: they are the state of the bank, which no reader of a lesson needs.
 const FULL_ONLY: [&str; 5] = ["status", "revision", "pinned", "usage_count", "updated_at"];
 
-/// What the schema of an answer spells out; an answer holds more, which a schema that closes no object allows.
+/// The schema of an answer spells these fields out. An answer holds more, which a schema that closes no object allows.
 const IN_SCHEMA: [&str; 11] = [
     "id",
     "title",
@@ -179,7 +179,7 @@ fn answer_schema() -> JsonObject {
     answer
 }
 
-/// The answer's document. Compact rounds scores: their last digits are many tokens and say nothing.
+/// Makes the document of an answer. A compact one rounds scores: their last digits are many tokens and say nothing.
 pub(crate) fn document(retrieved: &Retrieved, detail: Detail) -> serde_json::Result<Value> {
     let mut answer = serde_json::to_value(retrieved)?;
     if detail == Detail::Compact

@@ -1,4 +1,4 @@
-//! `solve_coding_task`.
+//! The tool `solve_coding_task` works on a task by itself: recall, several attempts, judgement, lessons.
 
 use futures::FutureExt;
 use reasoning_bank_actors::agents::SolveOptions;
@@ -94,7 +94,8 @@ fn arguments_schema(defaults: &ToolDefaults) -> JsonObject {
     arguments
 }
 
-/// What was left out has the fields of what was used, and a reason; what was consumed is for people to look at.
+/// Makes the schema of the answer. What was left out has the fields of what was used, and a reason; what was consumed
+/// is for people to look at.
 fn answer_schema() -> JsonObject {
     let mut answer = schema::of_answer::<SolveReport>();
     if let Some(Value::Object(fields)) = answer.get_mut("properties") {

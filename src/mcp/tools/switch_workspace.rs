@@ -1,4 +1,4 @@
-//! `switch_workspace`.
+//! The tool `switch_workspace` binds the session to another workspace.
 
 use futures::FutureExt;
 use reasoning_bank_domain::memory::workspace::WorkspaceDetail;

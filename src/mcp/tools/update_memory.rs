@@ -1,4 +1,4 @@
-//! `update_memory`.
+//! The tool `update_memory` changes fields of a memory.
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
