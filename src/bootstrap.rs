@@ -12,7 +12,9 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{NoModel, RetryPolicy, Simulated, SimulatedBehaviour, SimulatedLatency};
-use reasoning_bank_actors::ports::{Clock, Embedder, EmbedderState, Fingerprint, LanguageModel, MemoryStore, StoreError};
+use reasoning_bank_actors::ports::{
+    Clock, Embedder, EmbedderState, Fingerprint, LanguageModel, MemoryStore, StoreError,
+};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{PoolSettings, ShutdownReport, System, SystemHandle, SystemParts, SystemSettings};
@@ -21,7 +23,7 @@ use reasoning_bank_domain::solve::agent_loop::Limits;
 use tokio::sync::Mutex;
 
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
-use crate::settings::{LlmSection, Loaded, Provider, Settings, self};
+use crate::settings::{self, LlmSection, Loaded, Provider, Settings};
 use crate::store::{BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles};
 
 /// The store has this long for its last checkpoint.

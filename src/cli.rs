@@ -1,5 +1,9 @@
-//! The command line: reads arguments and settings, runs one command, prints its answer. Answers go to stdout, all else
-//! to stderr. What the commands do is the system's work; how their answers look is `render`'s.
+//! The command line: it reads arguments and settings, runs one command, and prints the answer. Answers go to stdout,
+//! all else to stderr.
+//!
+//! `args` describes the commands, and each command has a file of its name, which asks the system to do the work.
+//! `session` runs a bank for one command, `render` turns answers into text, `output` prints them, and `failure` says
+//! why a command did not succeed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -164,7 +168,7 @@ fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<CommandExit, Command
     .map(|()| CommandExit::Ok)
 }
 
-/// Whether the current directory is the root of a workspace, not something below it.
+/// Says whether the current directory is the root of a workspace, not something below it.
 fn starts_in(sources: &SettingSources, workspace: &WorkspaceRef) -> bool {
     let directory = sources.directory.canonicalize();
     matches!(workspace, WorkspaceRef::Root(root) if directory.is_ok_and(|directory| directory == Path::new(root)))
@@ -183,7 +187,7 @@ fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<CommandExit, Comm
     output.answer(&tour, |tour| demo::tour::closing(tour, temporary.is_some()))
 }
 
-/// A command that ends soon says nothing of its own accord; a server does.
+/// Picks the level of the log. A command that ends soon says nothing of its own accord; a server does.
 fn log_level(command: &Command, loaded: &Loaded) -> LogLevel {
     match command {
         Command::Mcp => loaded.settings.log.level,

@@ -16,8 +16,8 @@ use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::model::{Simulated, SimulatedBehaviour, SimulatedLatency};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{System, SystemParts, SystemSettings};
-use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::solve::task::SolveTask;
@@ -81,7 +81,8 @@ async fn system(latency: Duration) -> System {
     let mut settings = SystemSettings::default();
     settings.solve.limits.max_iterations = 1;
     settings.cache.max_entries = 0;
-    let simulated = SimulatedBehaviour { latency: SimulatedLatency { base: latency, jitter: 0.0 }, ..Default::default() };
+    let simulated =
+        SimulatedBehaviour { latency: SimulatedLatency { base: latency, jitter: 0.0 }, ..Default::default() };
     let parts = parts(Arc::new(MemStore::new()), Simulated::new(simulated));
     System::start(SystemParts { settings, ..parts }).await.expect("a system")
 }

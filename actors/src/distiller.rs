@@ -13,8 +13,10 @@ use std::time::Duration;
 
 use pace::Pace;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use reasoning_bank_domain::learning::job::{
+    Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work,
+};
 use reasoning_bank_domain::learning::transcript;
-use reasoning_bank_domain::learning::job::{Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
 use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::safety::secrets::Scrub;

@@ -14,7 +14,6 @@ use reasoning_bank_domain::system::statistics::{Latencies, LlmCounts, LlmStatist
 
 pub(crate) use embedder::MeteredEmbedder;
 
-
 /// The counters; clones share them.
 #[derive(Clone)]
 pub(crate) struct Meters {

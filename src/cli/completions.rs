@@ -1,4 +1,4 @@
-//! `completions`: what a shell needs to complete the arguments.
+//! The command `completions` writes what a shell needs to complete the arguments.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `config show`: every setting, its value and where it comes from. Secrets are masked.
+//! The command `config show` lists every setting with its value and its origin. Secrets are masked.
 
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -18,9 +18,9 @@ struct WorkspaceDocument<'a> {
     id: WorkspaceId,
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<&'a str>,
-    /// How it came to be the one that is meant.
+    /// The way in which it came to be the workspace.
     origin: &'a str,
-    /// What its checkout proposes; it counts after `workspace trust`.
+    /// The proposal of its checkout, which counts after `workspace trust`.
     #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<&'a CheckoutProposal>,
 }
@@ -28,10 +28,10 @@ struct WorkspaceDocument<'a> {
 #[derive(Debug, Serialize)]
 struct SecretDocument<'a> {
     key: &'a str,
-    /// Masked; absent when it is not set.
+    /// The value is masked, and absent when it is not set.
     value: Option<&'a str>,
     origin: Option<&'a str>,
-    /// Why what is set cannot be used.
+    /// The reason why what is set cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -49,7 +49,7 @@ pub(super) fn document(loaded: &Loaded) -> ConfigDocument<'_> {
     ConfigDocument { settings: loaded.effective.iter().collect(), workspace, secrets: vec![key] }
 }
 
-/// Readable as a configuration file: what is no setting is a comment.
+/// Writes the document as a configuration file. What is no setting is a comment.
 pub(super) fn text(document: &ConfigDocument<'_>) -> String {
     let WorkspaceDocument { id, root, origin, proposal } = &document.workspace;
     let mut lines = vec![format!("# workspace {id} ({}), from: {origin}", root.unwrap_or("path not known here"))];

@@ -1,4 +1,4 @@
-//! Asks before something is destroyed or trusted: on a terminal, or not at all.
+//! The question before something is destroyed or trusted. It is asked on a terminal, or not at all.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
@@ -8,7 +8,7 @@ use super::args::Sure;
 use super::failure::CommandFailure;
 use super::render::clean;
 
-/// More than any answer.
+/// The bound is above any answer.
 const ANSWER_BYTES: u64 = 1024;
 
 /// Returns when the user agreed, now or by `--yes`. `what` is a question without its mark: `Delete the memory x`.

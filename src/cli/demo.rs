@@ -1,5 +1,5 @@
-//! `demo`: a tour of the whole loop on the simulated model. Everything but the model is real: the store, the
-//! embeddings, recall, the attempts, the choice, the lessons. How it looks is `tour`'s matter.
+//! The command `demo` gives a tour of the whole loop on the simulated model. Everything but the model is real: the
+//! store, the embeddings, recall, the attempts, the choice, the lessons. `tour` turns it into text.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::settings::{MattsSection, Provider, Settings, TraceSection};
 
 pub(super) mod tour;
 
-/// Two tasks of a kind that goes well, two of a kind that goes wrong unless one has been warned.
+/// Two of these tasks are of a kind that goes well, two of a kind that goes wrong unless one has been warned.
 const TASKS: [&str; 4] = [
     "Write a binary search that finds a number in a sorted list.",
     "Find where to insert a number into a sorted list so that it stays sorted.",
@@ -30,21 +30,21 @@ const TASKS: [&str; 4] = [
 const QUERY: &str = "read CSV fields that are quoted";
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// All that the demo shows.
+/// Everything that the demo shows.
 #[derive(Debug, Serialize)]
 pub(super) struct Tour {
-    /// Always true: no language model was asked.
+    /// It is always true: no language model was asked.
     simulated: bool,
     data_dir: PathBuf,
     workspace_id: WorkspaceId,
-    /// `agent.max_iterations`.
+    /// The value of `agent.max_iterations`.
     max_rounds: u32,
     tasks: Vec<Stop>,
     query: &'static str,
     search: Retrieved,
 }
 
-/// One task: what was put into its prompts, with its scores, and how it went.
+/// One task: the memories that were put into its prompts, with their scores, and how it went.
 #[derive(Debug, Serialize)]
 pub(super) struct Stop {
     task: &'static str,
@@ -52,7 +52,7 @@ pub(super) struct Stop {
     report: SolveReport,
 }
 
-/// The settings with the simulated model, and the demo's data directory.
+/// Returns the settings with the simulated model, and with the demo's data directory.
 pub(super) fn settings(mut settings: Settings, data_dir: &Path) -> Settings {
     settings.llm.provider = Provider::Simulated;
     settings.data_dir = data_dir.to_owned();
@@ -61,7 +61,7 @@ pub(super) fn settings(mut settings: Settings, data_dir: &Path) -> Settings {
     settings
 }
 
-/// The demo has a project of its own, so that a bank it is run on keeps its projects as they are.
+/// Returns a project of the demo's own, so that a bank it is run on keeps its projects as they are.
 pub(super) fn workspace(data_dir: &Path) -> WorkspaceRef {
     WorkspaceRef::Root(data_dir.join("demo-project").display().to_string())
 }

@@ -1,5 +1,5 @@
-//! `doctor`: whether what the bank needs is there. Each check has a time of its own and says what to do; none changes
-//! anything, but for what opening a bank repairs.
+//! The command `doctor` checks that everything the bank needs is there. Each check has a time of its own and says what
+//! to do. None changes anything, but for what opening a bank repairs.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::learning::job::{Job, JobState, Work};
 use serde::Serialize;
 
-use crate::embed::{EmbeddingModelError, LocalEmbedder, self};
+use super::failure::CommandFailure;
+use super::session;
+use crate::embed::{self, EmbeddingModelError, LocalEmbedder};
 use crate::settings::{Loaded, SettingsError};
 use crate::store::{LanceStore, Options};
-use super::session;
-use super::failure::CommandFailure;
 
 mod disk;
 mod key;
@@ -22,7 +22,7 @@ mod key;
 const OPEN_LIMIT: Duration = Duration::from_secs(5);
 const STORE_LIMIT: Duration = Duration::from_secs(20);
 const EMBEDDER_LIMIT: Duration = Duration::from_secs(20);
-/// Of background jobs that are named.
+/// At most this many background jobs are named.
 const MAX_GIVEN_UP: usize = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -37,7 +37,7 @@ pub(super) enum Grade {
 pub(super) struct Check {
     pub(super) name: &'static str,
     pub(super) status: Grade,
-    /// What was found.
+    /// A description of what was found.
     pub(super) detail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
@@ -55,7 +55,7 @@ impl Check {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Diagnosis {
-    /// The worst of the checks.
+    /// The grade of the worst check.
     pub(super) status: Grade,
     pub(super) checks: Vec<Check>,
 }
@@ -107,7 +107,7 @@ fn misconfigured(error: &SettingsError) -> Check {
     Check::new("configuration", Grade::Fail, problems.join("; ")).hint("correct or remove what is named")
 }
 
-/// Whether the bank opens, can be written to, and holds what this version and its embedder can read; and whether
+/// Checks that the bank opens, can be written to, and holds what this version and its embedder can read, and whether
 /// background jobs were given up.
 async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
     let unknown = |store| (store, Check::new("jobs", Grade::Warn, "not checked: the store comes first"));
@@ -180,7 +180,7 @@ fn failed_store(error: &StoreError) -> Check {
     Check::new("store", Grade::Fail, error.to_string()).hint(error.hint())
 }
 
-/// What recovery could not read is kept there.
+/// Names the directory that keeps what recovery could not read.
 fn set_aside(dir: &Path) -> Option<Check> {
     let aside = dir.join("set-aside");
     let count = std::fs::read_dir(&aside).ok()?.count();

@@ -1,4 +1,4 @@
-//! `eval`: from its arguments to a measurement in a temporary directory.
+//! The commands of `eval`, from their arguments to a measurement in a temporary directory.
 
 use std::fs::File;
 use std::io::BufWriter;

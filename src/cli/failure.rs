@@ -1,4 +1,5 @@
-//! Why a command did not succeed, as the user is told: an exit code, `error:` and `hint:` lines, or a JSON document.
+//! The reason why a command did not succeed, as the user is told: an exit code with `error:` and `hint:` lines, or a
+//! JSON document.
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::StoreError;
@@ -17,7 +18,7 @@ pub(super) enum CommandExit {
     Ok,
     /// The work failed.
     Failed,
-    /// Wrong use or configuration: the same call fails again until something is corrected.
+    /// The use or the configuration was wrong: the same call fails again until something is corrected.
     Usage,
 }
 
@@ -33,7 +34,7 @@ impl CommandExit {
 
 #[derive(Debug, Serialize)]
 pub(super) struct CommandFailure {
-    /// The codes that MCP clients meet, and `configuration_invalid`.
+    /// The codes are those that MCP clients meet, and `configuration_invalid`.
     pub(super) code: &'static str,
     pub(super) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +92,7 @@ impl CommandFailure {
             .hint("name a directory with --data-dir, or a place for temporary files with TMPDIR")
     }
 
-    /// An import puts what it has checked into a file of the data directory.
+    /// A file of the data directory, which an import puts what it has checked into, could not be written.
     pub(super) fn put_aside(error: std::io::Error) -> Self {
         Self::new(CommandExit::Failed, "store_unavailable", format!("what was checked cannot be put aside: {error}"))
             .hint("free as much space in the data directory as the file has, or name another one with --data-dir")
@@ -102,7 +103,7 @@ impl CommandFailure {
             .hint("check that the data directory is writable; --data-dir or REASONING_BANK_DATA names another")
     }
 
-    /// A part of a measurement, which is a process of its own.
+    /// A part of a measurement, which is a process of its own, failed.
     pub(super) fn part(message: String) -> Self {
         Self::new(CommandExit::Failed, "internal", message).hint("what the part said is above")
     }
@@ -176,7 +177,8 @@ impl From<Error> for CommandFailure {
     }
 }
 
-/// 2 where the caller or the configuration has to change, an unknown workspace included: it stands for a wrong path.
+/// Picks the exit code. It is 2 where the caller or the configuration has to change, an unknown workspace included,
+/// because that stands for a wrong path.
 fn exit_of(error: &Error) -> CommandExit {
     match error {
         Error::InvalidArgument { .. }

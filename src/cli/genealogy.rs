@@ -1,4 +1,4 @@
-//! `genealogy`: the tree around a memory, as text, as a document, or for those that draw.
+//! The command `genealogy` shows the tree around a memory: as text, as a document, or for programs that draw.
 
 use super::args::GenealogyArgs;
 use super::failure::{CommandExit, CommandFailure};

@@ -1,4 +1,4 @@
-//! What commands read besides their arguments: a file or stdin, within bounds.
+//! The input of commands besides their arguments: a file or stdin, within bounds.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::failure::CommandFailure;
 
-/// More than the longest task or memory there may be, in whatever script and escaped as JSON.
+/// The bound is above the longest task or memory there may be, in whatever script and escaped as JSON.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The text of a file; `-` is stdin.
+/// Reads the text of a file. The file `-` is stdin.
 pub(super) fn read(path: &Path) -> Result<String, CommandFailure> {
     if path.as_os_str() == "-" {
         return bounded(io::stdin().lock(), "stdin");

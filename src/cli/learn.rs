@@ -1,5 +1,5 @@
-//! `learn`: files of conversations and notes, given to the learner in batches. What a file holds is
-//! `reasoning_bank_domain::learning::transcript`'s matter, what is kept of it the learner's.
+//! The command `learn` gives files of conversations and notes to the learner in batches.
+//! `reasoning_bank_domain::learning::transcript` reads what a file holds; the learner decides what is kept of it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,10 +23,10 @@ use super::render;
 use super::session::with_bulk_bank;
 use crate::settings::Loaded;
 
-/// For one batch, whose texts may all have to be embedded.
+/// One batch may take this long, because all its texts may have to be embedded.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What became of all files.
+/// The results of all files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(super) struct LearnReport {
     pub(super) files: Vec<LearnedFile>,
@@ -35,21 +35,21 @@ pub(super) struct LearnReport {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(super) struct LearnedFile {
-    /// `-` is stdin.
+    /// The file `-` is stdin.
     pub(super) file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<Format>,
     #[serde(flatten)]
     pub(super) counts: ExchangeCounts,
     pub(super) unreadable: Unreadable,
-    /// Exchanges beyond those that are taken of one file.
+    /// The exchanges beyond those that are taken of one file.
     pub(super) left_out: usize,
-    /// Secrets that were removed.
+    /// The secrets that were removed.
     pub(super) redactions: u64,
-    /// Characters that were dropped, as nobody sees them and they carry nothing.
+    /// The characters that were dropped, because nobody sees them and they carry nothing.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) dropped_characters: u64,
-    /// Why nothing could be read.
+    /// The reason why nothing could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
 }
@@ -57,13 +57,13 @@ pub(super) struct LearnedFile {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(super) struct ExchangeCounts {
     pub(super) exchanges: usize,
-    /// New memories.
+    /// The new memories.
     pub(super) kept: usize,
-    /// Those that say the same as another memory, and count as evidence for it.
+    /// The exchanges that say the same as another memory, and count as evidence for it.
     pub(super) confirmed: usize,
-    /// Those that were learned before.
+    /// The exchanges that were learned before.
     pub(super) known: usize,
-    /// By reason.
+    /// The counts of refused exchanges, by reason.
     pub(super) refused: BTreeMap<&'static str, usize>,
 }
 
@@ -162,7 +162,7 @@ fn read(path: &Path) -> Result<Transcript, String> {
     transcript::read(&bytes).map_err(|error| error.to_string())
 }
 
-/// One byte more than there may be, at most.
+/// Reads at most one byte more than there may be.
 fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;

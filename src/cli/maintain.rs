@@ -1,5 +1,5 @@
-//! `maintain`: upkeep by hand. What became of the work that used memories, from the repository of the workspace; the
-//! store; how many memories wait to be shared; and which were found to be outdated. Shows it, or does it.
+//! The command `maintain` does upkeep by hand, or shows it: what the repository of the workspace says about the work
+//! that used memories, the store, how many memories wait to be shared, and which were found to be outdated.
 
 use std::path::Path;
 
@@ -18,32 +18,32 @@ use crate::git;
 use crate::project::{self, Identity};
 use crate::settings::Loaded;
 
-/// Links between an older and a newer memory that are listed.
+/// At most this many links between an older and a newer memory are listed.
 const LINKS_SHOWN: usize = 20;
-/// Slices of upkeep in one run; more is left to the next.
+/// One run does this many slices of upkeep, and leaves more to the next.
 const SLICES_MAX: u32 = 100;
-/// For all of them, and for one.
+/// The first limit is for all slices, the second for one.
 const UPKEEP_LIMIT: std::time::Duration = std::time::Duration::from_secs(300);
 const SLICE_LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// What was done, or would be.
+/// The things that were done, or would be.
 #[derive(Debug, Serialize)]
 pub(super) struct Maintenance {
     pub(super) applied: bool,
-    /// The solves that used memories, and what their commits say; absent where that cannot be known.
+    /// The solves that used memories, and what their commits say. It is absent where that cannot be known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stability: Option<Stability>,
-    /// Of the store; absent where nothing was done.
+    /// The upkeep of the store. It is absent where nothing was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) upkeep: Option<UpkeepSummary>,
-    /// Memories that deserve to be shared more widely, and are not.
+    /// The memories that deserve to be shared more widely, and are not.
     pub(super) open_promotions: usize,
-    /// Memories that newer ones were found to update, and nobody has decided about: the first of them, and how many there
-    /// are.
+    /// The first memories that newer ones were found to update, and that nobody has decided about. The count is that of
+    /// all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) open_links: Vec<OpenLink>,
     pub(super) open_link_count: usize,
-    /// What could not be done, and why.
+    /// The things that could not be done, and why.
     pub(super) notes: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct UpkeepSummary {
     pub(super) slices: u32,
     pub(super) fragments_removed: u64,
     pub(super) versions_removed: u64,
-    /// Memories that had been stored without vectors.
+    /// The memories that had been stored without vectors, and have them now.
     pub(super) vectors_made: u64,
     /// Another process was writing: it keeps the store in shape itself.
     pub(super) busy: bool,
@@ -94,7 +94,7 @@ async fn maintain(apply: bool, loaded: &Loaded, bank: &SystemHandle) -> Result<M
     Ok(Maintenance { applied: apply, stability, upkeep, open_promotions, open_links, open_link_count, notes })
 }
 
-/// The commits of the workspace's repository, or why there are none to judge by.
+/// Reads the commits of the workspace's repository, or says why there are none to judge by.
 async fn history(root: &str) -> Result<History, String> {
     let directory = Path::new(root);
     if root.is_empty() || !project::in_repository(directory) {
@@ -105,7 +105,7 @@ async fn history(root: &str) -> Result<History, String> {
     git::history(directory, !is_whole).await.map_err(|error| format!("the repository was not read: {error}"))
 }
 
-/// Slice by slice, until nothing is left to do or five minutes are over.
+/// Does upkeep slice by slice, until nothing is left to do or five minutes are over.
 pub(super) async fn upkeep(bank: &SystemHandle) -> Result<UpkeepSummary, CommandFailure> {
     let mut done = UpkeepSummary::default();
     let all = Deadline::after(UPKEEP_LIMIT);
@@ -119,7 +119,7 @@ pub(super) async fn upkeep(bank: &SystemHandle) -> Result<UpkeepSummary, Command
     Ok(done)
 }
 
-/// Makes the vectors of memories that were stored without, as far as that goes in the time.
+/// Makes the vectors of memories that were stored without, as far as the time allows.
 async fn fill_vectors(bank: &SystemHandle, deadline: Deadline) -> u64 {
     let mut made = 0;
     loop {

@@ -1,5 +1,5 @@
-//! `memory` and its commands: from arguments to requests of the system. What changes memories that are there is in
-//! `edit`.
+//! The commands of `memory`, from arguments to requests of the system. `edit` has those that change memories that are
+//! there.
 
 use std::io;
 use std::path::Path;
@@ -131,7 +131,7 @@ async fn explain(
     Ok(system.memories.explain(request, deadline).await?)
 }
 
-/// What narrows a search or a list.
+/// Returns the conditions that narrow a search or a list.
 fn narrowed(only: OnlyArgs) -> (Conditions, TimeRange) {
     let conditions = Conditions {
         domain: only.domain_filter,
@@ -146,7 +146,7 @@ fn narrowed(only: OnlyArgs) -> (Conditions, TimeRange) {
     (conditions, TimeRange { since: only.since, until: only.until })
 }
 
-/// What the arguments ask for.
+/// Makes the search that the arguments ask for.
 async fn searched(
     args: SearchArgs,
     loaded: &Loaded,

@@ -1,4 +1,5 @@
-//! Where answers and failures go: stdout is for answers, or for exactly one JSON document; stderr for all else.
+//! The way out of answers and failures: stdout is for answers, or for exactly one JSON document; stderr is for all
+//! else.
 
 use std::io::{self, Write};
 
@@ -39,7 +40,7 @@ impl Output {
         }
     }
 
-    /// Without secrets: a failure repeats what it was given.
+    /// Prints a failure without secrets, because a failure repeats what it was given.
     pub(super) fn failure(self, failure: &CommandFailure) -> CommandExit {
         if self.json && !failure.is_after_output {
             let _ = line(&document(failure).to_string());
@@ -56,7 +57,7 @@ impl Output {
     }
 }
 
-/// A JSON document whose strings are without secrets, all else as it was.
+/// Removes the secrets of the strings of a JSON document, and leaves all else as it was.
 fn without_secrets(document: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(document.len()), document);
     while let Some(start) = rest.find('"') {
@@ -82,7 +83,8 @@ fn document(failure: &CommandFailure) -> Value {
     document
 }
 
-/// A line on stdout, without colours where it is no terminal. That nobody reads it any more (`| head`) is no failure.
+/// Prints a line on stdout, without colours where it is no terminal. That nobody reads it any more (`| head`) is no
+/// failure.
 pub(super) fn line(text: &str) -> Result<(), CommandFailure> {
     let mut stdout = anstream::stdout().lock();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
@@ -91,7 +93,7 @@ pub(super) fn line(text: &str) -> Result<(), CommandFailure> {
     }
 }
 
-/// What clap says: help and version on stdout, wrong arguments on stderr.
+/// Prints what clap says: help and version on stdout, wrong arguments on stderr.
 pub(super) fn usage(error: &clap::Error) -> CommandExit {
     if !error.use_stderr() {
         let _ = error.print();

@@ -1,5 +1,5 @@
-//! Progress of long work: one line on stderr, and only on a terminal that is not asked to be quiet. Whoever reads stdout
-//! or a log never sees it.
+//! The progress of long work: one line on stderr, and only on a terminal that is not asked to be quiet. Whoever reads
+//! stdout or a log never sees it.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::output::Output;
 
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// A bar that is gone when it is dropped.
+/// A line of progress that is gone when it is dropped.
 pub(super) struct ProgressIndicator(ProgressBar);
 
 impl Output {
-    /// `what` is counted, in the plural: `model calls`.
+    /// Begins a line that counts `what`, in the plural: `model calls`.
     pub(super) fn progress(self, what: &'static str) -> ProgressIndicator {
         if self.json || self.quiet || !io::stderr().is_terminal() {
             return ProgressIndicator(ProgressBar::hidden());
@@ -34,7 +34,7 @@ impl ProgressIndicator {
         self.0.set_position(count);
     }
 
-    /// From here on the bar shows how much of `most` is done.
+    /// Shows a bar from here on: how much of `most` is done.
     pub(super) fn most(&self, most: u64) {
         if self.0.length() == Some(most) || self.0.is_hidden() {
             return;

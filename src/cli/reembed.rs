@@ -1,4 +1,4 @@
-//! `reembed`: a data directory gets the vectors of the embedding model of the settings.
+//! The command `reembed` gives a data directory the vectors of the embedding model of the settings.
 
 use std::time::Instant;
 
@@ -13,16 +13,16 @@ use crate::embed::{LocalEmbedder, Workload};
 use crate::settings::Loaded;
 use crate::store::{LanceStore, Options};
 
-/// What was done.
+/// The change of the embedder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Reembedded {
-    /// The embedder before; absent where there is no bank yet.
+    /// The embedder before. It is absent where there is no bank yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<String>,
     pub(super) to: String,
-    /// False: the vectors were those of this embedder already, or there are none.
+    /// It is false where the vectors were those of this embedder already, or where there are none.
     pub(super) changed: bool,
-    /// Whose vectors were made again.
+    /// The passages whose vectors were made again.
     pub(super) passages: u64,
     pub(super) seconds: f64,
 }

@@ -1,5 +1,6 @@
-//! Answers as text for people: pure functions of the documents that `--json` prints. Stored text is shown with its
-//! controls and invisible characters written out: a memory must neither steer the terminal nor hide from its reader.
+//! Answers as text for people, made by pure functions of the documents that `--json` prints. Stored text is shown with
+//! its controls and invisible characters written out: a memory must neither steer the terminal nor hide from its
+//! reader.
 
 use std::fmt::Display;
 
@@ -36,7 +37,7 @@ pub(super) use workspace::{
     workspace_moved, workspace_removed, workspace_shown, workspace_switched, workspace_trusted, workspaces,
 };
 
-/// The tree, the memory that was asked for standing out.
+/// Writes the tree, in which the memory that was asked for stands out.
 pub(super) fn genealogy(genealogy: &Genealogy) -> String {
     let own = genealogy.memory.id.to_string();
     let line = |line: &str| if line.contains(&own) { style::bold(line) } else { line.to_owned() };
@@ -47,17 +48,17 @@ pub(super) fn genealogy(genealogy: &Genealogy) -> String {
     lines.join("\n")
 }
 
-/// How to see the next page, if there is one.
+/// Tells how to see the next page, if there is one.
 fn next_page(next: Option<impl Display>) -> String {
     next.map(|next| format!("more with --after {next}\n")).unwrap_or_default()
 }
 
-/// With what nobody sees written out, controls of the terminal among it.
+/// Writes out what nobody sees, controls of the terminal among it.
 pub(super) fn clean(text: &str) -> String {
     escaped_for_people(text).into_owned()
 }
 
-/// As [`clean`], on one line: what is a title or a name must not pass for another line of the answer.
+/// Does the same as [`clean`] on one line: a title or a name must not pass for another line of the answer.
 pub(super) fn clean_line(text: &str) -> String {
     let ends_line = |c: char| matches!(c, '\n' | '\r' | '\t' | '\u{85}' | '\u{2028}' | '\u{2029}');
     clean(&text.trim().replace(ends_line, " "))

@@ -1,4 +1,4 @@
-//! A running bank for one command.
+//! The session of one command: a running bank that is started, used and stopped in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,36 +8,37 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::runtime::Builder;
 
+use super::failure::CommandFailure;
 use crate::bootstrap::{Bank, ChosenModel};
 use crate::embed::{EmbedderOptions, EmbeddingModelError, LocalEmbedder, Workload};
 use crate::llm::{KeyCheck, KeyVerdict};
 use crate::settings::Loaded;
-use super::failure::CommandFailure;
 
-/// For what still runs when a command is done.
+/// Work that still runs when a command is done has this long to end.
 const GRACE: Duration = Duration::from_secs(5);
-/// For what runs when the provider rejects the key: nothing of it can succeed.
+/// Work that runs when the provider rejects the key has this long to end, because nothing of it can succeed.
 const SHORT_GRACE: Duration = Duration::from_millis(500);
 /// The embedding model loads in well under a second. Where it does not, search is by words and says so.
 const MODEL_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a command that needs no model may take.
+/// A command that needs no model may take this long.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// For one request that needs no model.
+/// Returns the deadline of one request that needs no model.
 pub(super) fn request_deadline() -> Deadline {
     Deadline::after(REQUEST_TIMEOUT)
 }
 
-/// Erasing rewrites what is left and rebuilds indexes, and is finished whoever waits; a quarantine rewrites what it is of.
+/// A rewrite may take this long: erasing rewrites what is left and rebuilds indexes, and is finished whoever waits; a
+/// quarantine rewrites what it is of.
 const REWRITE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// For one erasure, or one change of many memories.
+/// Returns the deadline of one erasure, or of one change of many memories.
 pub(super) fn rewrite_deadline() -> Deadline {
     Deadline::after(REWRITE_TIMEOUT)
 }
 
-/// The embedding model of the settings.
+/// Opens the embedding model of the settings.
 pub(super) fn embedder(loaded: &Loaded, work: Workload) -> Result<LocalEmbedder, EmbeddingModelError> {
     let embedding = &loaded.settings.embedding;
     let dir = Some(embedding.model_dir.clone()).filter(|dir| !dir.as_os_str().is_empty());
@@ -52,7 +53,7 @@ pub(super) fn with_bank<T>(
     run(loaded, ChosenModel::none(), Duration::ZERO, work)
 }
 
-/// The same for work that searches once: a search by meaning needs the embedding model, and does not wait for it.
+/// Does the same for work that searches once. A search by meaning needs the embedding model, and does not wait for it.
 pub(super) fn with_searching_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
@@ -60,7 +61,7 @@ pub(super) fn with_searching_bank<T>(
     run(loaded, ChosenModel::none(), MODEL_TIMEOUT, work)
 }
 
-/// The same for work that solves a task, with the language model that is configured.
+/// Does the same for work that solves a task, with the language model that is configured.
 pub(super) fn with_solving_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
@@ -69,7 +70,7 @@ pub(super) fn with_solving_bank<T>(
     run(loaded, ChosenModel::of(loaded)?, MODEL_TIMEOUT, work)
 }
 
-/// The same for a server: it starts at once, or, with a model from a directory, when that is loaded; it works without a
+/// Does the same for a server. It starts at once, or when a model from a directory is loaded; it works without a
 /// language model too, and works in the background.
 pub(super) fn with_serving_bank<T>(
     loaded: &Loaded,
@@ -81,7 +82,7 @@ pub(super) fn with_serving_bank<T>(
     run_with(loaded, ChosenModel::of(loaded)?, embedder, Duration::ZERO, true, work)
 }
 
-/// The same for work that embeds many texts.
+/// Does the same for work that embeds many texts.
 pub(super) fn with_bulk_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
@@ -91,7 +92,7 @@ pub(super) fn with_bulk_bank<T>(
     run_with(loaded, ChosenModel::none(), embedder, Duration::ZERO, false, work)
 }
 
-/// The same for work that searches, with this embedder, and looks at how the bank does it.
+/// Does the same for work that searches with this embedder, and looks at how the bank does it.
 pub(super) fn with_embedder<T>(
     loaded: &Loaded,
     embedder: Arc<dyn Embedder>,

@@ -1,4 +1,5 @@
-//! `solve`: one task through the whole loop, with its progress on a terminal. An interrupt ends it in order.
+//! The command `solve` takes one task through the whole loop, with its progress on a terminal. An interrupt ends it in
+//! order.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,17 +14,16 @@ use reasoning_bank_domain::solve::task::{ProgressIndicator as Steps, SolveReport
 use tokio::sync::watch;
 use verify::ShellCheck;
 
-use crate::project::{Identity, self};
-use crate::settings::{Loaded, MattsSection, SettingSources, self};
-use super::input;
 use super::args::SolveArgs;
 use super::failure::CommandFailure;
+use super::input;
 use super::output::Output;
 use super::progress::ProgressIndicator;
 use super::session::request_deadline;
+use crate::project::{self, Identity};
+use crate::settings::{self, Loaded, MattsSection, SettingSources};
 
 mod verify;
-
 
 pub(super) async fn solve(
     args: SolveArgs,
@@ -59,7 +59,7 @@ pub(super) async fn solve(
     Ok(solved?)
 }
 
-/// The project root of the workspace, also where the store cannot tell whether it was moved there.
+/// Returns the project root of the workspace, also where the store cannot tell whether it was moved there.
 async fn root(loaded: &Loaded, system: &SystemHandle) -> Result<String, CommandFailure> {
     match (system.workspaces.resolve(&loaded.workspace, request_deadline()).await, &loaded.workspace) {
         (Ok(resolved), _) => Ok(resolved.workspace.root),
@@ -85,7 +85,7 @@ fn check(
     Ok(Arc::new(ShellCheck { command, directory }))
 }
 
-/// The top of the work tree that is meant, of which a workspace may have several; else the project root.
+/// Returns the top of the work tree that is meant, of which a workspace may have several, or else the project root.
 fn directory(root: &str, identity: Identity, sources: &SettingSources) -> PathBuf {
     let named = sources.directory.join(sources.flags.workspace.as_deref().unwrap_or("."));
     let is_of_workspace = project::root(&named, &sources.directory, identity).is_ok_and(|of_named| of_named == root);
@@ -106,7 +106,7 @@ fn task(args: SolveArgs, matts: &MattsSection) -> Result<SolveTask, CommandFailu
     })
 }
 
-/// Ends with the work.
+/// Shows the progress until the work ends.
 async fn show(bar: ProgressIndicator, mut progress: watch::Receiver<Steps>) {
     while progress.changed().await.is_ok() {
         let Steps { completed, total } = *progress.borrow_and_update();

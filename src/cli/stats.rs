@@ -1,4 +1,4 @@
-//! `stats`: the statistics document of this process over the bank.
+//! The command `stats` shows the statistics document of this process over the bank.
 
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
@@ -6,7 +6,8 @@ use super::render;
 use super::session::{request_deadline, with_searching_bank};
 use crate::settings::Loaded;
 
-/// Waits for the embedding model, so that the answer does not call it missing. `reset` comes first: the answer shows that nothing but counters was reset.
+/// Shows the statistics, once the embedding model is loaded, so that the answer does not call it missing. `reset` comes
+/// first: the answer shows that nothing but counters was reset.
 pub(super) fn command(reset: bool, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let statistics = with_searching_bank(loaded, async |bank| {
         if reset {

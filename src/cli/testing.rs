@@ -5,10 +5,10 @@ use std::sync::Arc;
 use reasoning_bank_actors::memories::RetrievalSettings;
 use reasoning_bank_actors::model::{Simulated, SimulatedBehaviour};
 use reasoning_bank_actors::system::{System, SystemParts, SystemSettings};
-use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::parts;
 
-use crate::settings::{Loaded, SettingSources, self};
+use crate::settings::{self, Loaded, SettingSources};
 
 pub(super) async fn system() -> System {
     system_over(Arc::new(MemStore::new())).await

@@ -1,4 +1,4 @@
-//! `trace list` and `trace show`: what was tried for tasks, and how it went.
+//! The commands `trace list` and `trace show` tell what was tried for tasks, and how it went.
 
 use reasoning_bank_domain::memory::ids::TraceId;
 

@@ -1,4 +1,4 @@
-//! `workspace` and its commands: which projects have memories, which one is meant, and what becomes of them.
+//! The commands of `workspace`: which projects have memories, which one is in use, and what becomes of them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub(super) struct WorkspaceList {
 pub(super) struct WorkspaceEntry {
     #[serde(flatten)]
     pub(super) workspace: Workspace,
-    /// The one that is meant here.
+    /// The workspace is the one in use.
     pub(super) current: bool,
 }
 
@@ -76,9 +76,9 @@ pub(super) struct WorkspaceEntry {
 pub(super) struct WorkspaceOverview {
     #[serde(flatten)]
     pub(super) detail: WorkspaceDetail,
-    /// How it came to be the one that is meant.
+    /// The way in which it came to be the one in use.
     pub(super) origin: String,
-    /// What its checkout proposes.
+    /// The proposal of its checkout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proposal: Option<CheckoutProposal>,
     /// The ranking of its checkout that was agreed to.
@@ -99,7 +99,7 @@ pub(super) struct Switched {
     pub(super) id: WorkspaceId,
     pub(super) name: String,
     pub(super) root: String,
-    /// Where the choice is kept.
+    /// The file that keeps the choice.
     pub(super) file: PathBuf,
 }
 
@@ -108,12 +108,12 @@ pub(super) struct WorkspaceRemoval {
     pub(super) id: WorkspaceId,
     pub(super) name: String,
     pub(super) removed: Erased,
-    /// Copies of its memories that its team, its organisation or others keep.
+    /// The copies of its memories that its team, its organisation or others keep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) promoted_kept: Option<usize>,
 }
 
-/// Where the command was called.
+/// The place where the command was called.
 struct Here<'a> {
     loaded: &'a Loaded,
     base: &'a Path,
@@ -165,7 +165,7 @@ impl Here<'_> {
         Ok(bank.workspaces.move_root(&WorkspaceRef::Id(old.id), &root, request_deadline()).await?)
     }
 
-    /// Asks with what would change.
+    /// Trusts a workspace, after a question with what would change.
     async fn trust(&self, path: &Path, sure: Sure, bank: &SystemHandle) -> Result<Trusted, CommandFailure> {
         let Settings { workspace: WorkspaceSection { identity, .. }, data_dir, .. } = &self.loaded.settings;
         let root =
@@ -255,7 +255,7 @@ impl Here<'_> {
             .map_err(|error| CommandFailure::usage(error.to_string()))
     }
 
-    /// A workspace that is there.
+    /// Finds a workspace that is registered.
     async fn registered(&self, text: &str, bank: &SystemHandle) -> Result<Workspace, CommandFailure> {
         let all = bank.workspaces.list(request_deadline()).await?;
         let found = project::registered(text, self.base, self.loaded.settings.workspace.identity, &all)

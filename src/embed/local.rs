@@ -12,8 +12,6 @@ use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, F
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::oneshot;
 
-use crate::allocator;
-use super::{hub, worker};
 use super::encoder::Encoder;
 use super::job::{DocumentsJob, QueryJob};
 use super::lanes::Lanes;
@@ -22,6 +20,8 @@ use super::onnx_runtime::OrtEncoder;
 use super::prompts::Prompted;
 use super::runtime::{Runtime, runtime};
 use super::tract::{TractEncoder, TractModel};
+use super::{hub, worker};
+use crate::allocator;
 
 /// The choice of the model, and how many threads run it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,15 +1,15 @@
 //! The parts of an embedding model, from inside the binary or from a directory. The files `tract` and `onnx_runtime`
 //! run it.
 
-use std::{fs, io};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{chunking, graph};
 use super::prompts::TextPrompts;
+use super::{chunking, graph};
 
 /// A model from a directory reads at most this many tokens at once, because attention takes time with their square.
 const MOST_WINDOW_TOKENS: usize = 512;

@@ -3,7 +3,7 @@
 //! lock file, as it was in earlier versions: where a lock keeps others from reading, nobody else could see it.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, self};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use futures::FutureExt;

@@ -50,7 +50,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::ports::{Batch, Committed, Embedder, EraseScope, Erased, Fingerprint, Limitation, Maintained, MemoryStore, StoreError, StoreFuture, StoreReads};
+use reasoning_bank_actors::ports::{
+    Batch, Committed, Embedder, EraseScope, Erased, Fingerprint, Limitation, Maintained, MemoryStore, StoreError,
+    StoreFuture, StoreReads,
+};
 use reasoning_bank_actors::runtime::Deadline;
 
 use self::access::Access;
@@ -60,8 +63,8 @@ use self::repair::pending::finish_pending;
 use self::shared::SharedStore;
 use self::threads::blocking;
 use self::upkeep::reembed;
-use self::vectors::unembedded;
 use self::vectors::fingerprint::Stamp;
+use self::vectors::unembedded;
 
 pub use self::resident::ResidentUse;
 pub use self::shared::Options;

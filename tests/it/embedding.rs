@@ -1,6 +1,6 @@
 //! The embedding model itself, built in and from a directory. How its queue behaves is tested beside it, on a scripted model.
 
-use reasoning_bank::embed::{EmbedderOptions, EmbeddingModelError, LocalEmbedder, EmbeddingModelError, Workload};
+use reasoning_bank::embed::{EmbedderOptions, EmbeddingModelError, LocalEmbedder, Workload};
 use reasoning_bank_actors::ports::{Chunk, Embedder, EmbedderState};
 
 use crate::support::in_five_minutes;

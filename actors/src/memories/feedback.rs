@@ -8,24 +8,24 @@ use reasoning_bank_domain::evidence::confidence::confidence;
 use reasoning_bank_domain::evidence::feedback::{LEARNINGS_MAX, MEMORIES_MAX, Moved, Reported};
 use reasoning_bank_domain::evidence::stability::names_commit;
 use reasoning_bank_domain::evidence::verdict_override::OwnVote;
-use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, Scope, SourceType, Trust};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, Verdict};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_own_vote, id_of_vote, id_within_trace};
 use reasoning_bank_domain::memory::trace::{Account, Outcome, Trace, TraceSource};
 use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, Scope, SourceType, Trust};
 use reasoning_bank_domain::safety::secrets::Scrub;
 use uuid::Uuid;
 
-use crate::error::Error;
-use crate::ports::{Batch, MemoryRow, Record, StoreError};
-use crate::runtime::Deadline;
-use super::{MAX_TASK_CHARS, MemoriesHandle, RecordRequest, WorkspaceRef};
 use super::compare::Becomes;
 use super::join::Brought;
 use super::learn::{Becoming, ids};
 use super::overrule::Overruled;
 use super::record::memory_of;
+use super::{MAX_TASK_CHARS, MemoriesHandle, RecordRequest, WorkspaceRef};
+use crate::error::Error;
+use crate::ports::{Batch, MemoryRow, Record, StoreError};
+use crate::runtime::Deadline;
 
 /// Others who report on the same trace, or change its lessons, at the same time.
 const TRIES: usize = 8;

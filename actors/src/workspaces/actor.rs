@@ -8,10 +8,10 @@ use arc_swap::ArcSwap;
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use tokio::time::Instant;
 
+use super::known::KnownWorkspaces;
 use crate::error::Error;
 use crate::runtime::{Deadline, Tasks};
 use crate::store::StoreHandle;
-use super::known::KnownWorkspaces;
 
 const FIRST_READ_LIMIT: Duration = Duration::from_secs(30);
 

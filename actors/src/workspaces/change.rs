@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetail, is_name};
 use reasoning_bank_domain::safety::secrets::Scrub;
 
+use super::{WorkspaceRef, WorkspacesHandle};
 use crate::error::Error;
 use crate::ports::{EraseScope, Erased, Held, Record};
 use crate::runtime::Deadline;
-use super::{WorkspaceRef, WorkspacesHandle};
 
 /// Other processes that change the same workspace at the same time.
 const TRIES: usize = 4;

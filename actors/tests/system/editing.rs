@@ -6,8 +6,8 @@ use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, UpdateRequ
 use reasoning_bank_actors::ports::{EmbedderState, MemoryStore, Record, StoreReads};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::memory::{Changes, Memory, Scope, Status};
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::{Changes, Memory, Scope, Status};
 
 use crate::support::*;
 

@@ -6,9 +6,9 @@ use reasoning_bank_actors::memories::{Restorable, RetrieveRequest};
 use reasoning_bank_actors::ports::{EmbedderState, Passage, StoreReads};
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
-use reasoning_bank_domain::memory::{Memory, Status};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::memory::{Memory, Status};
 use uuid::Uuid;
 
 use crate::support::*;

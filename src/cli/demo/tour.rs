@@ -55,7 +55,7 @@ pub(in crate::cli) fn stop(number: usize, stop: &Stop) -> String {
     out
 }
 
-/// What the tasks show together, and the search that ends the tour.
+/// Tells what the tasks show together, and the search that ends the tour.
 pub(in crate::cli) fn closing(tour: &Tour, temporary: bool) -> String {
     let mut out = String::from("The attempt marked * was chosen. What memory changed, task by task:\n");
     for (number, stop) in (1..).zip(&tour.tasks) {

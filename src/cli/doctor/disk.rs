@@ -1,4 +1,4 @@
-//! The space that is left where the memories are, and who may write there.
+//! The checks of the disk: how much space is left where the memories are, and who may write there.
 
 use std::ffi::CString;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::Path;
 use super::{Check, Grade};
 
 const MIB: u64 = 1 << 20;
-/// Compaction writes a table anew before it removes the old one.
+/// Compaction writes a table anew before it removes the old one, so this much is enough.
 const ENOUGH: u64 = 1024 * MIB;
 const LEAST: u64 = 100 * MIB;
 
@@ -29,7 +29,7 @@ pub(super) fn graded(free: u64, dir: &Path) -> Check {
     if status == Grade::Ok { check } else { check.hint("free space there, or choose another --data-dir") }
 }
 
-/// Whether this process may create files in a directory, or make the directory.
+/// Says whether this process may create files in a directory, or make the directory.
 pub(super) fn may_write(dir: &Path) -> bool {
     let existing = existing(dir);
     let Ok(path) = c_path(existing) else { return false };
@@ -37,7 +37,7 @@ pub(super) fn may_write(dir: &Path) -> bool {
     existing.is_dir() && unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) } == 0
 }
 
-/// The directory, or the nearest of its parents that there is.
+/// Returns the directory, or the nearest of its parents that exists.
 fn existing(dir: &Path) -> &Path {
     dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"))
 }

@@ -1,4 +1,4 @@
-//! The key of the provider: whether there is one where one is needed, and whether the provider takes it.
+//! The check of the provider's key: there is one where one is needed, and the provider takes it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `eval relevance`: from its arguments to a measurement in a temporary directory.
+//! The command `eval relevance`, from its arguments to a measurement in a temporary directory.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `eval speed`: one process that reports, and for each part of the measurement one that is started for it.
+//! The command `eval speed`: one process reports, and starts another for each part of the measurement.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Resu
     output.answer(&report?, render::eval_speed)
 }
 
-/// Queries that are embedded are asked of the same banks.
+/// Checks the dimensions of the model, because queries that are embedded are asked of the same banks.
 fn check_dims(dims: usize) -> Result<(), CommandFailure> {
     if dims == DIMS {
         return Ok(());
@@ -47,7 +47,8 @@ fn check_dims(dims: usize) -> Result<(), CommandFailure> {
     Err(CommandFailure::usage(message).hint("leave embedding.model_dir empty for the built-in model, or name another"))
 }
 
-/// What comes of the work. When the process is asked to end, the work is dropped, with the directories that it made.
+/// Returns the result of the work. When the process is asked to end, the work is dropped, with the directories that it
+/// made.
 pub(super) async fn unless_asked_to_end<T>(
     work: impl Future<Output = Result<T, CommandFailure>>,
 ) -> Result<T, CommandFailure> {
@@ -76,7 +77,7 @@ async fn texts(seed: u64) -> Result<Texts, CommandFailure> {
     Ok(process::run(&order).await?)
 }
 
-/// One bank, part by part, nothing else beside it.
+/// Measures one bank, part by part, with nothing else beside it.
 async fn measure(rows: u32, seed: u64, output: Output) -> Result<BankSpeed, CommandFailure> {
     let place = tempfile::tempdir().map_err(CommandFailure::temporary)?;
     let order = |part| Order { part, rows, seed, dir: place.path().to_owned(), started: process::now() };
@@ -109,7 +110,7 @@ fn compared(rows: u32, seed: u64, output: Output) -> exact::Nearest {
     exact::nearest(&bank, &queries, NEAREST, |done| progress.done(done))
 }
 
-/// In the process that was started for it.
+/// Does a part, in the process that was started for it.
 fn part(order: Order, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let mut loaded = loaded.clone();
     loaded.settings.data_dir.clone_from(&order.dir);

@@ -1,5 +1,5 @@
-//! `memory list`, `update`, `feedback`, `pin`, `delete`, `quarantine`, `supersede` and `promote`: what becomes of memories that are
-//! there.
+//! The commands that change memories that are there, and list them: `memory list`, `update`, `feedback`, `pin`,
+//! `delete`, `quarantine`, `supersede` and `promote`.
 
 use reasoning_bank_actors::memories::{Erasure, FeedbackRequest, ListRequest, SaidBy, UpdateRequest};
 use reasoning_bank_actors::ports::Erased;
@@ -99,7 +99,7 @@ pub(in crate::cli) async fn feedback(
     Ok(system.memories.feedback(request, deadline).await?)
 }
 
-/// A memory that is gone, and what went with it.
+/// A memory that was erased, and what went with it.
 #[derive(Debug, Serialize)]
 pub(in crate::cli) struct Deleted {
     pub(in crate::cli) id: MemoryId,
@@ -109,7 +109,7 @@ pub(in crate::cli) struct Deleted {
     pub(in crate::cli) reinstated: Vec<MemoryId>,
 }
 
-/// Asks with the title of the memory.
+/// Erases a memory, after a question with its title.
 pub(in crate::cli) async fn delete(
     id: MemoryId,
     sure: Sure,

@@ -1,10 +1,11 @@
-//! `memory export`: JSON Lines, a line a thing, in the order of ids over all kinds. What is written is what is stored,
-//! so that `import` restores it exactly; a signal's own kind is called `signal`, as `kind` says what a line is. The
-//! first line of a workspace also has the `workspace` itself: its root, its name, its team and organisation, which `import`
-//! takes of a trusted backup alone. Jobs are written where that is asked for: they hold whole sessions.
+//! The command `memory export` writes JSON Lines, one line for each thing, in the order of ids over all kinds. What is
+//! written is what is stored, so that `import` restores it exactly. A signal's own kind is called `signal`, because
+//! `kind` says what a line is. The first line of a workspace also has the `workspace` itself: its root, its name, its
+//! team and organisation, which `import` takes of a trusted backup alone. Jobs hold whole sessions, so they are written
+//! only where that is asked for.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{Write, self};
+use std::io::{self, Write};
 use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
@@ -23,16 +24,16 @@ use uuid::Uuid;
 
 use crate::cli::failure::CommandFailure;
 
-/// Traces may be large.
+/// The page is small because traces may be large.
 const PAGE: usize = 500;
-/// A session may be half a million characters long.
+/// The page is smaller because a session may be half a million characters long.
 const PAGE_OF_JOBS: usize = 16;
-/// The ids of a bank are read once a page, so pages are large.
+/// The page is large because the ids of a bank are read once for each page.
 const PAGE_OF_MEMORIES: usize = 4_096;
-/// For one page.
+/// One page may take this long.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Writes the lines to `out`, or with `as_array` one array of them; of all workspaces where none is named. That nobody
+/// Writes the lines to `out`, or one array of them with `as_array`, of all workspaces where none is named. That nobody
 /// reads on is no failure.
 ///
 /// # Errors
@@ -94,7 +95,7 @@ struct ExportLine {
     workspace: WorkspaceId,
     #[serde(flatten)]
     fields: Map<String, Value>,
-    /// Of a memory that is written with its vectors.
+    /// The passages of a memory that is written with its vectors.
     #[serde(skip_serializing_if = "Option::is_none")]
     passages: Option<Vec<Passage>>,
 }
@@ -148,7 +149,11 @@ impl ExportedKind {
     }
 }
 
-async fn memory_lines(rows: Vec<MemoryRow>, vectors: bool, store: &StoreHandle) -> Result<VecDeque<ExportLine>, CommandFailure> {
+async fn memory_lines(
+    rows: Vec<MemoryRow>,
+    vectors: bool,
+    store: &StoreHandle,
+) -> Result<VecDeque<ExportLine>, CommandFailure> {
     let ids = rows.iter().map(|row| row.memory.id).collect();
     let mut passages = if vectors { Some(store.passages(ids, Deadline::after(REQUEST_TIMEOUT)).await?) } else { None };
     let with_passages = |MemoryRow { memory, .. }: MemoryRow| {
@@ -190,7 +195,7 @@ impl Stream {
     }
 }
 
-/// The line with the lowest id of all streams.
+/// Returns the line with the lowest id of all streams.
 async fn next(streams: &mut [Stream], system: &SystemHandle) -> Result<Option<ExportLine>, CommandFailure> {
     for stream in streams.iter_mut() {
         stream.fill(&system.store).await?;
@@ -219,7 +224,7 @@ struct Lines<'a, W> {
 }
 
 impl<W: Write> Lines<'_, W> {
-    /// False once nobody reads any more.
+    /// Writes a line. It returns false once nobody reads any more.
     fn write(&mut self, line: &ExportLine) -> Result<bool, CommandFailure> {
         let text = serde_json::to_string(line).map_err(|error| CommandFailure::from(Error::internal(error)))?;
         let text = escaped_in_json(&text);
@@ -243,7 +248,7 @@ impl<W: Write> Lines<'_, W> {
     }
 }
 
-/// False when nobody reads any more.
+/// Returns false when nobody reads any more.
 fn unless_closed(written: io::Result<()>) -> Result<bool, CommandFailure> {
     match written {
         Ok(()) => Ok(true),

@@ -1,10 +1,10 @@
-//! `memory import`: what `memory export` wrote, restored exactly where the user vouches for the file; otherwise taken as
-//! the word of a stranger. The whole file is checked first, and put aside without its secrets; only then it is written.
-//! What a line has to be is `line`'s matter, what a stranger may claim `domain::imported`'s.
+//! The command `memory import` restores what `memory export` wrote: exactly where the user vouches for the file,
+//! otherwise as the word of a stranger. The whole file is checked first, and put aside without its secrets; only then
+//! it is written. `line` decides what a line has to be, `domain::imported` what a stranger may claim.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write, self};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,10 @@ use reasoning_bank_domain::safety::secrets::Removed;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use self::aside::AsideEntry;
+use self::foreign::Foreign;
+use self::line::{ImportLine, ImportTarget, Raw, Taken};
+use self::outcome::NotTaken;
 use crate::cli::args::ImportArgs;
 use crate::cli::failure::CommandFailure;
 use crate::cli::maintain::upkeep;
@@ -30,10 +34,6 @@ use crate::cli::output::Output;
 use crate::cli::progress::ProgressIndicator;
 use crate::jsonl::{ItemProblem, ReadError, read_on_all_cores};
 use crate::settings::Loaded;
-use self::aside::AsideEntry;
-use self::foreign::Foreign;
-use self::line::{ImportLine, ImportTarget, Raw, Taken};
-use self::outcome::NotTaken;
 
 pub(in crate::cli) use self::outcome::{ImportCounts, Imported};
 
@@ -43,22 +43,23 @@ mod line;
 mod outcome;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// What is written at once. The store takes batches of this size without writing them twice.
+/// This much is written at once. The store takes batches of this size without writing them twice.
 const BATCH_THINGS: usize = 8_192;
 const BATCH_BYTES: usize = 32 * 1024 * 1024;
-/// Of what has no vectors yet, or those of another embedder.
+/// This much is written at once of what has no vectors yet, or those of another embedder.
 const BATCH_UNEMBEDDED: usize = 256;
 const BATCH_UNEMBEDDED_BYTES: usize = 1024 * 1024;
 /// While one batch is embedded or stored, another is read and prepared.
 const BATCHES_AT_ONCE: usize = 2;
-/// For one batch, whose texts may all have to be embedded.
+/// One batch may take this long, because all its texts may have to be embedded.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Imports a file; a memory that names no workspace goes to the one in use.
+/// Imports a file. A memory that names no workspace goes to the one in use.
 ///
 /// # Errors
-/// Where a line is wrong, all that is wrong (up to a bound), and nothing is written; nor is anything where the user does
-/// not agree to other workspaces. Where writing fails, a part is written, and the same import again does the rest.
+/// Where a line is wrong, the error names all that is wrong, up to a bound, and nothing is written. Nothing is written
+/// either where the user does not agree to other workspaces. Where writing fails, a part is written, and the same
+/// import again does the rest.
 pub(in crate::cli) async fn import(
     args: &ImportArgs,
     loaded: &Loaded,
@@ -87,7 +88,7 @@ pub(in crate::cli) async fn import(
     Ok(imported)
 }
 
-/// What is known here of the workspaces that a file may name.
+/// Collects what is known here of the workspaces that a file may name.
 async fn bank(is_backup: bool, loaded: &Loaded, system: &SystemHandle) -> Result<ImportTarget, CommandFailure> {
     let here = system.workspaces.resolve(&loaded.workspace, Deadline::after(REQUEST_TIMEOUT)).await?.workspace;
     let all = system.workspaces.list(Deadline::after(REQUEST_TIMEOUT)).await?;
@@ -99,23 +100,23 @@ async fn bank(is_backup: bool, loaded: &Loaded, system: &SystemHandle) -> Result
 struct Checked {
     file: File,
     things: u64,
-    /// Where somebody has to agree to them.
+    /// The other workspaces, where somebody has to agree to them.
     foreign: Foreign,
     not_taken: NotTaken,
     links: Links,
 }
 
-/// Which links between memories are kept.
+/// The links between memories that are kept.
 #[derive(Default)]
 struct Links {
-    /// Memories, each with a source that comes from it.
+    /// The memories with a source that comes from them.
     circles: BTreeSet<(MemoryId, MemoryId)>,
     /// The memories of the file that others came from, where no other links are taken.
     inside: Option<HashSet<MemoryId>>,
 }
 
 impl Links {
-    /// What is stored already is not of the file, whatever the file says of it.
+    /// Forgets what is stored already: it is not of the file, whatever the file says of it.
     async fn forget_stored(&mut self, system: &SystemHandle) -> Result<(), CommandFailure> {
         let Some(inside) = &mut self.inside else { return Ok(()) };
         let ids: Vec<Uuid> = inside.iter().map(|id| id.uuid()).collect();
@@ -143,7 +144,7 @@ impl Links {
 struct Made {
     things: u64,
     bytes: Vec<u8>,
-    /// The workspaces it is written to, or that are registered with it.
+    /// The workspaces that the line is written to, or that are registered with it.
     workspaces: Vec<(WorkspaceId, ImportCounts)>,
     described: Option<Workspace>,
     memory: Option<(MemoryId, Vec<MemoryId>)>,
@@ -179,7 +180,7 @@ impl Made {
     }
 }
 
-/// What was seen of the lines so far.
+/// Everything that was seen of the lines so far.
 #[derive(Default)]
 struct Seen {
     lines: u64,
@@ -188,7 +189,7 @@ struct Seen {
     not_taken: NotTaken,
     sources: BTreeMap<MemoryId, Vec<MemoryId>>,
     memories: HashSet<MemoryId>,
-    /// Why the file is not imported although its lines are right.
+    /// The reason why the file is not imported although its lines are right.
     refused: Option<CommandFailure>,
 }
 
@@ -221,7 +222,7 @@ impl Seen {
     }
 }
 
-/// `aside` is an empty file, which what is checked is written to.
+/// Checks a file, and writes what is checked to `aside`, which is empty.
 fn check(
     path: &Path,
     aside: File,
@@ -317,14 +318,14 @@ async fn write(
     Ok(done)
 }
 
-/// Things to be written at once, and what was taken out of the texts of each.
+/// The things that are written at once, and what was taken out of the texts of each.
 #[derive(Default)]
 struct Batch {
     things: Vec<Restorable>,
     removed: Vec<Removed>,
 }
 
-/// Until nobody takes them.
+/// Reads batches until nobody takes them.
 fn read_batches(checked: Checked, embedder: &str, send: &mpsc::Sender<Batch>) -> io::Result<()> {
     let mut entries = BufReader::with_capacity(1 << 20, checked.file);
     loop {
@@ -335,7 +336,7 @@ fn read_batches(checked: Checked, embedder: &str, send: &mpsc::Sender<Batch>) ->
     }
 }
 
-/// Whether its vectors are still to be made: it has none, or those of another embedder.
+/// Says whether the vectors of a thing are still to be made: it has none, or those of another embedder.
 fn is_unembedded(thing: &Restorable, embedder: &str) -> bool {
     let Restorable::Memory { memory, passages } = thing else { return false };
     passages.is_empty() || memory.embedder.as_deref() != Some(embedder)

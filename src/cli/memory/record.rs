@@ -1,5 +1,5 @@
-//! From the arguments of `memory record`, flags or a file, to the request. What a memory must have is its own matter:
-//! what is missing here is missing there, where all of it is told at once.
+//! The way from the arguments of `memory record`, flags or a file, to the request. The memory itself says what is
+//! missing in it, all of it at once.
 
 use reasoning_bank_actors::memories::RecordRequest;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
@@ -32,7 +32,7 @@ pub(super) struct LessonFile {
     task: Option<String>,
     supersedes: Vec<MemoryId>,
     valid_from: Option<String>,
-    /// A path or an id; `--workspace` wins.
+    /// The workspace is a path or an id. `--workspace` wins over it.
     pub(super) workspace: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl LessonFile {
         }
     }
 
-    /// At the command line it is the user who speaks.
+    /// Makes the request, in which the user is the one who speaks.
     pub(super) fn into_request(self, workspace: WorkspaceRef) -> RecordRequest {
         RecordRequest {
             title: self.title,

@@ -1,4 +1,5 @@
-//! What was considered for an answer: a row a candidate, with numbers that multiply out to its score, and the rule that cut it.
+//! The candidates of an answer as a table: a row for each, with numbers that multiply out to its score, and the rule
+//! that cut it.
 
 use std::fmt::Write;
 
@@ -21,7 +22,7 @@ pub(in crate::cli) fn explained(explained: &Explained) -> String {
     out
 }
 
-/// Weights and shares are the same in every row, so they stand here.
+/// Writes the headings. Weights and shares are the same in every row, so they stand here.
 fn headings(why: &Why, candidates: &[CandidateView]) -> Vec<String> {
     let mut headings = vec!["place".to_owned(), "score".to_owned()];
     headings.extend(why.factors.iter().map(|factor| format!("×{}", short(&factor.name))));
@@ -59,12 +60,12 @@ fn row(candidate: &CandidateView) -> Vec<String> {
     row
 }
 
-/// Its rank, its own score, and where that lies between the ends of the list.
+/// Writes the rank of a candidate in a list, its own score, and where that lies between the ends of the list.
 fn listed(list: &ListPart, score: f64) -> String {
     format!("{}. {score:.3} {:.3}", list.rank, list.relative)
 }
 
-/// Why it is not in the answer.
+/// Says why a candidate is not in the answer.
 fn words(cut: Cut) -> String {
     match cut {
         Cut::Duplicate { of } => format!("says the same as {of}"),
@@ -78,7 +79,7 @@ fn words(cut: Cut) -> String {
     }
 }
 
-/// Columns as wide as their widest cell, numbers to the right; the last one goes to the end of the line.
+/// Makes columns as wide as their widest cell, with numbers to the right. The last one goes to the end of the line.
 fn table(headings: Vec<String>, rows: Vec<Vec<String>>) -> String {
     let lines: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
     let columns = lines.first().map_or(0, Vec::len).saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Diagnoses: a line a check, with what to do below it.
+//! The text of a diagnosis: a line for each check, with what to do below it.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What became of memories: listed, rated, removed, shared.
+//! The texts of memories that were listed, rated, removed or shared.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub(in crate::cli) fn listed(listed: &Listed) -> String {
     out
 }
 
-/// A memory in one line.
+/// Writes a memory in one line.
 fn line(memory: &MemoryView) -> String {
     let pinned = if memory.pinned { ", pinned" } else { "" };
     format!(

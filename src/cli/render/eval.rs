@@ -1,4 +1,4 @@
-//! What was measured, as a table.
+//! The tables of measurements.
 
 mod learning;
 mod relevance;

@@ -1,4 +1,4 @@
-//! What was learned from files.
+//! The text of what was learned from files.
 
 use std::fmt::Write;
 

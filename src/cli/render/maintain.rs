@@ -1,4 +1,4 @@
-//! What `maintain` did, or would do.
+//! The text of what `maintain` did, or would do.
 
 use std::fmt::Write;
 

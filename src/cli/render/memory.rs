@@ -1,4 +1,4 @@
-//! Memories: what was found, recorded, shown.
+//! The texts of memories that were found, recorded or shown.
 
 use std::fmt::Write;
 
@@ -62,7 +62,7 @@ fn recalled(entry: &RecalledView, explain: bool) -> String {
     out
 }
 
-/// How a score came about, in three lines that can be multiplied out; all begin at `column`.
+/// Explains how a score came about, in three lines that can be multiplied out and all begin at `column`.
 pub(in crate::cli) fn why(entry: &RecalledView, column: usize) -> String {
     let RecalledView { why, base_score, composite_score, similarity_score, .. } = entry;
     let parts: Vec<String> =
@@ -82,7 +82,7 @@ pub(in crate::cli) fn why(entry: &RecalledView, column: usize) -> String {
     )
 }
 
-/// What the lists contribute.
+/// Writes what the lists contribute.
 fn similarity(why: &Why) -> String {
     let list = |part: &ListPart| {
         let score = match part.name.as_str() {
@@ -98,7 +98,7 @@ fn similarity(why: &Why) -> String {
     }
 }
 
-/// `width`: of the names of the fields.
+/// Writes a lesson. `width` is that of the names of the fields.
 fn lesson(memory: &MemoryView, width: usize) -> String {
     let mut out = String::new();
     let mut field = |name: &str, text: &str| {
@@ -156,7 +156,7 @@ pub(in crate::cli) fn memory(memory: &MemoryView) -> String {
     out
 }
 
-/// With the tasks and the wordings that confirmed it, each shortened to a line.
+/// Writes a memory with the tasks and the wordings that confirmed it, each shortened to a line.
 pub(in crate::cli) fn memory_detail(detail: &MemoryDetail) -> String {
     const SHOWN_CHARS: usize = 200;
     let mut out = memory(&detail.memory);
@@ -240,7 +240,7 @@ pub(in crate::cli) fn imported(answer: &Imported) -> String {
     out
 }
 
-/// The copies in wider scopes, which are a person's to decide about.
+/// Names the copies in wider scopes, about which a person decides.
 pub(super) fn copies_left(replaced: &Replaced, newer: MemoryId) -> String {
     let line = |copy: &MemoryId| {
         format!("its shared copy {copy} stays: `memory supersede {copy} --by {newer}` replaces it, too\n")

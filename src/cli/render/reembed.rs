@@ -1,4 +1,4 @@
-//! What became of a change of the embedding model.
+//! The text of a change of the embedding model.
 
 use super::counted;
 use crate::cli::reembed::Reembedded;

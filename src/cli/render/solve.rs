@@ -1,4 +1,4 @@
-//! A solve: the solution, and how it came about.
+//! The text of a solve: the solution, and how it came about.
 
 use std::fmt::Write;
 
@@ -48,7 +48,7 @@ pub(in crate::cli) fn solve(report: &SolveReport) -> String {
     out
 }
 
-/// One line: how it went.
+/// Says in one line how it went.
 pub(in crate::cli) fn verdict(report: &SolveReport) -> String {
     let by = match report.verdict_source {
         VerdictSource::Judge => ", by the judge",
@@ -69,7 +69,7 @@ pub(in crate::cli) fn verdict(report: &SolveReport) -> String {
     )
 }
 
-/// One line: every attempt with its score, the chosen one marked.
+/// Lists every attempt with its score in one line, with the chosen one marked.
 pub(in crate::cli) fn attempts(report: &SolveReport) -> String {
     let one = |attempt: &AttemptReport| {
         let mark = if attempt.index == report.selected { "*" } else { "" };

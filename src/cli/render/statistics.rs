@@ -1,4 +1,4 @@
-//! The statistics document, a line a subject.
+//! The text of the statistics document, with a line for each subject.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};

@@ -1,5 +1,5 @@
-//! Colours: few, for what the eye looks for first. They are always written; where stdout is no terminal, or NO_COLOR asks
-//! for it, the stream takes them out again.
+//! Colours, which are few, for what the eye looks for first. They are always written; where stdout is no terminal, or
+//! NO_COLOR asks for it, the stream takes them out again.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! Traces: what was tried for a task, step by step, and how it went.
+//! The text of a trace: what was tried for a task, step by step, and how it went.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Workspaces: which there are, which one is meant, what became of them.
+//! The texts of workspaces: which there are, which one is in use, and what became of them.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ pub(in crate::cli) fn workspaces(listed: &WorkspaceList) -> String {
     out
 }
 
-/// To which team and which organisation.
+/// Says to which team and which organisation a workspace belongs.
 fn belongs(workspace: &Workspace) -> Vec<String> {
     let named = [("team", &workspace.team), ("organisation", &workspace.org)];
     named.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", clean_line(name.as_ref()?)))).collect()

@@ -1,5 +1,5 @@
-//! `--verify COMMAND`: the caller's own check of a solution. A shell runs the command in the workspace with the solution on
-//! stdin and in a file; its exit code is the evidence.
+//! The caller's own check of a solution, `--verify COMMAND`. A shell runs the command in the workspace with the
+//! solution on stdin and in a file; its exit code is the evidence.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,16 +17,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::settings::SECRET_VARIABLES;
 
-/// Names the file that holds the solution.
+/// This variable names the file that holds the solution.
 pub(super) const SOLUTION: &str = "REASONING_BANK_SOLUTION";
-/// What a shell answers when the command cannot be run at all, which says nothing about the solution.
+/// A shell answers with this code, or the next, when the command cannot be run at all, which says nothing about the
+/// solution.
 const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
-/// The end of what the command prints: that is where tests say what failed.
+/// The end of what the command prints is kept, because that is where tests say what failed.
 const TAIL_BYTES: usize = 3 * 1024;
-/// How much of the end is searched for secrets before that is cut off.
+/// This much of the end is searched for secrets before that is cut off.
 const SEARCHED_BYTES: usize = 64 * 1024;
-/// How much of its beginning may belong to a secret that began before it.
+/// This much of its beginning may belong to a secret that began before it.
 const UNSURE_BYTES: usize = 16 * 1024;
 
 #[derive(Debug, Clone)]
@@ -108,7 +109,7 @@ fn observed(status: ExitStatus, said: &str, complained: &str) -> Result<Observed
     Ok(Observed { kind: EvidenceKind::ExitCode, passed: status.success(), detail: Some(detail) })
 }
 
-/// The last of what a stream says; all of it is read, so that the command is never held up.
+/// Returns the last of what a stream says. All of it is read, so that the command is never held up.
 async fn tail(stream: Option<impl AsyncRead + Unpin>) -> String {
     let Some(mut stream) = stream else { return String::new() };
     let (mut kept, mut chunk, mut from_bytes) = (Vec::new(), vec![0; 8 * 1024], 0);
@@ -126,8 +127,9 @@ async fn tail(stream: Option<impl AsyncRead + Unpin>) -> String {
     end
 }
 
-/// The end of an output without its secrets. They are removed before anything is cut off: of half a secret no rule knows
-/// that it is one. For the same reason the first `unsure` bytes are not kept where the output has lost its beginning.
+/// Returns the end of an output without its secrets. They are removed before anything is cut off: of half a secret no
+/// rule knows that it is one. For the same reason the first `unsure` bytes are not kept where the output has lost its
+/// beginning.
 fn end_of(output: &[u8], unsure: usize, most_bytes: usize) -> String {
     let text = String::from_utf8_lossy(output);
     let clean = scrub(&text).text;
@@ -142,14 +144,14 @@ fn last_chars(text: &str, most: usize) -> &str {
     text.char_indices().nth(beyond).map_or("", |(start, _)| &text[start..])
 }
 
-/// A command and what it started; killed together, at the latest when this is dropped.
+/// A command and everything that it started. They are killed together, at the latest when this is dropped.
 struct Group {
     child: Child,
     id: Option<i32>,
 }
 
 impl Group {
-    /// The child must lead a process group of its own.
+    /// Takes a child, which must lead a process group of its own.
     fn of(child: Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self { child, id }

@@ -16,19 +16,22 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::learning::capture::trust_of;
 use reasoning_bank_domain::learning::job::{JobState, JobView, Work};
 use reasoning_bank_domain::learning::lesson::LessonError;
-use reasoning_bank_domain::learning::transcript::{Exchange, self};
-use reasoning_bank_domain::memory::{ErrorContext, Learned, Memory, SourceType, Trust};
+use reasoning_bank_domain::learning::transcript::{self, Exchange};
 use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{Observed, Verdict};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::{ErrorContext, Learned, Memory, SourceType, Trust};
 use reasoning_bank_domain::solve::task::SolveTask;
 use tokio::time::sleep;
 
-use crate::settings::MattsSection;
 use super::expect::Expectations;
 use super::judge::{LessonText, RetrievedMemory, StepObservation, SuccessorIds};
-use super::scenario::{CaptureStep, DistillStep, LearnStep, PlantedLesson, RecordStep, ReportStep, RetrieveStep, Scenario, ScenarioStep, SolveStep, StepAction, SupersedeStep};
+use super::scenario::{
+    CaptureStep, DistillStep, LearnStep, PlantedLesson, RecordStep, ReportStep, RetrieveStep, Scenario, ScenarioStep,
+    SolveStep, StepAction, SupersedeStep,
+};
 use super::script::{ScriptedAnswers, ScriptedModel};
+use crate::settings::MattsSection;
 
 /// The time for one step, its model calls included.
 const STEP_TIMEOUT: Duration = Duration::from_secs(120);

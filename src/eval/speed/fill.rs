@@ -9,11 +9,11 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::sync::mpsc;
 
-use crate::eval::{EvalError, retrieval};
-use crate::eval::report::Ingest;
 use super::process;
 use super::report::Filled;
 use super::synthetic::Synthetic;
+use crate::eval::report::Ingest;
+use crate::eval::{EvalError, retrieval};
 
 /// An import writes this many memories at once.
 const BATCH: u32 = 8_192;

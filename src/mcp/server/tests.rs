@@ -3,15 +3,15 @@ use std::time::Duration;
 use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
 use reasoning_bank_actors::system::{System, SystemParts};
-use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, parts, soon};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, parts, soon};
 use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 use serde_json::json;
 
+use super::*;
 use crate::mcp::ToolDefaults;
 use crate::mcp::test_client::{TestClient, options};
-use super::*;
 
 const CORE: [&str; 7] = [
     "solve_coding_task",

@@ -13,13 +13,13 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::prompt::Purpose;
 use serde_json::{Value, json};
 
+use super::McpOptions;
 use crate::embed::LocalEmbedder;
-use crate::mcp::{Destructive, McpOptions, Toolset};
 use crate::mcp::server::Server;
 use crate::mcp::test_client::{TestClient, options};
+use crate::mcp::{Destructive, McpOptions, Toolset};
 use crate::settings::{Destructive, Toolset};
 use crate::store::{LanceStore, Options};
-use super::McpOptions;
 
 const A_YEAR: SignedDuration = SignedDuration::from_hours(365 * 24);
 const TASK: &str = "Parse the amounts in a CSV export of bank transactions; amounts may use a decimal comma.";

@@ -5,10 +5,10 @@ use reasoning_bank_domain::retrieval::responses::Retrieved;
 use reasoning_bank_domain::solve::task::SolveTask;
 use serde_json::json;
 
+use super::retrieve_memories::Detail;
+use super::*;
 use crate::mcp::arguments::extract;
 use crate::mcp::test_client::options;
-use super::*;
-use super::retrieve_memories::Detail;
 
 fn solve_task(arguments: Value, defaults: &ToolDefaults) -> SolveTask {
     let schema = solve_coding_task::TOOL.definition(defaults).input_schema;

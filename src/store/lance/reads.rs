@@ -17,10 +17,10 @@ use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 use uuid::Uuid;
 
-use super::tables::Tables;
 use super::errors::within;
 use super::search::{self, pages, summary, view};
 use super::shared::SharedStore;
+use super::tables::Tables;
 use super::tables::read;
 use super::vectors::fingerprint::check_embedder;
 use super::vectors::unembedded;

@@ -29,19 +29,18 @@ use reasoning_bank_domain::text::terms::QueryTerm;
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 
-use crate::allocator;
-use crate::store::lance::errors::failed;
-use crate::store::lance::threads::{blocking, self};
 use self::cache::{BuildGuard, CachedIndex, Look, NotCached};
 use self::fill::Deltas;
 use self::owner::Owner;
 use self::rows::Snapshot;
 use self::table_deltas::TableVersions;
 use self::versions::CommittedVersions;
+use crate::allocator;
+use crate::store::lance::errors::failed;
+use crate::store::lance::threads::{self, blocking};
 
 pub(super) use self::cache::Resident;
 pub use self::cache::ResidentUse;
-
 
 /// An owner index of so many passages is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;

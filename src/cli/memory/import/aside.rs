@@ -1,5 +1,5 @@
-//! What is put aside between checking and writing: a thing as JSON, and behind it the numbers of its vectors as they are
-//! in memory, since to write numbers as text and to read them takes longer than everything else.
+//! The file of what was checked and is not written yet. An entry is a thing as JSON, and behind it the numbers of its
+//! vectors as they are in memory, because writing and reading numbers as text takes longer than everything else.
 
 use std::io::{self, BufRead, Read};
 
@@ -8,7 +8,7 @@ use reasoning_bank_actors::ports::Passage;
 use reasoning_bank_domain::safety::secrets::Removed;
 use serde::{Deserialize, Serialize};
 
-/// Where a passage has no vector.
+/// This number stands where a passage has no vector.
 const NO_VECTOR: u32 = u32::MAX;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub(super) struct AsideEntry {
 }
 
 impl AsideEntry {
-    /// Appends it to `out`.
+    /// Appends the entry to `out`.
     pub(super) fn write(mut self, out: &mut Vec<u8>) -> io::Result<()> {
         let vectors: Vec<Option<Vec<f32>>> =
             passages(&mut self.thing).iter_mut().map(|passage| passage.vector.take()).collect();
@@ -32,7 +32,7 @@ impl AsideEntry {
         Ok(())
     }
 
-    /// The next one and how many bytes it has; `None` at the end.
+    /// Reads the next entry, and how many bytes it has. There is none at the end.
     pub(super) fn read(source: &mut impl BufRead) -> io::Result<Option<(Self, usize)>> {
         if source.fill_buf()?.is_empty() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The other workspaces that a file writes to, and asking whether it may.
+//! The other workspaces that a file writes to, and the question whether it may.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::cli::args::Sure;
 use crate::cli::confirm::confirm;
 use crate::cli::failure::CommandFailure;
 
-/// Workspaces that a file may write to unless somebody vouches for it.
+/// A file may write to this many workspaces unless somebody vouches for it.
 const MOST: usize = 1_000;
-/// Workspaces that the question names.
+/// The question names this many workspaces.
 const NAMED: usize = 20;
 
 /// The workspaces that a file names, but for the one in use.
 #[derive(Debug, Default)]
 pub(super) struct Foreign {
     counts: BTreeMap<WorkspaceId, ImportCounts>,
-    /// What the file says of those that it describes.
+    /// The file's own words about the workspaces that it describes.
     described: BTreeMap<WorkspaceId, Workspace>,
 }
 

@@ -1,5 +1,5 @@
-//! A line of an import: which kind of thing it is, that it is whole, that it holds no secret, and how much of what it
-//! claims is taken.
+//! A line of an import: this file decides which kind of thing it is, that it is whole and holds no secret, and how much
+//! of what it claims is taken.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,15 +26,15 @@ use serde_json::{Map, Value, json};
 use super::outcome::ImportCounts;
 use crate::jsonl::{ItemProblem, Values, parsed};
 
-/// The JSON values of a line, without its passages: several times what the longest trace has.
+/// The JSON values of a line without its passages: several times what the longest trace has.
 const VALUES_MAX: usize = 100_000;
 
-/// What a line is held against.
+/// The bank that a file is imported into, as far as a line is held against it.
 pub(super) struct ImportTarget {
     /// The workspace in use, for memories that name none.
     pub(super) here: Workspace,
     pub(super) now: Timestamp,
-    /// Whether the user vouches for the file: then it is taken at its word.
+    /// The user vouches for the file, which is then taken at its word.
     pub(super) is_backup: bool,
     /// The workspaces that are registered here, with the team and the organisation they are trusted with.
     pub(super) known: HashMap<WorkspaceId, Workspace>,
@@ -46,7 +46,7 @@ impl ImportTarget {
         if *id == self.here.id { Some(&self.here) } else { self.known.get(id) }
     }
 
-    /// What is stored of the workspace in use: without what only the configuration says.
+    /// Returns the workspace in use as it is stored, without what only the configuration says.
     fn registration(&self) -> Workspace {
         Workspace { team: None, org: None, ..self.here.clone() }
     }
@@ -61,19 +61,19 @@ pub(super) struct ImportLine {
     pub(super) taken: Taken,
     /// The workspace of the thing, where it belongs to one.
     pub(super) of: Option<WorkspaceId>,
-    /// To be written before it.
+    /// The workspace that is written before it.
     pub(super) workspace: Option<Workspace>,
     pub(super) removed: Removed,
 }
 
-/// What is taken of a line that is right.
+/// The part of a right line that is taken.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 pub(super) enum Taken {
     Thing(Restorable),
     /// A memory for readers that its workspace is not trusted with.
     LeftOut(LeftOut),
-    /// Evidence or a job, for which nobody vouches.
+    /// The line is evidence or a job, for which nobody vouches.
     Doubted(ImportCounts),
 }
 
@@ -116,8 +116,10 @@ impl<'de> Deserialize<'de> for Raw {
     }
 }
 
+/// Reads a line.
+///
 /// # Errors
-/// All fields that are wrong, as far as the first wrong one lets the others be read.
+/// The error names all fields that are wrong, as far as the first wrong one lets the others be read.
 pub(super) fn parse(raw: Raw, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     let Raw { mut fields, passages } = raw;
     let named = fields.remove("workspace").map(|named| workspace(named, bank)).transpose()?;
@@ -138,8 +140,8 @@ pub(super) fn parse(raw: Raw, bank: &ImportTarget) -> Result<ImportLine, Vec<Ite
     Ok(line)
 }
 
-/// A workspace that is registered where it is unknown; that its name is printed is made safe here. Only a backup gives it
-/// a team and an organisation.
+/// Reads a workspace that is registered where it is unknown. Its name is printed, so it is made safe here. Only a
+/// backup gives it a team and an organisation.
 fn workspace(value: Value, bank: &ImportTarget) -> Result<Workspace, Vec<ItemProblem>> {
     let mut workspace: Workspace = part("workspace", value)?;
     refuse(problems_of_workspace(&workspace, bank.source()).into_iter().map(field_problem).collect())?;
@@ -198,7 +200,8 @@ fn field_problem(problem: memory::FieldProblem) -> ItemProblem {
     ItemProblem::new(problem.field, problem.problem)
 }
 
-/// Adds what can be told without being written down. Texts that are missing are told with everything else that is wrong.
+/// Adds what can be told without being written down. Texts that are missing are told with everything else that is
+/// wrong.
 fn complete(fields: &mut Fields, bank: &ImportTarget) {
     let outcome = if fields.get("error_context").is_some_and(|error| !error.is_null()) { "failure" } else { "success" };
     let created_at = fields.get("created_at").cloned().unwrap_or_else(|| json!(bank.now));
@@ -230,7 +233,7 @@ fn trace(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProb
     Ok(ImportLine { taken: Taken::Thing(Restorable::Trace(trace)), of, workspace: None, removed })
 }
 
-/// Its own kind is called `signal` in a line.
+/// Reads a signal. Its own kind is called `signal` in a line.
 fn signal(mut fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     require_id(&fields, "id")?;
     let kind = fields.remove("signal").ok_or_else(|| vec![ItemProblem::new("signal", "is missing")])?;
@@ -247,7 +250,7 @@ fn signal(mut fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<Ite
     Ok(ImportLine { taken: Taken::Thing(Restorable::Signal(signal)), of, workspace: None, removed })
 }
 
-/// A job spends tokens and writes memories when it is done, so it is taken of a backup alone.
+/// Reads a job. It spends tokens and writes memories when it is done, so it is taken of a backup alone.
 fn job(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     require_id(&fields, "id")?;
     let mut job: Job = whole(fields)?;

@@ -1,4 +1,4 @@
-//! What an import did, and what of the file it did not take.
+//! The result of an import, and the part of the file that it did not take.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{WorkspaceId, quoted_name};
 use serde::Serialize;
 
-/// Notes of one kind that name what they are about; of the others the number.
+/// This many notes of one kind name what they are about. The others are counted.
 const NAMED: usize = 10;
 
 const NOT_VOUCHED_FOR: &str = "nobody vouches for the file: its memories begin anew, as the word of a model, with low \
@@ -19,18 +19,18 @@ const NOT_VOUCHED_FOR: &str = "nobody vouches for the file: its memories begin a
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(in crate::cli) struct Imported {
     pub(in crate::cli) imported: ImportCounts,
-    /// Whose ids were there already.
+    /// The things whose ids were there already.
     pub(in crate::cli) skipped: u64,
-    /// What nobody vouches for and was not taken: memories for readers that their workspace is not trusted with, and
-    /// evidence.
+    /// The things that nobody vouches for and that were not taken: memories for readers that their workspace is not
+    /// trusted with, and evidence.
     #[serde(skip_serializing_if = "ImportCounts::is_nothing")]
     pub(in crate::cli) left_out: ImportCounts,
-    /// Secrets that were replaced in what was imported.
+    /// The secrets that were replaced in what was imported.
     pub(in crate::cli) redactions: u64,
-    /// Characters that were dropped from it, as nobody sees them and they carry nothing.
+    /// The characters that were dropped from it, because nobody sees them and they carry nothing.
     #[serde(skip_serializing_if = "is_zero")]
     pub(in crate::cli) dropped_characters: u64,
-    /// What of the file was not taken, and why.
+    /// The parts of the file that were not taken, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::cli) notes: Vec<String>,
 }
@@ -49,7 +49,7 @@ pub(in crate::cli) struct ImportCounts {
 }
 
 impl ImportCounts {
-    /// A workspace is not counted.
+    /// Counts one thing. A workspace is not counted.
     pub(super) fn of(thing: &Restorable) -> Self {
         let none = Self::default();
         match thing {
@@ -77,14 +77,14 @@ impl ImportCounts {
     }
 }
 
-/// What of a file that was checked is not taken.
+/// The part of a checked file that is not taken.
 #[derive(Debug, Default)]
 pub(super) struct NotTaken {
-    /// Memories, each with a source that it is to be imported without: with it, it would come from itself.
+    /// The memories that are imported without one of their sources, because they would come from themselves with it.
     pub(super) circles: BTreeSet<(MemoryId, MemoryId)>,
-    /// How many memories of each workspace are for readers that it is not trusted with.
+    /// The number of memories of each workspace that are for readers it is not trusted with.
     pub(super) left_out: BTreeMap<(WorkspaceId, LeftOut), u64>,
-    /// Evidence and jobs, for which nobody vouches.
+    /// The evidence and the jobs for which nobody vouches.
     pub(super) doubted: ImportCounts,
     /// Something is taken for which nobody vouches.
     pub(super) is_doubted: bool,
@@ -95,7 +95,7 @@ impl NotTaken {
         ImportCounts { memories: self.left_out.values().sum(), ..self.doubted }
     }
 
-    /// In sentences. `root_of` knows the directories of workspaces that have one here.
+    /// Writes the notes in sentences. `root_of` knows the directories of workspaces that have one here.
     pub(super) fn notes(&self, root_of: impl Fn(&WorkspaceId) -> Option<String>) -> Vec<String> {
         let mut notes: Vec<String> = self.is_doubted.then(|| NOT_VOUCHED_FOR.to_owned()).into_iter().collect();
         let ImportCounts { signals, jobs, .. } = self.doubted;
@@ -132,7 +132,7 @@ impl NotTaken {
     }
 }
 
-/// The first of these notes, and how many more there are.
+/// Returns the first of these notes, and how many more there are.
 fn named(notes: impl ExactSizeIterator<Item = String>, rest: impl Fn(usize) -> String) -> Vec<String> {
     let more = notes.len().checked_sub(NAMED).filter(|more| *more > 0).map(rest);
     notes.take(NAMED).chain(more).collect()

@@ -7,15 +7,15 @@ use reasoning_bank_actors::testkit::soon;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::{Job, Work};
-use reasoning_bank_domain::memory::{Memory, MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::memory::{Memory, MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::safety::secrets::Removed;
 use serde_json::{Value, json};
 
+use super::*;
 use crate::cli::args::Sure;
 use crate::cli::testing::{self, system};
-use super::*;
 
 const QUIET: Output = Output { json: true, quiet: true };
 
@@ -441,9 +441,8 @@ async fn other_workspaces_are_listed_and_asked_for() {
     ];
     assert!(expected.iter().all(|line| failure.message.contains(line)), "{}", failure.message);
     assert!(failure.hint.unwrap().starts_with("--yes agrees"));
-    let count = async || {
-        system.handle().store.memories(MemoryFilter::default(), Page::first(10), soon()).await.unwrap().len()
-    };
+    let count =
+        async || system.handle().store.memories(MemoryFilter::default(), Page::first(10), soon()).await.unwrap().len();
     assert_eq!(count().await, 0);
     import(&arguments(&hostile, false), &loaded, QUIET, &system.handle()).await.unwrap();
     assert_eq!(count().await, 4);

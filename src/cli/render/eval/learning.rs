@@ -1,4 +1,4 @@
-//! What was learned, scenario by scenario, with what was expected and not met.
+//! The text of what was learned, scenario by scenario, with the expectations that were not met.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use crate::cli::render::style::{bad, bold, doubtful};
 use crate::cli::render::{clean_line, counted};
 use crate::eval::learning::{ExpectationCount, FindingKind, LearningReport};
 
-/// The column of names, in characters; a longer name moves its numbers to the right.
+/// The width of the column of names, in characters. A longer name moves its numbers to the right.
 const NAME_WIDTH: usize = 80;
 
 pub(in crate::cli) fn eval_learning(report: &LearningReport) -> String {

@@ -1,4 +1,4 @@
-//! How well relevance tells what a bank can answer, as tables.
+//! The tables of how well relevance tells what a bank can answer.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Banks of several sizes as one table: a column each.
+//! The table of banks of several sizes, with a column for each.
 
 use std::fmt::Write;
 

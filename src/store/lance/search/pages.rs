@@ -19,7 +19,11 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::tables::read::{record, select, select_these};
 use crate::store::lance::tables::{Tables, filter, rows};
 
-pub(in crate::store::lance) async fn memories(tables: &Tables, filter: &MemoryFilter, page: &Page) -> Result<Vec<Memory>, StoreError> {
+pub(in crate::store::lance) async fn memories(
+    tables: &Tables,
+    filter: &MemoryFilter,
+    page: &Page,
+) -> Result<Vec<Memory>, StoreError> {
     let MemoryFilter { workspace, status, scope, conditions } = filter;
     let given = filter::all([
         workspace.as_ref().map(of_workspace),
@@ -63,7 +67,11 @@ pub(in crate::store::lance) async fn held(tables: &Tables, workspace: &Workspace
     Ok(Held { memories, traces, signals, jobs })
 }
 
-pub(in crate::store::lance) async fn jobs(jobs: &Table, filter: &JobFilter, page: &Page) -> Result<Vec<Job>, StoreError> {
+pub(in crate::store::lance) async fn jobs(
+    jobs: &Table,
+    filter: &JobFilter,
+    page: &Page,
+) -> Result<Vec<Job>, StoreError> {
     let JobFilter { workspace, state, due } = filter;
     let condition = filter::all([
         workspace.as_ref().map(of_workspace),
@@ -150,7 +158,10 @@ pub(in crate::store::lance) async fn derived_from(
     in_order(&select_these(memories, "id", ids.clone(), &["id", "body"]).await?, &ids)
 }
 
-pub(in crate::store::lance) async fn lineage(memories: &Table, page: &Page) -> Result<Vec<(MemoryId, Vec<MemoryId>)>, StoreError> {
+pub(in crate::store::lance) async fn lineage(
+    memories: &Table,
+    page: &Page,
+) -> Result<Vec<(MemoryId, Vec<MemoryId>)>, StoreError> {
     let found = linked(memories, page).await?;
     let mut links: Vec<(&str, BTreeSet<&str>)> = links(&found).collect();
     links.sort_unstable_by_key(|(id, _)| *id);

@@ -16,9 +16,9 @@ use reasoning_bank_domain::memory::signal::Signal;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::store::lance::errors::failed;
-use super::{filter, rows};
 use super::handles::Tables;
+use super::{filter, rows};
+use crate::store::lance::errors::failed;
 
 /// A condition compares with so many values at once: planning a long list takes longer than reading the rows again.
 const COMPARED_AT_ONCE: usize = 1_000;
@@ -141,7 +141,10 @@ pub(in crate::store::lance) async fn memories(tables: &Tables, ids: &[MemoryId])
 }
 
 /// By memory; those that have none, or are unknown, are left out.
-pub(in crate::store::lance) async fn passages(tables: &Tables, of: &[MemoryId]) -> Result<BTreeMap<MemoryId, Vec<Passage>>, StoreError> {
+pub(in crate::store::lance) async fn passages(
+    tables: &Tables,
+    of: &[MemoryId],
+) -> Result<BTreeMap<MemoryId, Vec<Passage>>, StoreError> {
     let columns = ["id", "memory_id", "kind", "n", "text", "vector"];
     rows::decode_passages(&select_these(&tables.passages, "memory_id", texts(of), &columns).await?)
 }

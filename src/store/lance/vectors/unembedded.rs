@@ -2,9 +2,9 @@
 //! takes a look at one directory and none at the tables. A file is made before its memory is committed and removed when
 //! the memory has vectors: one that is left over says nothing worse than that somebody is to look.
 
-use std::{fs, io};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use reasoning_bank_actors::ports::{Batch, PassageKind, StoreError};
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -67,7 +67,11 @@ impl VectorChanges {
 }
 
 /// At most `limit` memories that may have no vectors.
-pub(in crate::store::lance) async fn some(layout: &Layout, tables: &Tables, limit: usize) -> Result<Vec<MemoryId>, StoreError> {
+pub(in crate::store::lance) async fn some(
+    layout: &Layout,
+    tables: &Tables,
+    limit: usize,
+) -> Result<Vec<MemoryId>, StoreError> {
     let dir = layout.unembedded();
     let noted = blocking(move || noted(&dir)).await?.map_err(failed)?;
     if noted.is_empty() {
