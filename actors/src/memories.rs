@@ -7,9 +7,9 @@ mod copies;
 mod edit;
 mod feedback;
 mod genealogy;
-mod join;
 mod learn;
 mod list;
+mod merge_sources;
 mod overrule;
 mod passages;
 mod promote;
@@ -22,8 +22,9 @@ mod supersede;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::workspace::{Proposed, Workspace};
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::workspace::{Proposed, Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryView};
@@ -39,12 +40,15 @@ pub use restore::Restorable;
 pub use supersede::SaidBy;
 
 use crate::error::Error;
-use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Visible};
+use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Record, Visible};
 use crate::runtime::Deadline;
 use crate::sessions::Sessions;
 use crate::statistics::Meters;
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
+
+/// How often a change is tried while others change the same memories.
+const TRIES: usize = 5;
 
 /// A task that is solved or reported has at most so many characters.
 pub(crate) const MAX_TASK_CHARS: usize = 200_000;
@@ -252,4 +256,16 @@ pub struct RecordRequest {
     pub supersedes: Vec<MemoryId>,
     /// When its words were said, where that was before now: RFC 3339, a date or an age.
     pub valid_from: Option<String>,
+}
+
+/// The record of a signal that nobody commented, of no session.
+fn signal(
+    id: SignalId,
+    memory_id: MemoryId,
+    workspace_id: WorkspaceId,
+    kind: SignalKind,
+    trace_id: Option<TraceId>,
+    at: Timestamp,
+) -> Record {
+    Record::Signal(Signal { id, memory_id, workspace_id, kind, at, trace_id, session: None, comment: None })
 }

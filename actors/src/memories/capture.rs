@@ -8,9 +8,8 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use uuid::Uuid;
 
-use super::MemoriesHandle;
-use super::compare::{Becomes, ToLearn};
-use super::learn::{TRIES, signal};
+use super::compare::{LessonBatch, PreparedLesson};
+use super::{MemoriesHandle, TRIES, signal};
 use crate::error::Error;
 use crate::ports::{Batch, MemoryCommit, Record, StoreError};
 use crate::runtime::Deadline;
@@ -65,20 +64,20 @@ impl MemoriesHandle {
         let mut batch = Batch::new();
         let mut added = Vec::new();
         let memories = open.iter().map(|(_, draft)| draft.memory.clone()).collect();
-        let (to_learn, grown) = self.to_learn(memories, Becomes::of_strangers().on_try(tries), deadline).await;
-        for ((position, draft), to_learn) in open.iter().zip(to_learn) {
+        let (prepared, grown) = self.prepare(memories, LessonBatch::of_strangers().on_try(tries), deadline).await;
+        for ((position, draft), prepared) in open.iter().zip(prepared) {
             let confirmed_before = stored.contains(&draft.ids.confirmation.uuid());
-            found[*position] = match to_learn {
-                ToLearn::Same { existing, .. } if confirmed_before => (Novelty::Known, Some(existing)),
+            found[*position] = match prepared {
+                PreparedLesson::Same { existing, .. } if confirmed_before => (Novelty::Known, Some(existing)),
                 // What it confirmed is another one now, or gone.
-                ToLearn::New { .. } if confirmed_before => (Novelty::Known, None),
-                ToLearn::Same { existing, memory } => {
+                PreparedLesson::New { .. } if confirmed_before => (Novelty::Known, None),
+                PreparedLesson::Same { existing, memory } => {
                     let id = draft.ids.confirmation;
                     let (workspace, at) = (memory.workspace_id, memory.created_at);
                     batch.push(signal(id, existing, workspace, SignalKind::Confirmed, None, at));
                     (Novelty::Confirms, Some(existing))
                 }
-                ToLearn::New { memory, passages, .. } => {
+                PreparedLesson::New { memory, passages, .. } => {
                     added.push(*position);
                     batch.push(Record::Memory { memory: *memory, passages, confirm: Some(draft.ids.confirmation) });
                     (Novelty::New, Some(draft.ids.memory))

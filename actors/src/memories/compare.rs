@@ -12,9 +12,8 @@ use reasoning_bank_domain::memory::supersession::links;
 use reasoning_bank_domain::memory::{Memory, Scope};
 use uuid::Uuid;
 
-use super::MemoriesHandle;
-use super::learn::{TRIES, signal};
 use super::passages::with_more;
+use super::{MemoriesHandle, TRIES, signal};
 use crate::error::Error;
 use crate::ports::{Conditions, Passage, PassageKind, Recall, Record, Visible};
 use crate::runtime::Deadline;
@@ -24,7 +23,7 @@ const NEIGHBOURS: usize = 10;
 const LINKED_COSINE: f64 = 0.65;
 
 /// A memory that is ready to be committed, or the existing one that it confirms.
-pub(super) enum ToLearn {
+pub(super) enum PreparedLesson {
     New {
         memory: Box<Memory>,
         passages: Vec<Passage>,
@@ -39,9 +38,9 @@ pub(super) enum ToLearn {
 
 /// What becomes of the bank by lessons that are about to be committed together: each is compared with it.
 #[derive(Default)]
-pub(super) struct Becomes {
+pub(super) struct LessonBatch {
     /// The lessons that are new, which are compared with what comes after them.
-    new: Vec<Earlier>,
+    new: Vec<BatchMember>,
     /// The lessons know nothing of each other, so one that says the same as another confirms it.
     of_strangers: bool,
     changed: BTreeMap<MemoryId, Changed>,
@@ -62,7 +61,7 @@ struct Changed {
     more: Vec<Passage>,
 }
 
-impl Becomes {
+impl LessonBatch {
     /// Of lessons that know nothing of each other.
     pub(super) fn of_strangers() -> Self {
         Self { of_strangers: true, ..Self::default() }
@@ -152,12 +151,12 @@ impl Becomes {
 }
 
 /// A memory that is about to be stored, with the vector of its content.
-struct Earlier {
+struct BatchMember {
     memory: Memory,
     vector: Vec<f32>,
 }
 
-impl Earlier {
+impl BatchMember {
     /// None without a vector.
     fn of(memory: &Memory, passages: &[Passage]) -> Option<Self> {
         Some(Self { memory: memory.clone(), vector: content_vector(passages)?.to_vec() })
@@ -186,7 +185,7 @@ fn content_vector(passages: &[Passage]) -> Option<&[f32]> {
     first.vector.as_deref()
 }
 
-impl ToLearn {
+impl PreparedLesson {
     /// Gives the wording of the lesson to this memory, if it is the new memory `of`. Returns false where it is another one,
     /// or has no room for the wording.
     fn takes_in(&mut self, of: MemoryId, lesson: &Memory, more: &[Passage]) -> bool {
@@ -242,37 +241,37 @@ impl ToLearn {
 impl MemoriesHandle {
     /// Embeds lessons and compares each with the bank and with those before it; the records are the memories that they
     /// confirm, with their wordings and tasks. The comparison is best effort: without vectors only exact duplicates are found, by the store.
-    pub(super) async fn to_learn(
+    pub(super) async fn prepare(
         &self,
         memories: Vec<Memory>,
-        mut becomes: Becomes,
+        mut lessons: LessonBatch,
         deadline: Deadline,
-    ) -> (Vec<ToLearn>, Vec<Record>) {
-        let mut learned: Vec<ToLearn> = Vec::new();
+    ) -> (Vec<PreparedLesson>, Vec<Record>) {
+        let mut learned: Vec<PreparedLesson> = Vec::new();
         for (memory, passages) in self.embedded(memories, deadline).await {
-            let is_taken_in = match becomes.repeated(&memory, &passages) {
+            let is_taken_in = match lessons.repeated(&memory, &passages) {
                 Some(of) => learned.iter_mut().any(|earlier| earlier.takes_in(of, &memory, &passages)),
                 None => false,
             };
             if !is_taken_in {
-                learned.push(self.compare(memory, passages, &mut becomes, deadline).await);
+                learned.push(self.compare(memory, passages, &mut lessons, deadline).await);
             }
         }
-        (learned, self.grown(becomes, deadline).await)
+        (learned, self.grown(lessons, deadline).await)
     }
 
     async fn compare(
         &self,
         memory: Memory,
         passages: Vec<Passage>,
-        becomes: &mut Becomes,
+        lessons: &mut LessonBatch,
         deadline: Deadline,
-    ) -> ToLearn {
+    ) -> PreparedLesson {
         let (mut neighbours, mut stored) = (Vec::new(), Vec::new());
         if let Some(vector) = content_vector(&passages) {
             stored = self.neighbours(&memory, vector.to_vec(), deadline).await.unwrap_or_default();
-            if becomes.of_strangers {
-                neighbours.extend(becomes.new.iter().filter_map(|earlier| earlier.near(&memory, vector)));
+            if lessons.of_strangers {
+                neighbours.extend(lessons.new.iter().filter_map(|earlier| earlier.near(&memory, vector)));
             }
             neighbours.extend(stored.iter().cloned());
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
@@ -284,9 +283,9 @@ impl MemoriesHandle {
             match likeness(&memory, &near, cosine) {
                 // Its words were taken back by a newer memory; who says them again says something new.
                 Likeness::Same if near.linked_to().is_some() => {}
-                Likeness::Same if becomes.replaced.contains(&near.id) => {}
-                Likeness::Same if becomes.confirm(&near, &memory, &passages) => {
-                    return ToLearn::Same { existing: near.id, memory: Box::new(memory) };
+                Likeness::Same if lessons.replaced.contains(&near.id) => {}
+                Likeness::Same if lessons.confirm(&near, &memory, &passages) => {
+                    return PreparedLesson::Same { existing: near.id, memory: Box::new(memory) };
                 }
                 Likeness::Same | Likeness::Related if !linked.derived_from.contains(&near.id) => {
                     linked.derive_from(&near);
@@ -295,21 +294,21 @@ impl MemoriesHandle {
             }
         }
         let stored: Vec<Memory> = stored.into_iter().map(|(_, memory)| memory).collect();
-        let linked = becomes.linked(linked, &stored);
-        becomes.new.extend(Earlier::of(&linked, &passages));
-        ToLearn::New { memory: Box::new(linked), passages, sources: memory.derived_from }
+        let linked = lessons.linked(linked, &stored);
+        lessons.new.extend(BatchMember::of(&linked, &passages));
+        PreparedLesson::New { memory: Box::new(linked), passages, sources: memory.derived_from }
     }
 
     /// The memories that the lessons confirm or update, with what changed.
-    async fn grown(&self, becomes: Becomes, deadline: Deadline) -> Vec<Record> {
-        if becomes.changed.is_empty() {
+    async fn grown(&self, lessons: LessonBatch, deadline: Deadline) -> Vec<Record> {
+        if lessons.changed.is_empty() {
             return Vec::new();
         }
-        let ids = becomes.changed.keys().copied().collect();
+        let ids = lessons.changed.keys().copied().collect();
         // Passages that cannot be read are made anew.
         let mut stored = self.store.passages(ids, deadline).await.unwrap_or_default();
         let (now, mut records) = (self.clock.now(), Vec::new());
-        for (id, Changed { before, after, more }) in becomes.changed {
+        for (id, Changed { before, after, more }) in lessons.changed {
             if after == before {
                 continue;
             }

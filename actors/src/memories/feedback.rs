@@ -17,9 +17,9 @@ use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, 
 use reasoning_bank_domain::safety::secrets::Scrub;
 use uuid::Uuid;
 
-use super::compare::Becomes;
-use super::join::Brought;
-use super::learn::{Becoming, ids};
+use super::compare::LessonBatch;
+use super::learn::{PendingIds, ids};
+use super::merge_sources::LessonSources;
 use super::overrule::Overruled;
 use super::record::memory_of;
 use super::{MAX_TASK_CHARS, MemoriesHandle, RecordRequest, WorkspaceRef};
@@ -186,11 +186,11 @@ impl MemoriesHandle {
             Batch::new()
         };
         revised.extend(revised_by(&settled));
-        let (to_learn, grown) = self.to_learn(lessons, Becomes::busy(revised), deadline).await;
-        let becoming = Becoming::of(&to_learn);
-        let told = ids(&becoming.learned);
+        let (prepared, grown) = self.prepare(lessons, LessonBatch::busy(revised), deadline).await;
+        let pending = PendingIds::of(&prepared);
+        let told = ids(&pending.learned);
         let trace = about.trace_after(request, &told).or_else(|| about.trace.clone().filter(|_| about.begins));
-        let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
+        let sources: Vec<LessonSources> = prepared.iter().map(LessonSources::of).collect();
 
         let kinds = request.verdict.signals();
         let mut signals = signals(request, &about, after.as_ref(), &kinds, now);
@@ -201,18 +201,18 @@ impl MemoriesHandle {
         batch.extend(overruled.revisions);
         batch.extend(settled);
         batch.extend(grown);
-        batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
+        batch.extend(prepared.into_iter().map(|prepared| prepared.into_record(now)));
         batch.extend(signals.iter().cloned().map(Record::Signal));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&about.workspace);
-        let learned = becoming.committed(committed);
+        let learned = pending.committed(committed);
         if let Some(trace) = trace.filter(|trace| trace.source == TraceSource::Reported && told != ids(&learned)) {
             let earlier = trace.memory_items.iter().filter(|id| !told.contains(id)).copied();
             let memory_items = earlier.chain(ids(&learned)).collect();
             let revision = trace.revision.saturating_add(1);
             self.correct(Record::Verdict(Trace { revision, memory_items, ..trace }), deadline).await;
         }
-        self.join_sources(brought, ids(&learned), deadline).await;
+        self.merge_sources(sources, ids(&learned), deadline).await;
         let (updated, not_shared_with) = match kinds.is_empty() {
             true => Default::default(),
             false => (moved(&about, &signals, now), about.not_shared_with.clone()),

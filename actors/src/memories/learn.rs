@@ -2,30 +2,25 @@
 
 use std::collections::HashSet;
 
-use jiff::Timestamp;
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::learning::lesson::{Lesson, Origin};
 use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_within_trace};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::id_within_trace;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
-use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::retrieval::prompt_memories::Injection;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::agent_loop::Keep;
 use uuid::Uuid;
 
-use super::MemoriesHandle;
-use super::compare::{Becomes, ToLearn};
-use super::join::Brought;
+use super::compare::{LessonBatch, PreparedLesson};
+use super::merge_sources::LessonSources;
+use super::{MemoriesHandle, TRIES, signal};
 use crate::error::Error;
 use crate::ports::{Committed, Record, StoreError};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
-
-/// Others who change the same memories at the same time.
-pub(super) const TRIES: usize = 5;
 
 /// What was kept of a solve.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -55,16 +50,16 @@ impl MemoriesHandle {
     async fn try_to_keep(&self, keep: Keep, begun: &Resolved, tries: usize, deadline: Deadline) -> Result<Kept, Error> {
         let now = keep.origin.at;
         let (memories, notes) = memories_of(keep.lessons, &keep.origin, &keep.injected, |_| Uuid::now_v7().into());
-        let (to_learn, grown) = self.to_learn(memories, Becomes::default().on_try(tries), deadline.halfway()).await;
-        let becoming = Becoming::of(&to_learn);
+        let (prepared, grown) = self.prepare(memories, LessonBatch::default().on_try(tries), deadline.halfway()).await;
+        let pending = PendingIds::of(&prepared);
         let mut trace = keep.trace;
         let trace_id = trace.trace_id;
         trace.scrub();
-        trace.memory_items = ids(&becoming.learned);
+        trace.memory_items = ids(&pending.learned);
         let Resolved { workspace, .. } = begun;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace.clone())];
-        let brought: Vec<Brought> = to_learn.iter().map(Brought::by).collect();
-        batch.extend(to_learn.into_iter().map(|to_learn| to_learn.into_record(now)));
+        let sources: Vec<LessonSources> = prepared.iter().map(LessonSources::of).collect();
+        batch.extend(prepared.into_iter().map(|prepared| prepared.into_record(now)));
         batch.extend(grown);
         let used: Vec<MemoryId> = keep.signals.iter().map(|(memory_id, _)| *memory_id).collect();
         batch.extend(keep.signals.into_iter().map(|(memory_id, kind)| {
@@ -77,7 +72,7 @@ impl MemoriesHandle {
         if let Some(session) = &trace.metadata.source_session {
             self.sessions.left(&workspace.id, session, trace_id).await;
         }
-        let learnings = becoming.committed(committed);
+        let learnings = pending.committed(committed);
         let ids = ids(&learnings);
         if trace.memory_items != ids {
             self.correct(
@@ -90,7 +85,7 @@ impl MemoriesHandle {
             )
             .await;
         }
-        self.join_sources(brought, ids.clone(), deadline).await;
+        self.merge_sources(sources, ids.clone(), deadline).await;
         let concerned = used.into_iter().chain(ids);
         self.promote_proven(concerned, workspace, deadline).await;
         Ok(Kept { learnings, notes })
@@ -108,19 +103,19 @@ impl MemoriesHandle {
     ) -> Result<(), Error> {
         let (memories, notes) = memories_of(lessons, origin, &Injection::default(), |n| job.memory_id(n));
         let mut tries = 1;
-        let (mut job, becoming, committed) = loop {
-            let (mut to_learn, mut grown) =
-                self.to_learn(memories.clone(), Becomes::default().on_try(tries), deadline.halfway()).await;
+        let (mut job, pending, committed) = loop {
+            let (mut prepared, mut grown) =
+                self.prepare(memories.clone(), LessonBatch::default().on_try(tries), deadline.halfway()).await;
             // That something was said again in a session that failed speaks for nothing.
             if origin.outcome == Outcome::Failure {
-                to_learn.retain(|to_learn| to_learn.reinforces().is_none());
+                prepared.retain(|prepared| prepared.reinforces().is_none());
                 grown.clear();
             }
-            let becoming = Becoming::of(&to_learn);
-            let job = done(becoming.learned.clone(), notes.clone());
+            let pending = PendingIds::of(&prepared);
+            let job = done(pending.learned.clone(), notes.clone());
             let mut batch = vec![Record::Job(job.clone())];
             let speaks = origin.outcome != Outcome::Failure;
-            batch.extend(to_learn.into_iter().map(|to_learn| match to_learn.into_record(origin.at) {
+            batch.extend(prepared.into_iter().map(|prepared| match prepared.into_record(origin.at) {
                 Record::Memory { memory, passages, confirm } => {
                     Record::Memory { memory, passages, confirm: confirm.filter(|_| speaks) }
                 }
@@ -129,10 +124,10 @@ impl MemoriesHandle {
             batch.extend(grown);
             match self.store.commit(batch, deadline).await {
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                committed => break (job, becoming, committed?),
+                committed => break (job, pending, committed?),
             }
         };
-        let learned = becoming.committed(committed);
+        let learned = pending.committed(committed);
         if let Some(result) = job.result.as_mut().filter(|result| result.learned != learned) {
             result.learned = learned;
             job.revision = job.revision.saturating_add(1);
@@ -151,15 +146,15 @@ impl MemoriesHandle {
 }
 
 /// What lessons that are about to be committed become.
-pub(super) struct Becoming {
+pub(super) struct PendingIds {
     pub(super) learned: Vec<Learned>,
     is_new: Vec<bool>,
 }
 
-impl Becoming {
-    pub(super) fn of(to_learn: &[ToLearn]) -> Self {
-        let learned = to_learn.iter().map(ToLearn::learned).collect();
-        Self { learned, is_new: to_learn.iter().map(|to_learn| to_learn.reinforces().is_none()).collect() }
+impl PendingIds {
+    pub(super) fn of(prepared: &[PreparedLesson]) -> Self {
+        let learned = prepared.iter().map(PreparedLesson::learned).collect();
+        Self { learned, is_new: prepared.iter().map(|prepared| prepared.reinforces().is_none()).collect() }
     }
 
     /// The store may have found an exact duplicate that was written meanwhile.
@@ -174,17 +169,6 @@ impl Becoming {
 
 pub(super) fn ids(learned: &[Learned]) -> Vec<MemoryId> {
     learned.iter().map(|learned| learned.id).collect()
-}
-
-pub(super) fn signal(
-    id: SignalId,
-    memory_id: MemoryId,
-    workspace_id: WorkspaceId,
-    kind: SignalKind,
-    trace_id: Option<TraceId>,
-    at: Timestamp,
-) -> Record {
-    Record::Signal(Signal { id, memory_id, workspace_id, kind, at, trace_id, session: None, comment: None })
 }
 
 /// The memories that are valid, each once, and notes on the others.

@@ -12,9 +12,8 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
 use uuid::Uuid;
 
-use super::learn::signal;
 use super::list::PAGE;
-use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
+use super::{MemoriesHandle, Reach, WorkspaceRef, signal, visible};
 use crate::error::Error;
 use crate::ports::{MemoryCommit, MemoryFilter, MemoryRow, Page, Record};
 use crate::runtime::Deadline;

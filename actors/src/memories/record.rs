@@ -14,11 +14,10 @@ use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded};
 use reasoning_bank_domain::safety::secrets::{Removed, Scrub};
 use uuid::Uuid;
 
-use super::compare::Becomes;
-use super::join::Brought;
-use super::learn::TRIES;
+use super::compare::LessonBatch;
+use super::merge_sources::LessonSources;
 use super::supersede::SaidBy;
-use super::{MemoriesHandle, RecordRequest};
+use super::{MemoriesHandle, RecordRequest, TRIES};
 use crate::error::Error;
 use crate::ports::{MemoryCommit, Record, StoreError};
 use crate::runtime::Deadline;
@@ -51,13 +50,13 @@ impl MemoriesHandle {
         memory = replaced.iter().fold(memory, |memory, older| memory.replacing(*older));
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace))];
         let facts = Facts::from(&memory);
-        let (mut near, mut brought, mut updates) = (None, Vec::new(), Vec::new());
-        let becomes = Becomes::default().on_try(tries).replacing(&replaced);
-        let (to_learn, grown) = self.to_learn(vec![memory], becomes, deadline).await;
+        let (mut near, mut sources, mut updates) = (None, Vec::new(), Vec::new());
+        let lessons = LessonBatch::default().on_try(tries).replacing(&replaced);
+        let (prepared, grown) = self.prepare(vec![memory], lessons, deadline).await;
         batch.extend(grown);
-        for learned in to_learn {
+        for learned in prepared {
             near = learned.reinforces();
-            brought.push(Brought::by(&learned));
+            sources.push(LessonSources::of(&learned));
             let replaces = &learned.memory().succession.replaces;
             updates = replaces.iter().copied().filter(|id| !supersedes.contains(id)).collect();
             batch.push(match learned.into_record(now) {
@@ -90,7 +89,7 @@ impl MemoriesHandle {
                 updates,
             });
         };
-        self.join_sources(brought, vec![id], deadline).await;
+        self.merge_sources(sources, vec![id], deadline).await;
         // It is stored, whatever becomes of this question.
         let row = self.store.get(vec![id], deadline).await.ok().and_then(|mut rows| rows.pop());
         let confidence = row.map_or(facts.prior, |row| confidence(&Facts::from(&row.memory), &row.evidence, now));

@@ -1,5 +1,5 @@
 //! A lesson that confirms a memory brings its sources along, and the task that it was learned from. Which sources can be
-//! joined is `domain::genealogy`'s rule.
+//! joined is `domain::evidence::genealogy`'s rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 
 use super::MemoriesHandle;
-use super::compare::ToLearn;
+use super::compare::PreparedLesson;
 use crate::error::Error;
 use crate::ports::{Batch, Record, StoreError};
 use crate::runtime::Deadline;
@@ -20,7 +20,7 @@ const TRIES: usize = 3;
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// What a lesson would be stored as, and what it came from.
-pub(super) struct Brought {
+pub(super) struct LessonSources {
     own: MemoryId,
     origin: Origin,
 }
@@ -31,17 +31,17 @@ struct Origin {
     tasks: Vec<String>,
 }
 
-impl Brought {
-    pub(super) fn by(to_learn: &ToLearn) -> Self {
-        let memory = to_learn.memory();
-        Self { own: memory.id, origin: Origin { sources: to_learn.sources().to_vec(), tasks: memory.searched().tasks } }
+impl LessonSources {
+    pub(super) fn of(prepared: &PreparedLesson) -> Self {
+        let memory = prepared.memory();
+        Self { own: memory.id, origin: Origin { sources: prepared.sources().to_vec(), tasks: memory.searched().tasks } }
     }
 }
 
-/// The memories that were confirmed, each with what lessons brought.
+/// The memories that were confirmed, each with what its lessons bring.
 type Confirmed = BTreeMap<MemoryId, Origin>;
 
-struct Joined {
+struct Merged {
     before: Memory,
     after: Memory,
 }
@@ -49,23 +49,23 @@ struct Joined {
 impl MemoriesHandle {
     /// For the lessons that became the memories `kept` instead of their own. Best effort: what cannot be done now is
     /// left undone, and said in the log.
-    pub(super) async fn join_sources(&self, lessons: Vec<Brought>, kept: Vec<MemoryId>, deadline: Deadline) {
+    pub(super) async fn merge_sources(&self, lessons: Vec<LessonSources>, kept: Vec<MemoryId>, deadline: Deadline) {
         let mut confirmed = Confirmed::new();
         for (lesson, kept) in lessons.into_iter().zip(kept).filter(|(lesson, kept)| lesson.own != *kept) {
             let origin = confirmed.entry(kept).or_default();
             origin.sources.extend(lesson.origin.sources.into_iter().filter(|source| *source != kept));
             origin.tasks.extend(lesson.origin.tasks);
         }
-        if let Err(error) = self.join_all(&confirmed, deadline).await {
+        if let Err(error) = self.merge_all(&confirmed, deadline).await {
             tracing::debug!(code = error.code(), "the sources of a confirmed memory were not joined");
         }
     }
 
-    async fn join_all(&self, confirmed: &Confirmed, deadline: Deadline) -> Result<(), Error> {
-        let (joining, opening) = (deadline.at_most(LIMIT), deadline.at_most(LIMIT + LIMIT));
+    async fn merge_all(&self, confirmed: &Confirmed, deadline: Deadline) -> Result<(), Error> {
+        let (merging, breaking) = (deadline.at_most(LIMIT), deadline.at_most(LIMIT + LIMIT));
         let mut tries = 1;
         let made = loop {
-            match self.join(confirmed, joining).await {
+            match self.merge(confirmed, merging).await {
                 // Somebody else was faster. What is stored then decides.
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 made => break made?,
@@ -73,17 +73,17 @@ impl MemoriesHandle {
         };
         let mut tries = 1;
         loop {
-            match self.open_circles(&made, opening).await {
+            match self.break_cycles(&made, breaking).await {
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                opened => return opened,
+                broken => return broken,
             }
         }
     }
 
-    async fn join(&self, confirmed: &Confirmed, deadline: Deadline) -> Result<Vec<Joined>, Error> {
-        let brought = confirmed.iter().filter(|(_, origin)| !origin.sources.is_empty() || !origin.tasks.is_empty());
+    async fn merge(&self, confirmed: &Confirmed, deadline: Deadline) -> Result<Vec<Merged>, Error> {
+        let sources = confirmed.iter().filter(|(_, origin)| !origin.sources.is_empty() || !origin.tasks.is_empty());
         let concerned: BTreeSet<MemoryId> =
-            brought.flat_map(|(id, origin)| origin.sources.iter().chain([id])).copied().collect();
+            sources.flat_map(|(id, origin)| origin.sources.iter().chain([id])).copied().collect();
         let rows = if concerned.is_empty() {
             Vec::new()
         } else {
@@ -106,7 +106,7 @@ impl MemoriesHandle {
             lineage.add(*id, sources.collect());
             memories.insert(*id, after.clone());
             batch.push(Record::Revision { memory: after.clone(), passages });
-            made.push(Joined { before, after });
+            made.push(Merged { before, after });
         }
         if !batch.is_empty() {
             self.store.commit(batch, deadline).await?;
@@ -116,12 +116,12 @@ impl MemoriesHandle {
 
     /// Another process may have joined others since the relations were read, so that a memory comes from itself now:
     /// who stored last sees that, and takes its own part back. The stage of the memory stays.
-    async fn open_circles(&self, made: &[Joined], deadline: Deadline) -> Result<(), Error> {
+    async fn break_cycles(&self, made: &[Merged], deadline: Deadline) -> Result<(), Error> {
         if made.is_empty() {
             return Ok(());
         }
         let lineage = self.lineage(deadline).await?;
-        let found = made.iter().map(|Joined { before, after }| (after.id, closing(before, after, &lineage)));
+        let found = made.iter().map(|Merged { before, after }| (after.id, closing(before, after, &lineage)));
         let circles: BTreeMap<MemoryId, Vec<MemoryId>> = found.filter(|(_, closing)| !closing.is_empty()).collect();
         if circles.is_empty() {
             return Ok(());
@@ -147,7 +147,7 @@ impl MemoriesHandle {
     }
 }
 
-/// The memory with what was brought; none where it has all of that.
+/// Returns the memory with what the lessons bring, or None where it has all of that.
 fn with_origin(
     id: MemoryId,
     origin: &Origin,
