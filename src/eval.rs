@@ -15,7 +15,7 @@ pub(crate) mod retrieval;
 pub(crate) mod speed;
 mod timed;
 
-pub(crate) use timed::Timed;
+pub(crate) use timed::TimedEmbedder;
 
 use std::io;
 use std::time::Duration;

@@ -91,7 +91,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     each: impl FnMut(&str, T) -> Result<(), Refusal>,
 ) -> Result<(), ReadError> {
     let mut source = BufReader::new(source);
-    let mut reading = Reading { each, problems: Vec::new(), failure: None, form: PhantomData };
+    let mut reading = ItemReader { each, problems: Vec::new(), failure: None, form: PhantomData };
     let is_array = first_byte(&mut source).map_err(ReadError::Io)? == Some(b'[');
     if is_array { reading.array(source) } else { reading.lines(source) }.map_err(ReadError::Io)?;
     match (reading.failure, reading.problems) {
@@ -108,14 +108,14 @@ fn first_byte(source: &mut impl BufRead) -> io::Result<Option<u8>> {
     Ok(seen.iter().copied().find(|byte| !byte.is_ascii_whitespace()))
 }
 
-struct Reading<T, F> {
+struct ItemReader<T, F> {
     each: F,
     problems: Vec<LocatedProblem>,
     failure: Option<io::Error>,
     form: PhantomData<T>,
 }
 
-impl<T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> Reading<T, F> {
+impl<T: DeserializeOwned, F: FnMut(&str, T) -> Result<(), Refusal>> ItemReader<T, F> {
     fn lines(&mut self, mut source: impl BufRead) -> io::Result<()> {
         let mut line = Vec::new();
         let mut number = 0_u64;

@@ -14,7 +14,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::prelude::*;
 
-use self::line::Lines;
+use self::line::RedactingLines;
 use self::stderr::QueuedStderr;
 use crate::settings::{LogFormat, LogLevel, LogSection};
 
@@ -36,11 +36,11 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 pub fn init(settings: &LogSection, level: LogLevel, serves: bool) -> Result<(), TelemetryError> {
     let (to_file, json) = (!settings.file.as_os_str().is_empty(), settings.format == LogFormat::Json);
     let writer = if to_file {
-        BoxMakeWriter::new(Lines::to(file(&settings.file)?, json))
+        BoxMakeWriter::new(RedactingLines::to(file(&settings.file)?, json))
     } else {
         match serves.then(QueuedStderr::start) {
-            Some(Ok(queued)) => BoxMakeWriter::new(Lines::to(queued, json)),
-            _ => BoxMakeWriter::new(Lines::to(io::stderr, json)),
+            Some(Ok(queued)) => BoxMakeWriter::new(RedactingLines::to(queued, json)),
+            _ => BoxMakeWriter::new(RedactingLines::to(io::stderr, json)),
         }
     };
     let layer = tracing_subscriber::fmt::layer()

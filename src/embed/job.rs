@@ -14,7 +14,7 @@ pub(crate) const EMBEDDED_PIECES: usize = 64;
 /// One slice cuts this many bytes, unless a single text has more.
 const CUT_BYTES: usize = 256 * 1024;
 
-type Reply<T> = oneshot::Sender<Result<T, EmbedError>>;
+type EmbedReply<T> = oneshot::Sender<Result<T, EmbedError>>;
 
 pub(crate) enum EmbedJob {
     Query(QueryJob),
@@ -41,11 +41,11 @@ impl EmbedJob {
 
 pub(crate) struct QueryJob {
     text: String,
-    reply: Reply<Vec<f32>>,
+    reply: EmbedReply<Vec<f32>>,
 }
 
 impl QueryJob {
-    pub(crate) fn new(text: String, reply: Reply<Vec<f32>>) -> Self {
+    pub(crate) fn new(text: String, reply: EmbedReply<Vec<f32>>) -> Self {
         Self { text, reply }
     }
 
@@ -65,23 +65,23 @@ impl QueryJob {
 /// A job for documents: first all are cut, then their pieces are embedded, the shortest first.
 pub(crate) struct DocumentsJob {
     texts: Vec<String>,
-    reply: Reply<Vec<Vec<Chunk>>>,
+    reply: EmbedReply<Vec<Vec<Chunk>>>,
     /// The chunks of the texts that have been cut.
     chunks: Vec<Vec<Chunk>>,
-    to_embed: Vec<Place>,
+    to_embed: Vec<ChunkPlace>,
     /// The batches, the longest first, because they are taken from the end.
-    batches: Vec<Vec<Place>>,
+    batches: Vec<Vec<ChunkPlace>>,
 }
 
 /// A chunk without a vector.
-struct Place {
+struct ChunkPlace {
     document: usize,
     chunk: usize,
     tokens: usize,
 }
 
 impl DocumentsJob {
-    pub(crate) fn new(texts: Vec<String>, reply: Reply<Vec<Vec<Chunk>>>) -> Self {
+    pub(crate) fn new(texts: Vec<String>, reply: EmbedReply<Vec<Vec<Chunk>>>) -> Self {
         Self { texts, reply, chunks: Vec::new(), to_embed: Vec::new(), batches: Vec::new() }
     }
 
@@ -116,7 +116,7 @@ impl DocumentsJob {
             bytes += text.len();
             let pieces = encoder.cut(text)?;
             let embedded = pieces.iter().take(EMBEDDED_PIECES).enumerate();
-            self.to_embed.extend(embedded.map(|(chunk, piece)| Place { document, chunk, tokens: piece.tokens }));
+            self.to_embed.extend(embedded.map(|(chunk, piece)| ChunkPlace { document, chunk, tokens: piece.tokens }));
             let chunk = |piece: &TextPiece| Chunk { text: text[piece.range.clone()].to_owned(), vector: None };
             self.chunks.push(pieces.iter().map(chunk).collect());
         }

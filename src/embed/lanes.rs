@@ -12,11 +12,11 @@ use super::job::{DocumentsJob, EmbedJob, QueryJob};
 pub(crate) const LANE_JOBS: usize = 256;
 
 pub(crate) struct Lanes {
-    inner: Mutex<Inner>,
+    inner: Mutex<LaneState>,
     wake: Condvar,
 }
 
-struct Inner {
+struct LaneState {
     state: EmbedderState,
     queries: VecDeque<QueryJob>,
     documents: VecDeque<DocumentsJob>,
@@ -26,7 +26,7 @@ struct Inner {
 impl Lanes {
     pub(crate) fn new() -> Self {
         Self {
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(LaneState {
                 state: EmbedderState::Loading,
                 queries: VecDeque::new(),
                 documents: VecDeque::new(),
@@ -117,7 +117,7 @@ impl Lanes {
     }
 
     /// Every change under the lock is a single assignment or push, so a poisoned lock still guards whole data.
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, LaneState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,7 +28,7 @@ const QUERY_THREADS: usize = 4;
 
 /// The kinds of inputs that a model may have.
 #[derive(Debug, Clone, Copy)]
-enum Input {
+enum ModelInput {
     Ids,
     Mask,
     Types,
@@ -36,7 +36,7 @@ enum Input {
 
 pub(crate) struct TractModel {
     tokenizer: Tokenizer,
-    inputs: Vec<Input>,
+    inputs: Vec<ModelInput>,
     /// The plan for a single text. With one shape less unknown it takes up to a quarter less time than a batch of one.
     one: Arc<TypedSimplePlan>,
     /// The plan for several short texts at once. It has weights of its own.
@@ -83,9 +83,9 @@ impl TractModel {
             Ok(Tensor::from_shape(&shape, &all)?.into())
         };
         let inputs = self.inputs.iter().map(|input| match input {
-            Input::Ids => filled(&|row, at| i64::from(row.get(at).copied().unwrap_or(self.pad))),
-            Input::Mask => filled(&|row, at| i64::from(at < row.len())),
-            Input::Types => filled(&|_, _| 0),
+            ModelInput::Ids => filled(&|row, at| i64::from(row.get(at).copied().unwrap_or(self.pad))),
+            ModelInput::Mask => filled(&|row, at| i64::from(at < row.len())),
+            ModelInput::Types => filled(&|_, _| 0),
         });
         let outputs = match state.run(inputs.collect::<TractResult<_>>()?) {
             Ok(outputs) => outputs,
@@ -105,7 +105,7 @@ impl TractModel {
 }
 
 /// Makes the plan, and lists what its inputs are, in order.
-fn plan(onnx: &[u8], batches: bool) -> TractResult<(Arc<TypedSimplePlan>, Vec<Input>)> {
+fn plan(onnx: &[u8], batches: bool) -> TractResult<(Arc<TypedSimplePlan>, Vec<ModelInput>)> {
     // Declared shapes name dimensions of their own, which would contradict those that are set here.
     let reader = tract_onnx::onnx().with_ignore_output_shapes(true).with_ignore_value_info(true);
     let mut model = reader.model_for_read(&mut &*onnx)?;
@@ -114,9 +114,9 @@ fn plan(onnx: &[u8], batches: bool) -> TractResult<(Arc<TypedSimplePlan>, Vec<In
     let mut inputs = Vec::new();
     for (number, outlet) in model.input_outlets()?.to_vec().into_iter().enumerate() {
         inputs.push(match &*model.node(outlet.node).name {
-            "input_ids" => Input::Ids,
-            "attention_mask" => Input::Mask,
-            "token_type_ids" => Input::Types,
+            "input_ids" => ModelInput::Ids,
+            "attention_mask" => ModelInput::Mask,
+            "token_type_ids" => ModelInput::Types,
             other => bail!("the model wants {other:?}; known are input_ids, attention_mask and token_type_ids"),
         });
         let shape = tvec![texts.clone(), tokens.clone().into()];

@@ -53,7 +53,7 @@ pub(crate) struct RelevancePlan {
 }
 
 /// The observations of the banks of one set and one size.
-struct Seen {
+struct SizeObservations {
     set: usize,
     size: usize,
     memories: f64,
@@ -77,9 +77,9 @@ pub(crate) async fn measure(
     embedder: &impl Embedder,
     done: impl Fn(u64),
 ) -> Result<RelevanceReport, EvalError> {
-    let mut ids = Ids(0);
+    let mut ids = IdCounter(0);
     let mut asked = 0;
-    let mut seen: Vec<Seen> = Vec::new();
+    let mut seen: Vec<SizeObservations> = Vec::new();
     for (number, set) in sets.iter().enumerate() {
         let foreign = foreign(sets, number, plan.seed);
         let sizes = plan.sizes.iter().map(|size| (*size, set.banks(*size, plan.questions, plan.seed, &foreign)));
@@ -100,7 +100,7 @@ pub(crate) async fn measure(
             }
             let memories: usize = banks.iter().map(|bank| bank.documents.len()).sum();
             let memories = memories as f64 / banks.len().max(1) as f64;
-            seen.push(Seen { set: number, size, memories, observations });
+            seen.push(SizeObservations { set: number, size, memories, observations });
         }
     }
     Ok(RelevanceReport {
@@ -120,16 +120,21 @@ fn foreign(sets: &[Set], own: usize, seed: u64) -> Vec<&AnswerableQuery> {
     (0..longest).flat_map(|turn| others.iter().filter_map(move |set| set.get(turn).copied())).collect()
 }
 
-struct Ids(u128);
+struct IdCounter(u128);
 
-impl Ids {
+impl IdCounter {
     fn next(&mut self) -> MemoryId {
         self.0 += 1;
         Uuid::from_u128(self.0).into()
     }
 }
 
-async fn embed(set: &Set, documents: Vec<usize>, ids: &mut Ids, system: &SystemHandle) -> Result<Embedded, EvalError> {
+async fn embed(
+    set: &Set,
+    documents: Vec<usize>,
+    ids: &mut IdCounter,
+    system: &SystemHandle,
+) -> Result<Embedded, EvalError> {
     let now = Timestamp::now();
     let workspace = WorkspaceId::of_root("/eval/relevance");
     let mut embedded = Embedded::new();
@@ -161,7 +166,7 @@ async fn store(
     bank: &SampledBank,
     root: String,
     embedded: &Embedded,
-    ids: &mut Ids,
+    ids: &mut IdCounter,
     system: &SystemHandle,
 ) -> Result<StoredBank, Error> {
     let workspace = WorkspaceId::of_root(&root);
@@ -235,27 +240,28 @@ fn evidence(candidates: Candidates, is_right: impl Fn(&MemoryId) -> bool) -> Vec
     examples.collect()
 }
 
-fn rows(sets: &[Set], seen: &[Seen]) -> Vec<RelevanceRow> {
+fn rows(sets: &[Set], seen: &[SizeObservations]) -> Vec<RelevanceRow> {
     seen.iter().map(|one| RelevanceRow::of(&sets[one.set].name, one.size, one.memories, &one.observations)).collect()
 }
 
-fn calibration(plan: &RelevancePlan, seen: &[Seen]) -> Vec<(usize, f64)> {
+fn calibration(plan: &RelevancePlan, seen: &[SizeObservations]) -> Vec<(usize, f64)> {
     let of_size = |size: usize| seen.iter().filter(move |one| one.size == size).map(|one| &one.observations[..]);
     plan.sizes.iter().map(|size| (*size, calibration_error(of_size(*size)))).collect()
 }
 
-fn fitted(sets: &[Set], plan: &RelevancePlan, seen: &[Seen]) -> Fitted {
+fn fitted(sets: &[Set], plan: &RelevancePlan, seen: &[SizeObservations]) -> Fitted {
     let is_kept = |relevance: f64, best: f64| relevance >= plan.min_relevance && !is_far_below(relevance, best);
-    let mut left_out: Vec<Seen> = Vec::new();
+    let mut left_out: Vec<SizeObservations> = Vec::new();
     for number in 0..sets.len() {
-        let (own, others): (Vec<&Seen>, Vec<&Seen>) = seen.iter().partition(|one| one.set == number);
+        let (own, others): (Vec<&SizeObservations>, Vec<&SizeObservations>) =
+            seen.iter().partition(|one| one.set == number);
         let coefficients = fit(&examples(&others, 0));
-        left_out.extend(own.into_iter().map(|one| Seen {
+        left_out.extend(own.into_iter().map(|one| SizeObservations {
             observations: one.observations.iter().map(|one| one.judged_by(&coefficients, is_kept)).collect(),
             ..*one
         }));
     }
-    let all: Vec<&Seen> = seen.iter().collect();
+    let all: Vec<&SizeObservations> = seen.iter().collect();
     let names = ["HYBRID", "KEYWORD", "VECTOR"].into_iter().enumerate();
     let source = names.map(|(mode, name)| in_source(name, &fit(&examples(&all, mode))));
     Fitted {
@@ -265,8 +271,8 @@ fn fitted(sets: &[Set], plan: &RelevancePlan, seen: &[Seen]) -> Fitted {
     }
 }
 
-fn examples(seen: &[&Seen], mode: usize) -> Vec<Example> {
-    let of = |seen: &&Seen| {
+fn examples(seen: &[&SizeObservations], mode: usize) -> Vec<Example> {
+    let of = |seen: &&SizeObservations| {
         let of_kind = |kind| seen.observations.iter().filter(|one| one.kind == kind).count();
         let weighed = |one: &AnswerObservation| {
             let weight = weight(one.kind, of_kind(one.kind));

@@ -49,14 +49,14 @@ const MOST_SLICES: usize = 100;
 
 /// The two places of a document that a query may look in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum DocumentPlace {
     /// The workspace that the document names.
     Own,
     /// The workspace that stands for all.
     All,
 }
 
-impl Place {
+impl DocumentPlace {
     fn root(self, workspace: Option<&str>) -> String {
         match self {
             Self::Own => format!("/eval/own/{}", workspace.unwrap_or_default()),
@@ -77,22 +77,22 @@ impl Place {
 
 /// The places that documents have to be in for the queries of a set.
 #[derive(Debug, Clone, Copy)]
-struct Places {
+struct DocumentPlaces {
     own: bool,
     all: bool,
 }
 
-impl Places {
+impl DocumentPlaces {
     fn of(queries: &[DatasetQuery]) -> Self {
         let all = queries.iter().any(|query| query.workspace.is_none());
         Self { own: !all || queries.iter().any(|query| query.workspace.is_some()), all }
     }
 
     /// Lists the places of a document, of which there is at least one.
-    fn of_document(self, document: &CorpusDocument) -> impl Iterator<Item = Place> {
+    fn of_document(self, document: &CorpusDocument) -> impl Iterator<Item = DocumentPlace> {
         let named = document.workspace.is_some();
-        let own = (named && self.own).then_some(Place::Own);
-        own.into_iter().chain((!named || self.all).then_some(Place::All))
+        let own = (named && self.own).then_some(DocumentPlace::Own);
+        own.into_iter().chain((!named || self.all).then_some(DocumentPlace::All))
     }
 }
 
@@ -113,9 +113,9 @@ pub(crate) async fn ingest(
     done: impl Fn(u64),
 ) -> Result<StoredCorpus, EvalError> {
     let begun = Instant::now();
-    let (send, mut receive) = mpsc::channel::<Batch>(1);
+    let (send, mut receive) = mpsc::channel::<DocumentBatch>(1);
     let reading = {
-        let (corpus, places) = (Arc::clone(&corpus), Places::of(queries));
+        let (corpus, places) = (Arc::clone(&corpus), DocumentPlaces::of(queries));
         tokio::task::spawn_blocking(move || read(&corpus, places, &send))
     };
     let stored = stream::poll_fn(|context| receive.poll_recv(context))
@@ -154,21 +154,25 @@ pub(super) async fn settle(system: &SystemHandle) -> Result<(), Error> {
 }
 
 #[derive(Default)]
-struct Batch {
+struct DocumentBatch {
     documents: u64,
     memories: Vec<Restorable>,
     bytes: usize,
 }
 
 /// Turns the documents into memories, and finds out which of them have the same words.
-fn read(corpus: &Corpus, places: Places, send: &mpsc::Sender<Batch>) -> Result<HashMap<u32, Vec<u32>>, EvalError> {
+fn read(
+    corpus: &Corpus,
+    places: DocumentPlaces,
+    send: &mpsc::Sender<DocumentBatch>,
+) -> Result<HashMap<u32, Vec<u32>>, EvalError> {
     let now = Timestamp::now();
     let mut same: HashMap<String, Vec<u32>> = HashMap::new();
-    let mut batch = Batch::default();
+    let mut batch = DocumentBatch::default();
     let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
     corpus.each(|number, document| {
         let workspace = document.workspace.clone();
-        let of_document: Vec<Place> = places.of_document(&document).collect();
+        let of_document: Vec<DocumentPlace> = places.of_document(&document).collect();
         let mut memory = memory(document, now);
         memory.scrub();
         batch.documents += 1;
@@ -339,8 +343,8 @@ pub(crate) async fn ask<E: Embedder>(
 }
 
 impl StoredCorpus {
-    fn place(&self, query: &DatasetQuery) -> Place {
-        if query.workspace.is_some() { Place::Own } else { Place::All }
+    fn place(&self, query: &DatasetQuery) -> DocumentPlace {
+        if query.workspace.is_some() { DocumentPlace::Own } else { DocumentPlace::All }
     }
 
     fn root(&self, query: &DatasetQuery) -> String {
@@ -369,7 +373,7 @@ impl StoredCorpus {
         let found = system.store.candidates(recall, Deadline::after(QUERY_TIMEOUT)).await?.without(except);
         let ids = |list: Option<RankedList>| {
             let hits = list.unwrap_or_default().hits.into_iter().take(n);
-            hits.map(|(id, _)| self.corpus.id(Place::number(id))).collect()
+            hits.map(|(id, _)| self.corpus.id(DocumentPlace::number(id))).collect()
         };
         Ok(ByList { keyword: ids(found.text), vector: ids(found.vector) })
     }
@@ -388,7 +392,7 @@ impl StoredCorpus {
             let is_there = query.workspace.is_none() || self.corpus.workspace(*number) == query.workspace.as_deref();
             is_there && !except.contains(&place.memory_id(*number))
         };
-        let with_twins = found.map(Place::number).flat_map(|number| {
+        let with_twins = found.map(DocumentPlace::number).flat_map(|number| {
             let twins = self.twins.get(&number).into_iter().flatten().copied().filter(is_searched);
             std::iter::once(number).chain(twins)
         });

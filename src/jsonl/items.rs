@@ -18,11 +18,11 @@ pub(super) enum Next {
 pub(super) struct Items<R> {
     source: R,
     max_bytes: usize,
-    place: Place,
+    place: ArrayPosition,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ArrayPosition {
     BeforeArray,
     /// The reader is behind the bracket that opens the array.
     First,
@@ -63,22 +63,22 @@ impl Within {
 impl<R: BufRead> Items<R> {
     /// `max_bytes` is the length of the longest item that is read.
     pub(super) fn new(source: R, max_bytes: usize) -> Self {
-        Self { source, max_bytes, place: Place::BeforeArray }
+        Self { source, max_bytes, place: ArrayPosition::BeforeArray }
     }
 
     /// Puts the next item into `item`, which is emptied first.
     pub(super) fn next(&mut self, item: &mut Vec<u8>) -> io::Result<Next> {
         item.clear();
-        if self.place == Place::BeforeArray {
+        if self.place == ArrayPosition::BeforeArray {
             match self.byte()? {
-                Some(b'[') => self.place = Place::First,
+                Some(b'[') => self.place = ArrayPosition::First,
                 _ => return Ok(Next::Broken("is no array")),
             }
         }
-        if self.place == Place::NoEnd {
+        if self.place == ArrayPosition::NoEnd {
             return Ok(Next::Broken("the array has no end"));
         }
-        if self.place == Place::Behind {
+        if self.place == ArrayPosition::Behind {
             let rest = self.byte()?;
             return Ok(if rest.is_none() { Next::End } else { Next::Broken("trailing characters behind the array") });
         }
@@ -100,11 +100,11 @@ impl<R: BufRead> Items<R> {
                 break end;
             }
         };
-        let (is_blank, is_first) = (item.trim_ascii().is_empty(), self.place == Place::First);
+        let (is_blank, is_first) = (item.trim_ascii().is_empty(), self.place == ArrayPosition::First);
         self.place = match end {
-            Some(b',') => Place::Item,
-            Some(_) => Place::Behind,
-            None => Place::NoEnd,
+            Some(b',') => ArrayPosition::Item,
+            Some(_) => ArrayPosition::Behind,
+            None => ArrayPosition::NoEnd,
         };
         match (is_blank, end) {
             (false, _) => Ok(Next::Item),

@@ -2,22 +2,22 @@
 //! items, and the caller takes the results in the order of the source. Memory is bounded by a few chunks for each
 //! thread.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::thread;
+use std::io::{BufRead, BufReader, Read, self};
 use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
 
 use serde::de::DeserializeOwned;
 
-use super::items::{Items, Next};
 use super::{ItemProblem, LocatedProblem, MOST_PROBLEMS, ReadError, THING_MAX_BYTES, first_byte, thing_of, too_long};
+use super::items::{Items, Next};
 
 /// A chunk has this many bytes, unless a single item is longer.
 const CHUNK_BYTES: usize = 256 * 1024;
 /// This many chunks wait for each thread, and this many wait to be taken from it.
 const WAITING: usize = 2;
 
-enum WorkItem {
+enum SourceChunk {
     /// The chunk has whole lines, with the number of the first.
     Lines(u64, Vec<u8>),
     /// The chunk has items of an array, with the number of the first.
@@ -27,7 +27,7 @@ enum WorkItem {
 }
 
 /// The result of one item.
-enum Made<R> {
+enum ItemResult<R> {
     Done(R),
     Problems(Vec<LocatedProblem>),
     Failure(io::Error),
@@ -61,10 +61,10 @@ pub(crate) fn read_on_all_cores<T: DeserializeOwned, R: Send>(
             let Ok(made) = made.recv() else { break };
             for made in made {
                 match made {
-                    Made::Done(result) if problems.is_empty() => take(result).map_err(ReadError::NotTaken)?,
-                    Made::Done(_) => {}
-                    Made::Problems(more) => problems.extend(more),
-                    Made::Failure(error) => return Err(ReadError::Io(error)),
+                    ItemResult::Done(result) if problems.is_empty() => take(result).map_err(ReadError::NotTaken)?,
+                    ItemResult::Done(_) => {}
+                    ItemResult::Problems(more) => problems.extend(more),
+                    ItemResult::Failure(error) => return Err(ReadError::Io(error)),
                 }
             }
             if problems.len() >= MOST_PROBLEMS {
@@ -77,23 +77,23 @@ pub(crate) fn read_on_all_cores<T: DeserializeOwned, R: Send>(
 }
 
 fn work<T: DeserializeOwned, R>(
-    to_do: &Receiver<WorkItem>,
-    done: &SyncSender<Vec<Made<R>>>,
+    to_do: &Receiver<SourceChunk>,
+    done: &SyncSender<Vec<ItemResult<R>>>,
     make: &impl Fn(T) -> Result<R, Vec<ItemProblem>>,
 ) {
     for chunk in to_do {
         let made = match chunk {
-            WorkItem::Lines(first, text) => {
+            SourceChunk::Lines(first, text) => {
                 let lines = text.split_inclusive(|byte| *byte == b'\n').zip(first..);
                 let full = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
                 full.map(|(line, number)| made(&format!("line {number}"), thing_of(line), make)).collect()
             }
-            WorkItem::Items(first, items) => {
+            SourceChunk::Items(first, items) => {
                 let items = items.into_iter().zip(first..);
                 items.map(|(item, number)| made(&format!("item {number}"), thing_of(&item), make)).collect()
             }
-            WorkItem::Problems(problems) => vec![Made::Problems(problems)],
-            WorkItem::Failure(error) => vec![Made::Failure(error)],
+            SourceChunk::Problems(problems) => vec![ItemResult::Problems(problems)],
+            SourceChunk::Failure(error) => vec![ItemResult::Failure(error)],
         };
         if done.send(made).is_err() {
             return;
@@ -101,25 +101,29 @@ fn work<T: DeserializeOwned, R>(
     }
 }
 
-fn made<T, R>(place: &str, thing: Result<T, ItemProblem>, make: &impl Fn(T) -> Result<R, Vec<ItemProblem>>) -> Made<R> {
+fn made<T, R>(
+    place: &str,
+    thing: Result<T, ItemProblem>,
+    make: &impl Fn(T) -> Result<R, Vec<ItemProblem>>,
+) -> ItemResult<R> {
     match thing.map_err(|problem| vec![problem]).and_then(make) {
-        Ok(result) => Made::Done(result),
+        Ok(result) => ItemResult::Done(result),
         Err(problems) => {
             let at = |what| LocatedProblem { place: place.to_owned(), what };
-            Made::Problems(problems.into_iter().map(at).collect())
+            ItemResult::Problems(problems.into_iter().map(at).collect())
         }
     }
 }
 
 /// Cuts a source into chunks, until nobody takes them any more.
 struct Cutter {
-    chunks: Vec<SyncSender<WorkItem>>,
+    chunks: Vec<SyncSender<SourceChunk>>,
     next: usize,
 }
 
 impl Cutter {
     /// Hands out a chunk. It returns false when nobody takes it.
-    fn put(&mut self, chunk: WorkItem) -> bool {
+    fn put(&mut self, chunk: SourceChunk) -> bool {
         let sender = &self.chunks[self.next];
         self.next = (self.next + 1) % self.chunks.len();
         sender.send(chunk).is_ok()
@@ -138,14 +142,14 @@ impl Cutter {
             }
             if read == 0 || is_too_long || text.len() >= CHUNK_BYTES {
                 let whole = std::mem::replace(&mut text, Vec::with_capacity(CHUNK_BYTES));
-                if !self.put(WorkItem::Lines(first, whole)) {
+                if !self.put(SourceChunk::Lines(first, whole)) {
                     return Ok(());
                 }
                 first = number + 1;
             }
             if is_too_long {
                 let problem = LocatedProblem { place: format!("line {number}"), what: too_long() };
-                self.put(WorkItem::Problems(vec![problem]));
+                self.put(SourceChunk::Problems(vec![problem]));
             }
             if read == 0 || is_too_long {
                 return Ok(());
@@ -168,7 +172,7 @@ impl Cutter {
             if !is_item || bytes >= CHUNK_BYTES {
                 let whole = std::mem::take(&mut items);
                 let number = first + whole.len() as u64;
-                if !self.put(WorkItem::Items(first, whole)) {
+                if !self.put(SourceChunk::Items(first, whole)) {
                     return Ok(());
                 }
                 (bytes, first) = (0, number);
@@ -179,13 +183,13 @@ impl Cutter {
                 Next::TooLong => too_long(),
                 Next::Broken(problem) => ItemProblem::new("", problem),
             };
-            self.put(WorkItem::Problems(vec![LocatedProblem { place: format!("item {first}"), what }]));
+            self.put(SourceChunk::Problems(vec![LocatedProblem { place: format!("item {first}"), what }]));
             return Ok(());
         }
     }
 }
 
-fn cut(source: impl Read, chunks: Vec<SyncSender<WorkItem>>) {
+fn cut(source: impl Read, chunks: Vec<SyncSender<SourceChunk>>) {
     let mut cutter = Cutter { chunks, next: 0 };
     let mut source = BufReader::with_capacity(CHUNK_BYTES, source);
     let cut = match first_byte(&mut source) {
@@ -194,6 +198,6 @@ fn cut(source: impl Read, chunks: Vec<SyncSender<WorkItem>>) {
         Err(error) => Err(error),
     };
     if let Err(error) = cut {
-        cutter.put(WorkItem::Failure(error));
+        cutter.put(SourceChunk::Failure(error));
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<Format>,
+    response_format: Option<ChatFormat>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<BTreeMap<&'static str, String>>,
 }
@@ -40,7 +40,7 @@ struct Message<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "json_schema")]
-struct Format {
+struct ChatFormat {
     json_schema: Schema,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn request(question: EndpointQuestion<'_>) -> ChatRequest<'_> {
         max_completion_tokens: renamed.then_some(completion.max_output_tokens),
         temperature: question.temperature(),
         reasoning_effort: question.effort(),
-        response_format: question.schema().map(|json_schema| Format { json_schema }),
+        response_format: question.schema().map(|json_schema| ChatFormat { json_schema }),
         metadata: question.metadata(),
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct ResponsesRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<Reasoning<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<Text>,
+    text: Option<TextOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<Routing>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,13 +37,13 @@ struct Reasoning<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Text {
-    format: Format,
+struct TextOptions {
+    format: ResponsesFormat,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "json_schema")]
-struct Format {
+struct ResponsesFormat {
     #[serde(flatten)]
     schema: Schema,
 }
@@ -62,7 +62,7 @@ pub(super) fn request(question: EndpointQuestion<'_>) -> ResponsesRequest<'_> {
         max_output_tokens: question.completion.max_output_tokens,
         temperature: question.temperature(),
         reasoning: question.effort().map(|effort| Reasoning { effort }),
-        text: question.schema().map(|schema| Text { format: Format { schema } }),
+        text: question.schema().map(|schema| TextOptions { format: ResponsesFormat { schema } }),
         provider: question.requires_parameters().then_some(Routing { require_parameters: true }),
         metadata: question.metadata(),
         store: false,

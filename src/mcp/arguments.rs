@@ -23,7 +23,7 @@ pub(super) fn extract<T: DeserializeOwned>(
 ) -> Result<T, Error> {
     let mut arguments = arguments.unwrap_or_default();
     drop_nulls(&mut arguments);
-    Check { judged_elsewhere }.fields(schema, "", &arguments)?;
+    ArgumentCheck { judged_elsewhere }.fields(schema, "", &arguments)?;
     serde_path_to_error::deserialize(Value::Object(arguments))
         .map_err(|error| Error::invalid(error.path().to_string(), shown(&error.inner().to_string())))
 }
@@ -43,11 +43,11 @@ fn drop_nulls_inside(value: &mut Value) {
 }
 
 /// A check that knows as much of JSON Schema as the schemas of arguments use.
-struct Check<'a> {
+struct ArgumentCheck<'a> {
     judged_elsewhere: &'a [&'a str],
 }
 
-impl Check<'_> {
+impl ArgumentCheck<'_> {
     fn fields(&self, schema: &JsonObject, path: &str, object: &JsonObject) -> Result<(), Error> {
         let inside = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         let Some(known) = schema.get("properties").and_then(Value::as_object) else { return Ok(()) };

@@ -7,9 +7,9 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 
 /// The workspace of a session, once it is known.
 #[derive(Debug, Default)]
-pub(super) struct Binding(Mutex<Option<WorkspaceRef>>);
+pub(super) struct SessionBinding(Mutex<Option<WorkspaceRef>>);
 
-impl Binding {
+impl SessionBinding {
     pub(super) fn new(workspace: Option<WorkspaceRef>) -> Self {
         Self(Mutex::new(workspace))
     }

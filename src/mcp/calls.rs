@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::arguments::extract;
-use super::binding::Binding;
+use super::binding::SessionBinding;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use crate::settings;
@@ -39,7 +39,7 @@ pub(super) const ERASE_DEADLINE: Duration = Duration::from_secs(120);
 pub(super) struct Calling<'a> {
     pub(super) system: &'a SystemHandle,
     pub(super) options: &'a McpOptions,
-    pub(super) binding: &'a Binding,
+    pub(super) binding: &'a SessionBinding,
     pub(super) questions: &'a OpenQuestions,
     /// The session names this process in what it reports.
     pub(super) session: &'a str,

@@ -6,25 +6,25 @@ use rmcp::model::{NumberOrString, RequestId};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Head {
+pub(super) struct MessageHead {
     pub(super) id: Option<RequestId>,
     /// The message names a method: with an id it is a request, without one a notification.
     pub(super) is_call: bool,
 }
 
-impl<'de> Deserialize<'de> for Head {
+impl<'de> Deserialize<'de> for MessageHead {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visit;
 
         impl<'de> Visitor<'de> for Visit {
-            type Value = Head;
+            type Value = MessageHead;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a message")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Head, A::Error> {
-                let mut head = Head { id: None, is_call: false };
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MessageHead, A::Error> {
+                let mut head = MessageHead { id: None, is_call: false };
                 while let Some(name) = map.next_key::<String>()? {
                     match name.as_str() {
                         "id" => head.id = map.next_value::<Id>()?.0,
@@ -79,13 +79,13 @@ mod tests {
 
     #[test]
     fn the_id_is_found_wherever_it_stands() {
-        let head = |text: &str| serde_json::from_str::<Head>(text).ok();
+        let head = |text: &str| serde_json::from_str::<MessageHead>(text).ok();
         let seven = Some(NumberOrString::Number(7));
         let call = "{\"method\":\"m\",\"params\":{\"id\":[0,{\"a\":1}]},\"id\":7}";
-        assert_eq!(head(call), Some(Head { id: seven, is_call: true }));
+        assert_eq!(head(call), Some(MessageHead { id: seven, is_call: true }));
         let named = Some(NumberOrString::String("x".into()));
-        assert_eq!(head("{\"id\":\"x\",\"result\":{}}"), Some(Head { id: named, is_call: false }));
-        assert_eq!(head("{\"method\":\"m\"}"), Some(Head { id: None, is_call: true }));
+        assert_eq!(head("{\"id\":\"x\",\"result\":{}}"), Some(MessageHead { id: named, is_call: false }));
+        assert_eq!(head("{\"method\":\"m\"}"), Some(MessageHead { id: None, is_call: true }));
         for text in ["{\"id\":[0,0]}", "{\"id\":{}}", "[0]", "{\"id\":7"] {
             assert_eq!(head(text), None, "{text}");
         }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::binding::Binding;
+use super::binding::SessionBinding;
 use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED};
 use super::failure;
 use super::open_questions::OpenQuestions;
@@ -27,13 +27,13 @@ use super::options::McpOptions;
 use super::tools::{self, ToolSpec};
 
 #[derive(Clone)]
-pub(super) struct Server(Arc<Inner>);
+pub(super) struct Server(Arc<ServerState>);
 
-struct Inner {
+struct ServerState {
     system: SystemHandle,
     options: McpOptions,
     tools: Vec<(&'static ToolSpec, Tool)>,
-    binding: Binding,
+    binding: SessionBinding,
     questions: OpenQuestions,
     /// The session names this process in what it reports.
     session: String,
@@ -43,8 +43,8 @@ impl Server {
     pub(super) fn new(system: SystemHandle, options: McpOptions) -> Self {
         let listed = tools::ALL.into_iter().filter(|tool| tool.is_listed(&options));
         let tools = listed.map(|tool| (tool, tool.definition(&options.defaults))).collect();
-        let (binding, questions) = (Binding::new(options.workspace.clone()), OpenQuestions::default());
-        Self(Arc::new(Inner { system, options, tools, binding, questions, session: Uuid::now_v7().to_string() }))
+        let (binding, questions) = (SessionBinding::new(options.workspace.clone()), OpenQuestions::default());
+        Self(Arc::new(ServerState { system, options, tools, binding, questions, session: Uuid::now_v7().to_string() }))
     }
 }
 
@@ -95,7 +95,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(message, None));
         };
         let span = tracing::info_span!("tool_call", tool = %tool.name);
-        let Inner { system, options, binding, questions, session, .. } = &*self.0;
+        let ServerState { system, options, binding, questions, session, .. } = &*self.0;
         let schema = &tool.input_schema;
         let request = &request;
         let deadline = Deadline::after(MEMORY_DEADLINE);

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
-use super::head::Head;
+use super::head::MessageHead;
 use super::lines::{InputLine, LineDecoder};
 
 /// The longest line that is read, in bytes. A task of 200,000 characters is at most 2.4 MB, even with every one of them
@@ -178,9 +178,9 @@ fn understand(line: &[u8]) -> Incoming {
         return Incoming::Nothing;
     }
     if !json::has_at_most(line, MAX_VALUES) {
-        return match serde_json::from_slice::<Head>(line) {
-            Ok(Head { id: None, is_call: true }) => Incoming::Nothing,
-            Ok(Head { id, .. }) => Incoming::Refused { id, problem: TOO_MANY_VALUES },
+        return match serde_json::from_slice::<MessageHead>(line) {
+            Ok(MessageHead { id: None, is_call: true }) => Incoming::Nothing,
+            Ok(MessageHead { id, .. }) => Incoming::Refused { id, problem: TOO_MANY_VALUES },
             Err(_) => Incoming::Unreadable("it has too many JSON values, and is no message"),
         };
     }

@@ -9,7 +9,7 @@ use super::problem::SettingProblem;
 
 pub(super) struct SettingKey {
     pub(super) name: &'static str,
-    rule: Rule,
+    rule: ValueRule,
     /// A checkout is trusted with no more than this.
     pub(super) in_checkout: InCheckout,
 }
@@ -32,7 +32,7 @@ pub(super) enum InCheckout {
     Agreed,
 }
 
-enum Rule {
+enum ValueRule {
     Flag,
     Whole(i64, i64),
     Number(f64, f64),
@@ -53,13 +53,13 @@ enum Rule {
 }
 
 use InCheckout::{Agreed, Fewer, Freely, Higher, Lower, Never};
-use Rule::{Directory, Flag, Label, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole};
+use ValueRule::{Directory, Flag, Label, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole};
 
-const fn key(name: &'static str, rule: Rule) -> SettingKey {
+const fn key(name: &'static str, rule: ValueRule) -> SettingKey {
     SettingKey { name, rule, in_checkout: Never }
 }
 
-const fn shared(name: &'static str, rule: Rule, in_checkout: InCheckout) -> SettingKey {
+const fn shared(name: &'static str, rule: ValueRule, in_checkout: InCheckout) -> SettingKey {
     SettingKey { name, rule, in_checkout }
 }
 

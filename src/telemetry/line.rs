@@ -13,18 +13,18 @@ use tracing_subscriber::fmt::MakeWriter;
 const MAX_LINE: usize = 64 * 1024;
 
 /// Makes writers for the lines that go to `to`.
-pub(super) struct Lines<W> {
+pub(super) struct RedactingLines<W> {
     to: W,
     json: bool,
 }
 
-impl<W> Lines<W> {
+impl<W> RedactingLines<W> {
     pub(super) fn to(to: W, json: bool) -> Self {
         Self { to, json }
     }
 }
 
-impl<'a, W: MakeWriter<'a>> MakeWriter<'a> for Lines<W> {
+impl<'a, W: MakeWriter<'a>> MakeWriter<'a> for RedactingLines<W> {
     type Writer = RedactingWriter<W::Writer>;
 
     fn make_writer(&'a self) -> Self::Writer {

@@ -59,7 +59,7 @@ pub(in crate::cli) async fn export(
         streams.push(Stream::new(ExportedKind::Jobs, &workspace));
     }
     let mut unnamed = workspaces(system).await?;
-    let mut lines = Lines { out, as_array, begun: false };
+    let mut lines = ExportLines { out, as_array, begun: false };
     let exported = write_all(&mut streams, &mut unnamed, system, &mut lines).await;
     exported.map_err(|failure| if lines.begun { failure.after_output() } else { failure })
 }
@@ -68,7 +68,7 @@ async fn write_all(
     streams: &mut [Stream],
     unnamed: &mut HashMap<WorkspaceId, Workspace>,
     system: &SystemHandle,
-    lines: &mut Lines<'_, impl Write>,
+    lines: &mut ExportLines<'_, impl Write>,
 ) -> Result<(), CommandFailure> {
     while let Some(mut line) = next(streams, system).await? {
         if let Some(mut workspace) = unnamed.remove(&line.workspace) {
@@ -217,13 +217,13 @@ fn value(thing: &impl Serialize) -> Result<Value, CommandFailure> {
     serde_json::to_value(thing).map_err(|error| CommandFailure::from(Error::internal(error)))
 }
 
-struct Lines<'a, W> {
+struct ExportLines<'a, W> {
     out: &'a mut W,
     as_array: bool,
     begun: bool,
 }
 
-impl<W: Write> Lines<'_, W> {
+impl<W: Write> ExportLines<'_, W> {
     /// Writes a line. It returns false once nobody reads any more.
     fn write(&mut self, line: &ExportLine) -> Result<bool, CommandFailure> {
         let text = serde_json::to_string(line).map_err(|error| CommandFailure::from(Error::internal(error)))?;

@@ -103,19 +103,19 @@ struct Checked {
     /// The other workspaces, where somebody has to agree to them.
     foreign: Foreign,
     not_taken: NotTaken,
-    links: Links,
+    links: ImportLinks,
 }
 
 /// The links between memories that are kept.
 #[derive(Default)]
-struct Links {
+struct ImportLinks {
     /// The memories with a source that comes from them.
     circles: BTreeSet<(MemoryId, MemoryId)>,
     /// The memories of the file that others came from, where no other links are taken.
     inside: Option<HashSet<MemoryId>>,
 }
 
-impl Links {
+impl ImportLinks {
     /// Forgets what is stored already: it is not of the file, whatever the file says of it.
     async fn forget_stored(&mut self, system: &SystemHandle) -> Result<(), CommandFailure> {
         let Some(inside) = &mut self.inside else { return Ok(()) };
@@ -141,7 +141,7 @@ impl Links {
 
 /// A line that is right, as it is put aside.
 #[derive(Default)]
-struct Made {
+struct CheckedLine {
     things: u64,
     bytes: Vec<u8>,
     /// The workspaces that the line is written to, or that are registered with it.
@@ -152,7 +152,7 @@ struct Made {
     doubted: ImportCounts,
 }
 
-impl Made {
+impl CheckedLine {
     fn of(line: ImportLine) -> io::Result<Self> {
         let ImportLine { taken, of, workspace, removed } = line;
         let thing = match taken {
@@ -182,7 +182,7 @@ impl Made {
 
 /// Everything that was seen of the lines so far.
 #[derive(Default)]
-struct Seen {
+struct SeenLines {
     lines: u64,
     things: u64,
     foreign: Foreign,
@@ -193,8 +193,8 @@ struct Seen {
     refused: Option<CommandFailure>,
 }
 
-impl Seen {
-    fn add(&mut self, made: &mut Made, bank: &ImportTarget) {
+impl SeenLines {
+    fn add(&mut self, made: &mut CheckedLine, bank: &ImportTarget) {
         self.lines += 1;
         self.things += made.things;
         self.not_taken.doubted.add(made.doubted);
@@ -231,12 +231,12 @@ fn check(
 ) -> Result<Checked, CommandFailure> {
     let (source, name) = open(path)?;
     let mut out = BufWriter::with_capacity(1 << 20, &aside);
-    let mut seen = Seen::default();
+    let mut seen = SeenLines::default();
     let make = |raw: Raw| {
         let line = line::parse(raw, bank)?;
-        Made::of(line).map_err(|error| vec![ItemProblem::new("", error.to_string())])
+        CheckedLine::of(line).map_err(|error| vec![ItemProblem::new("", error.to_string())])
     };
-    let read = read_on_all_cores(source, make, |mut made: Made| {
+    let read = read_on_all_cores(source, make, |mut made: CheckedLine| {
         seen.add(&mut made, bank);
         progress.done(seen.lines);
         if seen.refused.is_some() {
@@ -260,10 +260,10 @@ fn check(
     }
     out.flush().map_err(CommandFailure::put_aside)?;
     drop(out);
-    let Seen { things, foreign, mut not_taken, sources, memories, .. } = seen;
+    let SeenLines { things, foreign, mut not_taken, sources, memories, .. } = seen;
     let inside =
         (!bank.is_backup).then(|| sources.values().flatten().copied().filter(|id| memories.contains(id)).collect());
-    let links = Links { circles: circles(&sources), inside };
+    let links = ImportLinks { circles: circles(&sources), inside };
     not_taken.circles.clone_from(&links.circles);
     let mut checked = Checked { file: aside, things, foreign, not_taken, links };
     checked.file.rewind().map_err(CommandFailure::put_aside)?;
@@ -291,8 +291,8 @@ async fn write(
     let embedder = system.embedder_fingerprint().to_string();
     let reading = tokio::task::spawn_blocking(move || read_batches(checked, &embedder, &send));
     let mut restored = stream::poll_fn(|context| receive.poll_recv(context))
-        .map(async |batch: Batch| {
-            let Batch { things, removed } = batch;
+        .map(async |batch: ImportBatch| {
+            let ImportBatch { things, removed } = batch;
             let counts: Vec<ImportCounts> = things.iter().map(ImportCounts::of).collect();
             let is_new = system.memories.restore(things, Deadline::after(BATCH_TIMEOUT)).await?;
             Ok::<_, Error>((is_new, counts, removed))
@@ -320,13 +320,13 @@ async fn write(
 
 /// The things that are written at once, and what was taken out of the texts of each.
 #[derive(Default)]
-struct Batch {
+struct ImportBatch {
     things: Vec<Restorable>,
     removed: Vec<Removed>,
 }
 
 /// Reads batches until nobody takes them.
-fn read_batches(checked: Checked, embedder: &str, send: &mpsc::Sender<Batch>) -> io::Result<()> {
+fn read_batches(checked: Checked, embedder: &str, send: &mpsc::Sender<ImportBatch>) -> io::Result<()> {
     let mut entries = BufReader::with_capacity(1 << 20, checked.file);
     loop {
         let batch = next_batch(&mut entries, &checked.links, embedder)?;
@@ -342,8 +342,8 @@ fn is_unembedded(thing: &Restorable, embedder: &str) -> bool {
     passages.is_empty() || memory.embedder.as_deref() != Some(embedder)
 }
 
-fn next_batch(entries: &mut impl BufRead, links: &Links, embedder: &str) -> io::Result<Batch> {
-    let (mut batch, mut bytes) = (Batch::default(), 0);
+fn next_batch(entries: &mut impl BufRead, links: &ImportLinks, embedder: &str) -> io::Result<ImportBatch> {
+    let (mut batch, mut bytes) = (ImportBatch::default(), 0);
     let (mut unembedded, mut unembedded_bytes) = (0, 0);
     while batch.things.len() < BATCH_THINGS
         && bytes < BATCH_BYTES

@@ -70,7 +70,7 @@ impl ShellCheck {
         let mut file = tempfile::NamedTempFile::with_prefix("solution-")?;
         file.write_all(solution.as_bytes())?;
         file.flush()?;
-        let mut group = Group::of(self.shell(file.path()).spawn()?);
+        let mut group = ProcessGroup::of(self.shell(file.path()).spawn()?);
         let child = &mut group.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let feed = async {
@@ -145,12 +145,12 @@ fn last_chars(text: &str, most: usize) -> &str {
 }
 
 /// A command and everything that it started. They are killed together, at the latest when this is dropped.
-struct Group {
+struct ProcessGroup {
     child: Child,
     id: Option<i32>,
 }
 
-impl Group {
+impl ProcessGroup {
     /// Takes a child, which must lead a process group of its own.
     fn of(child: Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
@@ -167,7 +167,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.kill();
     }

@@ -107,8 +107,8 @@ impl Set {
             groups.entry(query.workspace.as_deref()).or_default().push(query);
         }
         let mut foreign = foreign.iter().cycle();
-        let mut groups: Vec<Group> =
-            groups.into_iter().map(|(workspace, queries)| Group::new(workspace, queries)).collect();
+        let mut groups: Vec<WorkspaceQueries> =
+            groups.into_iter().map(|(workspace, queries)| WorkspaceQueries::new(workspace, queries)).collect();
         let (mut banks, mut asked) = (Vec::new(), 0);
         while asked < questions {
             let before = asked;
@@ -140,13 +140,13 @@ impl AnswerableQuery {
 }
 
 /// The queries of one workspace. They are asked one after another, each once with its answer in the bank.
-struct Group<'a> {
+struct WorkspaceQueries<'a> {
     workspace: Option<&'a str>,
     queries: Vec<&'a AnswerableQuery>,
     next: usize,
 }
 
-impl<'a> Group<'a> {
+impl<'a> WorkspaceQueries<'a> {
     fn new(workspace: Option<&'a str>, queries: Vec<&'a AnswerableQuery>) -> Self {
         Self { workspace, queries, next: 0 }
     }

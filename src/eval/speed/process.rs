@@ -29,7 +29,7 @@ pub(crate) async fn run<T: DeserializeOwned>(order: &Order) -> Result<T, EvalErr
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| failed(&error))?;
-    let mut running = Running(child);
+    let mut running = RunningPart(child);
     // Stays open: a part whose stdin ends has nobody who waits for it.
     if let Some(orders) = &mut running.0.stdin {
         let order = serde_json::to_string(order).map_err(|error| failed(&error))?;
@@ -48,9 +48,9 @@ pub(crate) async fn run<T: DeserializeOwned>(order: &Order) -> Result<T, EvalErr
 }
 
 /// A process that is killed when this is dropped: nothing is written any more.
-struct Running(Child);
+struct RunningPart(Child);
 
-impl Drop for Running {
+impl Drop for RunningPart {
     fn drop(&mut self) {
         // Where it is over already both do nothing.
         let _ = self.0.kill().and_then(|()| self.0.wait());

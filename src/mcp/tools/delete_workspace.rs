@@ -22,7 +22,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[Toolset::Workspace],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<Deleted>,
+    answer: schema::of_answer::<DeletedWorkspace>,
     effect: ToolEffect::Erases,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
@@ -59,7 +59,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let until = Deadline::after(ERASE_DEADLINE);
     let removed = system.memories.delete_workspace_with(&copies, &workspace, until).await?.into();
     settings::forget(&options.data_dir, found).map_err(Error::internal)?;
-    document(&Deleted { removed, promoted_kept: all_copies - deleted_copies })
+    document(&DeletedWorkspace { removed, promoted_kept: all_copies - deleted_copies })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -78,7 +78,7 @@ struct Arguments {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Deleted {
+struct DeletedWorkspace {
     #[serde(flatten)]
     removed: RemovedCounts,
     /// The copies of its memories that teams and organisations keep.

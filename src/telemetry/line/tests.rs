@@ -26,7 +26,7 @@ fn logged(log: impl Fn()) -> [Vec<String>; 2] {
     [false, true].map(|json| {
         let writes = Writes::default();
         let made = writes.clone();
-        let layer = layer().with_ansi(false).with_writer(Lines::to(move || made.clone(), json));
+        let layer = layer().with_ansi(false).with_writer(RedactingLines::to(move || made.clone(), json));
         let layer = if json { layer.json().boxed() } else { layer.boxed() };
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), &log);
         let writes = writes.0.lock().unwrap();
@@ -113,7 +113,7 @@ fn lines_of_several_writers_do_not_mix() {
         for writer in 0..4 {
             let path = &path;
             scope.spawn(move || {
-                let lines = Lines::to(OpenOptions::new().append(true).create(true).open(path).unwrap(), false);
+                let lines = RedactingLines::to(OpenOptions::new().append(true).create(true).open(path).unwrap(), false);
                 for _ in 0..200 {
                     let line = format!("{}\n", writer.to_string().repeat(5_000));
                     lines.make_writer().write_all(line.as_bytes()).unwrap();
