@@ -242,7 +242,7 @@ pub struct WorkspaceSection {
     /// An empty team or organisation is none.
     pub team: String,
     pub org: String,
-    /// Whether clients may write to the team and the organisation themselves.
+    /// Clients may write to the team and the organisation themselves.
     pub share: bool,
 }
 
@@ -265,7 +265,7 @@ pub enum Toolset {
     All,
 }
 
-/// What a server does when a client wants to erase something.
+/// The answer of a server to a client that wants to erase something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Destructive {

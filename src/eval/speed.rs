@@ -28,7 +28,7 @@ pub(crate) struct Order {
     pub(crate) seed: u64,
     /// The data directory.
     pub(crate) dir: PathBuf,
-    /// When the process was started, in milliseconds of Unix time.
+    /// The time at which the process was started, in milliseconds of Unix time.
     pub(crate) started: f64,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Expectations {
     pub(super) status: Option<RecordStatus>,
     /// The lesson that a record confirms.
     pub(super) same_as: Option<String>,
-    /// Whether a capture keeps its exchange.
+    /// A capture keeps its exchange, or refuses it.
     pub(super) kept: Option<bool>,
     /// The outcome of a solve.
     pub(super) outcome: Option<Outcome>,

@@ -20,7 +20,7 @@ pub(super) struct StepObservation {
     /// The reason for which the step was refused.
     pub(super) refusal: Option<String>,
     pub(super) recorded: Option<(RecordStatus, MemoryId)>,
-    /// Whether an exchange was kept, and the reason.
+    /// The decision of a capture to keep its exchange, and the reason.
     pub(super) kept: Option<(bool, String)>,
     pub(super) outcome: Option<Outcome>,
     pub(super) injected: Vec<MemoryId>,
