@@ -16,7 +16,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, MemoryOutcome, Scope, SourceType};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::text::terms;
-use reasoning_bank_index::{Collection, IndexedMemory, OwnerIndex, Query, RowLocation};
+use reasoning_bank_index::{Collection, IndexedMemory, OwnerIndex, RowLocation, TermQuery};
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const DIMS: usize = 384;
@@ -66,7 +66,7 @@ fn text(n: u64) -> String {
     (0..TERMS).map(|_| format!("w{}", noise.word())).collect::<Vec<_>>().join(" ")
 }
 
-fn query(n: u64) -> Query {
+fn query(n: u64) -> TermQuery {
     let mut noise = Noise(n + 77_777_777);
     let mut rare = Noise(n.wrapping_mul(31));
     let words: Vec<String> = (0..6)
@@ -74,7 +74,7 @@ fn query(n: u64) -> Query {
         .chain(std::iter::repeat_with(|| rare.word()).filter(|word| *word > 50).take(6))
         .map(|word| format!("w{word}"))
         .collect();
-    Query::new(&terms::query(&words.join(" ")))
+    TermQuery::new(&terms::query(&words.join(" ")))
 }
 
 fn vector(n: u64) -> Vec<f32> {
@@ -148,7 +148,7 @@ fn main() {
             index.bytes() / size,
             recall(&index, size)
         );
-        let queries: Vec<Query> = (0..QUERIES).map(query).collect();
+        let queries: Vec<TermQuery> = (0..QUERIES).map(query).collect();
         let vectors: Vec<Vec<f32>> = (0..QUERIES).map(|n| vector(1 << 32 | n)).collect();
         let mut next = (0..QUERIES as usize).cycle();
         for (among, conditions) in [("all", &everything), ("half", &half), ("few", &few)] {

@@ -19,7 +19,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{PoolSettings, ShutdownReport, System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::workspaces::RootName;
-use reasoning_bank_domain::solve::agent_loop::Limits;
+use reasoning_bank_domain::solve::agent_loop::RunLimits;
 use tokio::sync::Mutex;
 
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
@@ -179,7 +179,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
     let (llm, agent, retrieval) = (&settings.llm, &settings.agent, &settings.retrieval);
     SystemSettings {
         solve: SolveSettings {
-            limits: Limits {
+            limits: RunLimits {
                 max_iterations: agent.max_iterations,
                 success_threshold: agent.success_threshold,
                 prompt_token_budget: agent.prompt_token_budget,

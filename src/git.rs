@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::evidence::stability::{Commit, History, reverts};
+use reasoning_bank_domain::evidence::stability::{Commit, CommitHistory, reverts};
 use reasoning_bank_domain::safety::secrets::Scrub;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::Command;
@@ -70,11 +70,11 @@ pub(crate) enum GitError {
 
 /// Reads the commits of the repository that holds `directory`, or with `only_below` those that changed something below
 /// it.
-pub(crate) async fn history(directory: &Path, only_below: bool) -> Result<History, GitError> {
+pub(crate) async fn history(directory: &Path, only_below: bool) -> Result<CommitHistory, GitError> {
     tokio::time::timeout(LIMIT, read(directory, only_below)).await.unwrap_or(Err(GitError::TimedOut))
 }
 
-async fn read(directory: &Path, only_below: bool) -> Result<History, GitError> {
+async fn read(directory: &Path, only_below: bool) -> Result<CommitHistory, GitError> {
     let mut child = match command(directory, only_below).spawn() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && directory.is_dir() => {
             return Err(GitError::Missing);
@@ -97,7 +97,7 @@ async fn read(directory: &Path, only_below: bool) -> Result<History, GitError> {
         return Err(GitError::Refused(complaint));
     }
     let reaches_back_to = log.reaches_back_to(is_shallow?);
-    Ok(History::new(log.commits, reaches_back_to))
+    Ok(CommitHistory::new(log.commits, reaches_back_to))
 }
 
 /// Says whether commits were left out when the repository was cloned. Where git cannot say, it cannot read the commits

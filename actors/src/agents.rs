@@ -7,14 +7,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent::{AgentActor, AgentArgs, AgentMsg};
 use dashmap::DashMap;
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
 use reasoning_bank_domain::memory::ids::{TaskId, TraceId};
 use reasoning_bank_domain::memory::trace::Outcome;
-use reasoning_bank_domain::memory::workspace::Proposed;
+use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::safety::secrets::scrub;
-use reasoning_bank_domain::solve::agent_loop::{Job, Limits};
+use reasoning_bank_domain::solve::agent_loop::{Limits, RunSpec};
 use reasoning_bank_domain::solve::matts::K_RANGE;
 use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveTask};
 use reasoning_bank_domain::system::restart::Restart;
@@ -25,9 +26,6 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
-pub(crate) use agent::AgentDependencies;
-use agent::{AgentActor, AgentArgs, AgentMsg};
-
 use crate::error::Error;
 use crate::memories::{MAX_TASK_CHARS, MemoriesHandle};
 use crate::ports::{Clock, Verifier};
@@ -35,6 +33,9 @@ use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot,
 use crate::spans::TaskLog;
 use crate::statistics::{Meters, Timer};
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
+
+pub(crate) use agent::AgentDependencies;
+
 
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
 /// How long a solve is taken to last while none has ended yet: a few calls of a model, one after another.
@@ -51,7 +52,7 @@ pub struct SolveOptions {
     /// Checks the chosen solution; what it observes wins over the judge.
     pub verifier: Option<Arc<dyn Verifier>>,
     /// By the checkout: what of it nobody has agreed to is said to be missing.
-    pub proposed: Proposed,
+    pub proposed: ProposedScopes,
     /// The session of the client that asks.
     pub session: Option<String>,
 }
@@ -63,7 +64,7 @@ impl SolveOptions {
             cancel: CancellationToken::new(),
             progress: None,
             verifier: None,
-            proposed: Proposed::default(),
+            proposed: ProposedScopes::default(),
             session: None,
         }
     }
@@ -165,7 +166,7 @@ impl AgentsHandle {
             Some(session) => self.memories.sessions.latest(&workspace_id, session).await,
             None => None,
         };
-        let job = Job {
+        let job = RunSpec {
             task,
             trace_id: TraceId::from(Uuid::now_v7()),
             parent_trace_id,
@@ -214,12 +215,13 @@ impl AgentsHandle {
     }
 
     /// The agent died, or the actor above it: the trace says so.
-    fn record_lost(&self, task_id: TaskId, job: Job, begun_in: Resolved) {
+    fn record_lost(&self, task_id: TaskId, job: RunSpec, begun_in: Resolved) {
         let (memories, events) = (self.memories.clone(), self.events.clone());
         let (now, deadline) = (self.clock.now(), Deadline::after(RECORD_LIMIT));
         let record = async move {
             if job.task.store_result
-                && let Err(error) = memories.keep(job.keep(Outcome::Failure, now, now), begun_in, deadline).await
+                && let Err(error) =
+                    memories.keep(job.empty_record(Outcome::Failure, now, now), begun_in, deadline).await
             {
                 tracing::error!(%error, "the trace of a task whose agent died was not stored");
             }
@@ -287,13 +289,13 @@ impl Drop for RunningTask {
 
 pub(crate) struct Start {
     task_id: TaskId,
-    job: Job,
+    job: RunSpec,
     begun_in: Resolved,
     deadline: Deadline,
     cancel: CancellationToken,
     progress: Option<watch::Sender<Progress>>,
     verifier: Option<Arc<dyn Verifier>>,
-    proposed: Proposed,
+    proposed: ProposedScopes,
     span: Span,
     inside: Permit,
 }

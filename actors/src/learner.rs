@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
-use reasoning_bank_domain::learning::capture::{
-    Captured, Fate, Ids, Novelty, Origin, Thresholds, judge, memory_of, scrubbed,
-};
+use reasoning_bank_domain::learning::capture::{CaptureOrigin, CaptureOutcome, Captured, Ids, Novelty, Thresholds, assess, memory_of, scrubbed};
 use reasoning_bank_domain::learning::job::{Queued, Work};
 use reasoning_bank_domain::learning::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 use reasoning_bank_domain::memory::{LESSON_CONTENT_MAX_CHARS, Memory, Trust};
@@ -85,7 +83,7 @@ impl LearnerHandle {
         check("question", &exchange.question, MAX_QUESTION_CHARS)?;
         check("answer", &exchange.answer, MAX_ANSWER_CHARS)?;
         if !self.settings.enabled {
-            return Ok(Captured { fate: Fate::Off, id: None, removed: Removed::default() });
+            return Ok(Captured { outcome: CaptureOutcome::Off, id: None, removed: Removed::default() });
         }
         if let Some(distiller) = &self.distiller {
             return self.hand_on(exchange, workspace, distiller, deadline).await;
@@ -103,16 +101,16 @@ impl LearnerHandle {
         deadline: Deadline,
     ) -> Result<Captured, Error> {
         let (exchange, removed) = scrubbed(exchange);
-        let fate = match judge(&exchange.question, &exchange.answer, &self.settings.thresholds).verdict {
-            Err(refused) => Fate::Refused(refused),
+        let outcome = match assess(&exchange.question, &exchange.answer, &self.settings.thresholds).verdict {
+            Err(refused) => CaptureOutcome::Refused(refused),
             Ok(signs) => {
                 let Exchange { question, answer, session } = exchange;
                 let work = Work::Capture { question, answer, session_id: session };
                 let Queued { queued, .. } = distiller.queue(work, workspace, deadline).await?;
-                if queued { Fate::Queued(signs) } else { Fate::Kept(signs, Novelty::Known) }
+                if queued { CaptureOutcome::Queued(signs) } else { CaptureOutcome::Kept(signs, Novelty::Known) }
             }
         };
-        Ok(Captured { fate, id: None, removed })
+        Ok(Captured { outcome, id: None, removed })
     }
 
     /// Exchanges that somebody asks to be learned, at most [`MAX_BATCH`] and all told by the same: what becomes of each,
@@ -232,22 +230,22 @@ impl Actor for LearnerActor {
 
 impl LearnerArgs {
     async fn learn(&self, batch: &ExchangeBatch, deadline: Deadline) -> Result<Vec<Captured>, Error> {
-        let origin = Origin { workspace_id: batch.begun.workspace.id.clone(), trust: batch.trust };
+        let origin = CaptureOrigin { workspace_id: batch.begun.workspace.id.clone(), trust: batch.trust };
         let at = self.clock.now();
         let (mut captured, mut drafts) = (Vec::with_capacity(batch.exchanges.len()), Vec::new());
         for exchange in &batch.exchanges {
             let (exchange, removed) = scrubbed(exchange.clone());
-            let judged = judge(&exchange.question, &exchange.answer, &self.thresholds).verdict;
+            let judged = assess(&exchange.question, &exchange.answer, &self.thresholds).verdict;
             let ids = Ids::of(&exchange, &origin.workspace_id);
-            let fate = match judged.and_then(|signs| Ok((signs, memory_of(&exchange, ids.memory, &origin, at)?))) {
+            let outcome = match judged.and_then(|signs| Ok((signs, memory_of(&exchange, ids.memory, &origin, at)?))) {
                 Ok((signs, memory)) => {
                     log_cuts(&exchange, &memory);
                     drafts.push((captured.len(), Draft { ids, memory }));
-                    Fate::Kept(signs, Novelty::New)
+                    CaptureOutcome::Kept(signs, Novelty::New)
                 }
-                Err(refused) => Fate::Refused(refused),
+                Err(refused) => CaptureOutcome::Refused(refused),
             };
-            captured.push(Captured { fate, id: None, removed });
+            captured.push(Captured { outcome, id: None, removed });
             // Long texts take their time, and others run on this thread.
             tokio::task::yield_now().await;
         }
@@ -259,7 +257,7 @@ impl LearnerArgs {
         for (position, (novelty, id)) in positions.into_iter().zip(kept) {
             let one = &mut captured[position];
             one.id = id;
-            if let Fate::Kept(_, what) = &mut one.fate {
+            if let CaptureOutcome::Kept(_, what) = &mut one.outcome {
                 *what = novelty;
             }
         }

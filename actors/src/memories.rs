@@ -22,13 +22,21 @@ mod supersede;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
-use reasoning_bank_domain::memory::workspace::{Proposed, Workspace, WorkspaceId};
-use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
+use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, WorkspaceId};
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryView};
 use reasoning_bank_domain::retrieval::score::{Profile, ProfileName, Weights};
+
+use crate::error::Error;
+use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Record, Visible};
+use crate::runtime::Deadline;
+use crate::sessions::Sessions;
+use crate::statistics::Meters;
+use crate::store::StoreHandle;
+use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 pub(crate) use capture::Draft;
 pub use copies::PromotedCopies;
@@ -39,13 +47,6 @@ pub use list::{ListRequest, MAX_LISTED};
 pub use restore::Restorable;
 pub use supersede::SaidBy;
 
-use crate::error::Error;
-use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Record, Visible};
-use crate::runtime::Deadline;
-use crate::sessions::Sessions;
-use crate::statistics::Meters;
-use crate::store::StoreHandle;
-use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 /// How often a change is tried while others change the same memories.
 const TRIES: usize = 5;
@@ -193,7 +194,7 @@ pub struct RetrieveRequest {
     pub workspace: WorkspaceRef,
     pub reach: Reach,
     /// By its checkout: what of it nobody has agreed to is said to be missing.
-    pub proposed: Proposed,
+    pub proposed: ProposedScopes,
     /// Boosts memories of this domain.
     pub domain: Option<String>,
     /// Keeps only memories of which they hold; the range of time comes from `made`.
@@ -218,7 +219,7 @@ impl RetrieveRequest {
             n_results,
             workspace,
             reach: Reach::Cascade,
-            proposed: Proposed::default(),
+            proposed: ProposedScopes::default(),
             domain: None,
             conditions: Conditions::default(),
             made: TimeRange::default(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use reasoning_bank_domain::memory::ids::TaskId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::Purpose;
-use reasoning_bank_domain::prompt::{Cut, Prompt};
+use reasoning_bank_domain::prompt::{Prompt, Truncation};
 use reasoning_bank_domain::solve::task::SolveReport;
 use reasoning_bank_domain::system::breaker::Change;
 use tokio::time::Instant;
@@ -32,7 +32,7 @@ pub(crate) fn model_call(model: &dyn LanguageModel, request: &Completion) -> Spa
 
 /// Before the call, for a prompt that was over its budget.
 pub(crate) fn prompt_cut(purpose: Purpose, prompt: &Prompt) {
-    if let Some(Cut { from_tokens, to_tokens }) = prompt.cut {
+    if let Some(Truncation { from_tokens, to_tokens }) = prompt.cut {
         warn!(purpose = purpose.as_str(), from_tokens, to_tokens, "a prompt was cut to its budget");
     }
 }

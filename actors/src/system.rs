@@ -10,7 +10,7 @@ use std::time::Duration;
 use reasoning_bank_domain::learning::distill;
 use reasoning_bank_domain::solve::matts::K_RANGE;
 use reasoning_bank_domain::system::breaker;
-use reasoning_bank_domain::system::restart::Limits;
+use reasoning_bank_domain::system::restart::RestartLimits;
 use tokio::time::Instant;
 
 use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
@@ -22,9 +22,7 @@ use crate::judge::JudgeHandle;
 use crate::learner::{LearnerHandle, LearnerSettings};
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
-use crate::model::{
-    Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
-};
+use crate::model::{Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel};
 use crate::ports::{Clock, Embedder, Fingerprint, LanguageModel, Lease};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
@@ -199,7 +197,7 @@ impl System {
                 max_output_tokens: settings.solve.max_output_tokens,
             })
         }));
-        let args = SupervisorArgs::new("root", children, Limits::default(), events.clone());
+        let args = SupervisorArgs::new("root", children, RestartLimits::default(), events.clone());
         let supervisor = SupervisorHandle::start(args).await.map_err(Error::internal)?;
         let handle = SystemHandle {
             agents,
@@ -249,10 +247,10 @@ fn decorated(
     let metered = Arc::new(MeteredModel::new(scrubbed, meters.clone()));
     let timed = Arc::new(TimedModel::new(metered, settings.solve.call_timeout));
     let rate_limit = NonZeroU32::new(settings.requests_per_minute).map(RateLimit::new);
-    let limits = breaker::Limits::default();
+    let limits = breaker::BreakerLimits::default();
     // Calls that hang end late: a window's worth of them, a few at a time, must still be looked at.
     let max_age = limits.max_age.max(settings.solve.call_timeout * 8);
-    let guarded = Arc::new(Breaker::new(timed, breaker::Limits { max_age, ..limits }, rate_limit));
+    let guarded = Arc::new(Breaker::new(timed, breaker::BreakerLimits { max_age, ..limits }, rate_limit));
     let retried = Arc::new(RetriedModel::new(Arc::clone(&guarded) as Arc<_>, settings.retry, meters.clone()));
     let cached = |model| {
         let effort = settings.solve.reasoning_effort.clone();

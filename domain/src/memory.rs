@@ -28,6 +28,6 @@ pub use changes::Changes;
 pub use kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
 pub use quarantine::Quarantine;
 pub use record::*;
-pub use searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, Searched, WORDINGS_MAX, gist};
+pub use searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, SearchTexts, WORDINGS_MAX, gist};
 pub use stack::normalised_stack;
 pub use succession::{REPLACED_MAX, Succession, Successor, left_behind, replacement_problem, settled_by_report};

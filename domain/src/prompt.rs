@@ -23,12 +23,12 @@ pub struct Prompt {
     pub instructions: String,
     pub input: String,
     /// None where the input was within its budget.
-    pub cut: Option<Cut>,
+    pub cut: Option<Truncation>,
 }
 
 /// How much of an input was left where it was over its budget: texts lost their middle, or the memories are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
+pub struct Truncation {
     pub from_tokens: usize,
     pub to_tokens: usize,
 }
@@ -38,7 +38,7 @@ impl Prompt {
     pub(crate) fn cut_before(&mut self, tokens: usize) {
         if tokens > 0 {
             let whole = tokens::estimate(&self.input);
-            let cut = self.cut.get_or_insert(Cut { from_tokens: whole, to_tokens: whole });
+            let cut = self.cut.get_or_insert(Truncation { from_tokens: whole, to_tokens: whole });
             cut.from_tokens += tokens;
         }
     }
@@ -146,7 +146,7 @@ pub fn render(prompts: &Prompts, template: Template, values: &[(&str, &str)], bu
     *text = NO_ROOM_FOR_MEMORIES;
     let prompt = with_texts(&instructions, &pieces, budget);
     let to_tokens = prompt.cut.map_or_else(|| tokens::estimate(&prompt.input), |again| again.to_tokens);
-    Prompt { cut: Some(Cut { to_tokens, ..cut }), ..prompt }
+    Prompt { cut: Some(Truncation { to_tokens, ..cut }), ..prompt }
 }
 
 fn with_texts(instructions: &str, pieces: &[Piece<'_>], budget: usize) -> Prompt {
@@ -182,7 +182,7 @@ pub(crate) fn fitted(
         let shown = tokens::fit_all(texts, room);
         let input = input_of(&shown.iter().map(AsRef::as_ref).collect::<Vec<_>>());
         if room == 0 || tokens::fits(&input, all) {
-            let cut = Some(Cut { from_tokens, to_tokens: tokens::estimate(&input) });
+            let cut = Some(Truncation { from_tokens, to_tokens: tokens::estimate(&input) });
             return Prompt { instructions, input, cut };
         }
         room /= 2;

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are outside the functions that clippy knows as tests")]
 
 use jiff::Timestamp;
-use reasoning_bank_domain::learning::capture::{Ids, Origin, Refused, Thresholds, judge, memory_of, scrubbed};
+use reasoning_bank_domain::learning::capture::{
+    CaptureOrigin, CaptureRefusal, Ids, Thresholds, assess, memory_of, scrubbed,
+};
 use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -23,11 +25,11 @@ struct Sample {
 }
 
 /// What the rules make of an exchange, up to the store.
-fn assess(sample: &Sample) -> Result<(), Refused> {
+fn judged(sample: &Sample) -> Result<(), CaptureRefusal> {
     let exchange = Exchange { question: sample.question.clone(), answer: sample.answer.clone(), session: None };
     let (exchange, _) = scrubbed(exchange);
-    judge(&exchange.question, &exchange.answer, &Thresholds::default()).verdict?;
-    let origin = Origin { workspace_id: WorkspaceId::of_root("/"), trust: Trust::Model };
+    assess(&exchange.question, &exchange.answer, &Thresholds::default()).verdict?;
+    let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/"), trust: Trust::Model };
     let id = Ids::of(&exchange, &origin.workspace_id).memory;
     memory_of(&exchange, id, &origin, Timestamp::UNIX_EPOCH).map(drop)
 }
@@ -37,7 +39,7 @@ fn assess(sample: &Sample) -> Result<(), Refused> {
 fn kept(set: &str, languages: &[&str]) -> (f64, f64, Vec<String>) {
     let samples = set.lines().map(|line| serde_json::from_str::<Sample>(line).unwrap());
     let samples: Vec<Sample> = samples.filter(|one| languages.contains(&one.language.as_str())).collect();
-    let told: Vec<(&Sample, bool)> = samples.iter().map(|one| (one, assess(one).is_ok())).collect();
+    let told: Vec<(&Sample, bool)> = samples.iter().map(|one| (one, judged(one).is_ok())).collect();
     let share = |valuable: bool| {
         let of: Vec<bool> = told.iter().filter(|(one, _)| one.valuable == valuable).map(|(_, kept)| *kept).collect();
         assert!(!of.is_empty(), "no exchanges of {languages:?}");

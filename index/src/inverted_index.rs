@@ -51,13 +51,13 @@ fn hash(term: &str) -> u64 {
 
 /// The distinct terms of a query, in their order.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Query {
+pub struct TermQuery {
     terms: Vec<u64>,
     /// Each term counts from 1 for a term that is said once to 9 for one that is said without end.
     weights: Vec<f32>,
 }
 
-impl Query {
+impl TermQuery {
     pub fn new<'a>(terms: impl IntoIterator<Item = &'a QueryTerm>) -> Self {
         let weight = |count: f32| (K3 + 1.0) * count / (K3 + count);
         let (terms, weights) =
@@ -201,7 +201,7 @@ impl InvertedIndex {
             + self.memories.capacity() * size_of::<u32>()
     }
 
-    pub(super) fn count(&self, query: &Query, collection: &mut Collection) {
+    pub(super) fn count(&self, query: &TermQuery, collection: &mut Collection) {
         collection.passages += self.lengths.len() as u64;
         collection.length += self.length;
         collection.having.resize(query.terms.len(), 0);
@@ -216,7 +216,7 @@ impl InvertedIndex {
     }
 
     /// The terms of the query that the passage has.
-    pub(super) fn matched(&self, query: &Query, passage: u32) -> TermSet {
+    pub(super) fn matched(&self, query: &TermQuery, passage: u32) -> TermSet {
         let has = |term: &u64| {
             let postings = self.postings_of(*term)?;
             let at = postings.packed.partition_point(|posting| posting >> FREQUENCY_BITS < passage);
@@ -228,7 +228,7 @@ impl InvertedIndex {
     /// The memories that have any of the terms, best passage first.
     pub(super) fn search(
         &self,
-        query: &Query,
+        query: &TermQuery,
         collection: &Collection,
         limit: usize,
         allowed: impl Fn(u32) -> bool,

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use jiff::Timestamp;
 
 pub use columns::{IndexedMemory, RowLocation};
-pub use inverted_index::{Collection, Query};
+pub use inverted_index::{Collection, TermQuery};
 
 use self::columns::MemoryColumns;
 use self::inverted_index::InvertedIndex;
@@ -197,7 +197,7 @@ impl OwnerIndex {
     }
 
     /// Adds what this owner index contributes to the statistics of a query's collection.
-    pub fn count(&self, query: &Query, collection: &mut Collection) {
+    pub fn count(&self, query: &TermQuery, collection: &mut Collection) {
         self.inverted.count(query, collection);
     }
 
@@ -205,7 +205,7 @@ impl OwnerIndex {
     /// [counted](Self::count).
     pub fn by_words(
         &self,
-        query: &Query,
+        query: &TermQuery,
         collection: &Collection,
         conditions: &Conditions,
         limit: usize,

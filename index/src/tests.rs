@@ -18,7 +18,7 @@ fn put(index: &mut OwnerIndex, memory: &Memory, terms: &str, vector: [f32; 2]) {
 }
 
 fn by_words(index: &OwnerIndex, terms: &[&str], conditions: &Conditions) -> Vec<MemoryId> {
-    let query = Query::new(&counted(terms.iter().map(|term| term.to_string())));
+    let query = TermQuery::new(&counted(terms.iter().map(|term| term.to_string())));
     let mut collection = Collection::default();
     index.count(&query, &mut collection);
     index.by_words(&query, &collection, conditions, 10).list.hits.into_iter().map(|(id, _)| id).collect()

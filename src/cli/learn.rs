@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{Read, self};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use reasoning_bank_actors::learner::MAX_BATCH;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::learning::capture::{Captured, Fate, Novelty, trust_of};
-use reasoning_bank_domain::learning::transcript::{self, Format, MAX_FILE_BYTES, Transcript, Unreadable};
+use reasoning_bank_domain::learning::capture::{CaptureOutcome, Captured, Novelty, trust_of};
+use reasoning_bank_domain::learning::transcript::{Format, MAX_FILE_BYTES, Transcript, Unreadable, self};
 use serde::Serialize;
 
+use crate::settings::Loaded;
+use super::render;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::progress::ProgressIndicator;
-use super::render;
 use super::session::with_bulk_bank;
-use crate::settings::Loaded;
 
 /// One batch may take this long, because all its texts may have to be embedded.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
@@ -68,15 +68,15 @@ pub(super) struct ExchangeCounts {
 }
 
 impl ExchangeCounts {
-    fn count(&mut self, fate: Fate) {
+    fn count(&mut self, outcome: CaptureOutcome) {
         self.exchanges += 1;
-        match fate {
-            Fate::Kept(_, Novelty::New) => self.kept += 1,
-            Fate::Kept(_, Novelty::Confirms) => self.confirmed += 1,
-            Fate::Kept(_, Novelty::Known) => self.known += 1,
-            Fate::Refused(refused) => *self.refused.entry(refused.as_str()).or_default() += 1,
+        match outcome {
+            CaptureOutcome::Kept(_, Novelty::New) => self.kept += 1,
+            CaptureOutcome::Kept(_, Novelty::Confirms) => self.confirmed += 1,
+            CaptureOutcome::Kept(_, Novelty::Known) => self.known += 1,
+            CaptureOutcome::Refused(refused) => *self.refused.entry(refused.as_str()).or_default() += 1,
             // Nobody is told so who asks for it.
-            Fate::Queued(_) | Fate::Off => {}
+            CaptureOutcome::Queued(_) | CaptureOutcome::Off => {}
         }
     }
 
@@ -143,8 +143,8 @@ async fn file_of(
     let mut learned = LearnedFile { file, format: Some(format), unreadable, left_out, ..LearnedFile::default() };
     for batch in exchanges.chunks(MAX_BATCH) {
         let deadline = Deadline::after(BATCH_TIMEOUT);
-        for Captured { fate, removed, .. } in system.learner.learn(batch.to_vec(), workspace, trust, deadline).await? {
-            learned.counts.count(fate);
+        for Captured { outcome, removed, .. } in system.learner.learn(batch.to_vec(), workspace, trust, deadline).await? {
+            learned.counts.count(outcome);
             learned.redactions += u64::from(removed.redactions);
             learned.dropped_characters += u64::from(removed.dropped_characters);
         }

@@ -6,17 +6,17 @@ use std::path::Path;
 use reasoning_bank_actors::ports::Maintained;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::evidence::stability::{History, Stability};
+use reasoning_bank_domain::evidence::stability::{CommitHistory, Stability};
 use reasoning_bank_domain::retrieval::responses::OpenLink;
 use serde::Serialize;
 
+use crate::git;
+use crate::project::{Identity, self};
+use crate::settings::Loaded;
+use super::render;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
-use super::render;
 use super::session::{request_deadline, with_bank};
-use crate::git;
-use crate::project::{self, Identity};
-use crate::settings::Loaded;
 
 /// At most this many links between an older and a newer memory are listed.
 const LINKS_SHOWN: usize = 20;
@@ -95,7 +95,7 @@ async fn maintain(apply: bool, loaded: &Loaded, bank: &SystemHandle) -> Result<M
 }
 
 /// Reads the commits of the workspace's repository, or says why there are none to judge by.
-async fn history(root: &str) -> Result<History, String> {
+async fn history(root: &str) -> Result<CommitHistory, String> {
     let directory = Path::new(root);
     if root.is_empty() || !project::in_repository(directory) {
         return Err("the workspace is no git repository: nothing says what became of its solves".to_owned());

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use reasoning_bank_domain::evidence::stability::Standing;
+use reasoning_bank_domain::evidence::stability::WorkStanding;
 
 use super::*;
 
@@ -39,14 +39,14 @@ fn repository() -> (tempfile::TempDir, PathBuf) {
     (temp, top)
 }
 
-async fn standing(directory: &Path, only_below: bool, solved: u32) -> Standing {
+async fn standing(directory: &Path, only_below: bool, solved: u32) -> WorkStanding {
     history(directory, only_below).await.unwrap().standing(at(solved), at(30 * 24 * 60 * 60))
 }
 
-fn count(standing: &Standing) -> usize {
+fn count(standing: &WorkStanding) -> usize {
     match standing {
-        Standing::Stable { commits, .. } => *commits,
-        Standing::Nothing => 0,
+        WorkStanding::Stable { commits, .. } => *commits,
+        WorkStanding::Nothing => 0,
         other => panic!("{other:?}"),
     }
 }
@@ -54,7 +54,7 @@ fn count(standing: &Standing) -> usize {
 #[tokio::test]
 async fn commits_of_all_branches_are_read_and_their_reverts_are_understood() {
     let (_temp, top) = repository();
-    assert_eq!(standing(&top, false, 0).await, Standing::Nothing, "there is no commit yet");
+    assert_eq!(standing(&top, false, 0).await, WorkStanding::Nothing, "there is no commit yet");
     change(&top, 10, "a");
     git(&top, 11, &["switch", "-q", "-c", "side"]);
     change(&top, 12, "b");
@@ -67,7 +67,9 @@ async fn commits_of_all_branches_are_read_and_their_reverts_are_understood() {
     }
     git(&top, 20, &["switch", "-q", "side"]);
     git(&top, 21, &["revert", "--no-edit", "HEAD"]);
-    let Standing::Reverted { commit, by } = standing(&top, false, 10).await else { panic!("a commit was reverted") };
+    let WorkStanding::Reverted { commit, by } = standing(&top, false, 10).await else {
+        panic!("a commit was reverted")
+    };
     assert_eq!((commit.subject.as_str(), by.subject.as_str()), ("change b", "Revert \"change b\""));
     git(&top, 22, &["revert", "--no-edit", "HEAD"]);
     assert_eq!(count(&standing(&top, false, 10).await), 4, "c is on no branch any more");
@@ -169,7 +171,7 @@ async fn what_a_shallow_clone_left_out_is_not_judged() {
     let shallow = temp.path().join("shallow");
     for (solved, known) in [(10, false), (20, false), (29, false), (30, true), (40, true)] {
         let standing = standing(&shallow, false, solved).await;
-        assert_eq!(standing != Standing::Unknown, known, "at {solved}: {standing:?}");
+        assert_eq!(standing != WorkStanding::Unknown, known, "at {solved}: {standing:?}");
     }
     assert_eq!(count(&standing(&top, false, 10).await), 6);
 }

@@ -13,7 +13,7 @@ use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::workspace::Proposed;
+use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::retrieval::responses::MemoryView;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, InputRequests, InputRequiredResult, JsonObject};
@@ -22,11 +22,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::settings;
 use super::arguments::extract;
 use super::binding::SessionBinding;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
-use crate::settings;
 
 /// A call that needs no model may take this long.
 pub(super) const MEMORY_DEADLINE: Duration = Duration::from_secs(30);
@@ -84,7 +84,7 @@ impl Calling<'_> {
     }
 
     /// Reads what the checkout of a workspace proposes.
-    pub(super) async fn proposed(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Proposed, Error> {
+    pub(super) async fn proposed(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<ProposedScopes, Error> {
         let root = self.system.workspaces.resolve(workspace, deadline).await?.workspace.root;
         Ok(settings::proposed(Path::new(&root)))
     }

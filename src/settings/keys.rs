@@ -3,7 +3,7 @@
 use config::{Config, Value, ValueKind};
 use reasoning_bank_domain::learning::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 use reasoning_bank_domain::memory::workspace::NAME_MAX_CHARS;
-use reasoning_bank_domain::solve::agent_loop::Limits;
+use reasoning_bank_domain::solve::agent_loop::RunLimits;
 
 use super::problem::SettingProblem;
 
@@ -92,7 +92,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("llm.simulated.seed", Whole(0, i64::MAX)),
     key("agent.max_iterations", Whole(1, 10)),
     key("agent.success_threshold", Number(0.0, 1.0)),
-    key("agent.prompt_token_budget", Whole(Limits::LEAST_PROMPT_TOKENS as i64, 2_000_000)),
+    key("agent.prompt_token_budget", Whole(RunLimits::LEAST_PROMPT_TOKENS as i64, 2_000_000)),
     key("agent.total_token_budget", Whole(1, 100_000_000)),
     key("agent.deadline_s", Whole(1, 86_400)),
     key("agent.concurrency", Whole(1, 256)),

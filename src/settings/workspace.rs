@@ -4,15 +4,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::memory::workspace::{Proposed, Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, WorkspaceId};
 use serde::Serialize;
 
-use super::SettingsError;
-use super::checkout::{self, CheckoutRanking};
-use super::layers::{self, Layer, SettingSources, WORKSPACE_FILE};
-use super::problem::SettingProblem;
-use crate::project::{self, Identity};
+use crate::project::{Identity, self};
 use crate::store::files::{create_dir, write_synced};
+use super::SettingsError;
+use super::checkout::{CheckoutRanking, self};
+use super::layers::{Layer, SettingSources, WORKSPACE_FILE, self};
+use super::problem::SettingProblem;
 
 /// This file of the data directory has the canonical root, or the id, of the workspace that `workspace switch` chose.
 const DEFAULT_FILE: &str = "default_workspace";
@@ -90,10 +90,10 @@ pub fn proposal(root: &Path) -> Result<Option<CheckoutProposal>, SettingsError> 
 }
 
 /// Reads the same, and passes over whatever else is wrong with the file.
-pub fn proposed(root: &Path) -> Proposed {
+pub fn proposed(root: &Path) -> ProposedScopes {
     match file_of(root, &mut Vec::new()).1 {
-        Some(CheckoutProposal { team, org, .. }) => Proposed { team, org },
-        None => Proposed::default(),
+        Some(CheckoutProposal { team, org, .. }) => ProposedScopes { team, org },
+        None => ProposedScopes::default(),
     }
 }
 

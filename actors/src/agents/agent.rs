@@ -7,19 +7,17 @@ use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::memory::ids::TaskId;
-use reasoning_bank_domain::memory::workspace::Proposed;
+use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::safety::secrets::Scrub;
-use reasoning_bank_domain::solve::agent_loop::{
-    AgentLoop, Call as ModelCall, CallFailure, Conclusion, Effect, Failure, Input, Job,
-};
+use reasoning_bank_domain::solve::agent_loop::{AgentLoop, CallFailure, Conclusion, Effect, Input, ModelCall, RunFailure, RunLimits, RunSpec};
 use reasoning_bank_domain::solve::answer::{Answer, FinishReason};
 use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveUsage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
-use super::{AgentsMsg, SolveSettings};
+use crate::spans;
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
@@ -27,8 +25,8 @@ use crate::memories::{Kept, MemoriesHandle};
 use crate::model::{CallOutcome, ask};
 use crate::ports::{Clock, Completion, LanguageModel, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
-use crate::spans;
 use crate::workspaces::Resolved;
+use super::{AgentsMsg, SolveSettings};
 
 /// Kept back from the deadline to store what there is, and of that to answer.
 const STORE_RESERVE: Duration = Duration::from_secs(2);
@@ -56,7 +54,7 @@ pub(crate) struct AgentDependencies {
 
 pub(crate) struct AgentArgs {
     pub(crate) task_id: TaskId,
-    pub(crate) job: Job,
+    pub(crate) job: RunSpec,
     /// As it was when the task began.
     pub(crate) begun: Resolved,
     pub(crate) deadline: Deadline,
@@ -64,7 +62,7 @@ pub(crate) struct AgentArgs {
     pub(crate) progress: Option<watch::Sender<Progress>>,
     pub(crate) verifier: Option<Arc<dyn Verifier>>,
     /// By the checkout.
-    pub(crate) proposed: Proposed,
+    pub(crate) proposed: ProposedScopes,
     /// Of the task.
     pub(crate) span: Span,
     pub(crate) dependencies: AgentDependencies,
@@ -165,9 +163,9 @@ impl AgentState {
         let (workspace, proposed) = (self.args.begun.workspace.clone(), self.args.proposed.clone());
         let recalled = async move { memories.recall_for_task(&task, domain, workspace, proposed, deadline).await };
         self.tasks.pipe(myself, recalled, |recalled| {
-            let (injection, notes) = recalled
+            let (prompt_memories, notes) = recalled
                 .unwrap_or_else(|panicked| (None, vec![format!("internal: no memories were recalled: {panicked}")]));
-            AgentMsg::Input(Input::Recalled { injection, notes })
+            AgentMsg::Input(Input::Recalled { prompt_memories, notes })
         });
     }
 
@@ -227,7 +225,7 @@ impl AgentState {
         let (begun, trace_id) = (self.args.begun.clone(), self.args.job.trace_id);
         let deadline = self.args.deadline.leaving(ANSWER_RESERVE).at_most(STORE_LIMIT);
         let stored = async move {
-            let kept = match conclusion.keep {
+            let kept = match conclusion.record {
                 Some(keep) => Some(memories.keep(keep, begun, deadline).await),
                 None => None,
             };
@@ -293,12 +291,12 @@ fn failure_of(error: Error) -> CallFailure {
     CallFailure { code, message, refused, retry_after }
 }
 
-fn error_of(failure: Failure, best: Option<reasoning_bank_domain::solve::task::BestSoFar>) -> Error {
+fn error_of(failure: RunFailure, best: Option<reasoning_bank_domain::solve::task::BestSoFar>) -> Error {
     match failure {
-        Failure::Budget { used, limit } => Error::TokenBudgetExceeded { used, limit, best: best.map(Box::new) },
-        Failure::DeadlinePassed => Error::DeadlineExceeded,
-        Failure::Cancelled => Error::Cancelled,
-        Failure::AllDraftsFailed(CallFailure { code, message, refused, retry_after }) => match code {
+        RunFailure::Budget { used, limit } => Error::TokenBudgetExceeded { used, limit, best: best.map(Box::new) },
+        RunFailure::DeadlinePassed => Error::DeadlineExceeded,
+        RunFailure::Cancelled => Error::Cancelled,
+        RunFailure::AllDraftsFailed(CallFailure { code, message, refused, retry_after }) => match code {
             "llm_unavailable" => Error::ModelUnavailable { message, retry_after },
             "llm_rejected_key" => Error::KeyRejected(message),
             _ if refused => Error::ModelRefused(message),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank_domain::learning::distill::{self, Question};
+use reasoning_bank_domain::learning::distill::{self, LessonQuestion};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::learning::lesson::Lesson;
 use reasoning_bank_domain::memory::ids::TaskId;
@@ -201,7 +201,7 @@ impl DistillerArgs {
         &self,
         model: &dyn LanguageModel,
         job: &Job,
-        question: Question,
+        question: LessonQuestion,
         stop: CancellationToken,
     ) -> CallOutcome {
         spans::prompt_cut(question.purpose, &question.prompt);

@@ -9,7 +9,7 @@ use reasoning_bank_domain::evidence::feedback::{LEARNINGS_MAX, MEMORIES_MAX, Mov
 use reasoning_bank_domain::evidence::stability::names_commit;
 use reasoning_bank_domain::evidence::verdict_override::OwnVote;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::observation::{COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, Verdict};
+use reasoning_bank_domain::memory::observation::{COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, Feedback};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_own_vote, id_of_vote, id_within_trace};
 use reasoning_bank_domain::memory::trace::{Account, Outcome, Trace, TraceSource};
 use reasoning_bank_domain::memory::workspace::Workspace;
@@ -51,7 +51,7 @@ pub struct FeedbackRequest {
     pub task: Option<String>,
     /// The commit that came of the work.
     pub commit: Option<String>,
-    pub verdict: Verdict,
+    pub verdict: Feedback,
     /// At most 10; the memories reported on become their parents.
     pub learnings: Vec<Learning>,
     /// Which session of a client reports: what one session says counts as one source.
@@ -66,7 +66,7 @@ impl FeedbackRequest {
     /// Whether it is about the session's own work, which has a reported trace. That some memories were helpful is a vote
     /// about them, and tells of no work.
     fn tells_of_own_work(&self) -> bool {
-        let Verdict { task_succeeded, reverted, evidence, .. } = &self.verdict;
+        let Feedback { task_succeeded, reverted, evidence, .. } = &self.verdict;
         let tells_outcome = task_succeeded.is_some() || *reverted == Some(true) || evidence.is_some();
         self.is_work && self.trace_id.is_none() && (self.task.is_some() || tells_outcome)
     }
@@ -94,11 +94,11 @@ impl About {
         if trace.source == TraceSource::Solve {
             let Some(observed) = &request.verdict.evidence else { return Vec::new() };
             let used: BTreeSet<MemoryId> = trace.memories_used.iter().copied().collect();
-            return used.into_iter().map(|id| OwnVote::contradicted(observed.passed, trace.trace_id, id)).collect();
+            return used.into_iter().map(|id| OwnVote::of_solve(observed.passed, trace.trace_id, id)).collect();
         }
         let Some(after) = after.filter(|after| after.turns > trace.turns) else { return Vec::new() };
         let (passed, turns) = (after.outcome == Outcome::Success, trace.turns);
-        self.judged().map(|row| OwnVote::turned_round(passed, trace.trace_id, turns, row.memory.id)).collect()
+        self.judged().map(|row| OwnVote::of_reported_trace(passed, trace.trace_id, turns, row.memory.id)).collect()
     }
 
     /// The trace with what the report adds to it; none where there is no trace, or nothing new.

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::evidence::genealogy::{Genealogy, Lineage, MAX_NODES, Member, Way};
+use reasoning_bank_domain::evidence::genealogy::{Direction, Genealogy, Lineage, MAX_NODES, Member};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
 
@@ -51,7 +51,7 @@ impl Family {
     }
 
     /// The nearest of which nothing was read, `from` and up to `levels` beyond them; not beyond what may not be read.
-    fn unread(&self, from: impl Iterator<Item = MemoryId>, way: Way, levels: u32) -> Vec<MemoryId> {
+    fn unread(&self, from: impl Iterator<Item = MemoryId>, way: Direction, levels: u32) -> Vec<MemoryId> {
         let mut waiting: VecDeque<(MemoryId, u32)> = from.map(|id| (id, levels)).collect();
         let (mut met, mut unread) = (HashSet::new(), Vec::new());
         while let Some((id, levels)) = waiting.pop_front().filter(|_| unread.len() < AT_ONCE) {
@@ -83,7 +83,11 @@ impl MemoriesHandle {
         let mut family = self.family_of(id, &workspace, deadline).await?;
         let enough = deadline.leaving(RESERVE);
         // Its own line first, where there is not room for all.
-        let ways: &[Way] = if depth.is_none() { &[Way::Up, Way::Down, Way::Both] } else { &[Way::Up, Way::Down] };
+        let ways: &[Direction] = if depth.is_none() {
+            &[Direction::Up, Direction::Down, Direction::Both]
+        } else {
+            &[Direction::Up, Direction::Down]
+        };
         for way in ways {
             self.load(&mut family, id, *way, depth, enough, deadline).await?;
         }
@@ -125,7 +129,7 @@ impl MemoriesHandle {
         &self,
         family: &mut Family,
         start: MemoryId,
-        way: Way,
+        way: Direction,
         depth: Option<u32>,
         enough: Deadline,
         deadline: Deadline,

@@ -3,24 +3,23 @@
 use std::collections::HashSet;
 
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::learning::lesson::{Lesson, Origin};
-use reasoning_bank_domain::memory::Learned;
-use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::learning::lesson::{Lesson, LessonOrigin};
+use reasoning_bank_domain::memory::{Learned, Memory};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::id_within_trace;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
-use reasoning_bank_domain::retrieval::prompt_memories::Injection;
+use reasoning_bank_domain::retrieval::prompt_memories::PromptMemories;
 use reasoning_bank_domain::safety::secrets::Scrub;
-use reasoning_bank_domain::solve::agent_loop::Keep;
+use reasoning_bank_domain::solve::agent_loop::RunRecord;
 use uuid::Uuid;
 
-use super::compare::{LessonBatch, PreparedLesson};
-use super::merge_sources::LessonSources;
-use super::{MemoriesHandle, TRIES, signal};
 use crate::error::Error;
 use crate::ports::{Committed, Record, StoreError};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
+use super::{MemoriesHandle, TRIES, signal};
+use super::compare::{LessonBatch, PreparedLesson};
+use super::merge_sources::LessonSources;
 
 /// What was kept of a solve.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -36,7 +35,7 @@ impl MemoriesHandle {
     ///
     /// # Errors
     /// `WorkspaceUnknown` where the workspace was deleted since the solve began: it does not bring it back.
-    pub(crate) async fn keep(&self, keep: Keep, begun: Resolved, deadline: Deadline) -> Result<Kept, Error> {
+    pub(crate) async fn keep(&self, keep: RunRecord, begun: Resolved, deadline: Deadline) -> Result<Kept, Error> {
         let mut tries = 1;
         loop {
             match self.try_to_keep(keep.clone(), &begun, tries, deadline).await {
@@ -47,7 +46,13 @@ impl MemoriesHandle {
         }
     }
 
-    async fn try_to_keep(&self, keep: Keep, begun: &Resolved, tries: usize, deadline: Deadline) -> Result<Kept, Error> {
+    async fn try_to_keep(
+        &self,
+        keep: RunRecord,
+        begun: &Resolved,
+        tries: usize,
+        deadline: Deadline,
+    ) -> Result<Kept, Error> {
         let now = keep.origin.at;
         let (memories, notes) = memories_of(keep.lessons, &keep.origin, &keep.injected, |_| Uuid::now_v7().into());
         let (prepared, grown) = self.prepare(memories, LessonBatch::default().on_try(tries), deadline.halfway()).await;
@@ -97,11 +102,11 @@ impl MemoriesHandle {
         &self,
         job: &Job,
         lessons: Vec<Lesson>,
-        origin: &Origin,
+        origin: &LessonOrigin,
         done: impl Fn(Vec<Learned>, Vec<String>) -> Job,
         deadline: Deadline,
     ) -> Result<(), Error> {
-        let (memories, notes) = memories_of(lessons, origin, &Injection::default(), |n| job.memory_id(n));
+        let (memories, notes) = memories_of(lessons, origin, &PromptMemories::default(), |n| job.memory_id(n));
         let mut tries = 1;
         let (mut job, pending, committed) = loop {
             let (mut prepared, mut grown) =
@@ -174,8 +179,8 @@ pub(super) fn ids(learned: &[Learned]) -> Vec<MemoryId> {
 /// The memories that are valid, each once, and notes on the others.
 fn memories_of(
     lessons: Vec<Lesson>,
-    origin: &Origin,
-    injected: &Injection,
+    origin: &LessonOrigin,
+    injected: &PromptMemories,
     id: impl Fn(usize) -> MemoryId,
 ) -> (Vec<Memory>, Vec<String>) {
     let (mut memories, mut notes, mut seen) = (Vec::new(), Vec::new(), HashSet::new());

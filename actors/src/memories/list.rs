@@ -9,7 +9,7 @@ use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::trace::{Trace, TraceSummary, Traces};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
-use reasoning_bank_domain::retrieval::responses::{Listed, MemoryView};
+use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView};
 
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible, within};
 use crate::error::Error;
@@ -47,7 +47,7 @@ impl ListRequest {
 }
 
 impl MemoriesHandle {
-    pub async fn list(&self, request: ListRequest, deadline: Deadline) -> Result<Listed, Error> {
+    pub async fn list(&self, request: ListRequest, deadline: Deadline) -> Result<MemoryPage, Error> {
         check(request.limit)?;
         let now = self.clock.now();
         let conditions = within(&request.conditions, &request.made, now)?;
@@ -80,7 +80,7 @@ impl MemoriesHandle {
         rows.truncate(limit);
         rows.sort_by_key(|row| Reverse(row.memory.created_at));
         let memories = rows.into_iter().map(|row| MemoryView::new(row.memory, &row.evidence, now)).collect();
-        Ok(Listed { memories, next })
+        Ok(MemoryPage { memories, next })
     }
 
     /// The traces of a workspace; `limit` is 1..=500, `after` the `next` of the page before.

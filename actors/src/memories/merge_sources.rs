@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use reasoning_bank_domain::evidence::genealogy::{Lineage, closing, joined};
+use reasoning_bank_domain::evidence::genealogy::{Lineage, cyclic_sources, merge_sources};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 
-use super::MemoriesHandle;
-use super::compare::PreparedLesson;
 use crate::error::Error;
 use crate::ports::{Batch, Record, StoreError};
 use crate::runtime::Deadline;
+use super::MemoriesHandle;
+use super::compare::PreparedLesson;
 
 /// Others who change the same memories at the same time.
 const TRIES: usize = 3;
@@ -121,8 +121,8 @@ impl MemoriesHandle {
             return Ok(());
         }
         let lineage = self.lineage(deadline).await?;
-        let found = made.iter().map(|Merged { before, after }| (after.id, closing(before, after, &lineage)));
-        let circles: BTreeMap<MemoryId, Vec<MemoryId>> = found.filter(|(_, closing)| !closing.is_empty()).collect();
+        let found = made.iter().map(|Merged { before, after }| (after.id, cyclic_sources(before, after, &lineage)));
+        let circles: BTreeMap<MemoryId, Vec<MemoryId>> = found.filter(|(_, sources)| !sources.is_empty()).collect();
         if circles.is_empty() {
             return Ok(());
         }
@@ -156,7 +156,7 @@ fn with_origin(
 ) -> Option<Memory> {
     let sources: Vec<&Memory> = origin.sources.iter().filter_map(|source| memories.get(source)).collect();
     let before = memories.get(&id)?;
-    let mut after = joined(before, &sources, lineage).unwrap_or_else(|| before.clone());
+    let mut after = merge_sources(before, &sources, lineage).unwrap_or_else(|| before.clone());
     origin.tasks.iter().for_each(|task| after.add_task(task.clone()));
     (after != *before).then_some(after)
 }

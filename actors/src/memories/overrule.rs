@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::evidence::verdict_override::{OwnVote, on_learned};
+use reasoning_bank_domain::evidence::verdict_override::{OwnVote, vote_on_learned};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -49,7 +49,7 @@ impl MemoriesHandle {
         let cast = self.stored_signals(contradicted.iter().map(|vote| vote.id), deadline).await?;
         let taken_back = contradicted.into_iter().filter(|vote| cast.contains(&vote.id));
         let mut signals: Vec<Signal> =
-            taken_back.map(|vote| signal(vote.overruled_id, vote.memory, vote.overruled)).collect();
+            taken_back.map(|vote| signal(vote.reversal_id, vote.memory, vote.reversal)).collect();
         let Some(after) = after else {
             return Ok(Overruled { signals, revisions: Vec::new() });
         };
@@ -57,7 +57,7 @@ impl MemoriesHandle {
         let learned: BTreeSet<MemoryId> = trace.memory_items.iter().copied().collect();
         for row in self.store.get(learned.into_iter().collect(), deadline).await? {
             let lesson = row.memory;
-            let vote = on_learned(&lesson, trace, after);
+            let vote = vote_on_learned(&lesson, trace, after);
             signals.extend(vote.map(|(kind, id)| signal(id, lesson.id, kind)));
             let trace_outcome = Some(after.outcome);
             if lesson.trace_id == Some(after.trace_id) && lesson.trace_outcome != trace_outcome {

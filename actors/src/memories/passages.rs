@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use reasoning_bank_domain::memory::{Memory, Searched};
+use reasoning_bank_domain::memory::{Memory, SearchTexts};
 
-use super::MemoriesHandle;
 use crate::error::Error;
 use crate::ports::{Chunk, EmbedderState, Passage, PassageKind, Record, StoreError};
 use crate::runtime::Deadline;
+use super::MemoriesHandle;
 
 /// So long a text is waited for before it is stored without vectors: most take a tenth of a second.
 const PATIENCE_A_TEXT: Duration = Duration::from_secs(5);
@@ -28,7 +28,7 @@ impl MemoriesHandle {
             return Ok(self.with_these_or_new(memory, Vec::new(), deadline).await);
         };
         let stored = self.store.passages(vec![before.id], deadline).await?.remove(&before.id).unwrap_or_default();
-        let more = match added == Searched::default() {
+        let more = match added == SearchTexts::default() {
             true => Vec::new(),
             false => passages_of(&added, &self.chunks_of([&added], deadline).await.1),
         };
@@ -53,9 +53,9 @@ impl MemoriesHandle {
 
     /// The memories with new passages, in their order. A text that several of them have is embedded once.
     pub(super) async fn embedded(&self, memories: Vec<Memory>, deadline: Deadline) -> Vec<(Memory, Vec<Passage>)> {
-        let searched: Vec<Searched> = memories.iter().map(Memory::searched).collect();
+        let searched: Vec<SearchTexts> = memories.iter().map(Memory::searched).collect();
         let (embedder, chunks) = self.chunks_of(&searched, deadline).await;
-        let with_passages = |(memory, searched): (Memory, Searched)| {
+        let with_passages = |(memory, searched): (Memory, SearchTexts)| {
             (Memory { embedder: embedder.clone(), ..memory }, passages_of(&searched, &chunks))
         };
         memories.into_iter().zip(searched).map(with_passages).collect()
@@ -63,7 +63,7 @@ impl MemoriesHandle {
 
     async fn chunks_of(
         &self,
-        searched: impl IntoIterator<Item = &Searched>,
+        searched: impl IntoIterator<Item = &SearchTexts>,
         deadline: Deadline,
     ) -> (Option<String>, HashMap<String, Vec<Chunk>>) {
         let texts: Vec<String> = texts_of(searched).into_iter().map(str::to_owned).collect();
@@ -117,12 +117,12 @@ impl MemoriesHandle {
 }
 
 /// The texts that memories are searched by, each once.
-fn texts_of<'a>(searched: impl IntoIterator<Item = &'a Searched>) -> BTreeSet<&'a str> {
+fn texts_of<'a>(searched: impl IntoIterator<Item = &'a SearchTexts>) -> BTreeSet<&'a str> {
     searched.into_iter().flat_map(|of| of.tasks.iter().chain(&of.contents)).map(String::as_str).collect()
 }
 
 /// The passages of these texts, whose pieces are known. Those of one kind are numbered from the first text on.
-fn passages_of(searched: &Searched, chunks: &HashMap<String, Vec<Chunk>>) -> Vec<Passage> {
+fn passages_of(searched: &SearchTexts, chunks: &HashMap<String, Vec<Chunk>>) -> Vec<Passage> {
     let of_kind = |(kind, texts): (PassageKind, &[String])| -> Vec<Passage> {
         let chunks = texts.iter().filter_map(|text| chunks.get(text)).flatten().cloned();
         let passage =
@@ -132,7 +132,7 @@ fn passages_of(searched: &Searched, chunks: &HashMap<String, Vec<Chunk>>) -> Vec
     by_kind(searched).into_iter().flat_map(of_kind).collect()
 }
 
-fn by_kind(searched: &Searched) -> [(PassageKind, &[String]); 2] {
+fn by_kind(searched: &SearchTexts) -> [(PassageKind, &[String]); 2] {
     [(PassageKind::Task, &searched.tasks), (PassageKind::Content, &searched.contents)]
 }
 
@@ -142,8 +142,8 @@ fn whole(text: String) -> Vec<Chunk> {
 }
 
 /// What is searched beyond what was before; none where something else was changed.
-fn added(before: &Searched, after: &Searched) -> Option<Searched> {
-    Some(Searched {
+fn added(before: &SearchTexts, after: &SearchTexts) -> Option<SearchTexts> {
+    Some(SearchTexts {
         tasks: after.tasks.strip_prefix(before.tasks.as_slice())?.to_vec(),
         contents: after.contents.strip_prefix(before.contents.as_slice())?.to_vec(),
     })

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::evidence::promotion::{self, Promoted, Proposal, Proposals, Sources};
+use reasoning_bank_domain::evidence::promotion::{self, PositiveSources, Promoted, Proposal, Proposals};
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::workspace::Workspace;
@@ -195,8 +195,8 @@ impl MemoriesHandle {
     }
 
     /// Of all workspaces: a team's memory gets its evidence from all that read it.
-    async fn sources_of_evidence(&self, ids: &[MemoryId], deadline: Deadline) -> Result<Sources, Error> {
-        let mut sources = Sources::default();
+    async fn sources_of_evidence(&self, ids: &[MemoryId], deadline: Deadline) -> Result<PositiveSources, Error> {
+        let mut sources = PositiveSources::default();
         for ids in ids.chunks(AT_ONCE) {
             let mut page = Page::first(PAGE);
             loop {

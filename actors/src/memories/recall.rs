@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signature::{Signature, mentioned, mentions_error};
-use reasoning_bank_domain::memory::workspace::{Proposed, Workspace, quoted_name};
+use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, quoted_name};
 use reasoning_bank_domain::memory::{Memory, Scope, gist};
 use reasoning_bank_domain::retrieval::candidates::over_fetch;
-use reasoning_bank_domain::retrieval::prompt_memories::Injection;
-use reasoning_bank_domain::retrieval::ranking::{Cut, Ranked, Ranking, Room};
+use reasoning_bank_domain::retrieval::prompt_memories::PromptMemories;
+use reasoning_bank_domain::retrieval::ranking::{Cut, Ranked, Ranking, WarningPlacement};
 use reasoning_bank_domain::retrieval::recalled::Recalled;
 use reasoning_bank_domain::retrieval::relevance::SHIPPED_EMBEDDER;
 use reasoning_bank_domain::retrieval::responses::{
@@ -38,7 +38,7 @@ enum Aim {
     Explanation,
     /// Memories of which some are injected into the prompts of a task: which trace they are of is decided there, and
     /// warnings of the very error come beside those that were asked for, however many are more alike.
-    Injection,
+    Prompt,
 }
 
 struct Found {
@@ -118,9 +118,9 @@ impl MemoriesHandle {
         task: &str,
         domain: Option<String>,
         workspace: Workspace,
-        proposed: Proposed,
+        proposed: ProposedScopes,
         deadline: Deadline,
-    ) -> (Option<Injection>, Vec<String>) {
+    ) -> (Option<PromptMemories>, Vec<String>) {
         let named = WorkspaceRef::Id(workspace.id.clone());
         let request = RetrieveRequest {
             domain,
@@ -128,10 +128,10 @@ impl MemoriesHandle {
             error_signature: mentioned(task).map(|signature| signature.as_str().to_owned()),
             ..RetrieveRequest::new(gist(task), named, self.settings.n_results)
         };
-        match self.find(request, &HashSet::new(), Aim::Injection, workspace, self.clock.now(), deadline).await {
+        match self.find(request, &HashSet::new(), Aim::Prompt, workspace, self.clock.now(), deadline).await {
             Ok(found) => {
                 let notes = found.notes.clone();
-                (Some(Injection::choose(found.recalled(), self.settings.relevance_floor, task)), notes)
+                (Some(PromptMemories::choose(found.recalled(), self.settings.relevance_floor, task)), notes)
             }
             Err(error) => (None, vec![format!("{}: no memories were recalled: {error}", error.code())]),
         }
@@ -169,7 +169,7 @@ impl MemoriesHandle {
                 mentions_error: mentions_error(&request.query),
                 compares_meaning: self.embedder.fingerprint().hash == SHIPPED_EMBEDDER,
             },
-            one_trace: profile.tells_one_trace() && aim != Aim::Injection,
+            one_trace: profile.tells_one_trace() && aim != Aim::Prompt,
             profile,
             min_confidence: request.min_confidence,
             n: request.n_results,
@@ -189,10 +189,14 @@ impl MemoriesHandle {
             notes
                 .push(format!("narrowed: {} of each list were looked at; others may fit as well", search.recall.limit));
         }
-        if aim != Aim::Injection {
+        if aim != Aim::Prompt {
             notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode));
         }
-        let room = if aim == Aim::Injection { Room::Beside(Injection::MAX_WARNINGS) } else { Room::Within };
+        let room = if aim == Aim::Prompt {
+            WarningPlacement::Beside(PromptMemories::MAX_WARNINGS)
+        } else {
+            WarningPlacement::Within
+        };
         ranking.shorten(search.n, search.asked.signature.as_ref(), room);
         let told = ranking.entries.iter().filter(|entry| aim == Aim::Explanation || entry.cut.is_none());
         let rows = self.store.get(told.map(|entry| entry.facts.id).collect(), deadline).await?;

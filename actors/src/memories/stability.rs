@@ -4,7 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::evidence::stability::{BEFORE_REPORT, History, Judged, JudgedMemory, Stability, Standing};
+use reasoning_bank_domain::evidence::stability::{
+    BEFORE_REPORT, CommitHistory, JudgedMemory, JudgedWork, Stability, WorkStanding,
+};
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_commit, id_within_trace};
 use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceSource, TraceSummary};
@@ -30,7 +32,7 @@ impl MemoriesHandle {
     /// what follows for these memories is stored; what is stored already is not stored again, however often this runs.
     pub async fn stability(
         &self,
-        history: &History,
+        history: &CommitHistory,
         workspace: &WorkspaceRef,
         apply: bool,
         deadline: Deadline,
@@ -40,7 +42,7 @@ impl MemoriesHandle {
         let (traces, truncated) = self.uses(&workspace, deadline).await?;
         let titles = self.titles(&traces, &workspace, deadline).await?;
         let witnesses: Vec<Witness> = traces.iter().map(|used| used.witness.clone()).collect();
-        let mut solves: Vec<Judged> = traces.into_iter().map(|used| judged(used, history, &titles, now)).collect();
+        let mut solves: Vec<JudgedWork> = traces.into_iter().map(|used| judged(used, history, &titles, now)).collect();
         let known = self.known_signals(&solves, &witnesses, deadline).await?;
         let (mut new, mut met) = (Vec::new(), HashSet::new());
         for (solve, witness) in solves.iter_mut().zip(&witnesses) {
@@ -109,7 +111,7 @@ impl MemoriesHandle {
 
     async fn known_signals(
         &self,
-        solves: &[Judged],
+        solves: &[JudgedWork],
         witnesses: &[Witness],
         deadline: Deadline,
     ) -> Result<HashSet<SignalId>, Error> {
@@ -164,7 +166,7 @@ impl Used {
     }
 }
 
-fn judged(used: Used, history: &History, titles: &HashMap<MemoryId, String>, now: Timestamp) -> Judged {
+fn judged(used: Used, history: &CommitHistory, titles: &HashMap<MemoryId, String>, now: Timestamp) -> JudgedWork {
     let standing = match &used.commit {
         Some(commit) => history.standing_of(commit, used.at, now),
         None if used.witness.is_reported => history.standing(used.at - BEFORE_REPORT, now),
@@ -173,7 +175,7 @@ fn judged(used: Used, history: &History, titles: &HashMap<MemoryId, String>, now
     let signal = standing.signal();
     let memory = |id: MemoryId| Some(JudgedMemory { id, title: titles.get(&id)?.clone(), signal, known: false });
     let memories = used.memories.into_iter().filter_map(memory).collect();
-    Judged { trace_id: used.trace_id, task: used.task, solved_at: used.at, standing, memories }
+    JudgedWork { trace_id: used.trace_id, task: used.task, solved_at: used.at, standing, memories }
 }
 
 /// Whose work the signals come from.
@@ -187,10 +189,10 @@ struct Witness {
 
 impl Witness {
     /// A commit that a session named for several of its tasks counts once.
-    fn id_of(&self, standing: &Standing, memory: MemoryId, kind: SignalKind) -> SignalId {
+    fn id_of(&self, standing: &WorkStanding, memory: MemoryId, kind: SignalKind) -> SignalId {
         let commit = match standing {
-            Standing::Stable { last: commit, .. } | Standing::Reverted { commit, .. } => Some(commit),
-            Standing::Nothing | Standing::Waiting { .. } | Standing::Unknown => None,
+            WorkStanding::Stable { last: commit, .. } | WorkStanding::Reverted { commit, .. } => Some(commit),
+            WorkStanding::Nothing | WorkStanding::Waiting { .. } | WorkStanding::Unknown => None,
         };
         match (&self.source.1, commit.filter(|_| self.is_reported && self.names_commit)) {
             (Some(session), Some(commit)) => id_of_commit(session, &commit.id, memory, kind),

@@ -4,15 +4,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reasoning_bank_domain::system::breaker::{Admission, Circuit, Ending, Limits, Ticket};
+use reasoning_bank_domain::system::breaker::{Admission, BreakerLimits, CallEnding, Circuit, Ticket};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Decorator, RateLimit, within};
+use crate::spans;
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
-use crate::spans;
+use super::{Decorator, RateLimit, within};
 
 pub(crate) struct Breaker {
     inner: Arc<dyn LanguageModel>,
@@ -25,7 +25,7 @@ pub(crate) struct Breaker {
 }
 
 impl Breaker {
-    pub(crate) fn new(inner: Arc<dyn LanguageModel>, limits: Limits, rate_limit: Option<RateLimit>) -> Self {
+    pub(crate) fn new(inner: Arc<dyn LanguageModel>, limits: BreakerLimits, rate_limit: Option<RateLimit>) -> Self {
         let circuit = Mutex::new(Circuit::new(limits));
         Self { inner, circuit, rate_limit, start: Instant::now(), changed: Notify::new() }
     }
@@ -44,7 +44,7 @@ impl Breaker {
             let admission = self.circuit().admit(self.start.elapsed());
             match admission {
                 Admission::Pass(ticket) => {
-                    let under_way = UnderWay { breaker: self, ticket, ending: Ending::Unknown };
+                    let under_way = UnderWay { breaker: self, ticket, ending: CallEnding::Unknown };
                     let Some(rate_limit) = &self.rate_limit else { return Ok(under_way) };
                     let is_permitted = tokio::select! {
                         () = rate_limit.permit() => true,
@@ -69,7 +69,7 @@ impl Breaker {
 struct UnderWay<'a> {
     breaker: &'a Breaker,
     ticket: Ticket,
-    ending: Ending,
+    ending: CallEnding,
 }
 
 impl Drop for UnderWay<'_> {
@@ -83,23 +83,23 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-fn ending(answer: &Result<CompletionReply, FailedCall>) -> Ending {
+fn ending(answer: &Result<CompletionReply, FailedCall>) -> CallEnding {
     match answer.as_ref().map_err(|failed| &failed.error) {
-        Err(ModelError::Transient { .. }) => Ending::Failed,
+        Err(ModelError::Transient { .. }) => CallEnding::Failed,
         Err(
             ModelError::TimedOut
             | ModelError::Cancelled
             | ModelError::TooLate { .. }
             | ModelError::CircuitOpen { .. }
             | ModelError::NoModel,
-        ) => Ending::Unknown,
+        ) => CallEnding::Unknown,
         Ok(_)
         | Err(
             ModelError::RateLimited { .. }
             | ModelError::Refused(_)
             | ModelError::KeyRejected(_)
             | ModelError::InvalidOutput(_),
-        ) => Ending::Answered,
+        ) => CallEnding::Answered,
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::ids::{JobId, TaskId};
-use reasoning_bank_domain::system::restart::Exit;
+use reasoning_bank_domain::system::restart::ActorExit;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout_at;
@@ -24,7 +24,7 @@ pub enum SystemEvent {
     },
     ChildExited {
         child: &'static str,
-        exit: Exit,
+        exit: ActorExit,
         reason: String,
     },
     StartFailed {

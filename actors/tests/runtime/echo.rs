@@ -1,16 +1,14 @@
 //! An actor with every habit of a real one and none of its work, and a supervisor over it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt;
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, SpawnErr};
-use reasoning_bank_actors::runtime::{
-    CallError, ChildSpec, Deadline, Events, Slot, SupervisorArgs, SupervisorHandle, Tasks,
-};
-use reasoning_bank_domain::system::restart::{Limits, Restart};
+use reasoning_bank_actors::runtime::{CallError, ChildSpec, Deadline, Events, Slot, SupervisorArgs, SupervisorHandle, Tasks};
+use reasoning_bank_domain::system::restart::{Restart, RestartLimits};
 use tokio::sync::{Notify, oneshot};
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -19,7 +17,7 @@ pub(crate) fn within(ms: u64) -> Deadline {
     Deadline::after(MS(ms))
 }
 
-pub(crate) async fn supervise(children: Vec<ChildSpec>, limits: Limits, events: &Events) -> SupervisorHandle {
+pub(crate) async fn supervise(children: Vec<ChildSpec>, limits: RestartLimits, events: &Events) -> SupervisorHandle {
     SupervisorHandle::start(SupervisorArgs::new("root", children, limits, events.clone())).await.unwrap()
 }
 

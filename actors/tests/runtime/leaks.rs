@@ -5,7 +5,7 @@ use std::future::pending;
 use futures::FutureExt;
 use reasoning_bank_actors::runtime::{Events, Slot, Tasks};
 use reasoning_bank_actors::testkit::{Faults, LeakCheck};
-use reasoning_bank_domain::system::restart::{Limits, Restart};
+use reasoning_bank_domain::system::restart::{Restart, RestartLimits};
 
 use crate::echo::{Echo, MS, echo, supervise, within};
 
@@ -14,7 +14,8 @@ async fn a_stopped_system_leaves_nothing() {
     let (slot, events) = (Slot::new(), Events::default());
     let leaks = LeakCheck::new(&events);
     let supervisor =
-        supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], Limits::default(), &events).await;
+        supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], RestartLimits::default(), &events)
+            .await;
     assert!(Faults::of(&slot).kill().await);
     assert!(echo(&slot, "back", within(1_000)).await.is_ok());
     supervisor.stop_in_order(&[], MS(500)).await.unwrap();
@@ -27,7 +28,8 @@ async fn a_system_that_was_not_stopped_is_named() {
     let (slot, events) = (Slot::new(), Events::default());
     let leaks = LeakCheck::new(&events);
     let _supervisor =
-        supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], Limits::default(), &events).await;
+        supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], RestartLimits::default(), &events)
+            .await;
     leaks.finish(within(1_000)).await;
 }
 

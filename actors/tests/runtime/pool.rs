@@ -10,7 +10,7 @@ use ractor::factory::{
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_actors::runtime::{CallError, ChildSpec, Events, Slot, StopOutcome};
 use reasoning_bank_actors::testkit::LeakCheck;
-use reasoning_bank_domain::system::restart::{Limits, Restart};
+use reasoning_bank_domain::system::restart::{Restart, RestartLimits};
 use tokio::time::sleep;
 
 use crate::echo::{MS, supervise, within};
@@ -74,7 +74,7 @@ async fn sum(slot: &Slot<FactoryMessage<(), Sum>>, numbers: Vec<u32>, takes: Dur
 async fn queued_jobs_are_finished_before_a_pool_ends() {
     let (slot, events) = (Slot::new(), Events::default());
     let leaks = LeakCheck::new(&events);
-    let supervisor = supervise(vec![pool(&slot)], Limits::default(), &events).await;
+    let supervisor = supervise(vec![pool(&slot)], RestartLimits::default(), &events).await;
     let jobs: Vec<_> = (0..10)
         .map(|n| {
             let slot = slot.clone();
@@ -96,7 +96,7 @@ async fn queued_jobs_are_finished_before_a_pool_ends() {
 #[tokio::test(start_paused = true)]
 async fn a_pool_that_is_too_slow_is_killed_and_its_callers_are_told() {
     let (slot, events) = (Slot::new(), Events::default());
-    let supervisor = supervise(vec![pool(&slot)], Limits::default(), &events).await;
+    let supervisor = supervise(vec![pool(&slot)], RestartLimits::default(), &events).await;
     let job = tokio::spawn({
         let slot = slot.clone();
         async move { sum(&slot, vec![1], MS(50_000)).await }
@@ -110,7 +110,7 @@ async fn a_pool_that_is_too_slow_is_killed_and_its_callers_are_told() {
 #[tokio::test(start_paused = true)]
 async fn the_job_of_a_panicking_worker_is_dropped_and_the_pool_goes_on() {
     let (slot, events) = (Slot::new(), Events::default());
-    let supervisor = supervise(vec![pool(&slot)], Limits::default(), &events).await;
+    let supervisor = supervise(vec![pool(&slot)], RestartLimits::default(), &events).await;
     for _ in 0..4 {
         let job = |reply| FactoryMessage::Dispatch(Job::new((), Sum::Panic { _reply: reply }));
         assert_eq!(slot.call(job, within(1_000)).await, Err(CallError::Dropped));

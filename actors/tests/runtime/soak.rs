@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reasoning_bank_actors::runtime::{CallError, Events, Slot};
 use reasoning_bank_actors::testkit::{Faults, LeakCheck};
-use reasoning_bank_domain::system::restart::{Limits, Restart};
+use reasoning_bank_domain::system::restart::{Restart, RestartLimits};
 
 use crate::echo::{Echo, MS, echo, supervise, within};
 
@@ -18,7 +18,8 @@ const CALLS: usize = 250;
 async fn every_call_ends_and_no_message_is_taken_twice_while_the_child_crashes_on_and_on() {
     let (actor, slot, events) = (Echo::default(), Slot::new(), Events::default());
     let leaks = LeakCheck::new(&events);
-    let limits = Limits { max_restarts: usize::MAX, first_delay: MS(1), max_delay: MS(1), ..Limits::default() };
+    let limits =
+        RestartLimits { max_restarts: usize::MAX, first_delay: MS(1), max_delay: MS(1), ..RestartLimits::default() };
     let supervisor = supervise(vec![actor.child("echo", Restart::Permanent, &slot)], limits, &events).await;
 
     let done = Arc::new(AtomicBool::new(false));

@@ -8,7 +8,7 @@ use reasoning_bank_actors::runtime::{
     CallError, Ended, Events, Slot, StopOutcome, Stopped, Subscription, SupervisorHandle, SystemEvent,
 };
 use reasoning_bank_actors::testkit::Faults;
-use reasoning_bank_domain::system::restart::{Limits, Restart};
+use reasoning_bank_domain::system::restart::{Restart, RestartLimits};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep};
 
@@ -27,7 +27,7 @@ async fn three() -> Three {
     let slots = [Slot::new(), Slot::new(), Slot::new()];
     let children = ["a", "b", "c"].into_iter().zip(&slots);
     let children = children.map(|(name, slot)| echo.child(name, Restart::Permanent, slot)).collect();
-    let supervisor = supervise(children, Limits::default(), &events).await;
+    let supervisor = supervise(children, RestartLimits::default(), &events).await;
     Three { supervisor, echo, slots, events: events.subscribe() }
 }
 
@@ -138,7 +138,11 @@ async fn a_child_that_crashes_before_its_turn_is_started_again_and_one_being_sto
 async fn a_child_between_two_incarnations_is_not_started_again() {
     let (slot, events) = (Slot::new(), Events::default());
     let mut seen = events.subscribe();
-    let slow = Limits { first_delay: Duration::from_secs(5), max_delay: Duration::from_secs(5), ..Limits::default() };
+    let slow = RestartLimits {
+        first_delay: Duration::from_secs(5),
+        max_delay: Duration::from_secs(5),
+        ..RestartLimits::default()
+    };
     let supervisor = supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], slow, &events).await;
     assert!(Faults::of(&slot).kill().await);
     let scheduled = |event: &SystemEvent| matches!(event, SystemEvent::RestartScheduled { .. });
@@ -159,7 +163,7 @@ async fn too_many_crashes_while_stopping_do_not_cut_the_others_short() {
         echo.child("second", Restart::Permanent, &second),
         echo.child("third", Restart::Permanent, &third),
     ];
-    let supervisor = supervise(children, Limits { max_restarts: 0, ..Limits::default() }, &events).await;
+    let supervisor = supervise(children, RestartLimits { max_restarts: 0, ..RestartLimits::default() }, &events).await;
     let until = hold(&first).await;
     let handle = supervisor.clone();
     let stopping = tokio::spawn(async move { handle.stop_in_order(&["first", "second", "third"], MS(500)).await });

@@ -11,7 +11,7 @@ use reasoning_bank_actors::runtime::{
     CallError, ChildPhase, ChildSpec, Ended, Events, Slot, Subscription, Supervisor, SupervisorArgs, SystemEvent,
 };
 use reasoning_bank_actors::testkit::Faults;
-use reasoning_bank_domain::system::restart::{Exit, Limits, Restart};
+use reasoning_bank_domain::system::restart::{ActorExit, Restart, RestartLimits};
 use rstest::rstest;
 use tokio::time::Instant;
 
@@ -40,7 +40,8 @@ async fn a_crashed_child_comes_back_and_a_call_that_waited_for_it_succeeds(#[cas
     let (slot, events) = (Slot::new(), Events::default());
     let mut seen = events.subscribe();
     let supervisor =
-        supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], Limits::default(), &events).await;
+        supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], RestartLimits::default(), &events)
+            .await;
     let first = slot.current().unwrap();
     match crash {
         Crash::Kill => assert!(Faults::of(&slot).kill().await),
@@ -58,7 +59,7 @@ async fn a_crashed_child_comes_back_and_a_call_that_waited_for_it_succeeds(#[cas
         _ => None,
     });
     let (exit, reason) = exit.unwrap();
-    assert_eq!(exit, Exit::Failed);
+    assert_eq!(exit, ActorExit::Failed);
     assert!(reason.contains(said), "{reason}");
     let status = supervisor.observe(within(100)).await.unwrap().remove(0);
     assert_eq!((status.phase, status.restarts), (ChildPhase::Running, 1));
@@ -71,7 +72,7 @@ async fn siblings_of_a_crashed_child_go_on() {
     let names = ["a", "b", "c"];
     let children = names.iter().zip(&slots);
     let children = children.map(|(name, slot)| Echo::default().child(name, Restart::Permanent, slot)).collect();
-    let _supervisor = supervise(children, Limits::default(), &events).await;
+    let _supervisor = supervise(children, RestartLimits::default(), &events).await;
     let mut seen = events.subscribe();
     for (killed, name) in names.iter().enumerate() {
         let before: Vec<_> = slots.iter().map(|slot| slot.current().unwrap().get_id()).collect();
@@ -88,7 +89,7 @@ async fn siblings_of_a_crashed_child_go_on() {
 async fn restarts_are_delayed_by_the_table_and_the_one_too_many_ends_the_supervisor() {
     let (slot, events) = (Slot::new(), Events::default());
     let mut seen = events.subscribe();
-    let limits = Limits { max_restarts: 5, max_delay: MS(100), ..Limits::default() };
+    let limits = RestartLimits { max_restarts: 5, max_delay: MS(100), ..RestartLimits::default() };
     let supervisor = supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], limits, &events).await;
     let mut waited = Vec::new();
     for nth in 2..=6 {
@@ -119,7 +120,7 @@ async fn a_supervisor_that_gives_up_takes_its_other_children_along() {
         Echo::default().child("innocent", Restart::Permanent, &innocent),
         Echo::default().child("crashing", Restart::Permanent, &crashing),
     ];
-    let supervisor = supervise(children, Limits { max_restarts: 0, ..Limits::default() }, &events).await;
+    let supervisor = supervise(children, RestartLimits { max_restarts: 0, ..RestartLimits::default() }, &events).await;
     let bystander = innocent.current().unwrap();
     assert!(Faults::of(&crashing).kill().await);
     assert!(matches!(supervisor.ended().await, Ended::GaveUp(_)));
@@ -132,7 +133,7 @@ async fn a_start_that_fails_is_tried_again_and_counted() {
     let (slot, events) = (Slot::new(), Events::default());
     let mut seen = events.subscribe();
     let begun = Instant::now();
-    let supervisor = supervise(vec![Echo::default().flaky("echo", 3, &slot)], Limits::default(), &events).await;
+    let supervisor = supervise(vec![Echo::default().flaky("echo", 3, &slot)], RestartLimits::default(), &events).await;
     let status = supervisor.observe(within(1)).await.unwrap().remove(0);
     assert_eq!(status.phase, ChildPhase::Restarting);
 
@@ -149,7 +150,7 @@ async fn a_start_that_fails_is_tried_again_and_counted() {
 #[tokio::test(start_paused = true)]
 async fn starts_that_never_succeed_end_the_supervisor() {
     let (slot, events) = (Slot::new(), Events::default());
-    let limits = Limits { max_restarts: 2, ..Limits::default() };
+    let limits = RestartLimits { max_restarts: 2, ..RestartLimits::default() };
     let supervisor = supervise(vec![Echo::default().flaky("echo", usize::MAX, &slot)], limits, &events).await;
     let Ended::GaveUp(gave_up) = supervisor.ended().await else { unreachable!("it must give up") };
     assert!(gave_up.reason.contains("no disk"));
@@ -158,7 +159,7 @@ async fn starts_that_never_succeed_end_the_supervisor() {
 #[tokio::test(start_paused = true)]
 async fn a_first_start_that_may_not_fail_fails_the_start_of_the_supervisor() {
     let slot = Slot::new();
-    let limits = Limits { max_restarts: 0, ..Limits::default() };
+    let limits = RestartLimits { max_restarts: 0, ..RestartLimits::default() };
     let args = SupervisorArgs::new("root", vec![Echo::default().flaky("echo", 1, &slot)], limits, Events::default());
     assert!(reasoning_bank_actors::runtime::SupervisorHandle::start(args).await.is_err());
 }
@@ -172,11 +173,11 @@ async fn a_start_that_hangs_is_given_up_and_does_not_leave_the_supervisor_deaf()
         counted.fetch_add(1, Ordering::SeqCst);
         pending().boxed()
     });
-    let limits = Limits {
+    let limits = RestartLimits {
         max_restarts: 2,
         first_delay: Duration::from_secs(60),
         max_delay: Duration::from_secs(60),
-        ..Limits::default()
+        ..RestartLimits::default()
     };
     let children = vec![hang, Echo::default().child("other", Restart::Permanent, &other)];
     let _supervisor = supervise(children, limits, &events).await;
@@ -191,7 +192,8 @@ async fn a_start_that_hangs_is_given_up_and_does_not_leave_the_supervisor_deaf()
 #[tokio::test(start_paused = true)]
 async fn after_a_clean_end_only_a_permanent_child_comes_back(#[case] restart: Restart, #[case] back: bool) {
     let (slot, events) = (Slot::new(), Events::default());
-    let supervisor = supervise(vec![Echo::default().child("echo", restart, &slot)], Limits::default(), &events).await;
+    let supervisor =
+        supervise(vec![Echo::default().child("echo", restart, &slot)], RestartLimits::default(), &events).await;
     let child = slot.current().unwrap();
     child.stop_and_wait(None, None).await.unwrap();
     let begun = Instant::now();
@@ -208,7 +210,8 @@ async fn after_a_clean_end_only_a_permanent_child_comes_back(#[case] restart: Re
 #[tokio::test(start_paused = true)]
 async fn after_a_crash_only_a_temporary_child_stays_away(#[case] restart: Restart, #[case] back: bool) {
     let (slot, events) = (Slot::new(), Events::default());
-    let _supervisor = supervise(vec![Echo::default().child("echo", restart, &slot)], Limits::default(), &events).await;
+    let _supervisor =
+        supervise(vec![Echo::default().child("echo", restart, &slot)], RestartLimits::default(), &events).await;
     assert!(Faults::of(&slot).kill().await);
     assert_eq!(echo(&slot, "back", within(3_600_000)).await.is_ok(), back);
     // The same for one that waits for its next message.
@@ -221,10 +224,14 @@ async fn a_supervisor_below_that_gives_up_is_started_again_with_its_children() {
     let ((group, child), events) = ((Slot::new(), Slot::new()), Events::default());
     let mut seen = events.subscribe();
     let spec = Echo::default().child("echo", Restart::Permanent, &child);
-    let args =
-        SupervisorArgs::new("group", vec![spec], Limits { max_restarts: 1, ..Limits::default() }, events.clone());
+    let args = SupervisorArgs::new(
+        "group",
+        vec![spec],
+        RestartLimits { max_restarts: 1, ..RestartLimits::default() },
+        events.clone(),
+    );
     let group_spec = ChildSpec::actor("group", Restart::Permanent, &group, move || (Supervisor, args.clone()));
-    let root = supervise(vec![group_spec], Limits::default(), &events).await;
+    let root = supervise(vec![group_spec], RestartLimits::default(), &events).await;
 
     assert!(Faults::of(&child).kill().await);
     until_started(&mut seen, "echo", 2).await;
@@ -243,11 +250,11 @@ async fn an_end_of_an_actor_that_is_no_child_is_not_the_supervisors_business() {
     let args = SupervisorArgs::new(
         "group",
         vec![Echo::default().child("echo", Restart::Permanent, &slot)],
-        Limits::default(),
+        RestartLimits::default(),
         events.clone(),
     );
     let spec = ChildSpec::actor("group", Restart::Permanent, &group, move || (Supervisor, args.clone()));
-    let root = supervise(vec![spec], Limits::default(), &events).await;
+    let root = supervise(vec![spec], RestartLimits::default(), &events).await;
     let group_cell = group.current().unwrap().get_cell();
     let (stranger, _) = Echo::spawn_linked(None, Echo::default(), (), group_cell).await.unwrap();
     stranger.kill_and_wait(None).await.unwrap();
@@ -259,7 +266,8 @@ async fn an_end_of_an_actor_that_is_no_child_is_not_the_supervisors_business() {
 async fn a_killed_supervisor_frees_its_slots_and_says_so() {
     let (slot, events) = (Slot::new(), Events::default());
     let supervisor =
-        supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], Limits::default(), &events).await;
+        supervise(vec![Echo::default().child("echo", Restart::Permanent, &slot)], RestartLimits::default(), &events)
+            .await;
     let root = slot.current().unwrap().try_get_supervisor().unwrap();
     root.kill_and_wait(None).await.unwrap();
     assert_eq!(supervisor.ended().await, Ended::Killed);
@@ -271,7 +279,7 @@ async fn a_transient_child_that_is_killed_between_two_messages_comes_back() {
     let (slot, events) = (Slot::new(), Events::default());
     let mut seen = events.subscribe();
     let children = vec![Echo::default().child("echo", Restart::Transient, &slot)];
-    let _supervisor = supervise(children, Limits::default(), &events).await;
+    let _supervisor = supervise(children, RestartLimits::default(), &events).await;
     assert_eq!(echo(&slot, "once", within(1_000)).await, Ok("once".to_owned()));
     assert!(Faults::of(&slot).kill().await);
     until_started(&mut seen, "echo", 2).await;

@@ -1,7 +1,7 @@
 //! The distiller: a durable queue, one result a job, and never more tokens than a day's cap.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -13,19 +13,17 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest};
 use reasoning_bank_actors::model::NoModel;
-use reasoning_bank_actors::ports::{
-    JobFilter, LanguageModel, Lease, LeaseGuard, ModelError, Page, StoreError, StoreReads,
-};
+use reasoning_bank_actors::ports::{JobFilter, LanguageModel, Lease, LeaseGuard, ModelError, Page, StoreError, StoreReads};
 use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
-use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{ManualClock, Scripted, eventually, parts};
-use reasoning_bank_domain::learning::capture::{Fate, Novelty};
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
 use reasoning_bank_domain::learning::transcript::Exchange;
+use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::memory::signal::SignalKind;
-use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;
@@ -389,14 +387,14 @@ async fn an_exchange_worth_keeping_is_left_to_a_model_where_it_may_be_asked_and_
     let system = Bank::default().open(model.clone(), 100_000).await;
     let handle = system.handle();
     let capture = async |answer: &str| {
-        handle.learner.capture(exchange(answer), &project(), Trust::Model, soon()).await.unwrap().fate
+        handle.learner.capture(exchange(answer), &project(), Trust::Model, soon()).await.unwrap().outcome
     };
     let mut events = handle.events.subscribe();
-    assert!(matches!(capture(worth).await, Fate::Queued(_)));
+    assert!(matches!(capture(worth).await, CaptureOutcome::Queued(_)));
     let done = |event: &SystemEvent| matches!(event, SystemEvent::JobStored { state: JobState::Done, .. });
     assert!(events.wait_for(done, soon()).await.is_some());
-    assert!(matches!(capture(worth).await, Fate::Kept(_, Novelty::Known)));
-    assert!(matches!(capture("Thank you, that was all I wanted to know for today. See you tomorrow then, and have a nice evening, everybody!").await, Fate::Refused(_)));
+    assert!(matches!(capture(worth).await, CaptureOutcome::Kept(_, Novelty::Known)));
+    assert!(matches!(capture("Thank you, that was all I wanted to know for today. See you tomorrow then, and have a nice evening, everybody!").await, CaptureOutcome::Refused(_)));
     let asked = model.requests();
     assert_eq!(asked.len(), 1);
     assert!(asked[0].input.contains("modification times") && asked[0].input.contains("after a checkout?"));

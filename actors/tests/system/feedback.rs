@@ -2,12 +2,12 @@
 
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RetrieveRequest};
 use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_domain::memory::{ErrorContext, Trust};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed, Verdict};
+use reasoning_bank_domain::memory::observation::{EvidenceKind, Feedback, Observed};
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::trace::{Outcome, VerdictSource};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::memory::{ErrorContext, Trust};
 use rstest::rstest;
 
 use crate::support::*;
@@ -16,7 +16,7 @@ use crate::support::*;
 async fn a_vote_moves_confidence_as_the_rule_says() {
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
-    let said = Verdict { comment: Some("it just worked".into()), ..helpful() };
+    let said = Feedback { comment: Some("it just worked".into()), ..helpful() };
     let request = FeedbackRequest { session: Some("s1".into()), ..feedback_on(vec![id, id], said) };
     let reported = world.handle.memories.feedback(request, soon()).await.unwrap();
     let [moved] = reported.updated.as_slice() else { panic!("{reported:?}") };
@@ -54,7 +54,7 @@ async fn all_that_is_said_of_several_memories_is_one_commit() {
     let world = world(good_model()).await;
     let a = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let b = world.recorded(lesson("Close files", "before renaming them")).await;
-    let verdict = Verdict {
+    let verdict = Feedback {
         helpful: Some(false),
         task_succeeded: Some(true),
         reverted: Some(true),
@@ -94,7 +94,7 @@ async fn a_trace_stands_for_the_memories_it_used() {
     assert_eq!(again.confidence_before, again.confidence_after, "a call that is made again votes once");
     assert_eq!(again.confidence_before, reported.updated[0].confidence_after);
     let kinds_before = world.signal_kinds().await;
-    let known = Verdict { task_succeeded: Some(true), comment: Some("it passed".into()), ..Verdict::default() };
+    let known = Feedback { task_succeeded: Some(true), comment: Some("it passed".into()), ..Feedback::default() };
     memories.feedback(FeedbackRequest { verdict: known, ..by_trace.clone() }, soon()).await.unwrap();
     assert_eq!(world.signal_kinds().await, kinds_before, "the solve said so itself");
     let other = FeedbackRequest { session: Some("another".into()), ..by_trace.clone() };
@@ -123,9 +123,9 @@ async fn what_is_observed_of_a_trace_decides_its_outcome_and_says_so() {
     assert_eq!((judged.outcome, judged.verdict_source), (Outcome::Success, VerdictSource::Judge));
 
     let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
-    let evidence = |passed, detail: &str| Verdict {
+    let evidence = |passed, detail: &str| Feedback {
         evidence: Some(Observed { kind: EvidenceKind::Tests, passed, detail: Some(detail.into()) }),
-        ..Verdict::default()
+        ..Feedback::default()
     };
     let of_trace = |verdict| FeedbackRequest { trace_id: Some(trace_id), ..feedback_on(vec![], verdict) };
     let failed = of_trace(evidence(false, &format!("2 of 9 with {key}")));
@@ -143,7 +143,7 @@ async fn what_is_observed_of_a_trace_decides_its_outcome_and_says_so() {
 
     memories.feedback(failed, soon()).await.unwrap();
     assert_eq!(memories.trace(trace_id, &project(), soon()).await.unwrap(), observed, "said again changes nothing");
-    let claimed = Verdict { task_succeeded: Some(true), ..Verdict::default() };
+    let claimed = Feedback { task_succeeded: Some(true), ..Feedback::default() };
     memories.feedback(of_trace(claimed), soon()).await.unwrap();
     assert_eq!(memories.trace(trace_id, &project(), soon()).await.unwrap(), observed, "a claim observes nothing");
     memories.feedback(of_trace(evidence(true, "9 of 9")), soon()).await.unwrap();
@@ -208,7 +208,7 @@ async fn lessons_alone_are_a_report() {
     let world = world(good_model()).await;
     let request = FeedbackRequest {
         learnings: vec![learning("Cap the pause", "at a minute")],
-        ..feedback_on(vec![], Verdict::default())
+        ..feedback_on(vec![], Feedback::default())
     };
     let reported = world.handle.memories.feedback(request, soon()).await.unwrap();
     assert_eq!((reported.updated.len(), reported.learned.len()), (0, 1));
@@ -233,12 +233,12 @@ async fn bad_lessons_are_refused_with_all_that_is_wrong_and_nothing_is_stored() 
 }
 
 #[rstest]
-#[case::nothing(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Verdict::default()), "helpful")]
-#[case::not_reverted(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Verdict { reverted: Some(false), ..Verdict::default() }), "helpful")]
+#[case::nothing(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Feedback::default()), "helpful")]
+#[case::not_reverted(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Feedback { reverted: Some(false), ..Feedback::default() }), "helpful")]
 #[case::of_nobody(feedback_on(vec![], helpful()), "memory_ids")]
 #[case::of_too_many(feedback_on((0..51).map(|n| uuid::Uuid::from_u128(n).into()).collect(), helpful()), "memory_ids")]
-#[case::much_to_say(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Verdict { comment: Some("x".repeat(2_001)), ..helpful() }), "comment")]
-#[case::many_lessons(FeedbackRequest { learnings: vec![learning("a", "b"); 11], ..feedback_on(vec![], Verdict::default()) }, "learnings")]
+#[case::much_to_say(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Feedback { comment: Some("x".repeat(2_001)), ..helpful() }), "comment")]
+#[case::many_lessons(FeedbackRequest { learnings: vec![learning("a", "b"); 11], ..feedback_on(vec![], Feedback::default()) }, "learnings")]
 #[tokio::test(start_paused = true)]
 async fn a_report_that_says_nothing_or_too_much_is_refused(
     #[case] request: FeedbackRequest,
@@ -257,7 +257,7 @@ async fn words_of_a_report_are_scrubbed() {
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let evidence = Observed { kind: EvidenceKind::User, passed: true, detail: Some(format!("with {key}")) };
-    let verdict = Verdict { evidence: Some(evidence), comment: Some(format!("saw {key}")), ..helpful() };
+    let verdict = Feedback { evidence: Some(evidence), comment: Some(format!("saw {key}")), ..helpful() };
     world.handle.memories.feedback(feedback_on(vec![id], verdict), soon()).await.unwrap();
     let words: String = world.signals().await.into_iter().filter_map(|signal| signal.comment).collect();
     assert!(words.contains("[REDACTED:") && !words.contains(&key), "{words}");
@@ -288,7 +288,7 @@ async fn a_first_report_registers_its_workspace() {
     let request = FeedbackRequest {
         learnings: vec![learning("Cap the pause", "at a minute")],
         workspace: elsewhere(),
-        ..feedback_on(vec![], Verdict::default())
+        ..feedback_on(vec![], Feedback::default())
     };
     world.handle.memories.feedback(request, soon()).await.unwrap();
     let known = world.handle.workspaces.list(soon()).await.unwrap();

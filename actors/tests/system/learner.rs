@@ -7,7 +7,7 @@ use reasoning_bank_actors::memories::RecordRequest;
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
-use reasoning_bank_domain::learning::capture::{Captured, Fate, Novelty, Refused};
+use reasoning_bank_domain::learning::capture::{CaptureOutcome, CaptureRefusal, Captured, Novelty};
 use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
@@ -43,11 +43,11 @@ impl World {
 }
 
 fn fate(captured: &Captured) -> (bool, Option<Novelty>, Option<MemoryId>) {
-    let novelty = match captured.fate {
-        Fate::Kept(_, novelty) => Some(novelty),
-        Fate::Queued(_) | Fate::Refused(_) | Fate::Off => None,
+    let novelty = match captured.outcome {
+        CaptureOutcome::Kept(_, novelty) => Some(novelty),
+        CaptureOutcome::Queued(_) | CaptureOutcome::Refused(_) | CaptureOutcome::Off => None,
     };
-    (captured.fate.is_captured(), novelty, captured.id)
+    (captured.outcome.is_captured(), novelty, captured.id)
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,21 +94,21 @@ async fn a_batch_says_of_each_what_became_of_it_and_learns_nothing_the_second_ti
     let batch = vec![exchange(QUESTION, ANSWER), worthless(), other, exchange(QUESTION, ANSWER)];
     let here = project();
     let learn = || world.handle.learner.learn(batch.clone(), &here, Trust::Tool, soon());
-    let fates: Vec<Fate> = learn().await.unwrap().into_iter().map(|captured| captured.fate).collect();
+    let fates: Vec<CaptureOutcome> = learn().await.unwrap().into_iter().map(|captured| captured.outcome).collect();
     assert!(
         matches!(
             fates[..],
             [
-                Fate::Kept(_, Novelty::New),
-                Fate::Refused(Refused::Chat),
-                Fate::Kept(_, Novelty::New),
-                Fate::Kept(_, Novelty::Known),
+                CaptureOutcome::Kept(_, Novelty::New),
+                CaptureOutcome::Refused(CaptureRefusal::Chat),
+                CaptureOutcome::Kept(_, Novelty::New),
+                CaptureOutcome::Kept(_, Novelty::Known),
             ]
         ),
         "{fates:?}"
     );
     assert_eq!(world.held().await, (2, 0));
-    assert!(learn().await.unwrap().iter().all(|captured| !captured.fate.is_captured()));
+    assert!(learn().await.unwrap().iter().all(|captured| !captured.outcome.is_captured()));
     assert_eq!(world.held().await, (2, 0));
     let too_many = vec![worthless(); MAX_BATCH + 1];
     let error = world.handle.learner.learn(too_many, &project(), Trust::Tool, soon()).await.unwrap_err();
@@ -132,7 +132,7 @@ async fn workspaces_learn_for_themselves() {
     let here = world.capture(exchange(QUESTION, ANSWER)).await;
     let learner = &world.handle.learner;
     let there = learner.capture(exchange(QUESTION, ANSWER), &elsewhere(), Trust::Model, soon()).await.unwrap();
-    assert!(there.fate.is_captured() && there.id != here.id);
+    assert!(there.outcome.is_captured() && there.id != here.id);
     world.stop().await;
 }
 
@@ -143,7 +143,7 @@ async fn without_vectors_exact_repetitions_are_still_found() {
     let first = world.capture(exchange(QUESTION, ANSWER)).await.id;
     let other = exchange(QUESTION, &format!("Great question!\n\n{ANSWER}"));
     assert_eq!(fate(&world.capture(other.clone()).await), (true, Some(Novelty::Confirms), first));
-    assert!(!world.capture(other).await.fate.is_captured());
+    assert!(!world.capture(other).await.outcome.is_captured());
     assert_eq!(world.held().await, (1, 1));
     world.stop().await;
 }
@@ -155,7 +155,7 @@ async fn secrets_are_gone_before_anything_is_kept() {
     let captured = world
         .capture(exchange(&format!("{QUESTION} My token is {token}"), &format!("{ANSWER} Don't use {token}.")))
         .await;
-    assert_eq!((captured.fate.is_captured(), captured.removed.redactions), (true, 2));
+    assert_eq!((captured.outcome.is_captured(), captured.removed.redactions), (true, 2));
     assert!(!format!("{:?}", world.memories().await).contains(token));
     world.stop().await;
 }
@@ -164,10 +164,12 @@ async fn secrets_are_gone_before_anything_is_kept() {
 async fn switched_off_nothing_is_captured_and_what_is_asked_for_is_learned() {
     let learner = LearnerSettings { enabled: false, ..LearnerSettings::default() };
     let world = world_with(good_model(), SystemSettings { learner, ..SystemSettings::default() }).await;
-    assert_eq!(world.capture(exchange(QUESTION, ANSWER)).await.fate, Fate::Off);
+    assert_eq!(world.capture(exchange(QUESTION, ANSWER)).await.outcome, CaptureOutcome::Off);
     assert_eq!(world.held().await, (0, 0));
     let asked = vec![exchange(QUESTION, ANSWER)];
-    assert!(world.handle.learner.learn(asked, &project(), Trust::Model, soon()).await.unwrap()[0].fate.is_captured());
+    assert!(
+        world.handle.learner.learn(asked, &project(), Trust::Model, soon()).await.unwrap()[0].outcome.is_captured()
+    );
     world.stop().await;
 }
 
@@ -202,7 +204,7 @@ async fn a_learner_that_dies_at_work_is_asked_again_and_learns_once(#[values(fal
     let faults = world.handle.faults("learner");
     assert!(if by_panic { faults.panic().await } else { faults.kill().await });
     restarted(&mut events, "learner").await;
-    assert!(capturing.await.unwrap().unwrap().fate.is_captured());
+    assert!(capturing.await.unwrap().unwrap().outcome.is_captured());
     assert_eq!(world.held().await, (1, 0));
     world.stop().await;
 }
@@ -229,7 +231,7 @@ async fn what_the_embedder_does_not_do_in_time_is_kept_without_vectors() {
     world.embedder.set_delay(Duration::from_secs(60));
     let short = Deadline::after(Duration::from_secs(2));
     let captured = world.handle.learner.capture(exchange(QUESTION, ANSWER), &project(), Trust::Model, short).await;
-    assert!(captured.unwrap().fate.is_captured());
+    assert!(captured.unwrap().outcome.is_captured());
     world.embedder.set_delay(Duration::ZERO);
     assert!(world.handle.memories.fill_vectors(soon()).await.unwrap() > 0);
     world.stop().await;
@@ -245,7 +247,7 @@ async fn a_store_that_fails_is_named_and_nothing_is_half_kept() {
     assert_eq!(failed.code(), "store_unavailable");
     world.store.fail_with(None);
     assert_eq!(world.held().await, (1, 0));
-    assert!(world.capture(exchange(QUESTION, ANSWER)).await.fate.is_captured());
+    assert!(world.capture(exchange(QUESTION, ANSWER)).await.outcome.is_captured());
     world.stop().await;
 }
 
@@ -262,6 +264,6 @@ async fn what_is_being_learned_is_stored_before_the_system_ends() {
         tokio::task::yield_now().await;
     }
     system.stop(Duration::from_secs(10)).await;
-    assert!(capturing.await.unwrap().unwrap().fate.is_captured());
+    assert!(capturing.await.unwrap().unwrap().outcome.is_captured());
     drop(store);
 }

@@ -7,8 +7,8 @@ use reasoning_bank_actors::ports::{Conditions, EmbedderState, StoreReads};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
-use reasoning_bank_domain::memory::workspace::{Proposed, WorkspaceId};
 use reasoning_bank_domain::memory::{ErrorContext, Scope};
+use reasoning_bank_domain::memory::workspace::{ProposedScopes, WorkspaceId};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::retrieval::responses::{RecordStatus, SearchMode};
 
@@ -221,7 +221,7 @@ async fn what_a_checkout_proposes_is_said_to_be_missing_until_the_user_agrees() 
     let shared = RecordRequest { scope: Scope::Team, workspace: elsewhere(), ..lesson("Retry", "with backoff") };
     world.recorded(shared).await;
     let asked = |reach: Reach, team: &str| {
-        let proposed = Proposed { team: Some(team.into()), org: None };
+        let proposed = ProposedScopes { team: Some(team.into()), org: None };
         memories.retrieve(RetrieveRequest { reach, proposed, ..query("backoff") }, soon())
     };
     for reach in [Reach::Cascade, Reach::Team] {

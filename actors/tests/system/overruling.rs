@@ -4,7 +4,7 @@
 use futures::future::join_all;
 use reasoning_bank_actors::memories::FeedbackRequest;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed, Verdict};
+use reasoning_bank_domain::memory::observation::{EvidenceKind, Feedback, Observed};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::solve::task::SolveReport;
@@ -25,7 +25,7 @@ async fn solved() -> (World, MemoryId, SolveReport) {
 
 fn tests(passed: bool, trace_id: Option<TraceId>, session: &str) -> FeedbackRequest {
     let evidence = Observed { kind: EvidenceKind::Tests, passed, detail: Some(format!("seen by {session}")) };
-    let verdict = Verdict { evidence: Some(evidence), ..Verdict::default() };
+    let verdict = Feedback { evidence: Some(evidence), ..Feedback::default() };
     FeedbackRequest { trace_id, session: Some(session.into()), ..feedback_on(vec![], verdict) }
 }
 

@@ -4,19 +4,19 @@ use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest};
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed, Verdict};
+use reasoning_bank_domain::memory::observation::{EvidenceKind, Feedback, Observed};
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::trace::{Outcome, TraceSource, VerdictSource};
 
 use crate::support::*;
 
-fn report(task: Option<&str>, used: &[MemoryId], verdict: Verdict) -> FeedbackRequest {
+fn report(task: Option<&str>, used: &[MemoryId], verdict: Feedback) -> FeedbackRequest {
     work_report("session", task, used, verdict)
 }
 
-fn observes(passed: bool) -> Verdict {
+fn observes(passed: bool) -> Feedback {
     let evidence = Some(Observed { kind: EvidenceKind::Tests, passed, detail: None });
-    Verdict { evidence, ..Verdict::default() }
+    Feedback { evidence, ..Feedback::default() }
 }
 
 #[tokio::test(start_paused = true)]
@@ -124,13 +124,13 @@ async fn tasks_that_take_turns_keep_their_traces() {
 async fn a_vote_alone_tells_of_no_work() {
     let world = world(good_model()).await;
     let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
-    let voted = world.feedback(report(None, &[used], Verdict { helpful: Some(true), ..Verdict::default() })).await;
+    let voted = world.feedback(report(None, &[used], Feedback { helpful: Some(true), ..Feedback::default() })).await;
     assert_eq!((voted.trace_id, voted.updated.len()), (None, 1));
-    let unused = Verdict { helpful: Some(false), ..claims(true) };
+    let unused = Feedback { helpful: Some(false), ..claims(true) };
     let told = world.feedback(report(Some("fix the pager"), &[used], unused)).await;
     assert!(world.trace(told.trace_id.unwrap()).await.memories_used.is_empty(), "what did not help was not used");
     let named =
-        FeedbackRequest { commit: Some("abcdef1".into()), ..report(Some("fix the pager"), &[], Verdict::default()) };
+        FeedbackRequest { commit: Some("abcdef1".into()), ..report(Some("fix the pager"), &[], Feedback::default()) };
     world.feedback(named).await;
     assert_eq!(world.trace(told.trace_id.unwrap()).await.commit.as_deref(), Some("abcdef1"));
     world.stop().await;

@@ -11,7 +11,7 @@ use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_domain::memory::trace::{MattsMode, Outcome, VerdictSource};
 use reasoning_bank_domain::prompt::Purpose;
-use reasoning_bank_domain::solve::agent_loop::Limits;
+use reasoning_bank_domain::solve::agent_loop::RunLimits;
 use reasoning_bank_domain::solve::task::{Progress, SolveTask};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -150,7 +150,7 @@ async fn at_the_deadline_the_best_so_far_is_a_partial_answer_in_time() {
 #[tokio::test(start_paused = true)]
 async fn over_its_token_budget_a_task_ends_with_the_best_so_far() {
     let mut settings = SystemSettings::default();
-    settings.solve.limits = Limits { total_token_budget: 1, ..Limits::default() };
+    settings.solve.limits = RunLimits { total_token_budget: 1, ..RunLimits::default() };
     let world = world_with(Simulated::new(SimulatedBehaviour::default()), settings).await;
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
     let Error::TokenBudgetExceeded { used, limit: 1, best: Some(best) } = &error else { panic!("{error:?}") };

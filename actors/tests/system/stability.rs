@@ -4,8 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::memories::FeedbackRequest;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::ManualClock;
-use reasoning_bank_domain::evidence::stability::{Commit, History, Stability, Standing};
+use reasoning_bank_domain::evidence::stability::{Commit, CommitHistory, Stability, WorkStanding};
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::observation::Feedback;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::prompt::Purpose;
 
@@ -21,8 +22,8 @@ fn commit(id: &str, day: i32, reverts: &[&str]) -> Commit {
     Commit { id: full(id), at: on(day), subject: id.into(), reverts: reverts.iter().map(|id| full(id)).collect() }
 }
 
-fn history(commits: &[Commit]) -> History {
-    History::new(commits.to_vec(), None)
+fn history(commits: &[Commit]) -> CommitHistory {
+    CommitHistory::new(commits.to_vec(), None)
 }
 
 async fn judged(world: &World, commits: &[Commit], apply: bool) -> Stability {
@@ -54,7 +55,7 @@ async fn what_stands_for_seven_days_confirms_what_was_used_once_and_a_revert_tak
 
     clock.set(on(7));
     let early = judged(&world, &commits, true).await;
-    assert_eq!((early.new_signals, &early.solves[0].standing), (0, &Standing::Waiting { until: on(8) }));
+    assert_eq!((early.new_signals, &early.solves[0].standing), (0, &WorkStanding::Waiting { until: on(8) }));
     assert_eq!((early.solves[0].memories[0].id, early.solves[0].memories[0].signal), (used, None));
 
     clock.set(on(9));
@@ -120,10 +121,10 @@ async fn where_nothing_was_committed_or_it_cannot_be_known_nothing_is_said() {
     solved(&world, "bisect the sorted range of numbers").await;
     clock.set(on(30));
     let nothing = judged(&world, &[commit("a", 20, &[])], true).await;
-    assert_eq!((nothing.new_signals, &nothing.solves[0].standing), (0, &Standing::Nothing));
-    let shallow = History::new(vec![commit("a", 1, &[])], Some(on(1)));
+    assert_eq!((nothing.new_signals, &nothing.solves[0].standing), (0, &WorkStanding::Nothing));
+    let shallow = CommitHistory::new(vec![commit("a", 1, &[])], Some(on(1)));
     let unknown = world.handle.memories.stability(&shallow, &project(), true, soon()).await.unwrap();
-    assert_eq!((unknown.new_signals, &unknown.solves[0].standing), (0, &Standing::Unknown));
+    assert_eq!((unknown.new_signals, &unknown.solves[0].standing), (0, &WorkStanding::Unknown));
     world.stop().await;
 }
 

@@ -10,9 +10,9 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
 use reasoning_bank_domain::learning::job::{Job, Work};
-use reasoning_bank_domain::memory::observation::Verdict;
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{Memory, Scope};
+use reasoning_bank_domain::memory::observation::Feedback;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::task::Progress;
 use tokio::sync::watch;
@@ -274,7 +274,7 @@ async fn what_is_written_to_a_workspace_that_another_process_deleted_has_a_works
     assert_eq!(stored(&world).await.len(), 1, "recorded");
     deleted().await.unwrap();
     let learnings = vec![learning("Cap the pause", "at a minute")];
-    world.feedback(FeedbackRequest { learnings, ..feedback_on(vec![], Verdict::default()) }).await;
+    world.feedback(FeedbackRequest { learnings, ..feedback_on(vec![], Feedback::default()) }).await;
     assert_eq!(stored(&world).await.len(), 1, "reported");
     world.stop().await;
 }

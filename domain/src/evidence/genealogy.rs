@@ -11,14 +11,14 @@ use crate::evidence::confidence::{Evidence, confidence};
 use crate::memory::ids::MemoryId;
 use crate::memory::{Facts, Memory, MemoryOutcome, SourceType, Status};
 
-mod circle;
+mod cycles;
 mod draw;
-mod joined;
 mod lineage;
+mod merge_sources;
 
-pub use circle::circles;
-pub use joined::{closing, joined};
-pub use lineage::{Lineage, Way};
+pub use cycles::cycle_edges;
+pub use lineage::{Direction, Lineage};
+pub use merge_sources::{cyclic_sources, merge_sources};
 
 /// Memories of one answer, at most.
 pub const MAX_NODES: usize = 10_000;

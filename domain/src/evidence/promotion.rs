@@ -24,7 +24,7 @@ const POSITIVE: [SignalKind; 3] = [SignalKind::Helpful, SignalKind::TaskSucceede
 /// Of whom positive evidence came, a memory: traces, and sessions that named no trace; and how much that was not
 /// overruled.
 #[derive(Debug, Clone, Default)]
-pub struct Sources(BTreeMap<MemoryId, BTreeMap<Source, i64>>);
+pub struct PositiveSources(BTreeMap<MemoryId, BTreeMap<Source, i64>>);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
@@ -32,7 +32,7 @@ enum Source {
     Session(String),
 }
 
-impl Sources {
+impl PositiveSources {
     pub fn add(&mut self, signal: Signal) {
         let source = signal.trace_id.map(Source::Trace).or(signal.session.map(Source::Session));
         let counts = match signal.kind {
@@ -90,7 +90,7 @@ pub struct Proposal {
 
 impl Proposal {
     /// None where the rule does not hold.
-    pub fn of(memory: &Memory, evidence: &Evidence, sources: &Sources, now: Timestamp) -> Option<Self> {
+    pub fn of(memory: &Memory, evidence: &Evidence, sources: &PositiveSources, now: Timestamp) -> Option<Self> {
         let sources = sources.count(memory.id);
         if sources < LEAST_SOURCES || !is_candidate(memory, evidence, now) {
             return None;

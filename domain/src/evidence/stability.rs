@@ -87,7 +87,7 @@ pub fn names_commit(text: &str) -> bool {
 /// What became of what was made after a solve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "standing", rename_all = "snake_case")]
-pub enum Standing {
+pub enum WorkStanding {
     /// Nothing was committed within seven days of it.
     Nothing,
     /// It is too early to say, at the latest until then.
@@ -106,7 +106,7 @@ pub struct CommitName {
     pub subject: String,
 }
 
-impl Standing {
+impl WorkStanding {
     /// The evidence about the memories that were used.
     pub fn signal(&self) -> Option<SignalKind> {
         match self {
@@ -132,13 +132,13 @@ impl Standing {
 
 /// A solve that used memories, or a client's own work that did, and what it says of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Judged {
+pub struct JudgedWork {
     pub trace_id: TraceId,
     /// Its first 200 characters.
     pub task: String,
     pub solved_at: Timestamp,
     #[serde(flatten)]
-    pub standing: Standing,
+    pub standing: WorkStanding,
     pub memories: Vec<JudgedMemory>,
 }
 
@@ -157,7 +157,7 @@ pub struct JudgedMemory {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Stability {
     /// Newest first: those that used memories and did not fail.
-    pub solves: Vec<Judged>,
+    pub solves: Vec<JudgedWork>,
     /// How many signals are not stored yet, or were not before this.
     pub new_signals: usize,
     /// There are older solves that were not looked at.
@@ -166,7 +166,7 @@ pub struct Stability {
 
 /// The commits of a repository, and which of them were reverted.
 #[derive(Debug, Clone, Default)]
-pub struct History {
+pub struct CommitHistory {
     /// By time, then by id; each once.
     commits: Vec<Commit>,
     /// For each the ones it reverts, as far as they are known.
@@ -176,7 +176,7 @@ pub struct History {
     reaches_back_to: Option<Timestamp>,
 }
 
-impl History {
+impl CommitHistory {
     /// `reaches_back_to`: commits made before are not all there; none where all are.
     pub fn new(mut commits: Vec<Commit>, reaches_back_to: Option<Timestamp>) -> Self {
         commits.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
@@ -188,24 +188,24 @@ impl History {
     }
 
     /// What became of the commit whose id begins like this, in lowercase, and that was named at `at`.
-    pub fn standing_of(&self, commit: &str, at: Timestamp, now: Timestamp) -> Standing {
+    pub fn standing_of(&self, commit: &str, at: Timestamp, now: Timestamp) -> WorkStanding {
         let mut named = self.commits.iter().enumerate().filter(|(_, known)| known.id.starts_with(commit));
-        let (Some((n, known)), None) = (named.next(), named.next()) else { return Standing::Unknown };
+        let (Some((n, known)), None) = (named.next(), named.next()) else { return WorkStanding::Unknown };
         if known.at.as_second().abs_diff(at.as_second()) > WINDOW_SECONDS.unsigned_abs() {
-            return Standing::Unknown;
+            return WorkStanding::Unknown;
         }
         if let Some(by) = self.undone_by.get(&n) {
-            return Standing::Reverted { commit: self.name(n), by: self.name(*by) };
+            return WorkStanding::Reverted { commit: self.name(n), by: self.name(*by) };
         }
         self.stable(1, n, now)
     }
 
     /// What became of what was made after a solve at `at`.
-    pub fn standing(&self, at: Timestamp, now: Timestamp) -> Standing {
+    pub fn standing(&self, at: Timestamp, now: Timestamp) -> WorkStanding {
         let from = at.as_second();
         let closes = from.saturating_add(WINDOW_SECONDS);
         if self.reaches_back_to.is_some_and(|limit| from < limit.as_second()) {
-            return Standing::Unknown;
+            return WorkStanding::Unknown;
         }
         let begin = self.commits.partition_point(|commit| commit.at.as_second() < from);
         let end = self.commits.partition_point(|commit| commit.at.as_second() <= closes);
@@ -213,22 +213,22 @@ impl History {
         let is_work = |n: &usize| !self.targets[*n].iter().any(|target| made.contains(target));
         let reverted = made.clone().filter(is_work).find_map(|n| Some((n, *self.undone_by.get(&n)?)));
         if let Some((commit, by)) = reverted {
-            return Standing::Reverted { commit: self.name(commit), by: self.name(by) };
+            return WorkStanding::Reverted { commit: self.name(commit), by: self.name(by) };
         }
         match made.clone().next_back() {
             Some(last) => self.stable(made.len(), last, now),
-            None if now.as_second() > closes => Standing::Nothing,
+            None if now.as_second() > closes => WorkStanding::Nothing,
             None => waiting(closes),
         }
     }
 
     /// `commits` that nobody reverted, of which `last` is the last one.
-    fn stable(&self, commits: usize, last: usize, now: Timestamp) -> Standing {
+    fn stable(&self, commits: usize, last: usize, now: Timestamp) -> WorkStanding {
         let stable_from = self.commits[last].at.as_second().saturating_add(WINDOW_SECONDS);
         if now.as_second() < stable_from {
             return waiting(stable_from);
         }
-        Standing::Stable { commits, last: self.name(last) }
+        WorkStanding::Stable { commits, last: self.name(last) }
     }
 
     fn name(&self, n: usize) -> CommitName {
@@ -237,8 +237,8 @@ impl History {
     }
 }
 
-fn waiting(until: i64) -> Standing {
-    Standing::Waiting { until: Timestamp::from_second(until).unwrap_or(Timestamp::MAX) }
+fn waiting(until: i64) -> WorkStanding {
+    WorkStanding::Waiting { until: Timestamp::from_second(until).unwrap_or(Timestamp::MAX) }
 }
 
 /// For each commit those it reverts. What names none of them, or several, names nothing, and so does its own name.

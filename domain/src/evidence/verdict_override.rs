@@ -22,27 +22,27 @@ pub struct OwnVote {
     /// Where it was cast, there is a signal of this id.
     pub id: SignalId,
     /// What then takes it back.
-    pub overruled: SignalKind,
-    pub overruled_id: SignalId,
+    pub reversal: SignalKind,
+    pub reversal_id: SignalId,
 }
 
 impl OwnVote {
     /// The vote of a reported trace itself, where a report turns its outcome round to `passed`. `turns` are those before.
-    pub fn turned_round(passed: bool, trace: TraceId, turns: u32, memory: MemoryId) -> Self {
-        let (own, overruled) = contradicting(passed);
+    pub fn of_reported_trace(passed: bool, trace: TraceId, turns: u32, memory: MemoryId) -> Self {
+        let (own, reversal) = own_vote_and_reversal(passed);
         let id = |kind| id_of_own_vote(trace, turns, memory, kind);
-        Self { memory, id: id(own), overruled, overruled_id: id(overruled) }
+        Self { memory, id: id(own), reversal, reversal_id: id(reversal) }
     }
 
-    pub fn contradicted(passed: bool, trace: TraceId, memory: MemoryId) -> Self {
-        let (own, overruled) = contradicting(passed);
+    pub fn of_solve(passed: bool, trace: TraceId, memory: MemoryId) -> Self {
+        let (own, reversal) = own_vote_and_reversal(passed);
         let id = |kind| id_within_trace(trace, memory, kind, None);
-        Self { memory, id: id(own), overruled, overruled_id: id(overruled) }
+        Self { memory, id: id(own), reversal, reversal_id: id(reversal) }
     }
 }
 
 /// The vote that contradicts an outcome, and what takes it back.
-fn contradicting(passed: bool) -> (SignalKind, SignalKind) {
+fn own_vote_and_reversal(passed: bool) -> (SignalKind, SignalKind) {
     match passed {
         true => (SignalKind::TaskFailed, SignalKind::FailureOverruled),
         false => (SignalKind::TaskSucceeded, SignalKind::SuccessOverruled),
@@ -50,7 +50,7 @@ fn contradicting(passed: bool) -> (SignalKind, SignalKind) {
 }
 
 /// The vote about a memory learned from a trace that follows from the trace's next verdict, and the id of its signal.
-pub fn on_learned(memory: &Memory, before: &Trace, after: &Trace) -> Option<(SignalKind, SignalId)> {
+pub fn vote_on_learned(memory: &Memory, before: &Trace, after: &Trace) -> Option<(SignalKind, SignalId)> {
     let is_strategy = !memory.is_warning() && memory.outcome == MemoryOutcome::Success;
     if !is_strategy || memory.trace_id != Some(after.trace_id) {
         return None;
@@ -125,13 +125,13 @@ mod tests {
             let said = if *passed { SignalKind::TaskSucceeded } else { SignalKind::TaskFailed };
             let session = session.to_string();
             signals.insert(id_within_trace(trace.trace_id, used, said, Some(&session)), (used, said));
-            let vote = OwnVote::contradicted(*passed, trace.trace_id, used);
+            let vote = OwnVote::of_solve(*passed, trace.trace_id, used);
             if signals.contains_key(&vote.id) {
-                signals.insert(vote.overruled_id, (used, vote.overruled));
+                signals.insert(vote.reversal_id, (used, vote.reversal));
             }
             let observed = Observed { kind: EvidenceKind::Tests, passed: *passed, detail: Some(n.to_string()) };
             let Some(next) = trace.observed(&observed) else { continue };
-            if let Some((kind, signal)) = on_learned(learned, &trace, &next) {
+            if let Some((kind, signal)) = vote_on_learned(learned, &trace, &next) {
                 assert_eq!(signals.insert(signal, (learned.id, kind)), None, "each change has a vote of its own");
             }
             trace = next;
@@ -172,7 +172,7 @@ mod tests {
             Observed { kind: EvidenceKind::User, passed: false, detail: None },
         );
         let refuted = before.observed(&failed).unwrap();
-        let vote = |memory: &Memory| on_learned(memory, &before, &refuted).map(|(kind, _)| kind);
+        let vote = |memory: &Memory| vote_on_learned(memory, &before, &refuted).map(|(kind, _)| kind);
         assert_eq!(vote(&learned()), Some(SignalKind::TaskFailed));
         assert_eq!(vote(&strategy(2)), None, "it confirmed a memory that was there");
         assert_eq!(vote(&Memory { trace_id: learned().trace_id, ..warning(3) }), None);

@@ -5,11 +5,11 @@
 //! done, announcements, questions back, refusals, output of programs. What remains must still be enough by itself.
 
 mod analysis;
+mod assess;
+mod blocks;
 mod classify;
 mod describe;
 mod extract;
-mod judge;
-mod pieces;
 mod words;
 
 use std::fmt;
@@ -27,7 +27,7 @@ use crate::memory::{ErrorContext, Memory, MemoryOutcome, NewMemory, SourceType, 
 use crate::prompt::names_a_fence;
 use crate::safety::secrets::{Removed, Scrub, scrub};
 
-pub use judge::{Judgement, Signs, judge};
+pub use assess::{Assessment, Traits, assess};
 
 /// Of a question, as the task that a memory was learned from.
 const TASK_MAX_CHARS: usize = 2_000;
@@ -58,7 +58,7 @@ impl Default for Thresholds {
 /// Why an exchange was not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Refused {
+pub enum CaptureRefusal {
     QuestionTooShort,
     AnswerTooShort,
     NoCodeBlock,
@@ -79,7 +79,7 @@ pub enum Refused {
     Invalid,
 }
 
-impl Refused {
+impl CaptureRefusal {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::QuestionTooShort => "question_too_short",
@@ -123,7 +123,7 @@ impl Refused {
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for CaptureRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.as_str(), self.because())
     }
@@ -141,23 +141,23 @@ pub enum Novelty {
 
 /// What became of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    Kept(Signs, Novelty),
+pub enum CaptureOutcome {
+    Kept(Traits, Novelty),
     /// Worth keeping; a model draws the lessons in the background.
-    Queued(Signs),
-    Refused(Refused),
+    Queued(Traits),
+    Refused(CaptureRefusal),
     /// Capturing is switched off.
     Off,
 }
 
-impl Fate {
+impl CaptureOutcome {
     /// Whether the bank holds more than before, or is about to.
     pub fn is_captured(self) -> bool {
         matches!(self, Self::Kept(_, Novelty::New | Novelty::Confirms) | Self::Queued(_))
     }
 }
 
-impl fmt::Display for Fate {
+impl fmt::Display for CaptureOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kept(signs, Novelty::New) => write!(f, "kept: the answer has {signs}"),
@@ -173,7 +173,7 @@ impl fmt::Display for Fate {
 /// The answer to an exchange that was offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
-    pub fate: Fate,
+    pub outcome: CaptureOutcome,
     /// The memory that it became, that it confirms, or that it became before.
     pub id: Option<MemoryId>,
     /// What was taken out of its texts.
@@ -182,7 +182,7 @@ pub struct Captured {
 
 /// Where exchanges come from: what the memories made of them have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct CaptureOrigin {
     pub workspace_id: WorkspaceId,
     pub trust: Trust,
 }
@@ -219,23 +219,28 @@ impl Ids {
     }
 }
 
-/// The lesson that an exchange worth keeping holds, by rules: see [`judge`].
+/// The lesson that an exchange worth keeping holds, by rules: see [`assess`].
 pub fn lesson_of(exchange: &Exchange) -> Lesson {
     extract::extract(&exchange.question, &exchange.answer).lesson
 }
 
-/// The memory that an exchange worth keeping becomes, by rules: see [`judge`]. The exchange has been [`scrubbed`]:
+/// The memory that an exchange worth keeping becomes, by rules: see [`assess`]. The exchange has been [`scrubbed`]:
 /// markers of its secrets may stay in what is learned, since the people who talked knew what stood there.
 ///
 /// # Errors
-/// [`Refused::Invalid`] where the lesson is not a valid one, or would break the fence around quoted text in a prompt.
-pub fn memory_of(exchange: &Exchange, id: MemoryId, origin: &Origin, at: Timestamp) -> Result<Memory, Refused> {
+/// [`CaptureRefusal::Invalid`] where the lesson is not a valid one, or would break the fence around quoted text in a prompt.
+pub fn memory_of(
+    exchange: &Exchange,
+    id: MemoryId,
+    origin: &CaptureOrigin,
+    at: Timestamp,
+) -> Result<Memory, CaptureRefusal> {
     let extract::Extract { lesson, error_message } = extract::extract(&exchange.question, &exchange.answer);
     let memory = as_memory(lesson, error_message, exchange, id, origin, at);
-    memory.validate().map_err(|_invalid| Refused::Invalid)?;
+    memory.validate().map_err(|_invalid| CaptureRefusal::Invalid)?;
     let text = memory.format_for_prompt();
     if names_a_fence(&text) || scrub(&text).redactions > 0 {
-        return Err(Refused::Invalid);
+        return Err(CaptureRefusal::Invalid);
     }
     Ok(memory)
 }
@@ -245,7 +250,7 @@ fn as_memory(
     error_message: Option<String>,
     exchange: &Exchange,
     id: MemoryId,
-    origin: &Origin,
+    origin: &CaptureOrigin,
     at: Timestamp,
 ) -> Memory {
     let domain = lesson.domain_category;

@@ -5,9 +5,9 @@ mod correction;
 
 use jiff::Timestamp;
 
-use crate::learning::capture::{Thresholds, judge, lesson_of, scrubbed};
+use crate::learning::capture::{Thresholds, assess, lesson_of, scrubbed};
 use crate::learning::job::{Job, Work};
-use crate::learning::lesson::{self, Kept, Lesson, LessonError, Origin, PrintedError, Shown};
+use crate::learning::lesson::{self, AcceptedLessons, Lesson, LessonContext, LessonError, LessonOrigin, PrintedError};
 use crate::learning::transcript::{self, Exchange};
 use crate::memory::signature::mentioned;
 use crate::memory::trace::Outcome;
@@ -29,7 +29,7 @@ const LEAST_PROMPT_TOKENS: u64 = 1_000;
 
 /// One question to a model, and how many tokens it may take at the most, by our own count.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct LessonQuestion {
     pub purpose: Purpose,
     pub prompt: Prompt,
     pub tokens: u64,
@@ -43,7 +43,7 @@ pub fn question(
     prompt_budget: usize,
     max_output_tokens: u32,
     daily_cap: u64,
-) -> Option<Question> {
+) -> Option<LessonQuestion> {
     let (purpose, answer) = (purpose_of(work), u64::from(max_output_tokens));
     let for_prompt = prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap)?;
     let for_repair = repair_tokens(purpose);
@@ -51,7 +51,7 @@ pub fn question(
     let prompt = prompt_of(prompts, work, budget);
     let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
     let tokens = CALLS * (asked as u64 + for_repair + answer);
-    Some(Question { purpose, prompt, tokens: tokens.min(daily_cap) })
+    Some(LessonQuestion { purpose, prompt, tokens: tokens.min(daily_cap) })
 }
 
 /// Whether a day's tokens allow a model to be asked at all, about a session or about an exchange.
@@ -94,21 +94,21 @@ fn prompt_of(prompts: &Prompts, work: &Work, budget: usize) -> Prompt {
 }
 
 /// Of what a model answered, what is fit to keep.
-pub fn keep(prompts: &Prompts, work: &Work, lessons: Vec<Lesson>) -> Kept {
+pub fn keep(prompts: &Prompts, work: &Work, lessons: Vec<Lesson>) -> AcceptedLessons {
     match work {
         Work::Distill { outcome, transcript, .. } => {
-            let shown = Shown { task: "", solutions: vec![transcript], prompts };
-            lesson::keep(lessons, &shown, *outcome == MemoryOutcome::Failure, MAX_FROM_SESSION)
+            let shown = LessonContext { task: "", solutions: vec![transcript], prompts };
+            lesson::accept(lessons, &shown, *outcome == MemoryOutcome::Failure, MAX_FROM_SESSION)
         }
         Work::Capture { question, .. } => {
-            let shown = Shown { task: question, solutions: Vec::new(), prompts };
-            lesson::keep(lessons, &shown, false, MAX_FROM_EXCHANGE)
+            let shown = LessonContext { task: question, solutions: Vec::new(), prompts };
+            lesson::accept(lessons, &shown, false, MAX_FROM_EXCHANGE)
         }
     }
 }
 
 /// What the memories of a job have in common.
-pub fn origin(job: &Job, work: &Work, now: Timestamp) -> Origin {
+pub fn origin(job: &Job, work: &Work, now: Timestamp) -> LessonOrigin {
     let (source_type, session, outcome, task) = match work {
         Work::Distill { session_id, outcome, .. } => {
             (SourceType::Distilled, Some(session_id.clone()), *outcome, String::new())
@@ -117,7 +117,7 @@ pub fn origin(job: &Job, work: &Work, now: Timestamp) -> Origin {
             (SourceType::PassiveLearning, session_id.clone(), MemoryOutcome::Success, question.clone())
         }
     };
-    Origin {
+    LessonOrigin {
         task,
         domain: None,
         workspace_id: job.workspace_id.clone(),
@@ -149,7 +149,7 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
             (vec![Exchange { question, answer, session: None }], 1)
         }
     };
-    let judged = |exchange: &Exchange| judge(&exchange.question, &exchange.answer, &Thresholds::default());
+    let judged = |exchange: &Exchange| assess(&exchange.question, &exchange.answer, &Thresholds::default());
     let scored = exchanges.iter().enumerate().map(|(n, exchange)| (n, judged(exchange)));
     let mut worth: Vec<(usize, f64)> =
         scored.filter(|(_, judgement)| judgement.verdict.is_ok()).map(|(n, judgement)| (n, judgement.score)).collect();

@@ -129,7 +129,7 @@ pub fn problems_of_workspace(workspace: &Workspace, source: Source) -> Vec<Field
 
 /// Why a memory of a file that nobody vouches for is left out.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LeftOut {
+pub struct UntrustedReaders {
     pub scope: Scope,
     /// The team or the organisation that it is to be shared with.
     pub readers: String,
@@ -141,7 +141,7 @@ pub struct LeftOut {
 ///
 /// # Errors
 /// It is shared with a team or an organisation that `home` is not trusted with.
-pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, LeftOut> {
+pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, UntrustedReaders> {
     let trusted_with = |readers: fn(&Workspace) -> Option<&String>| home.and_then(readers);
     let (named, agreed) = match memory.scope {
         Scope::Project => (None, None),
@@ -149,7 +149,7 @@ pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, Lef
         Scope::Org => (memory.org.as_ref(), trusted_with(|home| home.org.as_ref())),
     };
     if memory.scope != Scope::Project && (named.is_none() || named != agreed) {
-        return Err(LeftOut { scope: memory.scope, readers: named.cloned().unwrap_or_default() });
+        return Err(UntrustedReaders { scope: memory.scope, readers: named.cloned().unwrap_or_default() });
     }
     Ok(Memory {
         revision: 1,

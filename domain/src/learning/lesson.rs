@@ -12,19 +12,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::confidence::prior;
+use crate::memory::{ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, TAGS_MAX, TITLE_MAX_CHARS, Trust};
 use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::signature::mentioned;
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
-use crate::memory::{
-    ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, TAGS_MAX, TITLE_MAX_CHARS,
-    Trust,
-};
-use crate::retrieval::prompt_memories::Injection;
+use crate::retrieval::prompt_memories::PromptMemories;
 
+pub use echo::LessonContext;
 pub use likeness::{Likeness, RELATED_COSINE, likeness};
 pub use printed::PrintedError;
-pub use validate::{Kept, Refused, Shown, keep};
+pub use validate::{AcceptedLessons, LessonRefusal, accept};
 
 /// At most so many lessons from one judged solution.
 pub const MAX_FROM_ONE: usize = 3;
@@ -81,7 +79,7 @@ pub fn from_failed_solution(reasons: &str, feedback: &str) -> Option<Lesson> {
 
 /// Where lessons come from: what all memories of one solve, one session or one exchange have in common.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Origin {
+pub struct LessonOrigin {
     pub task: String,
     pub domain: Option<String>,
     pub workspace_id: WorkspaceId,
@@ -97,7 +95,7 @@ pub struct Origin {
 
 impl Lesson {
     /// Its parents are the memories that were injected: the highest scored is the parent, all are sources.
-    pub fn into_memory(self, id: MemoryId, origin: &Origin, injected: &Injection) -> Memory {
+    pub fn into_memory(self, id: MemoryId, origin: &LessonOrigin, injected: &PromptMemories) -> Memory {
         let sources = injected.ids();
         let domain = tidy(self.domain_category).or_else(|| tidy(origin.domain.clone()));
         let outcome = match (origin.outcome, &self.error_context) {

@@ -5,6 +5,7 @@ mod codex;
 mod context;
 mod conversation;
 mod fences;
+mod formats;
 mod markdown;
 mod record;
 
@@ -17,7 +18,7 @@ pub(crate) use fences::{FenceLine, Fences};
 
 use crate::text::json;
 use conversation::Conversation;
-use record::Record;
+use record::TranscriptRecord;
 
 /// A larger file is refused by whoever reads it.
 pub const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
@@ -218,19 +219,19 @@ impl Reading {
         {
             return true;
         }
-        let (format, record) = record::of(&fields);
-        if !matches!(record, Record::Unknown) {
+        let (format, record) = formats::read(&fields);
+        if !matches!(record, TranscriptRecord::Unknown) {
             self.format = self.format.max(Some(format));
         }
         match record {
-            Record::Unknown => return true,
-            Record::Session(id) => self.session = Some(id.chars().take(MAX_SESSION_CHARS).collect()),
-            Record::Nothing => {}
-            Record::Turn { turn, session } => {
+            TranscriptRecord::Unknown => return true,
+            TranscriptRecord::Session(id) => self.session = Some(id.chars().take(MAX_SESSION_CHARS).collect()),
+            TranscriptRecord::Nothing => {}
+            TranscriptRecord::Turn { turn, session } => {
                 let session = session.or_else(|| self.session.clone());
                 self.current.take(turn, session.as_deref());
             }
-            Record::Event(turn) => self.events.take(turn, self.session.as_deref()),
+            TranscriptRecord::Event(turn) => self.events.take(turn, self.session.as_deref()),
         }
         true
     }

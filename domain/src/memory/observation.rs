@@ -57,7 +57,7 @@ impl Observed {
 
 /// What a client says of memories it used; `None` says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Verdict {
+pub struct Feedback {
     pub helpful: Option<bool>,
     pub task_succeeded: Option<bool>,
     /// What came of them was taken back.
@@ -66,7 +66,7 @@ pub struct Verdict {
     pub comment: Option<String>,
 }
 
-impl Verdict {
+impl Feedback {
     /// One signal each for what was said. Evidence is what was observed, `task_succeeded` what is claimed: where both
     /// are given, the evidence alone counts. That nothing was reverted is no signal; time tells (`Stable`).
     pub fn signals(&self) -> Vec<SignalKind> {
@@ -99,31 +99,34 @@ mod tests {
 
     #[test]
     fn each_thing_said_is_one_signal() {
-        let said = |verdict: Verdict| verdict.signals();
-        let none = Verdict::default();
+        let said = |verdict: Feedback| verdict.signals();
+        let none = Feedback::default();
         assert_eq!(said(none.clone()), []);
-        assert_eq!(said(Verdict { helpful: Some(true), ..none.clone() }), [SignalKind::Helpful]);
-        assert_eq!(said(Verdict { helpful: Some(false), ..none.clone() }), [SignalKind::NotHelpful]);
-        assert_eq!(said(Verdict { task_succeeded: Some(true), ..none.clone() }), [SignalKind::TaskSucceeded]);
-        assert_eq!(said(Verdict { task_succeeded: Some(false), ..none.clone() }), [SignalKind::TaskFailed]);
-        assert_eq!(said(Verdict { reverted: Some(true), ..none.clone() }), [SignalKind::Reverted]);
-        assert_eq!(said(Verdict { reverted: Some(false), ..none.clone() }), []);
-        assert_eq!(said(Verdict { evidence: observed(true), ..none }), [SignalKind::TaskSucceeded]);
+        assert_eq!(said(Feedback { helpful: Some(true), ..none.clone() }), [SignalKind::Helpful]);
+        assert_eq!(said(Feedback { helpful: Some(false), ..none.clone() }), [SignalKind::NotHelpful]);
+        assert_eq!(said(Feedback { task_succeeded: Some(true), ..none.clone() }), [SignalKind::TaskSucceeded]);
+        assert_eq!(said(Feedback { task_succeeded: Some(false), ..none.clone() }), [SignalKind::TaskFailed]);
+        assert_eq!(said(Feedback { reverted: Some(true), ..none.clone() }), [SignalKind::Reverted]);
+        assert_eq!(said(Feedback { reverted: Some(false), ..none.clone() }), []);
+        assert_eq!(said(Feedback { evidence: observed(true), ..none }), [SignalKind::TaskSucceeded]);
     }
 
     #[test]
     fn what_was_observed_beats_what_is_claimed() {
-        let claimed = Verdict { task_succeeded: Some(true), evidence: observed(false), ..Verdict::default() };
+        let claimed = Feedback { task_succeeded: Some(true), evidence: observed(false), ..Feedback::default() };
         assert_eq!(claimed.signals(), [SignalKind::TaskFailed]);
     }
 
     #[test]
     fn words_and_evidence_become_one_text() {
         let evidence = Observed { kind: EvidenceKind::ExitCode, passed: false, detail: Some(" 101 ".into()) };
-        let both = Verdict { comment: Some("wrong range".into()), evidence: Some(evidence), ..Verdict::default() };
+        let both = Feedback { comment: Some("wrong range".into()), evidence: Some(evidence), ..Feedback::default() };
         assert_eq!(both.words().as_deref(), Some("wrong range\nexit_code failed: 101"));
-        assert_eq!(Verdict { evidence: observed(true), ..Verdict::default() }.words().as_deref(), Some("tests passed"));
-        assert_eq!(Verdict { comment: Some("  ".into()), ..Verdict::default() }.words(), None);
+        assert_eq!(
+            Feedback { evidence: observed(true), ..Feedback::default() }.words().as_deref(),
+            Some("tests passed")
+        );
+        assert_eq!(Feedback { comment: Some("  ".into()), ..Feedback::default() }.words(), None);
     }
 
     proptest! {
@@ -132,7 +135,7 @@ mod tests {
             helpful: Option<bool>, task_succeeded: Option<bool>, reverted: Option<bool>, passed: Option<bool>,
         ) {
             let evidence = passed.and_then(observed);
-            let signals = Verdict { helpful, task_succeeded, reverted, evidence, comment: None }.signals();
+            let signals = Feedback { helpful, task_succeeded, reverted, evidence, comment: None }.signals();
             let count = |kinds: &[SignalKind]| signals.iter().filter(|kind| kinds.contains(kind)).count();
             prop_assert!(count(&[SignalKind::Helpful, SignalKind::NotHelpful]) == usize::from(helpful.is_some()));
             let judged = usize::from(task_succeeded.is_some() || passed.is_some());

@@ -31,7 +31,7 @@ pub fn gist(task: &str) -> String {
 
 /// The texts that a memory is found by; none of them is blank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Searched {
+pub struct SearchTexts {
     /// The gist of the task it was learned from, then those of the tasks that confirmed it.
     pub tasks: Vec<String>,
     /// What it says, then its other wordings.
@@ -39,9 +39,9 @@ pub struct Searched {
 }
 
 impl Memory {
-    pub fn searched(&self) -> Searched {
+    pub fn searched(&self) -> SearchTexts {
         let full = |texts: Vec<String>| texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
-        Searched {
+        SearchTexts {
             tasks: full([vec![gist(&self.task)], self.further_tasks.clone()].concat()),
             contents: full([vec![self.content_text()], self.wordings.clone()].concat()),
         }
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(grown.confirmed_by(&memory).unwrap(), grown);
         assert_eq!(
             grown.searched(),
-            Searched {
+            SearchTexts {
                 tasks: vec![memory.task.clone(), again.task.clone()],
                 contents: vec![memory.content_text(), again.content_text()]
             }

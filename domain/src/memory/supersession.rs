@@ -1,7 +1,7 @@
 //! Which of two statements about the same thing outdates the other. A statement is split into clauses, a clause into a
 //! subject, qualifiers and values (`clause`, `phrase`, `values`), without what it tells about why (`reason`) and about
 //! the value before (`former`). A newer statement updates an older one where subjects agree (`subject`), no qualifier
-//! stands on one side alone, and a value of one kind differs (`verdict`); or where one sentence differs from the other
+//! stands on one side alone, and a value of one kind differs (`clause_relation`); or where one sentence differs from the other
 //! in one value alone (`aligned`); or where one value of a kind is left over on either side when the words of both are
 //! taken away (`outline`). Which memories are compared is `compared`'s rule. What was found orders the answers of a search
 //! (`order`), and links memories when one is stored (`memory::Succession`); nothing is deleted by it.
@@ -11,6 +11,7 @@
 
 mod aligned;
 mod clause;
+mod clause_relation;
 mod compared;
 mod former;
 mod lexicon;
@@ -21,12 +22,12 @@ mod reason;
 mod relations;
 mod statement;
 mod subject;
+mod term;
 mod token;
 mod tools;
 mod units;
 mod values;
 mod verb;
-mod verdict;
 
 pub use compared::{Compared, Links, Older, links};
 pub use order::{NewestFirst, Placed, newest_first};
@@ -34,7 +35,7 @@ pub use statement::Statement;
 
 use jiff::Timestamp;
 
-use self::verdict::{Verdict, verdict};
+use self::clause_relation::{ClauseRelation, clause_relation};
 
 /// Fewer of an older statement's claims than this share leave it standing when they change.
 const LEAST_SHARE_OF_CLAIMS: f64 = 0.25;
@@ -98,13 +99,13 @@ fn differs(newer: &Statement, older: &Statement) -> Option<f64> {
             continue;
         }
         for new in newer.claims() {
-            match verdict(new, old) {
-                Verdict::Updates(confidence) => of_claim = of_claim.max(confidence),
-                Verdict::Agrees | Verdict::Several => {
+            match clause_relation(new, old) {
+                ClauseRelation::Updates(confidence) => of_claim = of_claim.max(confidence),
+                ClauseRelation::Agrees | ClauseRelation::Several => {
                     of_claim = 0.0;
                     break;
                 }
-                Verdict::Apart => {}
+                ClauseRelation::Apart => {}
             }
         }
         changed += usize::from(of_claim > 0.0);

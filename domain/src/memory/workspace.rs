@@ -119,12 +119,12 @@ impl Workspace {
 
 /// The team and the organisation that a checkout asks for. They count for nothing until a person has agreed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Proposed {
+pub struct ProposedScopes {
     pub team: Option<String>,
     pub org: Option<String>,
 }
 
-impl Proposed {
+impl ProposedScopes {
     /// What nobody has agreed to: the scopes, with the names asked for.
     pub fn beyond(&self, workspace: &Workspace) -> Vec<(Scope, &str)> {
         let asked = [(Scope::Team, &self.team, &workspace.team), (Scope::Org, &self.org, &workspace.org)];
@@ -184,11 +184,11 @@ mod tests {
             team: team.map(Into::into),
             ..Workspace::of_root("/home/me/project", Timestamp::UNIX_EPOCH)
         };
-        let proposed = Proposed { team: Some("web".into()), org: None };
+        let proposed = ProposedScopes { team: Some("web".into()), org: None };
         assert_eq!(proposed.beyond(&workspace(None)), [(Scope::Team, "web")]);
         assert_eq!(proposed.beyond(&workspace(Some("other"))), [(Scope::Team, "web")]);
         assert_eq!(proposed.beyond(&workspace(Some("web"))), []);
-        assert_eq!(Proposed::default().beyond(&workspace(Some("web"))), []);
+        assert_eq!(ProposedScopes::default().beyond(&workspace(Some("web"))), []);
     }
 
     #[test]

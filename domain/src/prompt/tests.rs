@@ -90,9 +90,9 @@ fn a_prompt_over_its_budget_keeps_head_and_tail_of_each_long_text_and_every_shor
     assert_eq!(prompt.input.matches("[content truncated]").count(), 2);
     let cut = prompt.cut.unwrap();
     let whole = tokens::estimate(&whole(Template::Refine, &values));
-    assert_eq!(cut, Cut { from_tokens: whole, to_tokens: tokens::estimate(&prompt.input) });
+    assert_eq!(cut, Truncation { from_tokens: whole, to_tokens: tokens::estimate(&prompt.input) });
     prompt.cut_before(10);
-    assert_eq!(prompt.cut.unwrap(), Cut { from_tokens: whole + 10, ..cut });
+    assert_eq!(prompt.cut.unwrap(), Truncation { from_tokens: whole + 10, ..cut });
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub struct RankedList {
 
 /// What one list says about a memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Listed {
+pub struct ListEntry {
     /// Its place in the list, from 1; equal scores go by id.
     pub rank: usize,
     /// A cosine, negative ones count 0, or BM25, which is unbounded.
@@ -50,9 +50,9 @@ pub struct Fused {
     /// `Σ share·relative` of the lists that it is in.
     pub similarity: f64,
     /// By the largest cosine of its passages. None when it is not in the vector list.
-    pub vector: Option<Listed>,
+    pub vector: Option<ListEntry>,
     /// None when it is not in the text list.
-    pub text: Option<Listed>,
+    pub text: Option<ListEntry>,
 }
 
 impl Fused {
@@ -111,14 +111,14 @@ fn best_scores(list: &RankedList) -> BestScores {
 }
 
 impl BestScores {
-    fn listed(&self, good: f64, share: f64) -> impl Iterator<Item = (MemoryId, Listed)> {
+    fn listed(&self, good: f64, share: f64) -> impl Iterator<Item = (MemoryId, ListEntry)> {
         let top = self.scores.first().map_or(good, |(_, best)| best.max(good));
         let worst = self.scores.last().filter(|_| self.truncated);
         let floor = worst.map_or(0.0, |(_, worst)| worst.min(good));
         let span = (top - floor).max(f64::EPSILON);
         (1..).zip(&self.scores).map(move |(rank, (id, score))| {
             let relative = (score - floor).max(0.0) / span;
-            (*id, Listed { rank, score: *score, relative, share })
+            (*id, ListEntry { rank, score: *score, relative, share })
         })
     }
 

@@ -49,13 +49,13 @@ impl Recalled {
 
 /// The memories in a prompt, each list best first, and those that were found and left out.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Injection {
+pub struct PromptMemories {
     pub strategies: Vec<Recalled>,
     pub warnings: Vec<Recalled>,
     pub left_out: Vec<(Recalled, LeftOut)>,
 }
 
-impl Injection {
+impl PromptMemories {
     pub const MAX_STRATEGIES: usize = 3;
     pub const MAX_WARNINGS: usize = 2;
     /// Of the whole text with its fence.
@@ -67,38 +67,38 @@ impl Injection {
     /// for come before all others; the best strategy that there is room for names the trace. A warning names none, wherever
     /// it ranks: it would keep out what is known to work.
     pub fn choose(mut recalled: Vec<Recalled>, floor: f64, task: &str) -> Self {
-        let mut injection = Self::default();
+        let mut chosen = Self::default();
         let mut best: Option<Option<TraceId>> = None;
         recalled.sort_by_key(|entry| !entry.is_of_the_very_error());
         // What is outdated comes last, the newest first: it has a place only where what outdates it has none.
         recalled.sort_by_key(|entry| entry.outdated_by.map(|_| Reverse(entry.memory.said_at())));
         for entry in recalled {
-            if entry.outdated_by.is_some_and(|newer| injection.speaks_for(newer)) {
-                injection.left_out.push((entry, LeftOut::Outdated));
+            if entry.outdated_by.is_some_and(|newer| chosen.speaks_for(newer)) {
+                chosen.left_out.push((entry, LeftOut::Outdated));
                 continue;
             }
             let (trace, warns) = (entry.memory.trace_id, entry.memory.is_warning());
             if entry.relevance < floor {
-                injection.left_out.push((entry, LeftOut::BelowFloor));
+                chosen.left_out.push((entry, LeftOut::BelowFloor));
                 continue;
             }
             let belongs = warns || best.is_none_or(|best| trace.is_some() && trace == best);
             let room = if warns { Self::MAX_WARNINGS } else { Self::MAX_STRATEGIES };
             if !belongs {
-                injection.left_out.push((entry, LeftOut::NotOfBestTrace));
-            } else if injection.list(warns).len() == room {
-                injection.left_out.push((entry, LeftOut::NoRoom));
+                chosen.left_out.push((entry, LeftOut::NotOfBestTrace));
+            } else if chosen.list(warns).len() == room {
+                chosen.left_out.push((entry, LeftOut::NoRoom));
             } else {
-                injection.list(warns).push(entry);
-                if !tokens::fits(&injection.text(task), Self::MAX_TOKENS) {
-                    let too_long = injection.list(warns).pop();
-                    injection.left_out.extend(too_long.map(|entry| (entry, LeftOut::OverTokens)));
+                chosen.list(warns).push(entry);
+                if !tokens::fits(&chosen.text(task), Self::MAX_TOKENS) {
+                    let too_long = chosen.list(warns).pop();
+                    chosen.left_out.extend(too_long.map(|entry| (entry, LeftOut::OverTokens)));
                 } else if !warns {
                     best.get_or_insert(trace);
                 }
             }
         }
-        injection
+        chosen
     }
 
     /// Where the prompt that they were chosen for has no room for them.

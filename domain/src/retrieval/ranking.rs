@@ -45,7 +45,7 @@ pub enum Cut {
 
 /// Where warnings of the very error that is asked for stand, when others score better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room {
+pub enum WarningPlacement {
     /// The best of them has the last place of the answer, where its score gives it none.
     Within,
     /// So many of them come beside the answer.
@@ -193,13 +193,13 @@ impl Ranking {
     }
 
     /// Keeps the first `n` and, of the rest, warnings of the very `error` as far as they have room.
-    pub fn shorten(&mut self, n: usize, error: Option<&Signature>, room: Room) {
+    pub fn shorten(&mut self, n: usize, error: Option<&Signature>, room: WarningPlacement) {
         let warns = |entry: &Ranked| error.is_some_and(|error| entry.warns_of(error));
         let told = self.kept().take(n).any(warns);
         let (n_first, mut left) = match room {
-            Room::Beside(more) => (n, more),
-            Room::Within if !told && n > 0 && self.kept().any(warns) => (n - 1, 1),
-            Room::Within => (n, 0),
+            WarningPlacement::Beside(more) => (n, more),
+            WarningPlacement::Within if !told && n > 0 && self.kept().any(warns) => (n - 1, 1),
+            WarningPlacement::Within => (n, 0),
         };
         for entry in self.kept_mut().skip(n_first) {
             if left > 0 && warns(entry) {

@@ -337,7 +337,7 @@ pub struct OpenLink {
 
 /// One page of memories, newest first within it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Listed {
+pub struct MemoryPage {
     pub memories: Vec<MemoryView>,
     /// Where the next page begins; absent on the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use crate::evidence::confidence::{Evidence, confidence, days_between};
 use crate::memory::label::label_key;
 use crate::memory::signature::Signature;
 use crate::memory::{Facts, MemoryOutcome, Scope};
-use crate::retrieval::fusion::{Fused, Listed};
+use crate::retrieval::fusion::{Fused, ListEntry};
 use crate::retrieval::relevance::Features;
 
 /// Weights of the components; all at least 0, their sum above 0. They need not add up to 1.
@@ -219,8 +219,8 @@ pub fn score(profile: &Profile, asked: &QueryContext, facts: &Facts, evidence: &
 
 fn lists(fused: &Fused) -> Vec<ListPart> {
     let named = [("vector", fused.vector), ("text", fused.text)];
-    let part = |(name, listed): (&str, Option<Listed>)| {
-        let Listed { rank, relative, share, .. } = listed?;
+    let part = |(name, listed): (&str, Option<ListEntry>)| {
+        let ListEntry { rank, relative, share, .. } = listed?;
         Some(ListPart { name: name.into(), rank, relative, share })
     };
     named.into_iter().filter_map(part).collect()

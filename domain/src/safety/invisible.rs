@@ -10,11 +10,11 @@ mod terminal;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use classes::Class;
+use classes::CharacterClass;
 
 /// A text in which every character can be seen, or is needed by one that can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Visible<'a> {
+pub struct VisibleText<'a> {
     /// It is borrowed where nothing had to be dropped.
     pub text: Cow<'a, str>,
     /// How many characters were dropped. A line end of another system that became `\n` counts as one.
@@ -22,9 +22,9 @@ pub struct Visible<'a> {
 }
 
 /// Drops the characters that carry nothing. Doing so again changes nothing, and the time grows linearly with the text.
-pub fn drop_invisible(text: &str) -> Visible<'_> {
+pub fn drop_invisible(text: &str) -> VisibleText<'_> {
     if !may_have_invisible(text) {
-        return Visible { text: Cow::Borrowed(text), dropped: 0 };
+        return VisibleText { text: Cow::Borrowed(text), dropped: 0 };
     }
     let mut out = String::with_capacity(text.len());
     let mut dropped: u32 = 0;
@@ -40,18 +40,18 @@ pub fn drop_invisible(text: &str) -> Visible<'_> {
         }
     }
     if dropped == 0 {
-        return Visible { text: Cow::Borrowed(text), dropped };
+        return VisibleText { text: Cow::Borrowed(text), dropped };
     }
-    Visible { text: Cow::Owned(out), dropped }
+    VisibleText { text: Cow::Owned(out), dropped }
 }
 
 /// How many bytes at the beginning of a text nobody sees, whatever stands beside them: one character, or a sequence that a
 /// terminal takes.
 pub(crate) fn unseen(text: &str) -> Option<usize> {
     let c = text.chars().next()?;
-    match Class::of(c) {
-        Class::Nothing => Some(c.len_utf8()),
-        Class::Escape => Some(terminal::sequence(text).unwrap_or(c.len_utf8())),
+    match CharacterClass::of(c) {
+        CharacterClass::Nothing => Some(c.len_utf8()),
+        CharacterClass::Escape => Some(terminal::sequence(text).unwrap_or(c.len_utf8())),
         _ => None,
     }
 }
@@ -87,7 +87,7 @@ fn escaped(text: &str, write: impl Fn(&mut String, char)) -> Cow<'_, str> {
         changed = true;
         // Of an escape sequence only its controls are invisible; the rest is shown as it is.
         for c in part.chars() {
-            if Class::of(c) == Class::Seen { out.push(c) } else { write(&mut out, c) }
+            if CharacterClass::of(c) == CharacterClass::Seen { out.push(c) } else { write(&mut out, c) }
         }
     }
     if changed { Cow::Owned(out) } else { Cow::Borrowed(text) }
@@ -97,7 +97,7 @@ fn escaped(text: &str, write: impl Fn(&mut String, char)) -> Cow<'_, str> {
 fn may_have_invisible(text: &str) -> bool {
     // Plain ASCII, by far the most frequent text, is looked through byte by byte.
     let plain = |byte: u8| (b' '..=b'~').contains(&byte) || byte == b'\n' || byte == b'\t';
-    !text.bytes().all(plain) && text.chars().any(|c| Class::of(c) != Class::Seen)
+    !text.bytes().all(plain) && text.chars().any(|c| CharacterClass::of(c) != CharacterClass::Seen)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,22 +133,22 @@ impl<'a> Parts<'a> {
 
     /// The fate of what the text begins with, and how many bytes that is.
     fn first(&self) -> (usize, Fate) {
-        let seen = self.rest.find(|c| Class::of(c) != Class::Seen).unwrap_or(self.rest.len());
+        let seen = self.rest.find(|c| CharacterClass::of(c) != CharacterClass::Seen).unwrap_or(self.rest.len());
         if seen > 0 {
             return (seen, Fate::Kept);
         }
         let Some(c) = self.rest.chars().next() else { return (0, Fate::Dropped) };
         let after = &self.rest[c.len_utf8()..];
         let kept_if = |kept: bool| if kept { Fate::Kept } else { Fate::Dropped };
-        let fate = match Class::of(c) {
-            Class::Escape => return (terminal::sequence(self.rest).unwrap_or(c.len_utf8()), Fate::Dropped),
-            Class::CarriageReturn => match self.next_after(after) {
+        let fate = match CharacterClass::of(c) {
+            CharacterClass::Escape => return (terminal::sequence(self.rest).unwrap_or(c.len_utf8()), Fate::Dropped),
+            CharacterClass::CarriageReturn => match self.next_after(after) {
                 Some('\n') => Fate::Kept,
                 Some('\r') => Fate::Dropped,
                 _ => Fate::LineEnd,
             },
-            Class::LineEnd => Fate::LineEnd,
-            Class::Flag => match classes::flag_of_a_country(self.rest) {
+            CharacterClass::LineEnd => Fate::LineEnd,
+            CharacterClass::Flag => match classes::flag_of_a_country(self.rest) {
                 Some(bytes) => return (bytes, Fate::Kept),
                 None => return (c.len_utf8(), Fate::Kept),
             },
@@ -170,7 +170,9 @@ impl<'a> Iterator for Parts<'a> {
         self.rest = rest;
         match fate {
             Fate::Kept => self.before = part.chars().next_back(),
-            _ if self.escapes => self.before = part.chars().next_back().filter(|c| Class::of(*c) == Class::Seen),
+            _ if self.escapes => {
+                self.before = part.chars().next_back().filter(|c| CharacterClass::of(*c) == CharacterClass::Seen)
+            }
             Fate::LineEnd => self.before = Some('\n'),
             Fate::Dropped => {}
         }
@@ -185,9 +187,9 @@ const LOOKED_AT: usize = 64;
 fn next_that_stays(mut text: &str) -> Option<char> {
     for _ in 0..LOOKED_AT {
         let c = text.chars().next()?;
-        match Class::of(c) {
-            Class::Nothing => text = &text[c.len_utf8()..],
-            Class::Escape => text = &text[terminal::sequence(text).unwrap_or(c.len_utf8())..],
+        match CharacterClass::of(c) {
+            CharacterClass::Nothing => text = &text[c.len_utf8()..],
+            CharacterClass::Escape => text = &text[terminal::sequence(text).unwrap_or(c.len_utf8())..],
             _ => return Some(c),
         }
     }

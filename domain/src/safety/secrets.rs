@@ -36,7 +36,7 @@ pub const MARKER: &str = "[REDACTED:";
 /// A text without its secrets, and without the characters that nobody sees: one of those within a key hides the key from
 /// every rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scrubbed<'a> {
+pub struct ScrubbedText<'a> {
     /// Borrowed when there was nothing to replace or to drop.
     pub text: Cow<'a, str>,
     /// How many replacements were made now; markers that were there before do not count.
@@ -61,17 +61,17 @@ pub fn redact_contacts_too() {
 }
 
 /// Drops what nobody sees and replaces every secret. Time grows linearly with the length of the text, whatever it says.
-pub fn scrub(text: &str) -> Scrubbed<'_> {
+pub fn scrub(text: &str) -> ScrubbedText<'_> {
     let visible = drop_invisible(text);
-    Scrubbed { dropped_characters: visible.dropped, ..redacted(visible.text, CONTACTS.get().is_some()) }
+    ScrubbedText { dropped_characters: visible.dropped, ..redacted(visible.text, CONTACTS.get().is_some()) }
 }
 
 /// Replaces every secret and leaves all else as it is: for text with colours of our own.
-pub fn redact(text: &str) -> Scrubbed<'_> {
+pub fn redact(text: &str) -> ScrubbedText<'_> {
     redacted(Cow::Borrowed(text), CONTACTS.get().is_some())
 }
 
-fn redacted(text: Cow<'_, str>, contacts_too: bool) -> Scrubbed<'_> {
+fn redacted(text: Cow<'_, str>, contacts_too: bool) -> ScrubbedText<'_> {
     let mut reading = Reading::of(text);
     for _ in 0..TIMES {
         let before = reading.redactions;
@@ -84,7 +84,7 @@ fn redacted(text: Cow<'_, str>, contacts_too: bool) -> Scrubbed<'_> {
         }
     }
     let Reading { text, redactions, kinds, .. } = reading;
-    Scrubbed { text, redactions, dropped_characters: 0, kinds }
+    ScrubbedText { text, redactions, dropped_characters: 0, kinds }
 }
 
 /// A text on its way to being without secrets.

@@ -26,19 +26,19 @@ use crate::memory::trace::{Action, Step, Trace};
 use crate::memory::workspace::WorkspaceId;
 use crate::prompt::Purpose;
 use crate::prompt::{self, Prompt, Prompts, Template};
-use crate::retrieval::prompt_memories::Injection;
+use crate::retrieval::prompt_memories::PromptMemories;
 use crate::solve::answer::{Answer, FinishReason, Judgement};
 use crate::solve::matts::select;
 use crate::solve::task::{Progress, SolveReport, SolveTask, SolveUsage};
 
 use budget::reduce_attempts;
-pub use call::{Call, CallFailure};
+pub use call::{CallFailure, ModelCall};
 use call::{draft_of, failure_of, no_answer};
-pub use conclude::{Conclusion, Failure, Keep};
+pub use conclude::{Conclusion, RunFailure, RunRecord};
 
 /// The bounds of one run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
+pub struct RunLimits {
     /// Drafting counts as the first, so there are at most `max_iterations − 1` refinements. 1..=10.
     pub max_iterations: u32,
     /// A score at which a solution is good enough, in 0..1.
@@ -49,12 +49,12 @@ pub struct Limits {
     pub total_token_budget: u64,
 }
 
-impl Limits {
+impl RunLimits {
     /// Below this many tokens, the comparison of eight attempts would not show each of them with its head and its tail.
     pub const LEAST_PROMPT_TOKENS: usize = 1_500;
 }
 
-impl Default for Limits {
+impl Default for RunLimits {
     fn default() -> Self {
         Self { max_iterations: 3, success_threshold: 0.8, prompt_token_budget: 32_000, total_token_budget: 200_000 }
     }
@@ -62,7 +62,7 @@ impl Default for Limits {
 
 /// What a run is about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Job {
+pub struct RunSpec {
     pub task: SolveTask,
     pub trace_id: TraceId,
     /// The trace that the same session left before.
@@ -84,7 +84,7 @@ pub enum Effect {
     /// Find what was learned that fits the task; answer with [`Input::Recalled`].
     Recall,
     /// Make a model call; answer with [`Input::Answered`].
-    Call(Call),
+    Call(ModelCall),
     /// Check the chosen solution; answer with [`Input::Verified`].
     Verify { solution: String },
     /// The run is over: stop what still runs, store what is to be stored, reply.
@@ -95,7 +95,7 @@ pub enum Effect {
 pub enum Input {
     /// No injection where nothing could be searched. `notes` say what was degraded, each starting with an error code.
     Recalled {
-        injection: Option<Injection>,
+        prompt_memories: Option<PromptMemories>,
         notes: Vec<String>,
     },
     Answered {
@@ -144,10 +144,10 @@ struct Scored {
 /// One run, from the task to its conclusion.
 #[derive(Debug)]
 pub struct AgentLoop {
-    job: Job,
-    limits: Limits,
+    spec: RunSpec,
+    limits: RunLimits,
     phase: Phase,
-    injection: Injection,
+    prompt_memories: PromptMemories,
     memories: String,
     /// The same for every attempt.
     think_prompt: Option<Prompt>,
@@ -175,19 +175,19 @@ pub struct AgentLoop {
 }
 
 impl AgentLoop {
-    pub fn start(mut job: Job, limits: Limits, now: Timestamp) -> (Self, Vec<Effect>) {
+    pub fn start(mut spec: RunSpec, limits: RunLimits, now: Timestamp) -> (Self, Vec<Effect>) {
         let empty =
             Attempt { started: None, ended: None, solution: None, score: None, feedback: String::new(), error: None };
-        let warnings = reduce_attempts(&mut job.task, &limits).into_iter().collect();
-        let k = job.task.k;
-        let total = 2 * k + 2 * limits.max_iterations.saturating_sub(1) + 1 + u32::from(job.task.store_result);
+        let warnings = reduce_attempts(&mut spec.task, &limits).into_iter().collect();
+        let k = spec.task.k;
+        let total = 2 * k + 2 * limits.max_iterations.saturating_sub(1) + 1 + u32::from(spec.task.store_result);
         let mut run = Self {
             attempts: vec![empty; k as usize],
             progress: Progress { completed: 0, total },
-            job,
+            spec,
             limits,
             phase: Phase::Recalling,
-            injection: Injection::default(),
+            prompt_memories: PromptMemories::default(),
             memories: String::new(),
             think_prompt: None,
             selected: 0,
@@ -207,7 +207,7 @@ impl AgentLoop {
             trajectory: Vec::new(),
             started: now,
         };
-        let effects = if run.job.task.use_memory { vec![Effect::Recall] } else { run.draft(now) };
+        let effects = if run.spec.task.use_memory { vec![Effect::Recall] } else { run.draft(now) };
         (run, effects)
     }
 
@@ -221,13 +221,13 @@ impl AgentLoop {
             return Vec::new();
         }
         match input {
-            Input::Recalled { injection, notes } if self.phase == Phase::Recalling => {
-                if injection.as_ref().is_some_and(Injection::is_empty) {
+            Input::Recalled { prompt_memories, notes } if self.phase == Phase::Recalling => {
+                if prompt_memories.as_ref().is_some_and(PromptMemories::is_empty) {
                     self.notes.push("nothing_relevant: no memory is relevant enough to be put into the prompts".into());
                 }
-                self.injection = injection.unwrap_or_default();
+                self.prompt_memories = prompt_memories.unwrap_or_default();
                 self.warnings.extend(notes);
-                self.step(Action::Recall, None, now).content = Some(ids(&self.injection.ids()));
+                self.step(Action::Recall, None, now).content = Some(ids(&self.prompt_memories.ids()));
                 self.draft(now)
             }
             Input::Recalled { .. } => Vec::new(),
@@ -240,7 +240,7 @@ impl AgentLoop {
             Input::Verified(result) if self.phase == Phase::Verifying => self.verified(result, now),
             Input::Verified(_) => Vec::new(),
             Input::DeadlinePassed => self.cut_short(now),
-            Input::Cancelled => self.fail(Failure::Cancelled, now),
+            Input::Cancelled => self.fail(RunFailure::Cancelled, now),
         }
     }
 
@@ -257,7 +257,7 @@ impl AgentLoop {
         // Calls end with the run, so these and `DeadlinePassed` or `Cancelled` come together, in either order.
         match result.as_ref().map_err(|failure| failure.code) {
             Err("deadline_exceeded") => return self.cut_short(now),
-            Err("cancelled") => return self.fail(Failure::Cancelled, now),
+            Err("cancelled") => return self.fail(RunFailure::Cancelled, now),
             _ => {}
         }
         let index = attempt.map_or(0, |number| number as usize - 1);
@@ -272,7 +272,7 @@ impl AgentLoop {
         };
         let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
         if used > limit && self.phase != Phase::Concluded {
-            return self.fail(Failure::Budget { used, limit }, now);
+            return self.fail(RunFailure::Budget { used, limit }, now);
         }
         effects
     }
@@ -281,8 +281,8 @@ impl AgentLoop {
 
     fn draft(&mut self, now: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Drafting;
-        self.memories = self.injection.text(&self.job.task.task);
-        match self.job.task.mode {
+        self.memories = self.prompt_memories.text(&self.spec.task.task);
+        match self.spec.task.mode {
             MattsMode::Parallel => (0..self.attempts.len()).map(|index| self.think(index, now)).collect(),
             MattsMode::Sequential => vec![self.think(0, now)],
         }
@@ -291,7 +291,7 @@ impl AgentLoop {
     fn think(&mut self, index: usize, now: Timestamp) -> Effect {
         self.attempts[index].started = Some(now);
         if let Some(prompt) = self.think_prompt.clone() {
-            return Effect::Call(Call { purpose: Purpose::Think, attempt: Some(index as u32 + 1), prompt });
+            return Effect::Call(ModelCall { purpose: Purpose::Think, attempt: Some(index as u32 + 1), prompt });
         }
         let memories = std::mem::take(&mut self.memories);
         let effect = self.call(Template::Think, Some(index), &[("memories", &memories)]);
@@ -307,9 +307,9 @@ impl AgentLoop {
 
     /// What no draft was shown was not used: the report says so, and nothing is concluded about it.
     fn leave_memories_out(&mut self) {
-        if !self.injection.is_empty() {
-            self.injection.leave_all_out();
-            self.memories = self.injection.text(&self.job.task.task);
+        if !self.prompt_memories.is_empty() {
+            self.prompt_memories.leave_all_out();
+            self.memories = self.prompt_memories.text(&self.spec.task.task);
             self.notes.push("memories_left_out: beside this task the prompts have no room for memories".into());
         }
     }
@@ -359,7 +359,7 @@ impl AgentLoop {
             return Vec::new();
         }
         if !self.take_best_attempt() {
-            return self.fail(Failure::AllDraftsFailed(self.why_no_draft()), now);
+            return self.fail(RunFailure::AllDraftsFailed(self.why_no_draft()), now);
         }
         self.early_exit = self.good_enough() && self.limits.max_iterations > 1;
         self.refine_or_judge(now)
@@ -396,7 +396,7 @@ impl AgentLoop {
     }
 
     fn refine_or_judge(&mut self, now: Timestamp) -> Vec<Effect> {
-        let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
+        let Some(best) = self.best.clone() else { return self.fail(RunFailure::AllDraftsFailed(no_answer()), now) };
         let is_last = self.iteration >= self.limits.max_iterations;
         if best.score.is_none() || self.good_enough() || self.loop_detected || is_last || !self.may_refine() {
             return self.verify_or_judge(now);
@@ -457,13 +457,13 @@ impl AgentLoop {
 
     fn call(&mut self, template: Template, attempt: Option<usize>, values: &[(&str, &str)]) -> Effect {
         let mut values = values.to_vec();
-        values.push(("task", &self.job.task.task));
-        let prompt = prompt::render(&self.job.prompts, template, &values, self.limits.prompt_token_budget);
+        values.push(("task", &self.spec.task.task));
+        let prompt = prompt::render(&self.spec.prompts, template, &values, self.limits.prompt_token_budget);
         let purpose = template.purpose();
         if prompt.cut.is_some() {
             self.note_truncated(format!("a {} prompt was over its budget", purpose.as_str()));
         }
-        Effect::Call(Call { purpose, attempt: attempt.map(|index| index as u32 + 1), prompt })
+        Effect::Call(ModelCall { purpose, attempt: attempt.map(|index| index as u32 + 1), prompt })
     }
 
     /// What was cut is said once for each purpose.

@@ -8,7 +8,7 @@ use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::observation::Observed;
 use crate::memory::trace::MattsMode;
 use crate::memory::trace::{Outcome, VerdictSource};
-use crate::retrieval::prompt_memories::{Injection, LeftOut};
+use crate::retrieval::prompt_memories::{LeftOut, PromptMemories};
 use crate::retrieval::recalled::Recalled;
 
 /// A task and how to work on it.
@@ -49,14 +49,14 @@ pub struct UsedMemory {
 }
 
 impl UsedMemory {
-    pub fn of(injection: &Injection) -> Vec<Self> {
+    pub fn of(memories: &PromptMemories) -> Vec<Self> {
         let view = |entry: &Recalled| Self {
             id: entry.memory.id,
             title: entry.memory.title.clone(),
             warning: entry.memory.is_warning(),
             composite_score: entry.score.composite,
         };
-        injection.iter().map(view).collect()
+        memories.iter().map(view).collect()
     }
 }
 
@@ -72,7 +72,7 @@ pub struct LeftOutMemory {
 }
 
 impl LeftOutMemory {
-    pub fn of(injection: &Injection) -> Vec<Self> {
+    pub fn of(memories: &PromptMemories) -> Vec<Self> {
         let view = |(entry, reason): &(Recalled, LeftOut)| Self {
             id: entry.memory.id,
             title: entry.memory.title.clone(),
@@ -80,7 +80,7 @@ impl LeftOutMemory {
             composite_score: entry.score.composite,
             reason: *reason,
         };
-        injection.left_out.iter().map(view).collect()
+        memories.left_out.iter().map(view).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// When the circuit opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct BreakerLimits {
     /// How many of the last calls are looked at; at least 1.
     pub window: usize,
     /// Calls that ended longer ago than this are not looked at.
@@ -18,7 +18,7 @@ pub struct Limits {
     pub longest_pause: Duration,
 }
 
-impl Default for Limits {
+impl Default for BreakerLimits {
     /// 29 of 32 are nine in ten: a provider that answers now and then is left to retries. Five minutes are more than two
     /// rounds of calls that hang until their timeout.
     fn default() -> Self {
@@ -34,7 +34,7 @@ impl Default for Limits {
 
 /// How a call that was let through ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum CallEnding {
     /// The provider answered, whatever it said.
     Answered,
     /// The provider is in trouble.
@@ -91,14 +91,14 @@ enum State {
 /// Times are since any fixed start, never decreasing.
 #[derive(Debug, Clone)]
 pub struct Circuit {
-    limits: Limits,
+    limits: BreakerLimits,
     state: State,
     /// Counts changes of state and probes: a call of an earlier one tells nothing about this one.
     era: u64,
 }
 
 impl Circuit {
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: BreakerLimits) -> Self {
         Self { limits, state: State::Closed { recent: VecDeque::new() }, era: 0 }
     }
 
@@ -133,30 +133,30 @@ impl Circuit {
     }
 
     /// To be told of every call that was let through, once. After a change those who wait ask again.
-    pub fn ended(&mut self, ticket: Ticket, ending: Ending, now: Duration) -> Option<Change> {
+    pub fn ended(&mut self, ticket: Ticket, ending: CallEnding, now: Duration) -> Option<Change> {
         if ticket.era != self.era {
             return None;
         }
         match (&mut self.state, ending) {
-            (State::Closed { .. }, Ending::Unknown) | (State::Open { .. }, _) => None,
+            (State::Closed { .. }, CallEnding::Unknown) | (State::Open { .. }, _) => None,
             (State::Closed { recent }, ending) => {
-                recent.push_back((now, ending == Ending::Failed));
-                let Limits { window, max_age, .. } = self.limits;
+                recent.push_back((now, ending == CallEnding::Failed));
+                let BreakerLimits { window, max_age, .. } = self.limits;
                 while recent.len() > window || recent.front().is_some_and(|(at, _)| now.saturating_sub(*at) > max_age) {
                     recent.pop_front();
                 }
                 let failures = recent.iter().filter(|(_, failed)| *failed).count();
                 (failures >= self.limits.failures).then(|| self.open(self.limits.first_pause, now))
             }
-            (State::HalfOpen { probing, .. }, Ending::Unknown) => {
+            (State::HalfOpen { probing, .. }, CallEnding::Unknown) => {
                 *probing = false;
                 Some(Change::ProbeWanted)
             }
-            (State::HalfOpen { pause, .. }, Ending::Failed) => {
+            (State::HalfOpen { pause, .. }, CallEnding::Failed) => {
                 let longer = pause.saturating_mul(2).min(self.limits.longest_pause);
                 Some(self.open(longer, now))
             }
-            (State::HalfOpen { .. }, Ending::Answered) => {
+            (State::HalfOpen { .. }, CallEnding::Answered) => {
                 self.era += 1;
                 self.state = State::Closed { recent: VecDeque::new() };
                 Some(Change::Closed)

@@ -15,7 +15,7 @@ pub enum Restart {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
+pub enum ActorExit {
     Normal,
     /// A panic, an error, a kill, or a start that failed.
     Failed,
@@ -23,7 +23,7 @@ pub enum Exit {
 
 /// How often and how fast children are started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct RestartLimits {
     /// More restarts than this within the window, over all children, and the supervisor gives up.
     pub max_restarts: usize,
     pub window: Duration,
@@ -32,7 +32,7 @@ pub struct Limits {
     pub max_delay: Duration,
 }
 
-impl Default for Limits {
+impl Default for RestartLimits {
     fn default() -> Self {
         Self {
             max_restarts: 5,
@@ -55,21 +55,21 @@ pub enum Decision {
 
 /// The memory of one supervisor: which child was restarted when. Times are since any fixed start, never decreasing.
 #[derive(Debug, Clone)]
-pub struct History {
-    limits: Limits,
+pub struct RestartHistory {
+    limits: RestartLimits,
     restarts: VecDeque<(Duration, usize)>,
 }
 
-impl History {
-    pub fn new(limits: Limits) -> Self {
+impl RestartHistory {
+    pub fn new(limits: RestartLimits) -> Self {
         Self { limits, restarts: VecDeque::new() }
     }
 
     /// `child` is any number that names the child within this supervisor.
-    pub fn on_exit(&mut self, child: usize, restart: Restart, exit: Exit, now: Duration) -> Decision {
+    pub fn on_exit(&mut self, child: usize, restart: Restart, exit: ActorExit, now: Duration) -> Decision {
         let again = match restart {
             Restart::Permanent => true,
-            Restart::Transient => exit == Exit::Failed,
+            Restart::Transient => exit == ActorExit::Failed,
             Restart::Temporary => false,
         };
         if !again {
@@ -97,10 +97,10 @@ mod tests {
 
     #[test]
     fn delays_double_for_the_same_child_and_stop_at_the_maximum() {
-        let limits = Limits { max_restarts: 6, max_delay: MS(50), ..Limits::default() };
-        let mut history = History::new(limits);
+        let limits = RestartLimits { max_restarts: 6, max_delay: MS(50), ..RestartLimits::default() };
+        let mut history = RestartHistory::new(limits);
         let delays: Vec<Decision> =
-            (0..7).map(|n| history.on_exit(0, Restart::Permanent, Exit::Failed, MS(n * 100))).collect();
+            (0..7).map(|n| history.on_exit(0, Restart::Permanent, ActorExit::Failed, MS(n * 100))).collect();
         let expected = [10, 20, 40, 50, 50, 50].map(|ms| Decision::After(MS(ms)));
         assert_eq!(delays[..6], expected);
         assert_eq!(delays[6], Decision::Escalate);
@@ -108,38 +108,38 @@ mod tests {
 
     #[test]
     fn another_child_starts_with_the_first_delay_but_shares_the_limit() {
-        let mut history = History::new(Limits { max_restarts: 2, ..Limits::default() });
-        assert_eq!(history.on_exit(0, Restart::Permanent, Exit::Failed, MS(0)), Decision::After(MS(10)));
-        assert_eq!(history.on_exit(1, Restart::Permanent, Exit::Failed, MS(1)), Decision::After(MS(10)));
-        assert_eq!(history.on_exit(2, Restart::Permanent, Exit::Failed, MS(2)), Decision::Escalate);
+        let mut history = RestartHistory::new(RestartLimits { max_restarts: 2, ..RestartLimits::default() });
+        assert_eq!(history.on_exit(0, Restart::Permanent, ActorExit::Failed, MS(0)), Decision::After(MS(10)));
+        assert_eq!(history.on_exit(1, Restart::Permanent, ActorExit::Failed, MS(1)), Decision::After(MS(10)));
+        assert_eq!(history.on_exit(2, Restart::Permanent, ActorExit::Failed, MS(2)), Decision::Escalate);
     }
 
     #[test]
     fn what_happened_before_the_window_is_forgotten() {
-        let mut history = History::new(Limits { max_restarts: 1, ..Limits::default() });
-        assert_eq!(history.on_exit(0, Restart::Permanent, Exit::Failed, MS(0)), Decision::After(MS(10)));
-        assert_eq!(history.on_exit(0, Restart::Permanent, Exit::Failed, MS(30_001)), Decision::After(MS(10)));
+        let mut history = RestartHistory::new(RestartLimits { max_restarts: 1, ..RestartLimits::default() });
+        assert_eq!(history.on_exit(0, Restart::Permanent, ActorExit::Failed, MS(0)), Decision::After(MS(10)));
+        assert_eq!(history.on_exit(0, Restart::Permanent, ActorExit::Failed, MS(30_001)), Decision::After(MS(10)));
     }
 
     #[test]
     fn only_permanent_children_come_back_after_a_normal_end_and_temporary_ones_never() {
-        let mut history = History::new(Limits::default());
-        assert_eq!(history.on_exit(0, Restart::Transient, Exit::Normal, MS(0)), Decision::Leave);
-        assert_eq!(history.on_exit(0, Restart::Temporary, Exit::Failed, MS(0)), Decision::Leave);
-        assert!(matches!(history.on_exit(0, Restart::Transient, Exit::Failed, MS(0)), Decision::After(_)));
-        assert!(matches!(history.on_exit(0, Restart::Permanent, Exit::Normal, MS(0)), Decision::After(_)));
+        let mut history = RestartHistory::new(RestartLimits::default());
+        assert_eq!(history.on_exit(0, Restart::Transient, ActorExit::Normal, MS(0)), Decision::Leave);
+        assert_eq!(history.on_exit(0, Restart::Temporary, ActorExit::Failed, MS(0)), Decision::Leave);
+        assert!(matches!(history.on_exit(0, Restart::Transient, ActorExit::Failed, MS(0)), Decision::After(_)));
+        assert!(matches!(history.on_exit(0, Restart::Permanent, ActorExit::Normal, MS(0)), Decision::After(_)));
     }
 
     proptest! {
         #[test]
         fn never_more_restarts_in_a_window_than_allowed(exits in prop::collection::vec((0usize..4, 0u64..10_000), 1..60)) {
-            let limits = Limits::default();
-            let mut history = History::new(limits);
+            let limits = RestartLimits::default();
+            let mut history = RestartHistory::new(limits);
             let mut now = Duration::ZERO;
             let mut restarts: Vec<Duration> = Vec::new();
             for (child, step) in exits {
                 now += MS(step);
-                match history.on_exit(child, Restart::Permanent, Exit::Failed, now) {
+                match history.on_exit(child, Restart::Permanent, ActorExit::Failed, now) {
                     Decision::After(delay) => {
                         prop_assert!(delay >= limits.first_delay && delay <= limits.max_delay);
                         restarts.push(now);

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 
-use self::words::Piece;
+use self::words::TextRun;
 
 /// Longer words are cut to this many characters: hashes, encoded data.
 const LONGEST_CHARS: usize = 64;
@@ -110,10 +110,10 @@ fn append(terms: &mut String, more: &str) {
 }
 
 fn each_term(text: &str, take: &mut impl FnMut(&str)) {
-    for piece in words::pieces(&noise::without(text)) {
+    for piece in words::runs(&noise::without(text)) {
         match piece {
-            Piece::Word(word) => of_word(word, take),
-            Piece::Signs(signs) => of_signs(signs, take),
+            TextRun::Word(word) => of_word(word, take),
+            TextRun::Signs(signs) => of_signs(signs, take),
         }
     }
 }

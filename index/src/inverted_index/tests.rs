@@ -39,11 +39,11 @@ fn index(passages: &[(u32, Vec<String>)]) -> InvertedIndex {
     words
 }
 
-fn asked<'a>(terms: impl IntoIterator<Item = &'a str>) -> Query {
-    Query::new(&counted(terms.into_iter().map(str::to_owned)))
+fn asked<'a>(terms: impl IntoIterator<Item = &'a str>) -> TermQuery {
+    TermQuery::new(&counted(terms.into_iter().map(str::to_owned)))
 }
 
-fn collection(indexes: &[&InvertedIndex], query: &Query) -> Collection {
+fn collection(indexes: &[&InvertedIndex], query: &TermQuery) -> Collection {
     let mut collection = Collection::default();
     indexes.iter().for_each(|words| words.count(query, &mut collection));
     collection
@@ -59,7 +59,7 @@ fn term() -> impl Strategy<Value = String> {
 }
 
 /// The score of a passage that had all the terms of the query, each as often as can be.
-fn ideal(statistics: &Collection, query: &Query) -> f64 {
+fn ideal(statistics: &Collection, query: &TermQuery) -> f64 {
     (0..query.terms.len()).map(|term| f64::from(statistics.worth(term) * (BM25.k1 + 1.0))).sum()
 }
 

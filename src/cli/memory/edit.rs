@@ -9,24 +9,24 @@ use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::evidence::promotion::{Promoted, Proposals};
 use reasoning_bank_domain::memory::Changes;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::observation::Verdict;
-use reasoning_bank_domain::retrieval::responses::{Listed, MemoryDetail, Quarantined, Replaced, Updated};
+use reasoning_bank_domain::memory::observation::Feedback;
+use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryPage, Quarantined, Replaced, Updated};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::narrowed;
 use crate::cli::args::{FeedbackArgs, ListArgs, Sure, UpdateArgs};
 use crate::cli::confirm::confirm;
 use crate::cli::failure::CommandFailure;
 use crate::cli::session::{request_deadline, rewrite_deadline};
 use crate::settings::Loaded;
+use super::narrowed;
 
 pub(in crate::cli) async fn list(
     args: ListArgs,
     loaded: &Loaded,
     system: &SystemHandle,
     deadline: Deadline,
-) -> Result<Listed, CommandFailure> {
+) -> Result<MemoryPage, CommandFailure> {
     let (conditions, made) = narrowed(args.only);
     let request = ListRequest {
         workspace: loaded.workspace.clone(),
@@ -89,7 +89,7 @@ pub(in crate::cli) async fn feedback(
         trace_id: None,
         task: None,
         commit: None,
-        verdict: Verdict { helpful: Some(args.helpful), comment: args.comment, ..Verdict::default() },
+        verdict: Feedback { helpful: Some(args.helpful), comment: args.comment, ..Feedback::default() },
         learnings: Vec::new(),
         // Every call by hand is a session of its own.
         session: Some(Uuid::now_v7().to_string()),

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write, self};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +15,14 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::evidence::genealogy::circles;
-use reasoning_bank_domain::learning::imported::LeftOut;
+use reasoning_bank_domain::evidence::genealogy::cycle_edges;
+use reasoning_bank_domain::learning::imported::UntrustedReaders;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::safety::secrets::Removed;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use self::aside::AsideEntry;
-use self::foreign::Foreign;
-use self::line::{ImportLine, ImportTarget, Raw, Taken};
-use self::outcome::NotTaken;
 use crate::cli::args::ImportArgs;
 use crate::cli::failure::CommandFailure;
 use crate::cli::maintain::upkeep;
@@ -34,6 +30,10 @@ use crate::cli::output::Output;
 use crate::cli::progress::ProgressIndicator;
 use crate::jsonl::{ItemProblem, ReadError, read_on_all_cores};
 use crate::settings::Loaded;
+use self::aside::AsideEntry;
+use self::foreign::Foreign;
+use self::line::{ImportLine, ImportTarget, Raw, Taken};
+use self::outcome::NotTaken;
 
 pub(in crate::cli) use self::outcome::{ImportCounts, Imported};
 
@@ -110,7 +110,7 @@ struct Checked {
 #[derive(Default)]
 struct ImportLinks {
     /// The memories with a source that comes from them.
-    circles: BTreeSet<(MemoryId, MemoryId)>,
+    cycle_edges: BTreeSet<(MemoryId, MemoryId)>,
     /// The memories of the file that others came from, where no other links are taken.
     inside: Option<HashSet<MemoryId>>,
 }
@@ -148,7 +148,7 @@ struct CheckedLine {
     workspaces: Vec<(WorkspaceId, ImportCounts)>,
     described: Option<Workspace>,
     memory: Option<(MemoryId, Vec<MemoryId>)>,
-    left_out: Option<(WorkspaceId, LeftOut)>,
+    left_out: Option<(WorkspaceId, UntrustedReaders)>,
     doubted: ImportCounts,
 }
 
@@ -263,7 +263,7 @@ fn check(
     let SeenLines { things, foreign, mut not_taken, sources, memories, .. } = seen;
     let inside =
         (!bank.is_backup).then(|| sources.values().flatten().copied().filter(|id| memories.contains(id)).collect());
-    let links = ImportLinks { circles: circles(&sources), inside };
+    let links = ImportLinks { cycle_edges: cycle_edges(&sources), inside };
     not_taken.circles.clone_from(&links.circles);
     let mut checked = Checked { file: aside, things, foreign, not_taken, links };
     checked.file.rewind().map_err(CommandFailure::put_aside)?;

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::evidence::promotion::{Promoted, Proposals};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::retrieval::responses::{Listed, MemoryView, Quarantined, Replaced, Updated};
+use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView, Quarantined, Replaced, Updated};
 
 use super::memory::{copies_left, memory};
 use super::style::{bold, dim};
 use super::{clean_line, counted, kind, next_page};
 use crate::cli::memory::Deleted;
 
-pub(in crate::cli) fn listed(listed: &Listed) -> String {
+pub(in crate::cli) fn listed(listed: &MemoryPage) -> String {
     let mut out: String = listed.memories.iter().map(line).collect();
     let _ = writeln!(out, "{}", counted(listed.memories.len(), "memory", "memories"));
     out.push_str(&next_page(listed.next));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::evidence::stability::{CommitName, Judged, Stability, Standing};
+use reasoning_bank_domain::evidence::stability::{CommitName, JudgedWork, Stability, WorkStanding};
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
 
@@ -49,7 +49,7 @@ fn open_links(links: &[OpenLink], count: usize) -> String {
 
 fn judgements(stability: &Stability, applied: bool) -> String {
     let mut out = String::new();
-    let is_news = |solve: &&Judged| solve.memories.iter().any(|memory| memory.signal.is_some() && !memory.known);
+    let is_news = |solve: &&JudgedWork| solve.memories.iter().any(|memory| memory.signal.is_some() && !memory.known);
     for solve in stability.solves.iter().filter(is_news) {
         let _ = writeln!(out, "{}  {}", dim(solve.trace_id), first_line(&solve.task));
         let _ = writeln!(out, "  {}", why(&solve.standing));
@@ -67,11 +67,11 @@ fn judgements(stability: &Stability, applied: bool) -> String {
     let solves = counted(stability.solves.len(), "solve", "solves");
     let signals = counted(stability.new_signals, "signal", "signals");
     let _ = write!(out, "{solves} that used memories: {signals} {verb}");
-    let count = |wanted: fn(&Standing) -> bool| stability.solves.iter().filter(|s| wanted(&s.standing)).count();
+    let count = |wanted: fn(&WorkStanding) -> bool| stability.solves.iter().filter(|s| wanted(&s.standing)).count();
     for (number, what) in [
-        (count(|standing| matches!(standing, Standing::Waiting { .. })), "too young"),
-        (count(|standing| matches!(standing, Standing::Nothing)), "without commits"),
-        (count(|standing| matches!(standing, Standing::Unknown)), "before the history that was read"),
+        (count(|standing| matches!(standing, WorkStanding::Waiting { .. })), "too young"),
+        (count(|standing| matches!(standing, WorkStanding::Nothing)), "without commits"),
+        (count(|standing| matches!(standing, WorkStanding::Unknown)), "before the history that was read"),
     ] {
         if number > 0 {
             let _ = write!(out, ", {number} {what}");
@@ -84,17 +84,17 @@ fn judgements(stability: &Stability, applied: bool) -> String {
     out
 }
 
-fn why(standing: &Standing) -> String {
+fn why(standing: &WorkStanding) -> String {
     let name = |commit: &CommitName| {
         let id: String = commit.id.chars().take(12).collect();
         format!("{id} ({})", first_line(&commit.subject))
     };
     match standing {
-        Standing::Stable { commits, last } => {
+        WorkStanding::Stable { commits, last } => {
             format!("{}, the last {}, not reverted for 7 days", counted(*commits, "commit", "commits"), name(last))
         }
-        Standing::Reverted { commit, by } => format!("{} was reverted by {}", name(commit), name(by)),
-        Standing::Nothing | Standing::Waiting { .. } | Standing::Unknown => String::new(),
+        WorkStanding::Reverted { commit, by } => format!("{} was reverted by {}", name(commit), name(by)),
+        WorkStanding::Nothing | WorkStanding::Waiting { .. } | WorkStanding::Unknown => String::new(),
     }
 }
 

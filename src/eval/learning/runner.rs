@@ -18,7 +18,7 @@ use reasoning_bank_domain::learning::job::{JobState, JobView, Work};
 use reasoning_bank_domain::learning::lesson::LessonError;
 use reasoning_bank_domain::learning::transcript::{self, Exchange};
 use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
-use reasoning_bank_domain::memory::observation::{Observed, Verdict};
+use reasoning_bank_domain::memory::observation::{Feedback, Observed};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{ErrorContext, Learned, Memory, SourceType, Trust};
 use reasoning_bank_domain::solve::task::SolveTask;
@@ -267,7 +267,7 @@ impl<'a> ScenarioRunner<'a> {
             session: Some(step.session.clone()),
         };
         let captured = self.system.learner.capture(exchange, &workspace(&step.project), Trust::Model, soon()).await?;
-        seen.kept = Some((captured.fate.is_captured(), captured.fate.to_string()));
+        seen.kept = Some((captured.outcome.is_captured(), captured.outcome.to_string()));
         self.name(capture.name.as_ref(), captured.id);
         Ok(())
     }
@@ -286,7 +286,7 @@ impl<'a> ScenarioRunner<'a> {
             trace_id: trace_id.transpose()?,
             task: report.task.as_ref().map(|task| task.written_out()),
             commit: report.commit.clone(),
-            verdict: Verdict {
+            verdict: Feedback {
                 helpful: report.helpful,
                 task_succeeded: report.succeeded,
                 reverted: report.reverted,

@@ -63,8 +63,8 @@ struct CaptureAnswer {
 impl From<Captured> for CaptureAnswer {
     fn from(captured: Captured) -> Self {
         Self {
-            captured: captured.fate.is_captured(),
-            reason: captured.fate.to_string(),
+            captured: captured.outcome.is_captured(),
+            reason: captured.outcome.to_string(),
             ids: captured.id.into_iter().collect(),
         }
     }

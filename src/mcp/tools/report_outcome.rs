@@ -5,7 +5,7 @@ use reasoning_bank_actors::memories::{FeedbackRequest, Learning};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::observation::{EvidenceKind, Observed, Verdict};
+use reasoning_bank_domain::memory::observation::{EvidenceKind, Feedback, Observed};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -104,7 +104,7 @@ impl Arguments {
             trace_id: self.trace_id.map(TraceId::from),
             task: self.task,
             commit: present(self.commit),
-            verdict: Verdict {
+            verdict: Feedback {
                 helpful: self.helpful,
                 task_succeeded: self.task_succeeded,
                 reverted: self.reverted,

@@ -4,7 +4,7 @@ use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{Reach, RetrieveRequest};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::memory::workspace::Proposed;
+use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::retrieval::conditions::{Conditions, TimeRange};
 use reasoning_bank_domain::retrieval::responses::Retrieved;
 use reasoning_bank_domain::retrieval::score::ProfileName;
@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
-use crate::mcp::calls::{Calling, Interrupted, QUOTED, saying};
 use crate::mcp::schema;
+use crate::mcp::calls::{Calling, Interrupted, QUOTED, saying};
+use super::{ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "retrieve_memories",
@@ -134,7 +134,7 @@ impl Arguments {
     pub(crate) fn into_request(
         self,
         workspace: WorkspaceRef,
-        proposed: Proposed,
+        proposed: ProposedScopes,
         defaults: &ToolDefaults,
     ) -> RetrieveRequest {
         RetrieveRequest {

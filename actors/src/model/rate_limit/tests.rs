@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use reasoning_bank_domain::prompt::Purpose;
-use reasoning_bank_domain::system::breaker::Limits;
+use reasoning_bank_domain::system::breaker::BreakerLimits;
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +17,7 @@ use crate::testkit::Scripted;
 fn limited(model: &Scripted, requests_per_minute: u32) -> Breaker {
     model.answer(Purpose::Evaluate, |_| Ok(GOOD.into()));
     let rate_limit = RateLimit::new(NonZeroU32::new(requests_per_minute).unwrap());
-    Breaker::new(Arc::new(model.clone()), Limits::default(), Some(rate_limit))
+    Breaker::new(Arc::new(model.clone()), BreakerLimits::default(), Some(rate_limit))
 }
 
 #[rstest]

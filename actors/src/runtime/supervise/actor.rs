@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, Signal, SupervisionEvent};
-use reasoning_bank_domain::system::restart::{Decision, Exit, History, Limits};
+use reasoning_bank_domain::system::restart::{ActorExit, Decision, RestartHistory, RestartLimits};
+use stop::StopSequence;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::child::{Child, ChildPhase, ChildSpec, ChildStatus};
 use crate::runtime::{Events, SystemEvent, Tasks};
+use super::child::{Child, ChildPhase, ChildSpec, ChildStatus};
+
 pub(super) use stop::KILL_LIMIT;
-use stop::StopSequence;
 pub use stop::{StopOutcome, Stopped};
 
 /// Too many restarts within the window: the supervisor's own supervisor decides.
@@ -23,7 +24,7 @@ pub struct GaveUp {
     pub supervisor: &'static str,
     pub child: &'static str,
     pub reason: String,
-    pub limits: Limits,
+    pub limits: RestartLimits,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,13 +42,13 @@ pub struct SupervisorArgs {
     pub name: &'static str,
     /// Started in this order.
     pub children: Arc<[ChildSpec]>,
-    pub limits: Limits,
+    pub limits: RestartLimits,
     pub events: Events,
     pub(super) ended: watch::Sender<Option<Ended>>,
 }
 
 impl SupervisorArgs {
-    pub fn new(name: &'static str, children: Vec<ChildSpec>, limits: Limits, events: Events) -> Self {
+    pub fn new(name: &'static str, children: Vec<ChildSpec>, limits: RestartLimits, events: Events) -> Self {
         Self { name, children: children.into(), limits, events, ended: watch::Sender::new(None) }
     }
 }
@@ -75,7 +76,7 @@ pub enum SupervisorMsg {
 pub struct SupervisorState {
     args: SupervisorArgs,
     children: Vec<Child>,
-    history: History,
+    history: RestartHistory,
     started: Instant,
     /// What is told when the state is dropped.
     ended: Ended,
@@ -95,7 +96,7 @@ impl Actor for Supervisor {
     ) -> Result<SupervisorState, ActorProcessingErr> {
         let mut state = SupervisorState {
             children: args.children.iter().cloned().map(Child::new).collect(),
-            history: History::new(args.limits),
+            history: RestartHistory::new(args.limits),
             started: Instant::now(),
             ended: Ended::Killed,
             tasks: Tasks::new(args.name),
@@ -173,7 +174,7 @@ impl SupervisorState {
             Err(error) => {
                 let reason = error.to_string();
                 self.args.events.emit(|| SystemEvent::StartFailed { child: name, reason: reason.clone() });
-                self.decide(myself, index, Exit::Failed, reason)
+                self.decide(myself, index, ActorExit::Failed, reason)
             }
         }
     }
@@ -182,7 +183,7 @@ impl SupervisorState {
         &mut self,
         myself: &ActorRef<SupervisorMsg>,
         index: usize,
-        exit: Exit,
+        exit: ActorExit,
         reason: String,
     ) -> Result<(), GaveUp> {
         let child = &mut self.children[index];
@@ -198,13 +199,13 @@ impl SupervisorState {
         &mut self,
         myself: &ActorRef<SupervisorMsg>,
         index: usize,
-        exit: Exit,
+        exit: ActorExit,
         reason: String,
     ) -> Result<(), GaveUp> {
         let (supervisor, limits) = (self.args.name, self.args.limits);
         let child = &mut self.children[index];
         let name = child.spec.name;
-        if exit == Exit::Failed {
+        if exit == ActorExit::Failed {
             tracing::warn!(supervisor, actor = name, %reason, "an actor failed");
             child.last_failure = Some(reason.clone());
         }
@@ -255,14 +256,14 @@ impl Drop for SupervisorState {
 
 /// Who ended and how; None for events that are no end. A clean end hands over the actor's state; a kill does so only
 /// between two messages, and says what it was.
-fn exit_of(event: SupervisionEvent) -> Option<(ActorId, Exit, String)> {
+fn exit_of(event: SupervisionEvent) -> Option<(ActorId, ActorExit, String)> {
     match event {
         SupervisionEvent::ActorTerminated(actor, state, reason) => {
             let killed = reason.as_ref().is_some_and(|reason| *reason == Signal::Kill.to_string());
-            let exit = if state.is_some() && !killed { Exit::Normal } else { Exit::Failed };
+            let exit = if state.is_some() && !killed { ActorExit::Normal } else { ActorExit::Failed };
             Some((actor.get_id(), exit, reason.unwrap_or_else(|| "stopped".to_owned())))
         }
-        SupervisionEvent::ActorFailed(actor, error) => Some((actor.get_id(), Exit::Failed, error.to_string())),
+        SupervisionEvent::ActorFailed(actor, error) => Some((actor.get_id(), ActorExit::Failed, error.to_string())),
         SupervisionEvent::ActorStarted(_) | SupervisionEvent::ProcessGroupChanged(_) => None,
     }
 }

@@ -6,7 +6,7 @@ use crate::memory::ids::MemoryId;
 
 /// Towards what a memory came from, towards what came from it, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     Up,
     Down,
     Both,
@@ -28,27 +28,27 @@ impl Lineage {
     }
 
     /// One step from a memory, whether those it leads to are known or not.
-    pub fn next(&self, id: MemoryId, way: Way) -> impl Iterator<Item = MemoryId> {
-        let up = (way != Way::Down).then(|| self.sources.get(&id)).flatten();
-        let down = (way != Way::Up).then(|| self.derived.get(&id)).flatten();
+    pub fn next(&self, id: MemoryId, way: Direction) -> impl Iterator<Item = MemoryId> {
+        let up = (way != Direction::Down).then(|| self.sources.get(&id)).flatten();
+        let down = (way != Direction::Up).then(|| self.derived.get(&id)).flatten();
         up.into_iter().chain(down).flatten().copied()
     }
 
     /// All that came from a memory, nearest first, equally near ones by id; whether they are known or not.
     pub fn descendants(&self, id: MemoryId) -> Vec<MemoryId> {
-        super::walk(id, |id| self.next(id, Way::Down).collect())
+        super::walk(id, |id| self.next(id, Direction::Down).collect())
     }
 
     /// Whether the one is among the ancestors of the other, over however many steps, but at least one.
     pub fn comes_from(&self, id: MemoryId, ancestor: MemoryId) -> bool {
-        let mut waiting: Vec<MemoryId> = self.next(id, Way::Up).collect();
+        let mut waiting: Vec<MemoryId> = self.next(id, Direction::Up).collect();
         let mut met = HashSet::new();
         while let Some(id) = waiting.pop() {
             if id == ancestor {
                 return true;
             }
             if met.insert(id) {
-                waiting.extend(self.next(id, Way::Up));
+                waiting.extend(self.next(id, Direction::Up));
             }
         }
         false

@@ -21,7 +21,7 @@ fn signal(n: u128, kind: SignalKind, trace_id: Option<u128>, session: Option<&st
 
 fn proposal(memory: &Memory, signals: Vec<Signal>) -> Option<Proposal> {
     let evidence = Evidence::of(&signals);
-    let mut sources = Sources::default();
+    let mut sources = PositiveSources::default();
     signals.into_iter().for_each(|signal| sources.add(signal));
     Proposal::of(memory, &evidence, &sources, now())
 }

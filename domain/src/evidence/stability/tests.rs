@@ -20,27 +20,27 @@ fn commit(name: &str, at: Timestamp, reverts: &[&str]) -> Commit {
     Commit { id: id(name), at, subject: name.into(), reverts }
 }
 
-fn standing(commits: &[Commit], now: Timestamp) -> Standing {
-    History::new(commits.to_vec(), None).standing(on(1), now)
+fn standing(commits: &[Commit], now: Timestamp) -> WorkStanding {
+    CommitHistory::new(commits.to_vec(), None).standing(on(1), now)
 }
 
 fn named(name: &str) -> CommitName {
     CommitName { id: id(name), subject: name.into() }
 }
 
-fn reverted(commit: &str, by: &str) -> Standing {
-    Standing::Reverted { commit: named(commit), by: named(by) }
+fn reverted(commit: &str, by: &str) -> WorkStanding {
+    WorkStanding::Reverted { commit: named(commit), by: named(by) }
 }
 
-fn stable(commits: usize, last: &str) -> Standing {
-    Standing::Stable { commits, last: named(last) }
+fn stable(commits: usize, last: &str) -> WorkStanding {
+    WorkStanding::Stable { commits, last: named(last) }
 }
 
 #[test]
 fn commits_that_nobody_reverts_are_stable_seven_days_after_the_last_of_them() {
     let commits = [commit("a", on(2), &[]), commit("b", on(5), &[])];
-    assert_eq!(standing(&commits, on(5)), Standing::Waiting { until: on(12) });
-    assert_eq!(standing(&commits, on(12) - SignedDuration::from_secs(1)), Standing::Waiting { until: on(12) });
+    assert_eq!(standing(&commits, on(5)), WorkStanding::Waiting { until: on(12) });
+    assert_eq!(standing(&commits, on(12) - SignedDuration::from_secs(1)), WorkStanding::Waiting { until: on(12) });
     assert_eq!(standing(&commits, on(12)), stable(2, "b"));
     assert_eq!(standing(&commits, on(12)).signal(), Some(SignalKind::Stable));
     assert_eq!(
@@ -52,14 +52,14 @@ fn commits_that_nobody_reverts_are_stable_seven_days_after_the_last_of_them() {
 #[test]
 fn of_a_commit_that_was_named_it_alone_counts() {
     let commits = [commit("a", on(2), &[]), commit("b", on(20), &[]), commit("r", on(21), &["b"])];
-    let history = History::new(commits.to_vec(), None);
+    let history = CommitHistory::new(commits.to_vec(), None);
     let of = |name: &str, named_on: i64, now| history.standing_of(&id(name)[..12], on(named_on), now);
-    assert_eq!(of("a", 3, on(8)), Standing::Waiting { until: on(9) });
+    assert_eq!(of("a", 3, on(8)), WorkStanding::Waiting { until: on(9) });
     assert_eq!(of("a", 1, on(30)), stable(1, "a"));
     assert_eq!(of("b", 20, on(21)), reverted("b", "r"));
-    assert_eq!(of("nowhere", 3, on(30)), Standing::Unknown);
-    assert_eq!(of("a", 12, on(30)), Standing::Unknown, "it was made long before");
-    assert_eq!(history.standing_of("", on(2), on(30)), Standing::Unknown, "several begin like this");
+    assert_eq!(of("nowhere", 3, on(30)), WorkStanding::Unknown);
+    assert_eq!(of("a", 12, on(30)), WorkStanding::Unknown, "it was made long before");
+    assert_eq!(history.standing_of("", on(2), on(30)), WorkStanding::Unknown, "several begin like this");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_revert_counts_as_soon_as_it_is_seen_and_its_own_revert_takes_it_back() {
     assert_eq!(standing(&commits, on(6)).signal(), Some(SignalKind::Reverted));
     assert_eq!(standing(&commits, on(6)).reason().unwrap(), "commit 610000000000 was reverted by 720000000000");
     commits.push(commit("s", on(7), &["r"]));
-    assert_eq!(standing(&commits, on(13)), Standing::Waiting { until: on(14) });
+    assert_eq!(standing(&commits, on(13)), WorkStanding::Waiting { until: on(14) });
     assert_eq!(standing(&commits, on(14)), stable(4, "s"));
     commits.push(commit("t", on(8), &["a"]));
     assert_eq!(standing(&commits, on(14)), reverted("a", "t"), "reverted once more");
@@ -86,14 +86,14 @@ fn a_revert_counts_however_late_it_comes() {
 #[test]
 fn only_commits_of_the_seven_days_count() {
     let around = [commit("a", on(0), &[]), commit("b", on(9), &[]), commit("r", on(10), &["a", "b"])];
-    assert_eq!(standing(&around, on(8)), Standing::Waiting { until: on(8) });
-    assert_eq!(standing(&around, on(9)), Standing::Nothing);
-    assert_eq!(Standing::Nothing.signal(), None);
+    assert_eq!(standing(&around, on(8)), WorkStanding::Waiting { until: on(8) });
+    assert_eq!(standing(&around, on(9)), WorkStanding::Nothing);
+    assert_eq!(WorkStanding::Nothing.signal(), None);
     let edges = [commit("a", on(1), &[]), commit("b", on(8), &[])];
     assert_eq!(standing(&edges, on(15)), stable(2, "b"));
     // Git cuts off what is below a second.
     let at = on(1) + SignedDuration::from_millis(900);
-    assert_eq!(History::new(vec![commit("a", on(1), &[])], None).standing(at, on(9)), stable(1, "a"));
+    assert_eq!(CommitHistory::new(vec![commit("a", on(1), &[])], None).standing(at, on(9)), stable(1, "a"));
 }
 
 #[test]
@@ -106,21 +106,21 @@ fn undoing_earlier_work_is_work_that_can_be_undone_itself() {
 
 #[test]
 fn a_solve_that_the_history_does_not_reach_is_not_judged() {
-    let history = |limit| History::new(vec![commit("a", on(2), &[])], Some(limit)).standing(on(1), on(9));
+    let history = |limit| CommitHistory::new(vec![commit("a", on(2), &[])], Some(limit)).standing(on(1), on(9));
     assert_eq!(history(on(1)), stable(1, "a"));
-    assert_eq!(history(on(2)), Standing::Unknown);
+    assert_eq!(history(on(2)), WorkStanding::Unknown);
 }
 
 #[test]
 fn clocks_that_are_wrong_delay_an_answer_and_nothing_else() {
     let ahead = [commit("a", on(7), &[])];
-    assert_eq!(standing(&ahead, on(2)), Standing::Waiting { until: on(14) });
+    assert_eq!(standing(&ahead, on(2)), WorkStanding::Waiting { until: on(14) });
     let revert_from_the_past = [commit("a", on(2), &[]), commit("r", on(-400), &["a"])];
     assert_eq!(standing(&revert_from_the_past, on(3)), reverted("a", "r"));
-    assert_eq!(standing(&[], on(-3)), Standing::Waiting { until: on(8) }, "a solve in the future");
+    assert_eq!(standing(&[], on(-3)), WorkStanding::Waiting { until: on(8) }, "a solve in the future");
     let commits = vec![commit("a", Timestamp::MAX, &[]), commit("b", Timestamp::MIN, &[])];
-    let history = History::new(commits, None);
-    assert_eq!(history.standing(Timestamp::MAX, Timestamp::MIN), Standing::Waiting { until: Timestamp::MAX });
+    let history = CommitHistory::new(commits, None);
+    assert_eq!(history.standing(Timestamp::MAX, Timestamp::MIN), WorkStanding::Waiting { until: Timestamp::MAX });
     assert_eq!(history.standing(Timestamp::MIN, Timestamp::MAX), stable(1, "b"));
 }
 
@@ -205,7 +205,7 @@ proptest! {
     #[test]
     fn time_alone_makes_stable_of_what_waits_and_changes_nothing_else(commits in history(), day in -5..40_i64, later in 0..40_i64) {
         let (before, after) = (standing(&commits, on(day)), standing(&commits, on(day + later)));
-        if let Standing::Waiting { until } = before {
+        if let WorkStanding::Waiting { until } = before {
             prop_assert!(until > on(day) || commits.is_empty() || until == on(day));
             prop_assert!(after.signal() != Some(SignalKind::Reverted));
         } else {
@@ -215,14 +215,14 @@ proptest! {
 
     #[test]
     fn all_is_decided_fourteen_days_later_and_nothing_is_stable_before_seven(commits in history()) {
-        prop_assert!(!matches!(standing(&commits, on(15)), Standing::Waiting { .. }), "{:?}", standing(&commits, on(15)));
+        prop_assert!(!matches!(standing(&commits, on(15)), WorkStanding::Waiting { .. }), "{:?}", standing(&commits, on(15)));
         prop_assert!(standing(&commits, on(8) - SignedDuration::from_secs(1)).signal() != Some(SignalKind::Stable));
     }
 
     #[test]
     fn a_revert_of_work_that_stands_reverts_it_and_its_own_revert_gives_back_what_was(commits in history(), one: prop::sample::Index) {
         let before = standing(&commits, on(40));
-        if let Standing::Stable { .. } = before {
+        if let WorkStanding::Stable { .. } = before {
             let in_window: Vec<&Commit> = commits.iter().filter(|c| c.at >= on(1) && c.at <= on(8)).collect();
             let ids: Vec<&String> = in_window.iter().map(|c| &c.id).collect();
             let work: Vec<&&Commit> = in_window.iter().filter(|c| !c.reverts.iter().any(|id| ids.contains(&id))).collect();
@@ -246,7 +246,7 @@ proptest! {
         let commits = drawn.into_iter().map(|(id, at, message)| {
             Commit { id, at: second(at), subject: String::new(), reverts: reverts(&message) }
         });
-        let history = History::new(commits.collect(), None);
+        let history = CommitHistory::new(commits.collect(), None);
         let standing = history.standing(second(at), second(now));
         prop_assert_eq!(standing.signal().is_some(), standing.reason().is_some());
     }

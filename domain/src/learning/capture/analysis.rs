@@ -1,13 +1,13 @@
 //! An answer taken apart: every piece of it with what it does.
 
-use super::classify::{Class, Under, class, is_output_line, leads};
-use super::pieces::{Code, Kind, Piece, Text, pieces};
+use super::blocks::{Block, Code, Text, TextKind, blocks};
+use super::classify::{SentenceClass, Under, class, is_output_line, leads};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum AnalysedBlock {
     Code(Code, CodeKind),
     /// The classes are those of the sentences.
-    Text(Text, Vec<Class>),
+    Text(Text, Vec<SentenceClass>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,21 +22,21 @@ pub(super) enum CodeKind {
     Output,
 }
 
-pub(super) fn analyse(answer: &str) -> Vec<Part> {
+pub(super) fn analyse(answer: &str) -> Vec<AnalysedBlock> {
     let mut under = Under::Nothing;
     let mut parts = Vec::new();
-    for piece in pieces(answer) {
+    for piece in blocks(answer) {
         match piece {
-            Piece::Code(code) => {
+            Block::Code(code) => {
                 let kind = match kind_of(&code) {
                     CodeKind::Code if under == Under::Report => CodeKind::Reported,
                     kind => kind,
                 };
-                parts.push(Part::Code(code, kind));
+                parts.push(AnalysedBlock::Code(code, kind));
             }
-            Piece::Text(text) => {
+            Block::Text(text) => {
                 let classes = classes(&text, &mut under);
-                parts.push(Part::Text(text, classes));
+                parts.push(AnalysedBlock::Text(text, classes));
             }
         }
     }
@@ -44,25 +44,28 @@ pub(super) fn analyse(answer: &str) -> Vec<Part> {
 }
 
 /// What the sentences do; `under` is what the text above announces, and then what this one does.
-fn classes(text: &Text, under: &mut Under) -> Vec<Class> {
+fn classes(text: &Text, under: &mut Under) -> Vec<SentenceClass> {
     let last = text.sentences.last().map_or("", String::as_str);
     match text.kind {
-        Kind::Row => text.sentences.iter().map(|_| Class::Neutral).collect(),
-        Kind::Bullet | Kind::Step => text.sentences.iter().map(|sentence| class(sentence, true, *under)).collect(),
-        Kind::Heading => {
+        TextKind::Row => text.sentences.iter().map(|_| SentenceClass::Neutral).collect(),
+        TextKind::Bullet | TextKind::Step => {
+            text.sentences.iter().map(|sentence| class(sentence, true, *under)).collect()
+        }
+        TextKind::Heading => {
             *under = leads(last, true).unwrap_or_default();
             let class = match under {
-                Under::Report => Class::Reports,
-                Under::Plan => Class::Plans,
-                Under::Nothing => Class::Neutral,
+                Under::Report => SentenceClass::Reports,
+                Under::Plan => SentenceClass::Plans,
+                Under::Nothing => SentenceClass::Neutral,
             };
             text.sentences.iter().map(|_| class).collect()
         }
-        Kind::Paragraph => {
+        TextKind::Paragraph => {
             // What follows a heading about work done is that work.
             let above = if *under == Under::Report { Under::Report } else { Under::Nothing };
-            let classes: Vec<Class> = text.sentences.iter().map(|sentence| class(sentence, false, above)).collect();
-            let reports = classes.iter().rev().nth(1) == Some(&Class::Reports);
+            let classes: Vec<SentenceClass> =
+                text.sentences.iter().map(|sentence| class(sentence, false, above)).collect();
+            let reports = classes.iter().rev().nth(1) == Some(&SentenceClass::Reports);
             *under = match leads(last, false) {
                 Some(Under::Nothing) if reports => Under::Report,
                 Some(announced) => announced,

@@ -7,7 +7,7 @@ use regex::RegexSet;
 use super::words::{Cue, Cues, is_specific, length, terms};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Class {
+pub(super) enum SentenceClass {
     /// Says why, when, or how something is in general.
     Explains,
     /// Says what to do.
@@ -27,7 +27,7 @@ pub(super) enum Class {
     OneOff,
 }
 
-impl Class {
+impl SentenceClass {
     /// Whether a lesson may hold it.
     pub(super) fn is_substance(self) -> bool {
         matches!(self, Self::Explains | Self::Instructs | Self::Finding | Self::Neutral)
@@ -59,9 +59,9 @@ const NO_REPORT: [(&str, &str); 6] = [
     (" which were ", " which "),
 ];
 
-pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> Class {
+pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> SentenceClass {
     if is_output_line(sentence) {
-        return Class::Output;
+        return SentenceClass::Output;
     }
     let text = NO_REPORT.iter().fold(plain(sentence).to_owned(), |text, (said, left)| text.replace(said, left));
     let cues = Cues::of(&text);
@@ -72,17 +72,17 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> Class {
     let specific = is_specific(sentence);
     let chars = length(sentence);
     if cues.has(Cue::Declines) && !cues.has(Cue::Cause) {
-        return Class::Declines;
+        return SentenceClass::Declines;
     }
     if is_question(sentence) {
-        return if cues.has(Cue::Offer) { Class::Chat } else { Class::AsksBack };
+        return if cues.has(Cue::Offer) { SentenceClass::Chat } else { SentenceClass::AsksBack };
     }
     if cues.has(Cue::Apology) || cues.has(Cue::Offer) {
-        return Class::Chat;
+        return SentenceClass::Chat;
     }
     let reason = cues.has(Cue::Cause);
     if cues.has(Cue::Announces) {
-        return Class::Announces;
+        return SentenceClass::Announces;
     }
     let general = cues.has(Cue::Directive) || cues.has(Cue::Condition);
     let done = cues.has(Cue::Done) || labelled_done || cues.has(Cue::FirstPersonDone);
@@ -92,48 +92,48 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> Class {
         || passive
         || ((cues.has(Cue::Done) || labelled_done) && !cues.has(Cue::Directive))
     {
-        return if reason && chars >= 60 { Class::Finding } else { Class::Reports };
+        return if reason && chars >= 60 { SentenceClass::Finding } else { SentenceClass::Reports };
     }
     if cues.has(Cue::FirstPerson) && !reason {
-        return Class::Announces;
+        return SentenceClass::Announces;
     }
     // Knowledge is seldom shouted.
     if sentence.ends_with(['!', '！']) && !specific && chars < 120 {
-        return Class::Chat;
+        return SentenceClass::Chat;
     }
     match under {
-        Under::Report if !reason => return Class::Reports,
-        Under::Plan if !reason && terms == 0 => return Class::Plans,
+        Under::Report if !reason => return SentenceClass::Reports,
+        Under::Plan if !reason && terms == 0 => return SentenceClass::Plans,
         _ => {}
     }
     if cues.has(Cue::PlanLead) && !reason && terms == 0 {
-        return Class::Plans;
+        return SentenceClass::Plans;
     }
     if cues.has(Cue::ReportLead) && (chars < 60 || done) {
-        return Class::Reports;
+        return SentenceClass::Reports;
     }
     if cues.has(Cue::Thanks) && terms == 0 && chars < 120 {
-        return Class::Chat;
+        return SentenceClass::Chat;
     }
     if cues.has(Cue::Dated) && !reason && terms == 0 {
-        return Class::OneOff;
+        return SentenceClass::OneOff;
     }
     let vague = cues.has(Cue::Vague) && terms == 0;
     if reason && !vague {
-        return Class::Explains;
+        return SentenceClass::Explains;
     }
     if cues.has(Cue::Imperative) || cues.has(Cue::Directive) {
         let holds = specific || (chars >= 30 && !is_item) || chars >= 70 || cues.has(Cue::Condition);
-        return if holds && !vague { Class::Instructs } else { Class::Thin };
+        return if holds && !vague { SentenceClass::Instructs } else { SentenceClass::Thin };
     }
     if vague {
-        return Class::Thin;
+        return SentenceClass::Thin;
     }
     let tells = cues.has(Cue::Condition) || cues.has(Cue::General);
     if tells && (terms > 0 || (cues.has(Cue::Condition) && chars >= 50) || chars >= 80) {
-        return Class::Explains;
+        return SentenceClass::Explains;
     }
-    Class::Neutral
+    SentenceClass::Neutral
 }
 
 /// Whether it ends as a question does; Japanese has a word for that.

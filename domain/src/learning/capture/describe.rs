@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::pieces::sentences;
+use super::blocks::sentences;
 use super::words::is_dense;
 use crate::learning::transcript::{FenceLine, Fences};
 use crate::memory::{DESCRIPTION_MAX_CHARS, TITLE_MAX_CHARS};

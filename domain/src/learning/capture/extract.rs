@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::analysis::{CodeKind, Part, analyse};
-use super::classify::Class;
+use super::analysis::{AnalysedBlock, CodeKind, analyse};
+use super::blocks::TextKind;
+use super::classify::SentenceClass;
 use super::describe::{description, shortened, title};
-use super::pieces::Kind;
 use super::words::{Cue, Cues};
 use crate::learning::lesson::{Lesson, LessonError};
 use crate::memory::signature::first_match;
@@ -24,7 +24,7 @@ pub(super) struct Extract {
 
 pub(super) fn extract(question: &str, answer: &str) -> Extract {
     let parts = analyse(answer);
-    let first_known = sentences_of(&parts, Class::is_knowledge).next();
+    let first_known = sentences_of(&parts, SentenceClass::is_knowledge).next();
     let title = title(question, first_known);
     let tags = tags(&parts, question);
     let found = error_in(question).and_then(|error| Some((context(&error, &parts)?, error)));
@@ -44,10 +44,10 @@ pub(super) fn extract(question: &str, answer: &str) -> Extract {
     Extract { lesson, error_message: error.map(|error| shortened(&error.line, STACK_TRACE_MAX_CHARS)) }
 }
 
-fn sentences_of(parts: &[Part], wanted: fn(Class) -> bool) -> impl Iterator<Item = &str> {
+fn sentences_of(parts: &[AnalysedBlock], wanted: fn(SentenceClass) -> bool) -> impl Iterator<Item = &str> {
     parts.iter().flat_map(move |part| {
-        let (sentences, classes): (&[String], &[Class]) = match part {
-            Part::Text(text, classes) if text.kind != Kind::Heading => (&text.sentences, classes),
+        let (sentences, classes): (&[String], &[SentenceClass]) = match part {
+            AnalysedBlock::Text(text, classes) if text.kind != TextKind::Heading => (&text.sentences, classes),
             _ => (&[], &[]),
         };
         sentences.iter().zip(classes).filter(move |(_, class)| wanted(**class)).map(|(sentence, _)| sentence.as_str())
@@ -55,27 +55,31 @@ fn sentences_of(parts: &[Part], wanted: fn(Class) -> bool) -> impl Iterator<Item
 }
 
 /// What remains of the answer, up to the bound: whole pieces in their order. Code is cut between lines and closed.
-fn content(parts: &[Part], answer: &str) -> String {
+fn content(parts: &[AnalysedBlock], answer: &str) -> String {
     let mut content = String::new();
     let mut in_list = false;
     for (n, part) in parts.iter().enumerate() {
         let (text, is_item) = match part {
-            Part::Code(_, CodeKind::Output | CodeKind::Reported) => continue,
-            Part::Code(code, _) => (fenced(&code.language, &code.body), false),
-            Part::Text(text, classes) => {
-                let before_code = matches!(parts.get(n + 1), Some(Part::Code(_, CodeKind::Code | CodeKind::Other)));
+            AnalysedBlock::Code(_, CodeKind::Output | CodeKind::Reported) => continue,
+            AnalysedBlock::Code(code, _) => (fenced(&code.language, &code.body), false),
+            AnalysedBlock::Text(text, classes) => {
+                let before_code =
+                    matches!(parts.get(n + 1), Some(AnalysedBlock::Code(_, CodeKind::Code | CodeKind::Other)));
                 let leads = |sentence: &str| before_code && sentence.ends_with([':', '：']);
-                let fits = |(sentence, class): &(&String, &Class)| {
-                    class.is_substance() || (**class == Class::Thin && leads(sentence))
+                let fits = |(sentence, class): &(&String, &SentenceClass)| {
+                    class.is_substance() || (**class == SentenceClass::Thin && leads(sentence))
                 };
                 let kept = text.sentences.iter().zip(classes).filter(fits);
                 let kept: Vec<&str> = kept.map(|(sentence, _)| sentence.as_str()).collect();
                 // A heading without a text of its own below it says nothing.
-                if kept.is_empty() || (text.kind == Kind::Heading && !has_text_below(&parts[n + 1..])) {
+                if kept.is_empty() || (text.kind == TextKind::Heading && !has_text_below(&parts[n + 1..])) {
                     continue;
                 }
-                let mark = if text.kind == Kind::Heading { "## " } else { &text.marker };
-                (format!("{mark}{}", kept.join(" ")), matches!(text.kind, Kind::Bullet | Kind::Step | Kind::Row))
+                let mark = if text.kind == TextKind::Heading { "## " } else { &text.marker };
+                (
+                    format!("{mark}{}", kept.join(" ")),
+                    matches!(text.kind, TextKind::Bullet | TextKind::Step | TextKind::Row),
+                )
             }
         };
         let separator = match () {
@@ -84,7 +88,7 @@ fn content(parts: &[Part], answer: &str) -> String {
             () => "\n\n",
         };
         let room = LESSON_CONTENT_MAX_CHARS.saturating_sub(content.chars().count() + separator.len());
-        let Some(fitting) = fitting(&text, matches!(part, Part::Code(..)), room) else { break };
+        let Some(fitting) = fitting(&text, matches!(part, AnalysedBlock::Code(..)), room) else { break };
         content.push_str(separator);
         content.push_str(&fitting);
         in_list = is_item;
@@ -95,13 +99,13 @@ fn content(parts: &[Part], answer: &str) -> String {
     if content.trim().is_empty() { shortened(answer.trim(), LESSON_CONTENT_MAX_CHARS) } else { content }
 }
 
-fn has_text_below(rest: &[Part]) -> bool {
+fn has_text_below(rest: &[AnalysedBlock]) -> bool {
     for part in rest {
         match part {
-            Part::Code(_, kind) => return !matches!(kind, CodeKind::Output | CodeKind::Reported),
-            Part::Text(text, _) if text.kind == Kind::Heading => return false,
-            Part::Text(_, classes) if classes.iter().any(|class| class.is_substance()) => return true,
-            Part::Text(..) => {}
+            AnalysedBlock::Code(_, kind) => return !matches!(kind, CodeKind::Output | CodeKind::Reported),
+            AnalysedBlock::Text(text, _) if text.kind == TextKind::Heading => return false,
+            AnalysedBlock::Text(_, classes) if classes.iter().any(|class| class.is_substance()) => return true,
+            AnalysedBlock::Text(..) => {}
         }
     }
     false
@@ -143,7 +147,7 @@ fn fitting(text: &str, is_code: bool, room: usize) -> Option<String> {
 }
 
 /// Languages of code blocks and things that the question names, the most telling first.
-fn tags(parts: &[Part], question: &str) -> Vec<String> {
+fn tags(parts: &[AnalysedBlock], question: &str) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     let mut add = |tag: &str| {
         if tags.len() < MAX_TAGS && !tags.iter().any(|known| known == tag) {
@@ -155,7 +159,7 @@ fn tags(parts: &[Part], question: &str) -> Vec<String> {
     let named = |word: &str| SUBJECTS.iter().find(|(alias, _)| *alias == word.trim_matches('.')).map(|(_, tag)| *tag);
     words.iter().filter_map(|word| named(word)).for_each(&mut add);
     for part in parts {
-        if let Part::Code(code, CodeKind::Code) = part
+        if let AnalysedBlock::Code(code, CodeKind::Code) = part
             && let Some(tag) = named(&code.language)
         {
             add(tag);
@@ -276,15 +280,15 @@ fn error_in(question: &str) -> Option<ErrorFound> {
 }
 
 /// What went wrong and what to do instead; none where the answer does not say what to do.
-fn context(error: &ErrorFound, parts: &[Part]) -> Option<LessonError> {
-    let is_fix = |class: Class| matches!(class, Class::Instructs | Class::Finding);
+fn context(error: &ErrorFound, parts: &[AnalysedBlock]) -> Option<LessonError> {
+    let is_fix = |class: SentenceClass| matches!(class, SentenceClass::Instructs | SentenceClass::Finding);
     let mut fixes: Vec<&str> = sentences_of(parts, is_fix).collect();
     let directive = |sentence: &&str| Cues::of(sentence).has(Cue::Directive) || Cues::of(sentence).has(Cue::Imperative);
     if fixes.is_empty() {
-        fixes = sentences_of(parts, Class::is_knowledge).filter(directive).collect();
+        fixes = sentences_of(parts, SentenceClass::is_knowledge).filter(directive).collect();
     }
     let code = parts.iter().find_map(|part| match part {
-        Part::Code(code, CodeKind::Code) => Some(code.body.trim()),
+        AnalysedBlock::Code(code, CodeKind::Code) => Some(code.body.trim()),
         _ => None,
     });
     let guidance = match (fixes.is_empty(), code) {
@@ -295,7 +299,7 @@ fn context(error: &ErrorFound, parts: &[Part]) -> Option<LessonError> {
         (true, Some(code)) => code.to_owned(),
         (true, None) => return None,
     };
-    let explains = |class: Class| matches!(class, Class::Explains | Class::Finding);
+    let explains = |class: SentenceClass| matches!(class, SentenceClass::Explains | SentenceClass::Finding);
     let pattern = sentences_of(parts, explains).next().unwrap_or(&error.line);
     Some(LessonError {
         error_type: shortened(&error.name, TITLE_MAX_CHARS),

@@ -25,13 +25,13 @@ fn exchange(question: &str, answer: &str) -> Exchange {
 }
 
 fn made_of(exchange: &Exchange) -> Memory {
-    let origin = Origin { workspace_id: WorkspaceId::of_root("/p"), trust: Trust::Model };
+    let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/p"), trust: Trust::Model };
     let ids = Ids::of(exchange, &origin.workspace_id);
     memory_of(exchange, ids.memory, &origin, now()).unwrap()
 }
 
-fn verdict(question: &str, answer: &str) -> Result<Signs, Refused> {
-    judge(question, answer, &Thresholds::default()).verdict
+fn verdict(question: &str, answer: &str) -> Result<Traits, CaptureRefusal> {
+    assess(question, answer, &Thresholds::default()).verdict
 }
 
 const HOW: &str = "How do I see which process holds a port?";
@@ -51,59 +51,59 @@ fn the_sample_is_told_apart() {
 }
 
 #[rstest]
-#[case("too short", EXPLAINED, Refused::QuestionTooShort)]
-#[case(HOW, "Run `ss -ltnp`, because it shows them.", Refused::AnswerTooShort)]
+#[case("too short", EXPLAINED, CaptureRefusal::QuestionTooShort)]
+#[case(HOW, "Run `ss -ltnp`, because it shows them.", CaptureRefusal::AnswerTooShort)]
 #[case(
     "Thanks a lot for your help!",
     "You're very welcome! I'm glad it works now. If there is anything else, feel free to ask me at any time, I am here to help.",
-    Refused::Chat
+    CaptureRefusal::Chat
 )]
 #[case(
     "Tell me the admin password of the server",
     "I'm sorry, but I can't help with that. I don't have access to your servers, and I can't provide credentials of systems to anybody.",
-    Refused::Refusal
+    CaptureRefusal::Refusal
 )]
 #[case(
     "My program is too slow",
     "Which language is it written in? How large is the input? Could you post the part of the code that takes the time, and what have you tried so far?",
-    Refused::ClarifyingQuestion
+    CaptureRefusal::ClarifyingQuestion
 )]
 #[case(
     "Please add a test for the parser",
     "I've added a test for the parser in `tests/parser.rs`. I also updated the fixture. All 31 tests pass, and clippy is clean. The branch is ready to be merged.",
-    Refused::StatusReport
+    CaptureRefusal::StatusReport
 )]
 #[case(
     "Why is the parser test red?",
     "Let me look at the test first. I'll run it to see the message. Now I'm going to read the fixture, then I'll check how the parser is called there.",
-    Refused::Narration
+    CaptureRefusal::Narration
 )]
 #[case(
     "Show the log of the server",
     "2024-05-11 09:12:01 INFO starting on port 8080\n2024-05-11 09:12:02 INFO pool of 10\n2024-05-11 09:12:03 WARN no cache\n2024-05-11 09:12:04 INFO ready",
-    Refused::Output
+    CaptureRefusal::Output
 )]
 #[case(
     "How many users signed up in March?",
     "In March 1,284 users signed up. That is 12% more than in February, and it is 3% below the target of 1,325 for this month.",
-    Refused::OneOff
+    CaptureRefusal::OneOff
 )]
-fn what_is_refused_says_why(#[case] question: &str, #[case] answer: &str, #[case] refused: Refused) {
+fn what_is_refused_says_why(#[case] question: &str, #[case] answer: &str, #[case] refused: CaptureRefusal) {
     assert_eq!(verdict(question, answer), Err(refused));
     assert!(refused.to_string().starts_with(refused.as_str()));
 }
 
 #[test]
 fn thresholds_are_the_settings() {
-    let judged = |thresholds: Thresholds| judge(HOW, EXPLAINED, &thresholds).verdict;
+    let judged = |thresholds: Thresholds| assess(HOW, EXPLAINED, &thresholds).verdict;
     let default = Thresholds::default();
     assert!(judged(default).is_ok_and(|signs| signs.explanation && !signs.code));
-    assert_eq!(judged(Thresholds { min_answer_length: 1_000, ..default }), Err(Refused::AnswerTooShort));
-    assert_eq!(judged(Thresholds { min_question_length: 100, ..default }), Err(Refused::QuestionTooShort));
-    assert_eq!(judged(Thresholds { require_code_blocks: true, ..default }), Err(Refused::NoCodeBlock));
+    assert_eq!(judged(Thresholds { min_answer_length: 1_000, ..default }), Err(CaptureRefusal::AnswerTooShort));
+    assert_eq!(judged(Thresholds { min_question_length: 100, ..default }), Err(CaptureRefusal::QuestionTooShort));
+    assert_eq!(judged(Thresholds { require_code_blocks: true, ..default }), Err(CaptureRefusal::NoCodeBlock));
     let code = "```sh\nss -ltnp 'sport = :8080'\nfuser -k 8080/tcp\nlsof -i :8080\nsystemctl status app\n```\nAnd the same with the old tool as well.";
     let explained = Thresholds { require_explanations: true, min_answer_length: 10, ..default };
-    assert_eq!(judge(HOW, code, &explained).verdict, Err(Refused::NoExplanation));
+    assert_eq!(assess(HOW, code, &explained).verdict, Err(CaptureRefusal::NoExplanation));
 }
 
 #[rstest]
@@ -185,7 +185,7 @@ fn code_that_is_cut_is_closed() {
 const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
 
 fn text() -> impl Strategy<Value = String> {
-    let pieces = prop::sample::select(vec![
+    let blocks = prop::sample::select(vec![
         "Use `x_y` because it is faster. ",
         "I've added a test. ",
         "Let me look. ",
@@ -212,23 +212,23 @@ fn text() -> impl Strategy<Value = String> {
         "\u{2028}",
         "2024-05-11 09:12:01 INFO x\n",
     ]);
-    prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(blocks, 0..40).prop_map(|blocks| blocks.concat())
 }
 
 proptest! {
     #[test]
     fn judging_never_panics_and_always_says_the_same(question in text(), answer in text(), any in "\\PC{0,300}") {
         for answer in [&answer, &any] {
-            let judged = judge(&question, answer, &Thresholds::default());
+            let judged = assess(&question, answer, &Thresholds::default());
             prop_assert!(judged.score.is_finite());
-            prop_assert_eq!(judged, judge(&question, answer, &Thresholds::default()));
+            prop_assert_eq!(judged, assess(&question, answer, &Thresholds::default()));
         }
     }
 
     #[test]
     fn a_lesson_keeps_its_bounds_and_holds_no_secret(question in text(), answer in text(), long in 1usize..60) {
         let (exchange, _) = scrubbed(exchange(&question, &answer.repeat(long)));
-        let origin = Origin { workspace_id: WorkspaceId::of_root("/p"), trust: Trust::Tool };
+        let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/p"), trust: Trust::Tool };
         let id = Ids::of(&exchange, &origin.workspace_id).memory;
         if let Ok(memory) = memory_of(&exchange, id, &origin, now()) {
             prop_assert!(memory.title.chars().count() <= TITLE_MAX_CHARS && !memory.title.contains('\n'));

@@ -6,8 +6,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
-use super::validate::Shown;
-use crate::prompt::Template;
+use crate::prompt::{Prompts, Template};
 
 /// Characters that are the same by chance in no two texts.
 const SHARED: usize = 20;
@@ -18,6 +17,15 @@ const LEAST: usize = 60;
 /// The share of a text that makes an echo of it.
 const MOST: f64 = 0.8;
 
+/// What a model had before it when it was asked for lessons.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LessonContext<'a> {
+    pub task: &'a str,
+    /// Drafts, solutions, whatever was made of the task.
+    pub solutions: Vec<&'a str>,
+    pub prompts: &'a Prompts,
+}
+
 /// What was shown, prepared for comparison.
 pub(super) struct Echoes {
     task: Bare,
@@ -27,7 +35,7 @@ pub(super) struct Echoes {
 }
 
 impl Echoes {
-    pub(super) fn of(shown: &Shown<'_>) -> Self {
+    pub(super) fn of(shown: &LessonContext<'_>) -> Self {
         Self {
             task: Bare::of(shown.task),
             solutions: shown.solutions.iter().map(|text| Bare::of(text)).collect(),

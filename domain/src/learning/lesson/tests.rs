@@ -27,8 +27,8 @@ fn warning() -> Lesson {
     Lesson { error_context: Some(error), ..lesson() }
 }
 
-fn origin(outcome: Outcome) -> Origin {
-    Origin {
+fn origin(outcome: Outcome) -> LessonOrigin {
+    LessonOrigin {
         task: "write a binary search".into(),
         domain: Some("algorithms".into()),
         workspace_id: WorkspaceId::of_root("/p"),

@@ -5,16 +5,16 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::echo::Echoes;
+use super::echo::{Echoes, LessonContext};
 use super::{Lesson, LessonError};
 use crate::memory::signature::Signature;
 use crate::memory::{DESCRIPTION_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, TITLE_MAX_CHARS};
-use crate::prompt::{Prompts, names_a_fence};
+use crate::prompt::names_a_fence;
 use crate::safety::secrets::{MARKER, scrub};
 
 /// Why a lesson was not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Refused {
+pub enum LessonRefusal {
     /// A text without a letter or a digit.
     Blank,
     TooLong,
@@ -30,7 +30,7 @@ pub enum Refused {
     TooMany,
 }
 
-impl Refused {
+impl LessonRefusal {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Blank => "blank",
@@ -46,28 +46,19 @@ impl Refused {
 
 /// The lessons worth keeping, and how many were refused for what.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Kept {
+pub struct AcceptedLessons {
     pub lessons: Vec<Lesson>,
-    pub refused: BTreeMap<Refused, usize>,
-}
-
-/// What a model had before it when it was asked for lessons.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Shown<'a> {
-    pub task: &'a str,
-    /// Drafts, solutions, whatever was made of the task.
-    pub solutions: Vec<&'a str>,
-    pub prompts: &'a Prompts,
+    pub refused: BTreeMap<LessonRefusal, usize>,
 }
 
 /// `warnings_only` where the one solution failed: then each must say what went wrong.
-pub fn keep(lessons: Vec<Lesson>, shown: &Shown<'_>, warnings_only: bool, max: usize) -> Kept {
-    let mut kept = Kept::default();
+pub fn accept(lessons: Vec<Lesson>, shown: &LessonContext<'_>, warnings_only: bool, max: usize) -> AcceptedLessons {
+    let mut kept = AcceptedLessons::default();
     let echoes = Echoes::of(shown);
     for lesson in lessons {
         let lesson = tidied(lesson);
         let refused = check(&lesson, &echoes, warnings_only).err();
-        match refused.or((kept.lessons.len() == max).then_some(Refused::TooMany)) {
+        match refused.or((kept.lessons.len() == max).then_some(LessonRefusal::TooMany)) {
             Some(reason) => *kept.refused.entry(reason).or_default() += 1,
             None => kept.lessons.push(lesson),
         }
@@ -88,7 +79,7 @@ fn tidied(mut lesson: Lesson) -> Lesson {
     lesson
 }
 
-fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Refused> {
+fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), LessonRefusal> {
     let mut texts = vec![(&lesson.description, DESCRIPTION_MAX_CHARS), (&lesson.content, LESSON_CONTENT_MAX_CHARS)];
     let mut names = vec![(&lesson.title, TITLE_MAX_CHARS)];
     let mut pattern = Vec::new();
@@ -99,21 +90,21 @@ fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Re
     }
     for (text, max) in names.iter().chain(&texts).chain(&pattern) {
         if !has_words(text) {
-            return Err(Refused::Blank);
+            return Err(LessonRefusal::Blank);
         }
         if text.chars().count() > *max {
-            return Err(Refused::TooLong);
+            return Err(LessonRefusal::TooLong);
         }
     }
     let labels = lesson.pattern_tags.iter().chain(&lesson.domain_category).chain(&lesson.difficulty_level);
     let mut all = names.iter().chain(&texts).chain(&pattern).map(|(text, _)| *text).chain(labels);
     if all.clone().any(|text| text.contains(MARKER) || scrub(text).redactions > 0) {
-        return Err(Refused::HasSecret);
+        return Err(LessonRefusal::HasSecret);
     }
     match &lesson.error_context {
-        None if warnings_only => return Err(Refused::NoErrorContext),
+        None if warnings_only => return Err(LessonRefusal::NoErrorContext),
         Some(error) if !has_words(Signature::of(&error.error_type, None).error()) => {
-            return Err(Refused::NoErrorContext);
+            return Err(LessonRefusal::NoErrorContext);
         }
         _ => {}
     }
@@ -121,10 +112,10 @@ fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Re
         || pattern.iter().any(|(text, _)| echoes.is_echo_of_all(text))
         || echoes.is_long_echo(&lesson.title);
     if echoed || all.any(|text| names_a_fence(text)) {
-        return Err(Refused::EchoesPrompt);
+        return Err(LessonRefusal::EchoesPrompt);
     }
     if is_only_literals(&lesson.title) {
-        return Err(Refused::OnlyLiterals);
+        return Err(LessonRefusal::OnlyLiterals);
     }
     Ok(())
 }

@@ -4,21 +4,21 @@
 use serde_json::{Map, Value};
 
 use super::conversation::Turn;
-use super::record::{Record, said, text_field};
+use super::record::{TranscriptRecord, said, text_field};
 
 /// None where it is no such line.
-pub(super) fn record(fields: &Map<String, Value>) -> Option<Record> {
+pub(super) fn record(fields: &Map<String, Value>) -> Option<TranscriptRecord> {
     let kind = text_field(fields, "type");
     if let (Some(kind), Some(Value::Object(payload))) = (&kind, fields.get("payload")) {
         return Some(match kind.as_str() {
             "session_meta" => session(payload),
             "response_item" => item(payload),
             "event_msg" => event(payload),
-            _ => Record::Nothing,
+            _ => TranscriptRecord::Nothing,
         });
     }
     if fields.contains_key("record_type") {
-        return Some(Record::Nothing);
+        return Some(TranscriptRecord::Nothing);
     }
     let is_head = fields.contains_key("id") && fields.contains_key("timestamp") && fields.contains_key("instructions");
     match kind.as_deref() {
@@ -26,33 +26,33 @@ pub(super) fn record(fields: &Map<String, Value>) -> Option<Record> {
         Some("message") if fields.contains_key("role") && is_of_responses(fields.get("content")) => Some(item(fields)),
         Some(
             "reasoning" | "function_call" | "function_call_output" | "custom_tool_call" | "custom_tool_call_output",
-        ) => Some(Record::Nothing),
+        ) => Some(TranscriptRecord::Nothing),
         _ => None,
     }
 }
 
-fn session(fields: &Map<String, Value>) -> Record {
+fn session(fields: &Map<String, Value>) -> TranscriptRecord {
     let id = text_field(fields, "id").or_else(|| text_field(fields, "session_id"));
-    id.map_or(Record::Nothing, Record::Session)
+    id.map_or(TranscriptRecord::Nothing, TranscriptRecord::Session)
 }
 
-fn item(payload: &Map<String, Value>) -> Record {
+fn item(payload: &Map<String, Value>) -> TranscriptRecord {
     let is_message = text_field(payload, "type").as_deref() == Some("message");
     let turn = match (text_field(payload, "role"), payload.get("content")) {
         (Some(role), Some(content)) if is_message => said(&role, content),
         _ => None,
     };
-    turn.map_or(Record::Nothing, |turn| Record::Turn { turn, session: None })
+    turn.map_or(TranscriptRecord::Nothing, |turn| TranscriptRecord::Turn { turn, session: None })
 }
 
-fn event(payload: &Map<String, Value>) -> Record {
+fn event(payload: &Map<String, Value>) -> TranscriptRecord {
     let role = match text_field(payload, "type").as_deref() {
         Some("user_message") => "user",
         Some("agent_message") => "assistant",
-        _ => return Record::Nothing,
+        _ => return TranscriptRecord::Nothing,
     };
     let turn: Option<Turn> = payload.get("message").and_then(|message| said(role, message));
-    turn.map_or(Record::Nothing, Record::Event)
+    turn.map_or(TranscriptRecord::Nothing, TranscriptRecord::Event)
 }
 
 /// Parts of the Responses API have types of their own.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::clause::Joint;
 use super::lexicon;
 use super::token::Token;
 use super::tools;
 use super::units;
-use super::values::{self, Kind};
+use super::values::{self, ValueKind};
+use super::verb::Joint;
 
 /// Longer values are other statements.
 const MOST_WORDS: usize = 5;
@@ -39,7 +39,7 @@ struct Word {
     /// A number, a date, a path or a name.
     is_typed: bool,
     /// The kind of value that it is the first word of, where that is no name.
-    kind: Option<Kind>,
+    kind: Option<ValueKind>,
     lists: bool,
 }
 
@@ -135,9 +135,10 @@ pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
     let is_typed =
         |words: &[Word]| words.iter().any(|word| word.is_typed && word.text.starts_with(|c: char| c.is_ascii_digit()));
     // A time takes the place of a time; a path may be written as a name.
-    let kind = |words: &[Word]| words.first().and_then(|word| word.kind).filter(|kind| *kind != Kind::Path);
+    let kind = |words: &[Word]| words.first().and_then(|word| word.kind).filter(|kind| *kind != ValueKind::Path);
     // A day of the week is how often something happens, too.
-    let kind = |words: &[Word]| kind(words).map(|kind| if kind == Kind::Date { Kind::Frequency } else { kind });
+    let kind =
+        |words: &[Word]| kind(words).map(|kind| if kind == ValueKind::Date { ValueKind::Frequency } else { kind });
     // What another thing is measured by is another measure: `80 percent CPU`, `90 percent memory`.
     let measured = |words: &[Word]| {
         words

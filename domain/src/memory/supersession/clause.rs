@@ -8,52 +8,18 @@ use super::lexicon;
 use super::outline::Outline;
 use super::phrase::{self, Phrase};
 use super::reason;
+use super::term::{Role, Term};
 use super::token::Token;
-use super::values::{Kind, Value};
-use super::verb::{self, Verb};
+use super::values::{ClauseValue, ValueKind};
+use super::verb::{self, Joint, Verb};
 
 /// More words without a verb that is known are a sentence with one that is not.
 const MOST_WORDS_OF_PHRASE: usize = 4;
 
-/// What a word does for the subject of a clause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// It says what the clause is about.
-    Topic,
-    /// A verb that says what the clause is about: `listens`, `expires`.
-    Action,
-    /// It narrows the subject: a name, an environment, a word of a condition or behind a preposition.
-    Qualifier,
-    /// It adds nothing that tells one subject from another: `service`, `version`.
-    Detail,
-}
-
-/// A word of the subject, in the spelling that is compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Term {
-    pub word: String,
-    pub role: Role,
-    /// The word right behind it belongs to the same noun phrase.
-    pub joins_next: bool,
-}
-
-/// How the value of a clause is joined to its subject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joint {
-    /// By `:`, `=`, an arrow, or nothing: the subject names the attribute.
-    Mark,
-    /// By `is` and the like.
-    Copula,
-    /// By a verb that names no attribute: `uses`, `runs`, `has`.
-    Light,
-    /// By a verb that names the attribute: `lives`, `listens`.
-    Content,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clause {
     pub subject: Vec<Term>,
-    pub values: Vec<Value>,
+    pub values: Vec<ClauseValue>,
     /// What the clause says was the value before.
     pub former: BTreeSet<String>,
     pub joint: Joint,
@@ -112,7 +78,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let (joint, was) = reading.clause(&tokens, inherited);
     // An interval is how often something happens.
     if tokens.iter().any(|token| matches!(&*token.lower, "interval" | "frequency" | "cadence")) {
-        reading.values.iter_mut().for_each(Value::recur);
+        reading.values.iter_mut().for_each(ClauseValue::recur);
         reading.outline.recur();
     }
     let is_one_of_many = reading.is_additive || reading.outline.is_permission();
@@ -179,7 +145,7 @@ fn adds(tokens: &[Token]) -> bool {
 #[derive(Default)]
 struct Reading {
     subject: Vec<Term>,
-    values: Vec<Value>,
+    values: Vec<ClauseValue>,
     negations: usize,
     bans: bool,
     /// Its subject does something to an object.
@@ -260,7 +226,7 @@ impl Reading {
     fn fragment(&mut self, phrases: &[Phrase]) {
         for phrase in phrases {
             if phrase.is_main() {
-                self.values.extend(phrase.values.iter().filter(|value| value.kind != Kind::Phrase).cloned());
+                self.values.extend(phrase.values.iter().filter(|value| value.kind != ValueKind::Phrase).cloned());
                 self.add(&phrase.words, Role::Topic);
             } else {
                 self.qualify(phrase);
@@ -292,7 +258,7 @@ impl Reading {
             for phrase in &right {
                 if phrase.is_main() {
                     self.add(&phrase.words, Role::Topic);
-                    for value in phrase.values.iter().filter(|value| value.kind != Kind::Phrase) {
+                    for value in phrase.values.iter().filter(|value| value.kind != ValueKind::Phrase) {
                         self.add(&value.words.iter().cloned().collect::<Vec<_>>(), Role::Qualifier);
                     }
                 } else {
@@ -357,7 +323,7 @@ impl Reading {
     /// The words left of the value name the subject, names and numbers among them narrow it.
     fn topic(&mut self, phrase: &Phrase) {
         self.add(&phrase.words, Role::Topic);
-        for value in phrase.values.iter().filter(|value| value.kind != Kind::Phrase) {
+        for value in phrase.values.iter().filter(|value| value.kind != ValueKind::Phrase) {
             self.add(&value.words.iter().cloned().collect::<Vec<_>>(), Role::Qualifier);
         }
     }
@@ -381,13 +347,14 @@ impl Reading {
                 self.qualify(phrase);
                 continue;
             }
-            let has_typed = phrase.values.iter().any(|value| value.kind != Kind::Phrase);
+            let has_typed = phrase.values.iter().any(|value| value.kind != ValueKind::Phrase);
             if !has_typed {
                 self.values.extend(phrase.values.iter().cloned());
                 continue;
             }
-            let numeric = phrase.values.iter().any(|value| matches!(value.kind, Kind::Number | Kind::Amount(_)));
-            self.values.extend(phrase.values.iter().filter(|value| value.kind != Kind::Phrase).cloned());
+            let numeric =
+                phrase.values.iter().any(|value| matches!(value.kind, ValueKind::Number | ValueKind::Amount(_)));
+            self.values.extend(phrase.values.iter().filter(|value| value.kind != ValueKind::Phrase).cloned());
             let role = if numeric || joint == Joint::Mark { Role::Topic } else { Role::Detail };
             self.add(&phrase.words, role);
         }
@@ -402,7 +369,7 @@ impl Reading {
         let typed = |phrase: &&Phrase| {
             !phrase.is_main()
                 && (!phrase.is_condition || matches!(&*phrase.opening, "after" | "until" | "before"))
-                && phrase.values.iter().any(|value| value.kind != Kind::Phrase)
+                && phrase.values.iter().any(|value| value.kind != ValueKind::Phrase)
         };
         let Some(phrase) = phrases.iter().rev().find(typed) else { return };
         self.take(phrase);
@@ -418,8 +385,8 @@ impl Reading {
                 && phrase.is_object_of_verb()
                 && !phrase.words.iter().any(|word| lexicon::environment(word).is_some())
         };
-        let has_typed = |phrase: &&Phrase| phrase.values.iter().any(|value| value.kind != Kind::Phrase);
-        let typed_object = object.values.iter().any(|value| value.kind != Kind::Phrase);
+        let has_typed = |phrase: &&Phrase| phrase.values.iter().any(|value| value.kind != ValueKind::Phrase);
+        let typed_object = object.values.iter().any(|value| value.kind != ValueKind::Phrase);
         let places: Vec<&Phrase> = phrases.iter().take_while(|phrase| !phrase.is_condition).filter(is_place).collect();
         let Some(place) = places.iter().find(|phrase| has_typed(phrase) || phrase.is_goal()).or(places.first()) else {
             return false;
@@ -441,8 +408,8 @@ impl Reading {
         let words: BTreeSet<&String> =
             phrase.words.iter().chain(phrase.values.iter().flat_map(|value| value.words.iter())).collect();
         self.subject.retain(|term| term.role != Role::Qualifier || !words.contains(&term.word));
-        let has_typed = phrase.values.iter().any(|value| value.kind != Kind::Phrase);
-        self.values.extend(phrase.values.iter().filter(|value| !has_typed || value.kind != Kind::Phrase).cloned());
+        let has_typed = phrase.values.iter().any(|value| value.kind != ValueKind::Phrase);
+        self.values.extend(phrase.values.iter().filter(|value| !has_typed || value.kind != ValueKind::Phrase).cloned());
         if has_typed {
             self.add(&phrase.words, Role::Detail);
         }
@@ -450,7 +417,7 @@ impl Reading {
 
     fn qualify(&mut self, phrase: &Phrase) {
         self.add(&phrase.words, Role::Qualifier);
-        for value in phrase.values.iter().filter(|value| value.kind != Kind::Phrase) {
+        for value in phrase.values.iter().filter(|value| value.kind != ValueKind::Phrase) {
             self.add(&value.words.iter().cloned().collect::<Vec<_>>(), Role::Qualifier);
         }
     }

@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::relations;
 use crate::text::terms::term;
 
 /// Words that say nothing about what a statement is about, or only that something changed.
@@ -325,6 +324,35 @@ fn set(words: &'static str) -> HashSet<&'static str> {
     words.split_whitespace().collect()
 }
 
+/// Verbs without a regular past: the first word stands for the others.
+const IRREGULAR: &[&str] = &[
+    "build built",
+    "rebuild rebuilt",
+    "hold held",
+    "draw drawn drew",
+    "choose chosen chose",
+    "run ran",
+    "sell sold",
+    "teach taught",
+    "buy bought",
+    "make made",
+    "meet met",
+    "drive drove driven",
+    "begin began begun",
+    "cut cuts",
+    "read reads",
+    "bring brought",
+    "catch caught",
+    "feed fed",
+    "grow grew grown",
+    "hide hid hidden",
+    "leave left",
+    "lose lost",
+    "show showed shown",
+    "throw threw thrown",
+    "wear wore worn",
+    "win won",
+];
 /// By each word of a line, the line's index.
 pub(super) fn by_line(lines: &[&'static str]) -> HashMap<String, usize> {
     let words =
@@ -346,6 +374,7 @@ static CONTENT: LazyLock<HashSet<&str>> = LazyLock::new(|| set(CONTENT_VERBS));
 static ROLE: LazyLock<HashSet<&str>> = LazyLock::new(|| set(ROLE_VERBS));
 static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| set(NEGATIONS));
 static DOUBT: LazyLock<HashSet<&str>> = LazyLock::new(|| set(DOUBTS));
+static REGULAR: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(IRREGULAR));
 static SYNONYM: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(SYNONYMS));
 static POLARITY: LazyLock<HashSet<String>> =
     LazyLock::new(|| OPPOSITES.iter().map(|(base, _)| canonical(base.trim_start_matches('!'))).collect());
@@ -409,6 +438,11 @@ pub(super) fn opposite(word: &str) -> Option<(&'static str, bool)> {
     OPPOSITE.get(word).map(|base| base.strip_prefix('!').map_or((*base, true), |base| (base, false)))
 }
 
+/// The first form of a verb that has no regular past.
+fn infinitive(word: &str) -> Option<&'static str> {
+    REGULAR.get(word).and_then(|line| IRREGULAR[*line].split_whitespace().next())
+}
+
 /// The term that stands for a word and for all that mean the same.
 pub(super) fn canonical(word: &str) -> String {
     let place = environment(word).map(str::to_owned);
@@ -418,7 +452,7 @@ pub(super) fn canonical(word: &str) -> String {
 /// The first of the words that mean the same.
 fn synonym(word: &str) -> Option<&'static str> {
     let first = SYNONYM.get(word).and_then(|line| SYNONYMS[*line].split_whitespace().next());
-    first.or_else(|| relations::infinitive(word))
+    first.or_else(|| infinitive(word))
 }
 
 /// The term that stands for a verb, which is no place: what is `paid` is no paid plan.

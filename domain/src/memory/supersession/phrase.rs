@@ -2,7 +2,7 @@
 
 use super::lexicon;
 use super::token::Token;
-use super::values::{self, Kind, Value};
+use super::values::{self, ClauseValue, ValueKind};
 
 /// Words that tell no subject from another.
 const DETAILS: &str = "service system project server version number component instance team company tool library \
@@ -25,7 +25,7 @@ pub(super) struct Phrase {
     /// The plain words that tell what it is about, in the spelling that is compared.
     pub words: Vec<String>,
     /// All values; the plain words are one of kind phrase for each part of a list.
-    pub values: Vec<Value>,
+    pub values: Vec<ClauseValue>,
 }
 
 impl Phrase {
@@ -39,12 +39,12 @@ impl Phrase {
             &*self.opening,
             "to" | "in" | "on" | "with" | "at" | "via" | "into" | "through" | "by" | "after" | "onto" | "for" | "as"
         ) && (self.opening != "for"
-            || self.values.iter().any(|value| matches!(value.kind, Kind::Amount(_) | Kind::Number)))
+            || self.values.iter().any(|value| matches!(value.kind, ValueKind::Amount(_) | ValueKind::Number)))
     }
 
     /// It names the tool that something is done with.
     pub(super) fn is_means(&self) -> bool {
-        self.opening == "with" && self.values.iter().any(|value| value.kind == Kind::Name)
+        self.opening == "with" && self.values.iter().any(|value| value.kind == ValueKind::Name)
     }
 
     pub(super) fn is_goal(&self) -> bool {
@@ -82,8 +82,8 @@ pub(super) fn is_pronoun(word: &str) -> bool {
 }
 
 /// The words as one name.
-pub(super) fn name(tokens: &[Token]) -> Option<Value> {
-    (!tokens.is_empty()).then(|| Value::new(Kind::Name, tokens.iter().map(|token| token.lower.clone())))
+pub(super) fn name(tokens: &[Token]) -> Option<ClauseValue> {
+    (!tokens.is_empty()).then(|| ClauseValue::new(ValueKind::Name, tokens.iter().map(|token| token.lower.clone())))
 }
 
 /// Splits words into phrases. `behind_verb`: a preposition that comes first belongs to the verb.
@@ -206,9 +206,9 @@ impl Builder {
             || self.phrases.last().is_some_and(|phrase| !phrase.values.is_empty())
     }
 
-    fn typed(&mut self, mut value: Value) {
+    fn typed(&mut self, mut value: ClauseValue) {
         let name = std::mem::take(&mut self.name);
-        if value.kind == Kind::Number && value.of.is_none() {
+        if value.kind == ValueKind::Number && value.of.is_none() {
             value.of = name.last().or(self.part.last()).map(|word| lexicon::canonical(word));
         }
         self.push_name(name);
@@ -247,10 +247,10 @@ impl Builder {
         if name.is_empty() {
             return;
         }
-        self.push(Value::new(Kind::Name, name));
+        self.push(ClauseValue::new(ValueKind::Name, name));
     }
 
-    fn push(&mut self, value: Value) {
+    fn push(&mut self, value: ClauseValue) {
         let is_paused = std::mem::take(&mut self.is_paused);
         if let Some(phrase) = self.current() {
             phrase.lists |= is_paused && !phrase.values.is_empty();
@@ -266,7 +266,7 @@ impl Builder {
         }
         if let Some(phrase) = self.current() {
             phrase.words.extend(part.iter().cloned());
-            phrase.values.push(Value::new(Kind::Phrase, part));
+            phrase.values.push(ClauseValue::new(ValueKind::Phrase, part));
         }
     }
 

@@ -1,40 +1,11 @@
-//! What words are to each other beside meaning the same: verbs that tell one relation, points of a scale, forms of a verb,
+//! What words are to each other beside meaning the same: verbs that tell one relation, points of a scale,
 //! and nouns that only announce a value.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::lexicon::{by_line, canonical};
+use super::lexicon::canonical;
 
-/// Verbs without a regular past: the first word stands for the others.
-const IRREGULAR: &[&str] = &[
-    "build built",
-    "rebuild rebuilt",
-    "hold held",
-    "draw drawn drew",
-    "choose chosen chose",
-    "run ran",
-    "sell sold",
-    "teach taught",
-    "buy bought",
-    "make made",
-    "meet met",
-    "drive drove driven",
-    "begin began begun",
-    "cut cuts",
-    "read reads",
-    "bring brought",
-    "catch caught",
-    "feed fed",
-    "grow grew grown",
-    "hide hid hidden",
-    "leave left",
-    "lose lost",
-    "show showed shown",
-    "throw threw thrown",
-    "wear wore worn",
-    "win won",
-];
 /// Verbs of one group tell the same relation between a subject and its value.
 const RELATIONS: &[&str] = &[
     "live store keep save persist reside sit hang lie host locate find put push land write",
@@ -75,7 +46,6 @@ const SCALES: &[&str] = &[
     "before until | after from since",
     "first | last",
 ];
-static REGULAR: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(IRREGULAR));
 static RELATION: LazyLock<HashMap<String, Vec<usize>>> = LazyLock::new(|| {
     let mut map: HashMap<String, Vec<usize>> = HashMap::new();
     for (line, words) in RELATIONS.iter().enumerate() {
@@ -104,11 +74,6 @@ static BOUND: LazyLock<HashSet<String>> = LazyLock::new(|| ["limit", "minimum", 
 
 /// The point that `at least` names.
 pub(super) const MINIMUM: (usize, usize) = (0, 1);
-
-/// The first form of a verb that has no regular past.
-pub(super) fn infinitive(word: &str) -> Option<&'static str> {
-    REGULAR.get(word).and_then(|line| IRREGULAR[*line].split_whitespace().next())
-}
 
 /// Whether two verbs, in the spelling that is compared, tell the same relation.
 pub(super) fn are_related(a: &str, b: &str) -> bool {

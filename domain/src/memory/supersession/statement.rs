@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::clause::{self, Clause, Role, Term};
+use super::clause::{self, Clause};
+use super::term::{Role, Term};
 use super::token::{self, Token};
 use super::{former, lexicon, verb};
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::clause::{Clause, Role};
+use super::clause::Clause;
+use super::term::Role;
 
 /// How much a verb that names an attribute counts beside a noun that does.
 const ACTION_WEIGHT: f64 = 0.5;

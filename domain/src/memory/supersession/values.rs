@@ -12,7 +12,7 @@ const TIMES: &str = "times";
 
 /// What kind of value it is; only values of one kind take each other's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// A number without a unit, or a version.
     Number,
     /// An amount of a unit, such as seconds, bytes, percent, dollars; of one dimension.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Phrase,
 }
 
-impl Kind {
+impl ValueKind {
     /// What such values are called.
     pub(super) fn noun(self) -> &'static str {
         match self {
@@ -49,15 +49,15 @@ impl Kind {
 
 /// A value in one spelling: the set of the words it consists of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Value {
-    pub kind: Kind,
+pub(super) struct ClauseValue {
+    pub kind: ValueKind,
     pub words: BTreeSet<String>,
     /// The word beside a number that tells what it counts: `port`, `replica`.
     pub of: Option<String>,
 }
 
-impl Value {
-    pub(super) fn new(kind: Kind, words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+impl ClauseValue {
+    pub(super) fn new(kind: ValueKind, words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { kind, words: words.into_iter().map(Into::into).collect(), of: None }
     }
 
@@ -68,8 +68,8 @@ impl Value {
 
     /// Reads a duration as how often something happens.
     pub(super) fn recur(&mut self) {
-        if self.kind == Kind::Amount("duration") {
-            self.kind = Kind::Frequency;
+        if self.kind == ValueKind::Amount("duration") {
+            self.kind = ValueKind::Frequency;
         }
     }
 
@@ -91,12 +91,12 @@ pub(super) enum Comparison {
     /// One of them holds several values of a kind, and they differ.
     Several,
     /// They differ in a value of this kind.
-    Differ(Kind),
+    Differ(ValueKind),
 }
 
 impl Comparison {
     /// The kind of the values that differ.
-    pub(super) fn kind(self) -> Option<Kind> {
+    pub(super) fn kind(self) -> Option<ValueKind> {
         match self {
             Self::Differ(kind) => Some(kind),
             _ => None,
@@ -105,12 +105,13 @@ impl Comparison {
 }
 
 /// Compares the values of two clauses kind by kind; a difference in one kind is enough, several values of one are not.
-pub(super) fn compare(a: &[Value], b: &[Value]) -> Comparison {
-    let kinds: BTreeSet<Kind> = a.iter().map(|value| value.kind).filter(|kind| *kind != Kind::Phrase).collect();
+pub(super) fn compare(a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
+    let kinds: BTreeSet<ValueKind> =
+        a.iter().map(|value| value.kind).filter(|kind| *kind != ValueKind::Phrase).collect();
     let mut found = Comparison::Apart;
     for kind in kinds {
         let of_kind =
-            |values: &'_ [Value]| values.iter().filter(|value| value.kind == kind).cloned().collect::<Vec<_>>();
+            |values: &'_ [ClauseValue]| values.iter().filter(|value| value.kind == kind).cloned().collect::<Vec<_>>();
         match compare_kind(kind, &of_kind(a), &of_kind(b)) {
             Comparison::Several => return Comparison::Several,
             Comparison::Differ(kind) if !matches!(found, Comparison::Differ(_)) => found = Comparison::Differ(kind),
@@ -121,14 +122,14 @@ pub(super) fn compare(a: &[Value], b: &[Value]) -> Comparison {
     if found == Comparison::Apart { phrases(a, b) } else { found }
 }
 
-fn compare_kind(kind: Kind, a: &[Value], b: &[Value]) -> Comparison {
-    let counts = |value: &Value, other: &Value| match (&value.of, &other.of) {
+fn compare_kind(kind: ValueKind, a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
+    let counts = |value: &ClauseValue, other: &ClauseValue| match (&value.of, &other.of) {
         (Some(value), Some(other)) => value == other,
         _ => a.len() == 1 && b.len() == 1,
     };
     let (mut met, mut differs, mut several) = (false, false, false);
     for value in a {
-        let same: Vec<&Value> = b.iter().filter(|other| counts(value, other)).collect();
+        let same: Vec<&ClauseValue> = b.iter().filter(|other| counts(value, other)).collect();
         let siblings = a.iter().filter(|sibling| sibling.of == value.of).count();
         met |= !same.is_empty();
         match same[..] {
@@ -138,7 +139,8 @@ fn compare_kind(kind: Kind, a: &[Value], b: &[Value]) -> Comparison {
         }
     }
     if !met && a.len().max(b.len()) > 1 && !a.is_empty() && !b.is_empty() {
-        let all_in = |a: &[Value], b: &[Value]| a.iter().all(|value| b.iter().any(|other| value.overlaps(other)));
+        let all_in =
+            |a: &[ClauseValue], b: &[ClauseValue]| a.iter().all(|value| b.iter().any(|other| value.overlaps(other)));
         return if all_in(a, b) || all_in(b, a) { Comparison::Contained } else { Comparison::Several };
     }
     match (met, several, differs) {
@@ -150,26 +152,31 @@ fn compare_kind(kind: Kind, a: &[Value], b: &[Value]) -> Comparison {
 }
 
 /// Compares what is said in plain words, with names as words where only one of the two has names.
-fn phrases(a: &[Value], b: &[Value]) -> Comparison {
-    let words = |values: &[Value]| -> Vec<Value> {
-        values.iter().filter(|value| matches!(value.kind, Kind::Phrase | Kind::Name | Kind::Path)).cloned().collect()
+fn phrases(a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
+    let words = |values: &[ClauseValue]| -> Vec<ClauseValue> {
+        values
+            .iter()
+            .filter(|value| matches!(value.kind, ValueKind::Phrase | ValueKind::Name | ValueKind::Path))
+            .cloned()
+            .collect()
     };
     let (a, b) = (words(a), words(b));
     if a.is_empty() || b.is_empty() {
         return Comparison::Apart;
     }
-    let all_in = |a: &[Value], b: &[Value]| a.iter().all(|value| b.iter().any(|other| value.overlaps(other)));
+    let all_in =
+        |a: &[ClauseValue], b: &[ClauseValue]| a.iter().all(|value| b.iter().any(|other| value.overlaps(other)));
     if all_in(&a, &b) || all_in(&b, &a) {
         Comparison::Contained
     } else if a.len() > 1 || b.len() > 1 {
         Comparison::Several
     } else {
-        Comparison::Differ(Kind::Phrase)
+        Comparison::Differ(ValueKind::Phrase)
     }
 }
 
 /// Reads the value that begins at `at`; returns it with the number of words it takes. Plain words and names are none.
-pub(super) fn typed(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+pub(super) fn typed(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let token = tokens.get(at)?;
     let next = tokens.get(at + 1).filter(|_| !token.pauses && !token.separates);
     date(tokens, at)
@@ -179,7 +186,7 @@ pub(super) fn typed(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
         .or_else(|| path(token).map(|value| (value, 1)))
 }
 
-fn date(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let day = |token: Option<&Token>| {
         let digits = token?.lower.trim_end_matches(|c: char| c.is_alphabetic()).to_owned();
         let day: u32 = digits.parse().ok()?;
@@ -198,22 +205,22 @@ fn date(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
             ["of", "the" | "each" | "every" | "a", "month"] => 5,
             _ => 2,
         };
-        return Some((Value::new(Kind::Date, [format!("w{day}"), token.lower.clone()]), taken));
+        return Some((ClauseValue::new(ValueKind::Date, [format!("w{day}"), token.lower.clone()]), taken));
     }
     let capital = token.text.starts_with(char::is_uppercase);
     if let Some(day) = units::weekday(&token.lower).filter(|_| capital || token.lower.len() > 3) {
-        return Some((Value::new(Kind::Date, [format!("w{day}")]), 1));
+        return Some((ClauseValue::new(ValueKind::Date, [format!("w{day}")]), 1));
     }
     let parts: Vec<&str> = token.lower.split('-').collect();
     if let [y, m, d] = parts[..]
         && y.len() == 4
         && let (Ok(y), Ok(m), Ok(d)) = (y.parse::<u32>(), m.parse::<u32>(), d.parse::<u32>())
     {
-        return Some((Value::new(Kind::Date, [format!("y{y}"), format!("m{m}"), format!("d{d}")]), 1));
+        return Some((ClauseValue::new(ValueKind::Date, [format!("y{y}"), format!("m{m}"), format!("d{d}")]), 1));
     }
     if let (Some(quarter), year) = (lower_quarter(&token.lower), year(tokens.get(at + 1))) {
         let taken = 1 + usize::from(year.is_some());
-        return Some((Value::new(Kind::Date, [Some(quarter), year].into_iter().flatten()), taken));
+        return Some((ClauseValue::new(ValueKind::Date, [Some(quarter), year].into_iter().flatten()), taken));
     }
     // 12 May 2025, May 12, May 2025, May; a small `may` or `march` is a verb.
     let month = |token: Option<&Token>| {
@@ -238,12 +245,12 @@ fn date(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
             words.push(year);
             taken += 1;
         }
-        return Some((Value::new(Kind::Date, words), taken));
+        return Some((ClauseValue::new(ValueKind::Date, words), taken));
     }
     let before = at.checked_sub(1).map(|at| tokens[at].lower.as_str());
     let is_year =
         before.is_some_and(|before| ["in", "since", "until", "by", "during", "of", "from", "around"].contains(&before));
-    year(Some(token)).filter(|_| is_year).map(|year| (Value::new(Kind::Date, [year]), 1))
+    year(Some(token)).filter(|_| is_year).map(|year| (ClauseValue::new(ValueKind::Date, [year]), 1))
 }
 
 fn lower_quarter(word: &str) -> Option<String> {
@@ -251,12 +258,12 @@ fn lower_quarter(word: &str) -> Option<String> {
 }
 
 /// How often something happens: as the time between, where that is an amount, else as the day.
-fn frequency(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+fn frequency(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let word = tokens[at].lower.as_str();
-    let every = |count: f64, period: &str| -> Option<Value> {
+    let every = |count: f64, period: &str| -> Option<ClauseValue> {
         if let Some(day) = units::weekday(period) {
             let words = (count != 1.0).then(|| count.to_string()).into_iter().chain([format!("w{day}")]);
-            return Some(Value::new(Kind::Date, words));
+            return Some(ClauseValue::new(ValueKind::Date, words));
         }
         let length = match period {
             "night" | "morning" | "evening" => units::unit("day"),
@@ -265,7 +272,7 @@ fn frequency(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
             _ => units::unit(period),
         };
         let (_, length) = length.filter(|(kind, _)| *kind == "duration")?;
-        Some(Value::new(Kind::Frequency, [(count * length).to_string()]))
+        Some(ClauseValue::new(ValueKind::Frequency, [(count * length).to_string()]))
     };
     if let Some((count, period)) = units::frequency(word) {
         return Some((every(count, period)?, 1));
@@ -286,9 +293,9 @@ fn frequency(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
     }
 }
 
-fn time(token: &Token, next: Option<&Token>) -> Option<(Value, usize)> {
+fn time(token: &Token, next: Option<&Token>) -> Option<(ClauseValue, usize)> {
     let word = token.lower.as_str();
-    let at = |hour: u32, minute: u32| Value::new(Kind::Time, [format!("{hour}:{minute:02}")]);
+    let at = |hour: u32, minute: u32| ClauseValue::new(ValueKind::Time, [format!("{hour}:{minute:02}")]);
     let half = |word: &str| match word {
         "am" | "a.m" => Some(0),
         "pm" | "p.m" => Some(12),
@@ -316,7 +323,7 @@ fn time(token: &Token, next: Option<&Token>) -> Option<(Value, usize)> {
 }
 
 /// A number with its unit, where it has one, and with the period it is counted by: `100 requests per minute`.
-fn amount(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+fn amount(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let token = &tokens[at];
     let word = token.lower.as_str();
     let sign = word.chars().next().filter(|sign| "$€£".contains(*sign));
@@ -342,11 +349,11 @@ fn amount(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
         };
         let (kind, _) = units::unit(&money)?;
         let (rate, taken) = rate(tokens, at + 1);
-        return Some((Value::new(Kind::Amount(kind), [amount(size) + &rate]), 1 + taken));
+        return Some((ClauseValue::new(ValueKind::Amount(kind), [amount(size) + &rate]), 1 + taken));
     }
     if let Some((kind, size)) = units::unit(behind).filter(|_| !behind.is_empty()) {
         let (rate, taken) = rate(tokens, at + 1);
-        return Some((Value::new(Kind::Amount(kind), [amount(size) + &rate]), 1 + taken));
+        return Some((ClauseValue::new(ValueKind::Amount(kind), [amount(size) + &rate]), 1 + taken));
     }
     let number = match behind {
         "" => digits.clone(),
@@ -357,13 +364,13 @@ fn amount(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
         _ => return None,
     };
     if !behind.is_empty() {
-        return Some((Value::new(Kind::Number, [number]), 1));
+        return Some((ClauseValue::new(ValueKind::Number, [number]), 1));
     }
     if let Some((kind, size)) = next.and_then(|next| units::unit(&next.lower)) {
         let (rate, taken) = rate(tokens, at + 2);
-        return Some((Value::new(Kind::Amount(kind), [amount(size) + &rate]), 2 + taken));
+        return Some((ClauseValue::new(ValueKind::Amount(kind), [amount(size) + &rate]), 2 + taken));
     }
-    let mut value = Value::new(Kind::Number, [number]);
+    let mut value = ClauseValue::new(ValueKind::Number, [number]);
     let has_times = next.is_some_and(|next| next.lower == "times");
     if has_times || word == "twice" {
         value.of = Some(TIMES.to_owned());
@@ -382,7 +389,7 @@ fn amount(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
 }
 
 /// `an hour`, where it is not what something else is counted by, and `half an hour`.
-fn one_unit(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
+fn one_unit(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let is_half = tokens[at].lower == "half";
     let article = tokens.get(at + usize::from(is_half)).filter(|article| matches!(&*article.lower, "a" | "an"))?;
     let (kind, size) = tokens.get(at + 1 + usize::from(is_half)).and_then(|unit| units::unit(&unit.lower))?;
@@ -392,7 +399,7 @@ fn one_unit(tokens: &[Token], at: usize) -> Option<(Value, usize)> {
     let size = if is_half { size / 2.0 } else { size };
     let taken = 2 + usize::from(is_half);
     (kind == "duration" && !article.pauses && (is_half || (stands_alone && before != "per")))
-        .then(|| (Value::new(Kind::Amount(kind), [size.to_string()]), taken))
+        .then(|| (ClauseValue::new(ValueKind::Amount(kind), [size.to_string()]), taken))
 }
 
 /// What an amount is counted by, and the number of words that say so.
@@ -419,7 +426,7 @@ fn number(word: &str) -> Option<String> {
     Some(plain.trim_end_matches(".x").to_owned())
 }
 
-fn path(token: &Token) -> Option<Value> {
+fn path(token: &Token) -> Option<ClauseValue> {
     let word = token.lower.as_str();
     if tools::tool_kind(word).is_some() {
         return None;
@@ -429,5 +436,5 @@ fn path(token: &Token) -> Option<Value> {
         !name.is_empty() && (2..=6).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphabetic())
     });
     let is_path = (word.contains('/') && !is_known) || (has_ending && !word.contains('@')) || word.contains("://");
-    is_path.then(|| Value::new(Kind::Path, [token.text.trim_end_matches('/')]))
+    is_path.then(|| ClauseValue::new(ValueKind::Path, [token.text.trim_end_matches('/')]))
 }

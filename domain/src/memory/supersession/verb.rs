@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::clause::Joint;
 use super::lexicon;
 use super::phrase;
 use super::token::{Token, is_function_word};
@@ -30,6 +29,19 @@ const ADDITIVE: &str = "support supports supported accept accepts accepted allow
     log logs ingest ingests consume consumes collect collects cover covers offer offers handle handles \
     validate validates check checks deliver delivers delivered notify notifies written exported forwarded";
 const PAST: [&str; 9] = ["was", "were", "had", "lived", "worked", "ran", "liked", "listened", "preferred"];
+
+/// How the value of a clause is joined to its subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joint {
+    /// By `:`, `=`, an arrow, or nothing: the subject names the attribute.
+    Mark,
+    /// By `is` and the like.
+    Copula,
+    /// By a verb that names no attribute: `uses`, `runs`, `has`.
+    Light,
+    /// By a verb that names the attribute: `lives`, `listens`.
+    Content,
+}
 
 /// Where the words of the main verb stand, and what they say.
 #[derive(Debug, Clone, PartialEq, Eq)]

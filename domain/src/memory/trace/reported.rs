@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::{MattsMode, Outcome, Trace, TraceMetadata, TraceSource, VerdictSource};
 use crate::memory::ids::{MemoryId, TraceId};
-use crate::memory::observation::Verdict;
+use crate::memory::observation::Feedback;
 use crate::memory::workspace::WorkspaceId;
 
 /// A reported trace names at most this many memories that it used; the ones named last stay.
@@ -22,7 +22,7 @@ pub struct Account<'a> {
     pub used: &'a [MemoryId],
     /// The memories that came with it.
     pub learned: &'a [MemoryId],
-    pub verdict: &'a Verdict,
+    pub verdict: &'a Feedback,
 }
 
 impl Trace {
@@ -129,17 +129,17 @@ mod tests {
         Trace::reported(samples::trace(1), strategy(1).workspace_id, "s", None, samples::now())
     }
 
-    fn told<'a>(task: Option<&'a str>, used: &'a [MemoryId], verdict: &'a Verdict) -> Account<'a> {
+    fn told<'a>(task: Option<&'a str>, used: &'a [MemoryId], verdict: &'a Feedback) -> Account<'a> {
         Account { session: Some("s"), task, commit: None, used, learned: &[], verdict }
     }
 
-    fn claims(succeeded: bool) -> Verdict {
-        Verdict { task_succeeded: Some(succeeded), ..Verdict::default() }
+    fn claims(succeeded: bool) -> Feedback {
+        Feedback { task_succeeded: Some(succeeded), ..Feedback::default() }
     }
 
-    fn observes(passed: bool) -> Verdict {
+    fn observes(passed: bool) -> Feedback {
         let evidence = Some(Observed { kind: EvidenceKind::Tests, passed, detail: None });
-        Verdict { evidence, ..Verdict::default() }
+        Feedback { evidence, ..Feedback::default() }
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn work_that_was_taken_back_has_failed() {
-        let reverted = Verdict { reverted: Some(true), task_succeeded: Some(true), ..Verdict::default() };
+        let reverted = Feedback { reverted: Some(true), task_succeeded: Some(true), ..Feedback::default() };
         assert_eq!(begun().after(told(None, &[], &reverted)).unwrap().outcome, Outcome::Failure);
         let proved = begun().after(told(None, &[], &observes(true))).unwrap();
         let gone = proved.after(told(None, &[], &reverted)).unwrap();

@@ -66,7 +66,7 @@ fn cut(memories: &[Memory], n: usize, max: Option<usize>) -> Ranking {
     let found: Vec<(Memory, f64)> =
         memories.iter().enumerate().map(|(at, memory)| (memory.clone(), 0.9 - 0.01 * at as f64)).collect();
     let mut ranking = ranking(by_vector(&found));
-    ranking.shorten(n, None, Room::Within);
+    ranking.shorten(n, None, WarningPlacement::Within);
     ranking.fit(max, |id| memories.iter().find(|memory| memory.id == id));
     ranking
 }
@@ -187,7 +187,7 @@ fn what_is_less_certain_than_asked_for_is_cut_before_the_answer_is_shortened() {
     let found = [(prior(1, 0.3), 0.9), (prior(2, 0.8), 0.6), (prior(3, 0.7), 0.5)];
     let mut ranking = ranking(by_vector(&found));
     ranking.require_confidence(0.7);
-    ranking.shorten(1, None, Room::Within);
+    ranking.shorten(1, None, WarningPlacement::Within);
     let by_id: BTreeMap<MemoryId, Option<Cut>> = cuts(&ranking).into_iter().collect();
     let expected = [None, Some(Cut::BelowConfidence { least: 0.7 }), Some(Cut::BeyondN { n: 1 })];
     assert_eq!([2, 1, 3].map(|n| by_id[&id(n)]), expected);
@@ -287,7 +287,7 @@ fn warnings_of_the_very_error_are_kept_beside_the_first_n() {
         [(2, Some(&wanted), 2, 4), (2, Some(&wanted), 0, 2), (2, None, 2, 2), (9, Some(&wanted), 2, 6)]
     {
         let mut shortened = ranked.clone();
-        shortened.shorten(n, error, Room::Beside(more));
+        shortened.shorten(n, error, WarningPlacement::Beside(more));
         let left: Vec<Ranked> = shortened.into_kept().collect();
         assert_eq!((left.len(), &left[..n.min(6)]), (expected, &ranked.entries[..n.min(6)]));
         assert!(left[n.min(6)..].iter().all(|entry| entry.facts.signature.is_some()));
@@ -300,7 +300,7 @@ fn a_warning_of_the_very_error_has_the_last_place_where_its_score_gives_it_none(
     let found = [(strategy(1), 0.9), (strategy(2), 0.8), (strategy(3), 0.7), (warning(4), 0.1), (warning(5), 0.0)];
     let shortened = |n: usize, error: Option<&Signature>| {
         let mut ranking = ranking(by_vector(&found));
-        ranking.shorten(n, error, Room::Within);
+        ranking.shorten(n, error, WarningPlacement::Within);
         kept(&ranking)
     };
     assert_eq!(shortened(3, Some(&wanted)), [1, 2, 4].map(id));
@@ -408,7 +408,7 @@ proptest! {
         if paper {
             ranking.keep_best_trace();
         }
-        ranking.shorten(n, question.signature.as_ref(), if paper { Room::Within } else { Room::Beside(1) });
+        ranking.shorten(n, question.signature.as_ref(), if paper { WarningPlacement::Within } else { WarningPlacement::Beside(1) });
         prop_assert_eq!(&ranking.entries.iter().map(|entry| entry.facts.id).collect::<HashSet<_>>(), &all);
         prop_assert_eq!(ranking.entries.len(), all.len());
         prop_assert!(ranking.kept().count() <= n + 1);

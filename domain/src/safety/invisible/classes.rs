@@ -1,7 +1,7 @@
 //! Which characters nobody sees, and beside which others one of them is needed all the same.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum CharacterClass {
     /// It is seen, or is white space that a text is laid out with.
     Seen,
     /// It begins an escape sequence of a terminal.
@@ -23,7 +23,7 @@ pub(super) enum Class {
     Nothing,
 }
 
-impl Class {
+impl CharacterClass {
     pub(super) fn of(c: char) -> Self {
         match c {
             '\n' | '\t' | ' '..='~' => Self::Seen,
@@ -57,22 +57,24 @@ impl Class {
 
 /// Whether a character that is invisible by itself does something between these two. One of a kind after the other does
 /// nothing: so nothing can be written in them but one bit at a letter of these scripts.
-pub(super) fn is_needed(class: Class, c: char, before: Option<char>, after: Option<char>) -> bool {
+pub(super) fn is_needed(class: CharacterClass, c: char, before: Option<char>, after: Option<char>) -> bool {
     let is = |side: Option<char>, what: fn(char) -> bool| side.is_some_and(what);
     match class {
-        Class::Joiner => is(before, joins) || (is(before, ends_emoji) && is(after, is_emoji)),
-        Class::NonJoiner => is(before, joins),
-        Class::EmojiStyle => {
+        CharacterClass::Joiner => is(before, joins) || (is(before, ends_emoji) && is(after, is_emoji)),
+        CharacterClass::NonJoiner => is(before, joins),
+        CharacterClass::EmojiStyle => {
             is(before, |c| is_emoji(c) && !is_skin(c))
                 || (is(before, |c| matches!(c, '0'..='9' | '#' | '*')) && after == Some('\u{20e3}'))
         }
-        Class::Direction => {
-            !is(before, |c| Class::of(c) == Class::Direction)
+        CharacterClass::Direction => {
+            !is(before, |c| CharacterClass::of(c) == CharacterClass::Direction)
                 && (is(before, runs_to_the_left) || is(after, runs_to_the_left))
         }
-        Class::OfScript => is_of_script(c, before, after),
-        Class::Seen | Class::Flag => true,
-        Class::Escape | Class::CarriageReturn | Class::LineEnd | Class::Nothing => false,
+        CharacterClass::OfScript => is_of_script(c, before, after),
+        CharacterClass::Seen | CharacterClass::Flag => true,
+        CharacterClass::Escape | CharacterClass::CarriageReturn | CharacterClass::LineEnd | CharacterClass::Nothing => {
+            false
+        }
     }
 }
 

@@ -70,7 +70,7 @@ const DROPPED: [(&str, &str); 34] = [
 #[test]
 fn what_a_reader_needs_stays() {
     for text in NEEDED {
-        assert_eq!(drop_invisible(text), Visible { text: Cow::Borrowed(text), dropped: 0 });
+        assert_eq!(drop_invisible(text), VisibleText { text: Cow::Borrowed(text), dropped: 0 });
         assert!(matches!(drop_invisible(text).text, Cow::Borrowed(_)), "{text:?}");
         assert_eq!(escaped_for_people(text), text);
         assert_eq!(escaped_in_json(text), text);
@@ -202,7 +202,7 @@ proptest! {
         let text = pieces.concat();
         let once = drop_invisible(&text);
         prop_assert!(once.dropped > 0 || once.text == text);
-        prop_assert_eq!(drop_invisible(&once.text), Visible { text: Cow::Borrowed(&*once.text), dropped: 0 });
+        prop_assert_eq!(drop_invisible(&once.text), VisibleText { text: Cow::Borrowed(&*once.text), dropped: 0 });
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::value::{Before, Value};
+use super::value::{AssignedValue, Before};
 
 /// The names that secrets have.
 macro_rules! name {
@@ -169,7 +169,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
                 made_up: speaks_of_a_password(&said),
                 ..form.before
             };
-            let secret = Value::at(text, prefix.end(), before).and_then(|value| value.secret());
+            let secret = AssignedValue::at(text, prefix.end(), before).and_then(|value| value.secret());
             if let Some(secret) = secret.filter(|span| span.len() >= form.at_least) {
                 from = secret.end;
                 found.push(secret);

@@ -6,7 +6,7 @@ use std::ops::Add;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Scrubbed, scrub};
+use super::{ScrubbedText, scrub};
 
 /// What was taken out of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ pub trait Scrub {
 
 impl Scrub for String {
     fn scrub(&mut self) -> Removed {
-        let Scrubbed { text, redactions, dropped_characters, .. } = scrub(self);
+        let ScrubbedText { text, redactions, dropped_characters, .. } = scrub(self);
         let removed = Removed { redactions, dropped_characters };
         if !removed.is_nothing() {
             *self = text.into_owned();

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::value::{Before, Value};
+use super::value::{AssignedValue, Before};
 
 /// How many lines of a table are read; more are never in a transcript.
 const MOST_ROWS: usize = 1_000;
@@ -82,7 +82,7 @@ fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
 
 fn secret(text: &str, cell: Range<usize>) -> Option<Range<usize>> {
     let before = Before { bare: true, made_up: true, ..Before::default() };
-    let secret = Value::at(&text[..cell.end], cell.start, before)?.secret()?;
+    let secret = AssignedValue::at(&text[..cell.end], cell.start, before)?.secret()?;
     (secret.end <= cell.end).then_some(secret)
 }
 

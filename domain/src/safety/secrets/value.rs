@@ -26,7 +26,7 @@ pub(super) struct Before {
 }
 
 /// The beginning of a value and how its surroundings read.
-pub(super) struct Value<'a> {
+pub(super) struct AssignedValue<'a> {
     /// The text from the value's first character on.
     rest: &'a str,
     start: usize,
@@ -37,7 +37,7 @@ pub(super) struct Value<'a> {
     before: Before,
 }
 
-impl<'a> Value<'a> {
+impl<'a> AssignedValue<'a> {
     pub(super) fn at(text: &'a str, at: usize, before: Before) -> Option<Self> {
         let (emphasis, opened) = emphasis(&text[at..]);
         let (quote, opening) = opening_quote(&text[at + opened..]);

@@ -1,6 +1,6 @@
 //! What the token budget of a run has room for. Every call reads the task, so a long task takes its tokens at every call.
 
-use super::{AgentLoop, Limits};
+use super::{AgentLoop, RunLimits};
 use crate::solve::task::SolveTask;
 use crate::text::tokens;
 
@@ -13,7 +13,7 @@ const CALLS_OF_REFINEMENT: u64 = 2 + CALLS_AFTER_ATTEMPTS;
 
 /// Leaves a task the attempts that the budget has room for, at least one, each of which is drafted and evaluated. A warning
 /// says so where they are fewer than asked for.
-pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &Limits) -> Option<String> {
+pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &RunLimits) -> Option<String> {
     let asked = task.k.max(1);
     let calls = 2 * u64::from(asked) + CALLS_AFTER_ATTEMPTS;
     let room = limits.total_token_budget / 4 * QUARTERS_FOR_PROMPTS;

@@ -8,7 +8,7 @@ use crate::solve::answer::Answer;
 
 /// A model call to make.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct ModelCall {
     pub purpose: Purpose,
     /// 1..=k for calls that belong to an attempt.
     pub attempt: Option<u32>,

@@ -2,20 +2,20 @@
 
 use jiff::Timestamp;
 
-use super::{AgentLoop, CallFailure, Job, Lesson, Phase, SolveReport, Trace};
-use crate::learning::lesson::{Origin, PrintedError};
+use super::{AgentLoop, CallFailure, Lesson, Phase, RunSpec, SolveReport, Trace};
+use crate::learning::lesson::{LessonOrigin, PrintedError};
 use crate::memory::SourceType;
 use crate::memory::ids::MemoryId;
 use crate::memory::observation::Observed;
 use crate::memory::signal::SignalKind;
 use crate::memory::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
-use crate::retrieval::prompt_memories::Injection;
+use crate::retrieval::prompt_memories::PromptMemories;
 use crate::solve::answer::Verdict;
 use crate::solve::task::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
 
 /// Why a run ended without a report.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Failure {
+pub enum RunFailure {
     Budget {
         used: u64,
         limit: u64,
@@ -30,25 +30,25 @@ pub enum Failure {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conclusion {
     /// A report lacks only what storing adds: trace id, learnings, elapsed time.
-    pub end: Result<SolveReport, Failure>,
+    pub end: Result<SolveReport, RunFailure>,
     pub best: Option<BestSoFar>,
     /// What to store: the trace (its `memory_items` are filled when the lessons have ids), the lessons and their
     /// origin, and the evidence about the memories that were injected. None when nothing is to be kept.
-    pub keep: Option<Keep>,
+    pub record: Option<RunRecord>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Keep {
+pub struct RunRecord {
     pub trace: Trace,
     pub lessons: Vec<Lesson>,
-    pub origin: Origin,
-    pub injected: Injection,
+    pub origin: LessonOrigin,
+    pub injected: PromptMemories,
     pub signals: Vec<(MemoryId, SignalKind)>,
 }
 
-impl Job {
+impl RunSpec {
     /// What is kept of a run that ended before it did anything, for instance because its agent died.
-    pub fn keep(&self, outcome: Outcome, started: Timestamp, now: Timestamp) -> Keep {
+    pub fn empty_record(&self, outcome: Outcome, started: Timestamp, now: Timestamp) -> RunRecord {
         let task = &self.task;
         let trace = Trace {
             trace_id: self.trace_id,
@@ -80,7 +80,7 @@ impl Job {
             parent_trace_id: self.parent_trace_id,
             created_at: started,
         };
-        let origin = Origin {
+        let origin = LessonOrigin {
             task: task.task.clone(),
             domain: task.domain.clone(),
             workspace_id: self.workspace_id.clone(),
@@ -91,7 +91,7 @@ impl Job {
             printed: PrintedError::default(),
             at: now,
         };
-        Keep { trace, lessons: Vec::new(), origin, injected: Injection::default(), signals: Vec::new() }
+        RunRecord { trace, lessons: Vec::new(), origin, injected: PromptMemories::default(), signals: Vec::new() }
     }
 }
 
@@ -115,8 +115,8 @@ impl AgentLoop {
             selected: self.selected as u32 + 1,
             early_exit: self.early_exit,
             loop_detected: self.loop_detected,
-            memories_used: UsedMemory::of(&self.injection),
-            memories_left_out: LeftOutMemory::of(&self.injection),
+            memories_used: UsedMemory::of(&self.prompt_memories),
+            memories_left_out: LeftOutMemory::of(&self.prompt_memories),
             trace_id: None,
             learnings: Vec::new(),
             usage: self.usage,
@@ -125,50 +125,50 @@ impl AgentLoop {
             notes: std::mem::take(&mut self.notes),
             elapsed_ms: 0,
         };
-        let keep = self.job.task.store_result.then(|| self.keep_all(lessons, outcome, now));
-        vec![super::Effect::Conclude(Box::new(Conclusion { end: Ok(report), best, keep }))]
+        let record = self.spec.task.store_result.then(|| self.record(lessons, outcome, now));
+        vec![super::Effect::Conclude(Box::new(Conclusion { end: Ok(report), best, record }))]
     }
 
     /// The deadline passed: what there is, is the answer; without any solution the run has failed.
     pub(super) fn cut_short(&mut self, now: Timestamp) -> Vec<super::Effect> {
         if self.best.is_none() && !self.take_best_attempt() {
-            return self.fail(Failure::DeadlinePassed, now);
+            return self.fail(RunFailure::DeadlinePassed, now);
         }
         self.warnings.push("deadline_exceeded: the run was cut short".into());
         let lessons = self.kept_of_judgement();
         self.conclude(lessons, now)
     }
 
-    pub(super) fn fail(&mut self, failure: Failure, now: Timestamp) -> Vec<super::Effect> {
+    pub(super) fn fail(&mut self, failure: RunFailure, now: Timestamp) -> Vec<super::Effect> {
         self.phase = Phase::Concluded;
         if self.best.is_none() {
             self.take_best_attempt();
         }
         // What our own limits ended is told in the trace and is no lesson: it says nothing about the task.
         let own = match &failure {
-            Failure::Budget { used, limit } => {
+            RunFailure::Budget { used, limit } => {
                 Some(format!("token_budget_exceeded: {used} tokens were used of {limit} allowed"))
             }
-            Failure::AllDraftsFailed(call) if call.code == "llm_output_invalid" => {
+            RunFailure::AllDraftsFailed(call) if call.code == "llm_output_invalid" => {
                 Some(format!("{}: {}", call.code, call.message))
             }
             // Of an unreachable model, a deadline or a cancellation there is nothing to tell.
             _ => None,
         };
-        let keep = own.filter(|_| self.job.task.store_result).map(|ended_by| {
-            let mut keep = self.keep_all(Vec::new(), Outcome::Failure, now);
-            keep.trace.ended_by = Some(ended_by);
+        let record = own.filter(|_| self.spec.task.store_result).map(|ended_by| {
+            let mut record = self.record(Vec::new(), Outcome::Failure, now);
+            record.trace.ended_by = Some(ended_by);
             // The solver failed by itself: that says nothing about the memories, and nobody judged the outcome.
-            keep.signals.retain(|(_, kind)| *kind == SignalKind::Injected);
-            keep.trace.verdict_source = VerdictSource::None;
-            keep
+            record.signals.retain(|(_, kind)| *kind == SignalKind::Injected);
+            record.trace.verdict_source = VerdictSource::None;
+            record
         });
         let best = self.best_so_far();
-        vec![super::Effect::Conclude(Box::new(Conclusion { end: Err(failure), best, keep }))]
+        vec![super::Effect::Conclude(Box::new(Conclusion { end: Err(failure), best, record }))]
     }
 
-    fn keep_all(&self, lessons: Vec<Lesson>, outcome: Outcome, now: Timestamp) -> Keep {
-        let injected = self.injection.ids();
+    fn record(&self, lessons: Vec<Lesson>, outcome: Outcome, now: Timestamp) -> RunRecord {
+        let injected = self.prompt_memories.ids();
         let task_went = match outcome {
             Outcome::Success => Some(SignalKind::TaskSucceeded),
             Outcome::Failure => Some(SignalKind::TaskFailed),
@@ -176,16 +176,16 @@ impl AgentLoop {
         };
         let kinds = std::iter::once(SignalKind::Injected).chain(task_went);
         let signals = kinds.flat_map(|kind| injected.iter().map(move |id| (*id, kind))).collect();
-        let mut keep = self.job.keep(outcome, self.started, now);
-        keep.trace.trajectory.clone_from(&self.trajectory);
-        keep.trace.final_score = self.best.as_ref().and_then(|best| best.score);
-        keep.trace.verdict_source = self.verdict_source();
-        keep.trace.evidence = self.observed.as_ref().map(Observed::words);
-        keep.origin.printed = self.observed.as_ref().map(PrintedError::of).unwrap_or_default();
-        keep.trace.memories_used = injected;
-        keep.trace.metadata.total_iterations = self.iteration;
-        keep.trace.metadata.total_tokens = self.usage.total_tokens();
-        Keep { lessons, injected: self.injection.clone(), signals, ..keep }
+        let mut record = self.spec.empty_record(outcome, self.started, now);
+        record.trace.trajectory.clone_from(&self.trajectory);
+        record.trace.final_score = self.best.as_ref().and_then(|best| best.score);
+        record.trace.verdict_source = self.verdict_source();
+        record.trace.evidence = self.observed.as_ref().map(Observed::words);
+        record.origin.printed = self.observed.as_ref().map(PrintedError::of).unwrap_or_default();
+        record.trace.memories_used = injected;
+        record.trace.metadata.total_iterations = self.iteration;
+        record.trace.metadata.total_tokens = self.usage.total_tokens();
+        RunRecord { lessons, injected: self.prompt_memories.clone(), signals, ..record }
     }
 
     fn best_so_far(&self) -> Option<BestSoFar> {

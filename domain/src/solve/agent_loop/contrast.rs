@@ -1,7 +1,7 @@
 //! The comparison of all attempts: one call that shows each of them with its label, its score and its own text. None is
 //! dropped, however long they or the task are: they share the budget.
 
-use super::{AgentLoop, Attempt, Call, Effect};
+use super::{AgentLoop, Attempt, Effect, ModelCall};
 use crate::prompt::Purpose;
 use crate::prompt::{self, ATTEMPT_FENCE, Prompt, Prompts, Template, fenced, quoted};
 use crate::solve::answer::Verdict;
@@ -38,12 +38,12 @@ impl AgentLoop {
         let refined = if self.is_refined() { ", refined" } else { "" };
         let selected = format!("{}{refined}", self.selected + 1);
         let given = [("selected", &*selected), ("verdict", &*verdict)];
-        let (job, budget) = (&self.job, self.limits.prompt_token_budget);
-        let prompt = fitted(&job.prompts, &job.task.task, &reasoning, &exhibits, &given, budget);
+        let (spec, budget) = (&self.spec, self.limits.prompt_token_budget);
+        let prompt = fitted(&spec.prompts, &spec.task.task, &reasoning, &exhibits, &given, budget);
         if prompt.cut.is_some() {
             self.note_truncated("a contrast prompt was over its budget".into());
         }
-        Effect::Call(Call { purpose: Purpose::Contrast, attempt: None, prompt })
+        Effect::Call(ModelCall { purpose: Purpose::Contrast, attempt: None, prompt })
     }
 
     /// Every attempt, and after them the final solution where it is none of them.

@@ -4,8 +4,8 @@
 use jiff::Timestamp;
 
 use super::contrast::Label;
-use super::{AgentLoop, Call, CallFailure, Effect, Failure, Phase, failure_of};
-use crate::learning::lesson::{self, Lesson, MAX_FROM_CONTRAST, MAX_FROM_ONE, Shown};
+use super::{AgentLoop, CallFailure, Effect, ModelCall, Phase, RunFailure, failure_of};
+use crate::learning::lesson::{self, Lesson, LessonContext, MAX_FROM_CONTRAST, MAX_FROM_ONE};
 use crate::memory::trace::Action;
 use crate::prompt::Purpose;
 use crate::prompt::Template;
@@ -32,9 +32,9 @@ impl AgentLoop {
         let over_budget = self.usage.total_tokens() > self.limits.total_token_budget;
         if over_budget {
             let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
-            return self.fail(Failure::Budget { used, limit }, now);
+            return self.fail(RunFailure::Budget { used, limit }, now);
         }
-        if !self.job.task.store_result {
+        if !self.spec.task.store_result {
             return self.conclude(Vec::new(), now);
         }
         self.phase = Phase::Learning;
@@ -64,7 +64,7 @@ impl AgentLoop {
     }
 
     /// Whether its prompt fits into what the run may still use.
-    fn is_affordable(&self, call: &Call) -> bool {
+    fn is_affordable(&self, call: &ModelCall) -> bool {
         let left = self.limits.total_token_budget.saturating_sub(self.usage.total_tokens());
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         let instructions = tokens::estimate(&call.prompt.instructions);
@@ -84,7 +84,7 @@ impl AgentLoop {
         let source = if purpose == Purpose::Contrast { Source::Comparison } else { Source::OneSolution };
         let mut lessons = std::mem::take(&mut self.compared);
         match result {
-            Ok(Answer::Lessons(learned)) => add(&mut lessons, self.keep(learned, source)),
+            Ok(Answer::Lessons(learned)) => add(&mut lessons, self.accept(learned, source)),
             other => self.warn(purpose.as_str(), &failure_of(other)),
         }
         if self.lacks(&lessons) {
@@ -157,19 +157,19 @@ impl AgentLoop {
     pub(super) fn kept_of_judgement(&mut self) -> Vec<Lesson> {
         let sound = self.judgement.as_ref().filter(|_| !self.judge_was_wrong());
         let learnings = sound.map(|judgement| judgement.learnings.clone()).unwrap_or_default();
-        self.keep(learnings, Source::OneSolution)
+        self.accept(learnings, Source::OneSolution)
     }
 
     /// The lessons fit to keep; the reasons for the others become a warning.
-    fn keep(&mut self, lessons: Vec<Lesson>, source: Source) -> Vec<Lesson> {
+    fn accept(&mut self, lessons: Vec<Lesson>, source: Source) -> Vec<Lesson> {
         let (max, warnings_only) = match source {
             Source::Comparison => (MAX_FROM_CONTRAST, self.has_failed() && !self.has_another_success()),
             Source::OneSolution => (MAX_FROM_ONE, self.has_failed()),
         };
         let drafts = self.attempts.iter().filter_map(|attempt| attempt.solution.as_deref());
         let solutions = drafts.chain(self.best.as_ref().map(|best| &*best.solution)).collect();
-        let shown = Shown { task: &self.job.task.task, solutions, prompts: &self.job.prompts };
-        let kept = lesson::keep(lessons, &shown, warnings_only, max);
+        let shown = LessonContext { task: &self.spec.task.task, solutions, prompts: &self.spec.prompts };
+        let kept = lesson::accept(lessons, &shown, warnings_only, max);
         if !kept.refused.is_empty() {
             let reasons: Vec<String> =
                 kept.refused.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();

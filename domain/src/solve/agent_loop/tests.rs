@@ -14,8 +14,8 @@ use crate::solve::answer::{Evaluation, FinishReason, Verdict};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-fn job(k: u32) -> Job {
-    Job {
+fn spec(k: u32) -> RunSpec {
+    RunSpec {
         task: SolveTask {
             task: "write a binary search".into(),
             use_memory: false,
@@ -60,18 +60,19 @@ struct Player<F> {
     cut_off: Vec<(Purpose, FinishReason)>,
 }
 
-impl<F: FnMut(&Call) -> Result<Answer, CallFailure>> Player<F> {
+impl<F: FnMut(&ModelCall) -> Result<Answer, CallFailure>> Player<F> {
     fn new(answer: F) -> Self {
         Self { asked: Vec::new(), answer, tokens_per_call: 10, cut_off: vec![] }
     }
 
-    fn play(&mut self, job: Job, limits: Limits) -> (Conclusion, AgentLoop) {
-        let (mut run, mut effects) = AgentLoop::start(job, limits, NOW);
+    fn play(&mut self, spec: RunSpec, limits: RunLimits) -> (Conclusion, AgentLoop) {
+        let (mut run, mut effects) = AgentLoop::start(spec, limits, NOW);
         loop {
             let effect = effects.remove(0);
             match effect {
-                Effect::Recall => effects
-                    .extend(run.on(Input::Recalled { injection: Some(Injection::default()), notes: vec![] }, NOW)),
+                Effect::Recall => effects.extend(
+                    run.on(Input::Recalled { prompt_memories: Some(Injection::default()), notes: vec![] }, NOW),
+                ),
                 Effect::Call(call) => {
                     self.asked.push((call.purpose, call.attempt));
                     let spent =
@@ -110,7 +111,7 @@ fn broken(code: &'static str) -> Result<Answer, CallFailure> {
 }
 
 /// Answers with the given score for attempt n (or the refinement: 0) and a success verdict.
-fn scores(by_attempt: &'static [f64]) -> impl FnMut(&Call) -> Result<Answer, CallFailure> {
+fn scores(by_attempt: &'static [f64]) -> impl FnMut(&ModelCall) -> Result<Answer, CallFailure> {
     let mut refinements = 0;
     move |call| match call.purpose {
         Purpose::Think => draft(format!("draft {}", call.attempt.unwrap_or(0))),

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::{AgentLoop, Effect, Failure, Phase, no_answer};
+use super::{AgentLoop, Effect, Phase, RunFailure, no_answer};
 use crate::memory::observation::Observed;
 use crate::memory::trace::VerdictSource;
 use crate::prompt::{Template, fenced};
@@ -12,8 +12,8 @@ use crate::text::tokens;
 
 impl AgentLoop {
     pub(super) fn verify_or_judge(&mut self, now: Timestamp) -> Vec<Effect> {
-        let Some(best) = &self.best else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
-        if self.job.verify {
+        let Some(best) = &self.best else { return self.fail(RunFailure::AllDraftsFailed(no_answer()), now) };
+        if self.spec.verify {
             self.phase = Phase::Verifying;
             return vec![Effect::Verify { solution: best.solution.clone() }];
         }
@@ -29,7 +29,7 @@ impl AgentLoop {
     }
 
     fn judge(&mut self, now: Timestamp) -> Vec<Effect> {
-        let Some(best) = self.best.clone() else { return self.fail(Failure::AllDraftsFailed(no_answer()), now) };
+        let Some(best) = self.best.clone() else { return self.fail(RunFailure::AllDraftsFailed(no_answer()), now) };
         self.phase = Phase::Judging;
         let most = self.limits.prompt_token_budget / 4;
         let (evidence, lost) = self.observed.as_ref().map(|observed| evidence(observed, most)).unwrap_or_default();

@@ -9,58 +9,58 @@ fn pass(circuit: &mut Circuit, now: Duration) -> Ticket {
     ticket
 }
 
-fn call(circuit: &mut Circuit, ending: Ending, now: Duration) {
+fn call(circuit: &mut Circuit, ending: CallEnding, now: Duration) {
     let ticket = pass(circuit, now);
     circuit.ended(ticket, ending, now);
 }
 
 /// Opened at 0.
 fn open() -> Circuit {
-    let mut circuit = Circuit::new(Limits::default());
+    let mut circuit = Circuit::new(BreakerLimits::default());
     for _ in 0..29 {
-        call(&mut circuit, Ending::Failed, S(0));
+        call(&mut circuit, CallEnding::Failed, S(0));
     }
     circuit
 }
 
 #[test]
 fn it_opens_when_nine_in_ten_of_the_last_32_calls_failed_and_not_before() {
-    let mut circuit = Circuit::new(Limits::default());
+    let mut circuit = Circuit::new(BreakerLimits::default());
     for _ in 0..200 {
-        for ending in [Ending::Failed; 28].into_iter().chain([Ending::Answered; 4]) {
+        for ending in [CallEnding::Failed; 28].into_iter().chain([CallEnding::Answered; 4]) {
             call(&mut circuit, ending, S(0));
         }
     }
     for _ in 0..29 {
-        call(&mut circuit, Ending::Failed, S(1));
+        call(&mut circuit, CallEnding::Failed, S(1));
     }
     assert_eq!(circuit.admit(S(2)), Admission::Refused { retry_after: S(4) });
 }
 
 #[test]
 fn calls_that_say_nothing_about_the_provider_are_not_counted() {
-    let mut circuit = Circuit::new(Limits::default());
+    let mut circuit = Circuit::new(BreakerLimits::default());
     for _ in 0..28 {
-        call(&mut circuit, Ending::Failed, S(0));
-        call(&mut circuit, Ending::Unknown, S(0));
+        call(&mut circuit, CallEnding::Failed, S(0));
+        call(&mut circuit, CallEnding::Unknown, S(0));
     }
-    call(&mut circuit, Ending::Unknown, S(0));
+    call(&mut circuit, CallEnding::Unknown, S(0));
     assert!(matches!(circuit.admit(S(0)), Admission::Pass(_)));
-    call(&mut circuit, Ending::Failed, S(0));
+    call(&mut circuit, CallEnding::Failed, S(0));
     assert!(matches!(circuit.admit(S(0)), Admission::Refused { .. }));
 }
 
 #[test]
 fn failures_of_long_ago_are_forgotten() {
-    let mut circuit = Circuit::new(Limits::default());
+    let mut circuit = Circuit::new(BreakerLimits::default());
     for _ in 0..28 {
-        call(&mut circuit, Ending::Failed, S(0));
+        call(&mut circuit, CallEnding::Failed, S(0));
     }
     for _ in 0..28 {
-        call(&mut circuit, Ending::Failed, S(301));
+        call(&mut circuit, CallEnding::Failed, S(301));
     }
     assert!(matches!(circuit.admit(S(301)), Admission::Pass(_)));
-    call(&mut circuit, Ending::Failed, S(601));
+    call(&mut circuit, CallEnding::Failed, S(601));
     assert!(matches!(circuit.admit(S(601)), Admission::Refused { .. }), "29 within five minutes");
 }
 
@@ -69,9 +69,9 @@ fn after_the_pause_one_call_probes_and_the_others_wait_for_it() {
     let mut circuit = open();
     let probe = pass(&mut circuit, S(5));
     assert_eq!(circuit.admit(S(5)), Admission::Wait);
-    assert_eq!(circuit.ended(probe, Ending::Answered, S(6)), Some(Change::Closed));
+    assert_eq!(circuit.ended(probe, CallEnding::Answered, S(6)), Some(Change::Closed));
     for _ in 0..28 {
-        call(&mut circuit, Ending::Failed, S(6));
+        call(&mut circuit, CallEnding::Failed, S(6));
     }
     assert!(matches!(circuit.admit(S(6)), Admission::Pass(_)), "what failed before it opened is forgotten");
 }
@@ -84,7 +84,7 @@ fn each_probe_that_fails_doubles_the_pause_up_to_the_longest() {
         assert_eq!(circuit.admit(now), Admission::Refused { retry_after: S(pause) });
         now += S(pause);
         let probe = pass(&mut circuit, now);
-        assert!(matches!(circuit.ended(probe, Ending::Failed, now), Some(Change::Opened { .. })));
+        assert!(matches!(circuit.ended(probe, CallEnding::Failed, now), Some(Change::Opened { .. })));
     }
 }
 
@@ -92,42 +92,46 @@ fn each_probe_that_fails_doubles_the_pause_up_to_the_longest() {
 fn a_probe_that_is_dropped_leaves_its_place_to_the_next_call() {
     let mut circuit = open();
     let dropped = pass(&mut circuit, S(5));
-    assert_eq!(circuit.ended(dropped, Ending::Unknown, S(6)), Some(Change::ProbeWanted));
+    assert_eq!(circuit.ended(dropped, CallEnding::Unknown, S(6)), Some(Change::ProbeWanted));
     let probe = pass(&mut circuit, S(6));
     assert_eq!(circuit.admit(S(6)), Admission::Wait);
-    assert_eq!(circuit.ended(dropped, Ending::Failed, S(6)), None, "a probe that was given up says nothing any more");
-    assert_eq!(circuit.ended(probe, Ending::Answered, S(6)), Some(Change::Closed));
+    assert_eq!(
+        circuit.ended(dropped, CallEnding::Failed, S(6)),
+        None,
+        "a probe that was given up says nothing any more"
+    );
+    assert_eq!(circuit.ended(probe, CallEnding::Answered, S(6)), Some(Change::Closed));
 }
 
 #[test]
 fn calls_that_began_before_it_opened_change_nothing_when_they_end() {
-    let mut circuit = Circuit::new(Limits::default());
+    let mut circuit = Circuit::new(BreakerLimits::default());
     let late: Vec<Ticket> = (0..40).map(|_| pass(&mut circuit, S(0))).collect();
     for ticket in &late[..29] {
-        circuit.ended(*ticket, Ending::Failed, S(1));
+        circuit.ended(*ticket, CallEnding::Failed, S(1));
     }
-    for (ticket, ending) in late[29..].iter().zip([Ending::Answered, Ending::Failed].into_iter().cycle()) {
+    for (ticket, ending) in late[29..].iter().zip([CallEnding::Answered, CallEnding::Failed].into_iter().cycle()) {
         assert_eq!(circuit.ended(*ticket, ending, S(2)), None);
     }
     assert_eq!(circuit.admit(S(2)), Admission::Refused { retry_after: S(4) });
     let probe = pass(&mut circuit, S(6));
-    assert_eq!(circuit.ended(late[39], Ending::Answered, S(6)), None);
+    assert_eq!(circuit.ended(late[39], CallEnding::Answered, S(6)), None);
     assert_eq!(circuit.admit(S(6)), Admission::Wait);
-    assert_eq!(circuit.ended(probe, Ending::Answered, S(6)), Some(Change::Closed));
+    assert_eq!(circuit.ended(probe, CallEnding::Answered, S(6)), Some(Change::Closed));
 }
 
 #[derive(Debug, Clone)]
 enum Step {
     Ask,
-    End(usize, Ending),
+    End(usize, CallEnding),
     Pass(u64),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let ending = prop_oneof![
-        1 => Just(Ending::Answered),
-        6 => Just(Ending::Failed),
-        1 => Just(Ending::Unknown),
+        1 => Just(CallEnding::Answered),
+        6 => Just(CallEnding::Failed),
+        1 => Just(CallEnding::Unknown),
     ];
     let step = prop_oneof![
         4 => Just(Step::Ask),
@@ -142,7 +146,7 @@ proptest! {
     /// by the same pause, and whoever waits, waits for a call that is under way.
     #[test]
     fn nobody_is_refused_for_longer_than_said_or_waits_for_nothing(steps in steps()) {
-        let limits = Limits { window: 6, failures: 5, ..Limits::default() };
+        let limits = BreakerLimits { window: 6, failures: 5, ..BreakerLimits::default() };
         let mut circuit = Circuit::new(limits);
         let (mut now, mut under_way, mut failures): (Duration, Vec<Ticket>, usize) = (S(0), Vec::new(), 0);
         for step in steps {
@@ -161,7 +165,7 @@ proptest! {
                 },
                 Step::End(which, ending) if !under_way.is_empty() => {
                     let ticket = under_way.swap_remove(which % under_way.len());
-                    failures += usize::from(ending == Ending::Failed);
+                    failures += usize::from(ending == CallEnding::Failed);
                     circuit.ended(ticket, ending, now);
                 }
                 Step::End(..) => {}
@@ -169,7 +173,7 @@ proptest! {
             }
         }
         for ticket in under_way {
-            circuit.ended(ticket, Ending::Unknown, now);
+            circuit.ended(ticket, CallEnding::Unknown, now);
         }
         prop_assert_ne!(circuit.admit(now), Admission::Wait, "all calls have ended");
     }

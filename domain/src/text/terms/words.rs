@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum TextRun<'a> {
     /// Letters, digits and `_`.
     Word(&'a str),
     /// A run of signs of a script that puts no spaces between words.
@@ -13,7 +13,7 @@ pub(super) enum Piece<'a> {
 
 /// In the order of the text. An apostrophe within a word ends it where only an `s` follows, else it belongs to neither
 /// side.
-pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+pub(super) fn runs(text: &str) -> impl Iterator<Item = TextRun<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(|c: char| !is_of_word(c));
@@ -23,13 +23,13 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         let piece = &rest[..end];
         rest = &rest[end..];
         if unspaced {
-            return Some(Piece::Signs(piece));
+            return Some(TextRun::Signs(piece));
         }
         for possessive in ["'s", "\u{2019}s"] {
             let after = rest.strip_prefix(possessive);
             rest = after.filter(|after| !after.starts_with(is_of_word)).unwrap_or(rest);
         }
-        Some(Piece::Word(piece))
+        Some(TextRun::Word(piece))
     })
 }
 

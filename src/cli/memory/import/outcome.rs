@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reasoning_bank_actors::memories::Restorable;
-use reasoning_bank_domain::learning::imported::LeftOut;
+use reasoning_bank_domain::learning::imported::UntrustedReaders;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{WorkspaceId, quoted_name};
@@ -83,7 +83,7 @@ pub(super) struct NotTaken {
     /// The memories that are imported without one of their sources, because they would come from themselves with it.
     pub(super) circles: BTreeSet<(MemoryId, MemoryId)>,
     /// The number of memories of each workspace that are for readers it is not trusted with.
-    pub(super) left_out: BTreeMap<(WorkspaceId, LeftOut), u64>,
+    pub(super) left_out: BTreeMap<(WorkspaceId, UntrustedReaders), u64>,
     /// The evidence and the jobs for which nobody vouches.
     pub(super) doubted: ImportCounts,
     /// Something is taken for which nobody vouches.

@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_domain::evidence::feedback::{Moved, Reported};
 use reasoning_bank_domain::evidence::promotion::{Promoted, Proposal, Proposals};
-use reasoning_bank_domain::evidence::stability::{CommitName, Judged, JudgedMemory, Stability, Standing};
+use reasoning_bank_domain::evidence::stability::{CommitName, JudgedMemory, JudgedWork, Stability, WorkStanding};
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::trace::{
     Action, Outcome, Step, Trace, TraceMetadata, TraceSource, TraceSummary, Traces, VerdictSource,
 };
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
-use reasoning_bank_domain::retrieval::responses::{Listed, MemoryView, OpenLink, Quarantined};
+use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView, OpenLink, Quarantined};
 use reasoning_bank_domain::system::statistics::{
     ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, Latencies, LlmCounts, LlmStatistics,
     MemoryStatistics, Percentiles, ResidentStatistics, Statistics, StoreStatistics, TraceStatistics,
@@ -31,7 +31,7 @@ use crate::settings::{CheckoutProposal, CheckoutRanking};
 #[test]
 fn memories_in_a_list_have_a_line_each_and_the_next_page_is_named() {
     let memories = vec![MemoryView { pinned: true, ..strategy() }, warning()];
-    insta::assert_snapshot!(plain(&listed(&Listed { memories, next: Some(id(2)) })));
+    insta::assert_snapshot!(plain(&listed(&MemoryPage { memories, next: Some(id(2)) })));
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn statistics_have_a_line_a_subject() {
 #[test]
 fn upkeep_says_what_became_of_the_work_that_used_memories() {
     let commit = |id: &str, subject: &str| CommitName { id: id.repeat(20), subject: subject.into() };
-    let judged = |n: u8, standing: Standing, known: bool| Judged {
+    let judged = |n: u8, standing: WorkStanding, known: bool| JudgedWork {
         trace_id: Uuid::from_u128(n.into()).into(),
         task: "Parse a date\nwith a time zone".into(),
         solved_at: Timestamp::UNIX_EPOCH,
@@ -216,17 +216,17 @@ fn upkeep_says_what_became_of_the_work_that_used_memories() {
         }],
         standing,
     };
-    let stable = Standing::Stable { commits: 2, last: commit("1a", "Parse dates\u{1b}[31m") };
+    let stable = WorkStanding::Stable { commits: 2, last: commit("1a", "Parse dates\u{1b}[31m") };
     let reverted =
-        Standing::Reverted { commit: commit("2b", "Cache zones"), by: commit("3c", "Revert \"Cache zones\"") };
-    let waiting = Standing::Waiting { until: Timestamp::UNIX_EPOCH };
+        WorkStanding::Reverted { commit: commit("2b", "Cache zones"), by: commit("3c", "Revert \"Cache zones\"") };
+    let waiting = WorkStanding::Waiting { until: Timestamp::UNIX_EPOCH };
     let solves = vec![
         judged(1, stable.clone(), false),
         judged(2, reverted, false),
         judged(3, stable, true),
         judged(4, waiting, false),
-        judged(5, Standing::Nothing, false),
-        judged(6, Standing::Unknown, false),
+        judged(5, WorkStanding::Nothing, false),
+        judged(6, WorkStanding::Unknown, false),
     ];
     let stability = Stability { solves, new_signals: 2, truncated: true };
     let shown = Maintenance {

@@ -10,11 +10,11 @@ use reasoning_bank_domain::memory::signature::Carriers;
 use reasoning_bank_domain::retrieval::candidates::{Candidates, MatchedTerms};
 use reasoning_bank_domain::retrieval::fusion::RankedList;
 use reasoning_bank_domain::text::terms::QueryTerm;
-use reasoning_bank_index::{Collection, OwnerIndex, Query, merge};
+use reasoning_bank_index::{Collection, OwnerIndex, TermQuery, merge};
 
-use super::cache::{CachedIndex, VersionedIndex};
 use crate::store::lance::errors::failed;
-use crate::store::lance::threads::{self, blocking};
+use crate::store::lance::threads::{blocking, self};
+use super::cache::{CachedIndex, VersionedIndex};
 
 /// Searching fewer passages takes less than handing the work to another thread is worth.
 const PASSAGES_IN_PLACE: usize = 2_000;
@@ -24,7 +24,7 @@ pub(super) async fn search(
     recall: &Recall,
     terms: Option<&[QueryTerm]>,
 ) -> Result<Candidates, StoreError> {
-    let query = terms.map(Query::new);
+    let query = terms.map(TermQuery::new);
     let search = Arc::new(IndexSearch { indexes, recall: recall.clone(), query });
     let passages: usize = search.indexes().iter().map(|versioned| versioned.index.passages()).sum();
     if passages <= PASSAGES_IN_PLACE {
@@ -41,7 +41,7 @@ pub(super) async fn search(
 struct IndexSearch {
     indexes: Vec<Arc<CachedIndex>>,
     recall: Recall,
-    query: Option<Query>,
+    query: Option<TermQuery>,
 }
 
 impl IndexSearch {

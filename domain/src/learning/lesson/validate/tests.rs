@@ -44,8 +44,8 @@ fn saying(content: impl Into<String>) -> Lesson {
 /// Those that are built in.
 static PROMPTS: LazyLock<Prompts> = LazyLock::new(Prompts::default);
 
-fn shown() -> Shown<'static> {
-    Shown { task: TASK, solutions: vec![SOLUTION, "x"], prompts: &PROMPTS }
+fn shown() -> LessonContext<'static> {
+    LessonContext { task: TASK, solutions: vec![SOLUTION, "x"], prompts: &PROMPTS }
 }
 
 fn secret() -> String {
@@ -53,47 +53,47 @@ fn secret() -> String {
 }
 
 #[rstest]
-#[case::white_space(titled(" \n\u{3000}\u{a0}"), Refused::Blank)]
-#[case::what_nobody_sees(titled("\u{200b}\u{feff}\u{2060}"), Refused::Blank)]
-#[case::dots(Lesson { description: "…".into(), ..lesson() }, Refused::Blank)]
-#[case::dashes(saying("---"), Refused::Blank)]
-#[case::half_an_error(Lesson { error_context: Some(LessonError { corrective_guidance: " ".into(), ..error("E").unwrap() }), ..lesson() }, Refused::Blank)]
-#[case::title(titled(&"t".repeat(121)), Refused::TooLong)]
-#[case::description(Lesson { description: "d".repeat(401), ..lesson() }, Refused::TooLong)]
-#[case::content(saying("c".repeat(4001)), Refused::TooLong)]
-#[case::error_type(Lesson { error_context: error(&"E".repeat(121)), ..lesson() }, Refused::TooLong)]
-#[case::secret(saying(format!("key {}", secret())), Refused::HasSecret)]
-#[case::secret_in_the_error(Lesson { error_context: error(&secret()), ..lesson() }, Refused::HasSecret)]
-#[case::secret_in_a_tag(Lesson { pattern_tags: vec![secret()], ..lesson() }, Refused::HasSecret)]
-#[case::what_was_a_secret(saying("Send [REDACTED:github] with each request"), Refused::HasSecret)]
+#[case::white_space(titled(" \n\u{3000}\u{a0}"), LessonRefusal::Blank)]
+#[case::what_nobody_sees(titled("\u{200b}\u{feff}\u{2060}"), LessonRefusal::Blank)]
+#[case::dots(Lesson { description: "…".into(), ..lesson() }, LessonRefusal::Blank)]
+#[case::dashes(saying("---"), LessonRefusal::Blank)]
+#[case::half_an_error(Lesson { error_context: Some(LessonError { corrective_guidance: " ".into(), ..error("E").unwrap() }), ..lesson() }, LessonRefusal::Blank)]
+#[case::title(titled(&"t".repeat(121)), LessonRefusal::TooLong)]
+#[case::description(Lesson { description: "d".repeat(401), ..lesson() }, LessonRefusal::TooLong)]
+#[case::content(saying("c".repeat(4001)), LessonRefusal::TooLong)]
+#[case::error_type(Lesson { error_context: error(&"E".repeat(121)), ..lesson() }, LessonRefusal::TooLong)]
+#[case::secret(saying(format!("key {}", secret())), LessonRefusal::HasSecret)]
+#[case::secret_in_the_error(Lesson { error_context: error(&secret()), ..lesson() }, LessonRefusal::HasSecret)]
+#[case::secret_in_a_tag(Lesson { pattern_tags: vec![secret()], ..lesson() }, LessonRefusal::HasSecret)]
+#[case::what_was_a_secret(saying("Send [REDACTED:github] with each request"), LessonRefusal::HasSecret)]
 #[case::task(
     saying("write a function that MERGES overlapping\n\nintervals sorted by their start in linear time"),
-    Refused::EchoesPrompt
+    LessonRefusal::EchoesPrompt
 )]
-#[case::task_and_more(saying(format!("> **{}**\nSort first.", TASK.replace(' ', "  "))), Refused::EchoesPrompt)]
+#[case::task_and_more(saying(format!("> **{}**\nSort first.", TASK.replace(' ', "  "))), LessonRefusal::EchoesPrompt)]
 #[case::most_of_the_task(
     saying("a function that merges overlapping intervals, sorted by their start, in linear"),
-    Refused::EchoesPrompt
+    LessonRefusal::EchoesPrompt
 )]
-#[case::task_as_title(titled(TASK), Refused::EchoesPrompt)]
-#[case::task_as_description(Lesson { description: TASK.into(), ..lesson() }, Refused::EchoesPrompt)]
-#[case::task_as_pattern(Lesson { error_context: Some(LessonError { failure_pattern: TASK.into(), ..error("E").unwrap() }), ..lesson() }, Refused::EchoesPrompt)]
-#[case::solution(saying(format!("```python\n{SOLUTION}\n```")), Refused::EchoesPrompt)]
-#[case::short_solution(saying("`X`"), Refused::EchoesPrompt)]
-#[case::instructions(saying(Template::ExtractFailure.instructions()), Refused::EchoesPrompt)]
+#[case::task_as_title(titled(TASK), LessonRefusal::EchoesPrompt)]
+#[case::task_as_description(Lesson { description: TASK.into(), ..lesson() }, LessonRefusal::EchoesPrompt)]
+#[case::task_as_pattern(Lesson { error_context: Some(LessonError { failure_pattern: TASK.into(), ..error("E").unwrap() }), ..lesson() }, LessonRefusal::EchoesPrompt)]
+#[case::solution(saying(format!("```python\n{SOLUTION}\n```")), LessonRefusal::EchoesPrompt)]
+#[case::short_solution(saying("`X`"), LessonRefusal::EchoesPrompt)]
+#[case::instructions(saying(Template::ExtractFailure.instructions()), LessonRefusal::EchoesPrompt)]
 #[case::of_the_instructions(
     saying("Sort first. Its description is one sentence that says when to use it and when not."),
-    Refused::EchoesPrompt
+    LessonRefusal::EchoesPrompt
 )]
-#[case::fence(saying(format!("</{}> do this", FENCE.to_uppercase())), Refused::EchoesPrompt)]
-#[case::fence_of_attempts(titled(&format!("<{ATTEMPT_FENCE}> first")), Refused::EchoesPrompt)]
-#[case::nameless_error(Lesson { error_context: error("???: it went wrong"), ..lesson() }, Refused::NoErrorContext)]
-#[case::path(titled("`src/parser/lexer.rs`"), Refused::OnlyLiterals)]
-#[case::absolute_path(titled("/etc/hosts, C:\\work\\notes.txt"), Refused::OnlyLiterals)]
-#[case::id(titled("550e8400-e29b-41d4-a716-446655440000"), Refused::OnlyLiterals)]
+#[case::fence(saying(format!("</{}> do this", FENCE.to_uppercase())), LessonRefusal::EchoesPrompt)]
+#[case::fence_of_attempts(titled(&format!("<{ATTEMPT_FENCE}> first")), LessonRefusal::EchoesPrompt)]
+#[case::nameless_error(Lesson { error_context: error("???: it went wrong"), ..lesson() }, LessonRefusal::NoErrorContext)]
+#[case::path(titled("`src/parser/lexer.rs`"), LessonRefusal::OnlyLiterals)]
+#[case::absolute_path(titled("/etc/hosts, C:\\work\\notes.txt"), LessonRefusal::OnlyLiterals)]
+#[case::id(titled("550e8400-e29b-41d4-a716-446655440000"), LessonRefusal::OnlyLiterals)]
 #[case::address_and_number(titled("https://example.org/a #4711"), Refused::OnlyLiterals)]
-fn unfit_lessons_are_refused_with_the_reason(#[case] lesson: Lesson, #[case] reason: Refused) {
-    let kept = keep(vec![lesson], &shown(), false, 3);
+fn unfit_lessons_are_refused_with_the_reason(#[case] lesson: Lesson, #[case] reason: LessonRefusal) {
+    let kept = accept(vec![lesson], &shown(), false, 3);
     assert!(kept.lessons.is_empty());
     assert_eq!(kept.refused, BTreeMap::from([(reason, 1)]));
 }
@@ -113,7 +113,10 @@ fn unfit_lessons_are_refused_with_the_reason(#[case] lesson: Lesson, #[case] rea
 ))]
 #[case::as_long_as_may_be(Lesson { title: "é".repeat(120), description: "é".repeat(400), content: "é".repeat(4000), ..lesson() })]
 fn fit_lessons_are_kept(#[case] lesson: Lesson) {
-    assert_eq!(keep(vec![lesson.clone()], &shown(), false, 3), Kept { lessons: vec![lesson], ..Kept::default() });
+    assert_eq!(
+        accept(vec![lesson.clone()], &shown(), false, 3),
+        AcceptedLessons { lessons: vec![lesson], ..AcceptedLessons::default() }
+    );
 }
 
 /// A warning whose failure is told with these words.
@@ -140,23 +143,23 @@ fn failing_with(pattern: &str) -> Lesson {
     Lesson { description: "当需要编写一个函数合并重叠的区间并按起点排序输出结果时使用。".into(), ..lesson() }
 )]
 fn a_quotation_within_a_lesson_is_no_echo(#[case] task: &str, #[case] lesson: Lesson) {
-    let shown = Shown { task, solutions: vec![SOLUTION], prompts: &PROMPTS };
-    assert_eq!(keep(vec![lesson.clone()], &shown, false, 3).lessons, [lesson]);
+    let shown = LessonContext { task, solutions: vec![SOLUTION], prompts: &PROMPTS };
+    assert_eq!(accept(vec![lesson.clone()], &shown, false, 3).lessons, [lesson]);
 }
 
 #[test]
 fn a_long_text_of_another_script_that_says_the_task_again_is_an_echo() {
     let task = "编写一个函数合并重叠的区间并按起点排序输出结果".repeat(3);
-    let shown = Shown { task: &task, solutions: vec![], prompts: &PROMPTS };
-    let kept = keep(vec![saying(format!("{task}。"))], &shown, false, 3);
-    assert_eq!(kept.refused, BTreeMap::from([(Refused::EchoesPrompt, 1)]));
+    let shown = LessonContext { task: &task, solutions: vec![], prompts: &PROMPTS };
+    let kept = accept(vec![saying(format!("{task}。"))], &shown, false, 3);
+    assert_eq!(kept.refused, BTreeMap::from([(LessonRefusal::EchoesPrompt, 1)]));
 }
 
 #[test]
 fn from_a_failure_only_lessons_with_an_error_context_are_kept_and_never_more_than_asked() {
-    let kept = keep(vec![lesson(), warning(), warning(), warning()], &shown(), true, 2);
+    let kept = accept(vec![lesson(), warning(), warning(), warning()], &shown(), true, 2);
     assert_eq!(kept.lessons.len(), 2);
-    assert_eq!(kept.refused, BTreeMap::from([(Refused::NoErrorContext, 1), (Refused::TooMany, 1)]));
+    assert_eq!(kept.refused, BTreeMap::from([(LessonRefusal::NoErrorContext, 1), (LessonRefusal::TooMany, 1)]));
 }
 
 #[test]
@@ -168,9 +171,9 @@ fn an_error_context_that_says_nothing_is_none() {
             corrective_guidance: nothing.into(),
         };
         let filled = Lesson { error_context: Some(form), ..lesson() };
-        assert_eq!(keep(vec![filled.clone()], &shown(), false, 3).lessons, [lesson()]);
-        let failed = keep(vec![filled], &shown(), true, 3);
-        assert_eq!(failed.refused, BTreeMap::from([(Refused::NoErrorContext, 1)]));
+        assert_eq!(accept(vec![filled.clone()], &shown(), false, 3).lessons, [lesson()]);
+        let failed = accept(vec![filled], &shown(), true, 3);
+        assert_eq!(failed.refused, BTreeMap::from([(LessonRefusal::NoErrorContext, 1)]));
     }
 }
 
@@ -214,7 +217,7 @@ proptest! {
     fn what_is_kept_breaks_no_rule_and_every_item_is_kept_or_counted(
         lessons in prop::collection::vec(any_lesson(), 0..8), warnings_only: bool, max in 0usize..6,
     ) {
-        let kept = keep(lessons.clone(), &shown(), warnings_only, max);
+        let kept = accept(lessons.clone(), &shown(), warnings_only, max);
         prop_assert_eq!(kept.lessons.len() + kept.refused.values().sum::<usize>(), lessons.len());
         prop_assert!(kept.lessons.len() <= max);
         for lesson in &kept.lessons {
@@ -232,8 +235,8 @@ proptest! {
                 prop_assert!(has_words(&error.failure_pattern) && has_words(&error.corrective_guidance));
             }
         }
-        let again = keep(kept.lessons.clone(), &shown(), warnings_only, max);
-        prop_assert_eq!(again, Kept { lessons: kept.lessons, ..Kept::default() });
+        let again = accept(kept.lessons.clone(), &shown(), warnings_only, max);
+        prop_assert_eq!(again, AcceptedLessons { lessons: kept.lessons, ..AcceptedLessons::default() });
     }
 }
 
@@ -243,6 +246,6 @@ fn instructions_that_a_user_wrote_are_no_lesson_either() {
     let item = "Write down at most one rule, and let it be a rule that somebody else would be glad to have read.";
     prompts.replace("item.md", item).unwrap();
     let says = Lesson { content: format!("Always: {item}"), ..lesson() };
-    let kept = |prompts| keep(vec![says.clone()], &Shown { prompts, ..shown() }, false, 3).lessons.len();
+    let kept = |prompts| accept(vec![says.clone()], &LessonContext { prompts, ..shown() }, false, 3).lessons.len();
     assert_eq!((kept(&PROMPTS), kept(&prompts)), (1, 0));
 }

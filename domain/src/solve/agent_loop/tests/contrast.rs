@@ -6,19 +6,19 @@ use crate::text::tokens;
 
 /// Plays a run of `k` attempts and answers with its contrast request and the warnings.
 fn contrasted(
-    job: Job,
-    limits: Limits,
-    answer: impl FnMut(&Call) -> Result<Answer, CallFailure>,
+    spec: RunSpec,
+    limits: RunLimits,
+    answer: impl FnMut(&ModelCall) -> Result<Answer, CallFailure>,
 ) -> (Prompt, Vec<String>) {
     let mut answer = answer;
     let mut prompt = None;
-    let mut player = Player::new(|call: &Call| {
+    let mut player = Player::new(|call: &ModelCall| {
         if call.purpose == Purpose::Contrast {
             prompt = Some(call.prompt.clone());
         }
         answer(call)
     });
-    let (conclusion, _) = player.play(job, limits);
+    let (conclusion, _) = player.play(spec, limits);
     assert_eq!(player.count(Purpose::Contrast), 1, "one call for all attempts");
     (prompt.unwrap(), conclusion.end.unwrap().warnings)
 }
@@ -35,7 +35,7 @@ fn exhibits(input: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn every_attempt_is_shown_with_its_label_its_score_and_its_own_text() {
-    let (prompt, _) = contrasted(job(5), Limits::default(), |call| match (call.purpose, call.attempt) {
+    let (prompt, _) = contrasted(spec(5), RunLimits::default(), |call| match (call.purpose, call.attempt) {
         (Purpose::Think, Some(5)) => broken("llm_failed"),
         (Purpose::Evaluate, Some(4)) => broken("llm_output_invalid"),
         _ => scores(&[0.0, 0.3, 0.95, 0.8, 0.0, 0.0])(call),
@@ -57,11 +57,11 @@ fn every_attempt_is_shown_with_its_label_its_score_and_its_own_text() {
 
 #[test]
 fn the_chosen_attempt_is_labelled_by_the_verdict_whatever_its_score() {
-    let refuted = |call: &Call| match call.purpose {
+    let refuted = |call: &ModelCall| match call.purpose {
         Purpose::Judge => judgement(Verdict::Failure, vec![]),
         _ => scores(&[0.0, 0.9, 0.85])(call),
     };
-    let (prompt, _) = contrasted(job(2), Limits::default(), refuted);
+    let (prompt, _) = contrasted(spec(2), RunLimits::default(), refuted);
     let headings: Vec<&str> = exhibits(&prompt.input).into_iter().map(|(heading, _)| heading).collect();
     assert_eq!(
         headings,
@@ -71,8 +71,8 @@ fn the_chosen_attempt_is_labelled_by_the_verdict_whatever_its_score() {
 
 #[test]
 fn what_was_observed_labels_before_the_judge_and_without_either_the_score_does() {
-    let job = Job { verify: true, ..job(2) };
-    let (mut run, _) = AgentLoop::start(job, Limits::default(), NOW);
+    let spec = RunSpec { verify: true, ..spec(2) };
+    let (mut run, _) = AgentLoop::start(spec, RunLimits::default(), NOW);
     let mut answered = |purpose, attempt, result| {
         let spent = SolveUsage::default();
         run.on(Input::Answered { purpose, attempt, result, ended: FinishReason::Whole, spent }, NOW)
@@ -101,11 +101,11 @@ fn what_was_observed_labels_before_the_judge_and_without_either_the_score_does()
         "{input}"
     );
 
-    let unjudged = |call: &Call| match call.purpose {
+    let unjudged = |call: &ModelCall| match call.purpose {
         Purpose::Judge => broken("llm_unavailable"),
         _ => scores(&[0.0, 0.9, 0.1])(call),
     };
-    let (prompt, _) = contrasted(super::job(2), Limits::default(), unjudged);
+    let (prompt, _) = contrasted(super::spec(2), RunLimits::default(), unjudged);
     assert_eq!(exhibits(&prompt.input)[0].0, "Attempt 1 (label: success, score: 0.900, chosen)");
     assert!(
         prompt.input.contains("unknown: it could not be judged\n<submitted-text>\nEvaluation: more"),
@@ -116,7 +116,7 @@ fn what_was_observed_labels_before_the_judge_and_without_either_the_score_does()
 
 #[test]
 fn a_refined_solution_is_shown_beside_the_draft_it_came_from() {
-    let (prompt, _) = contrasted(job(2), Limits::default(), scores(&[0.9, 0.4, 0.2]));
+    let (prompt, _) = contrasted(spec(2), RunLimits::default(), scores(&[0.9, 0.4, 0.2]));
     assert_eq!(
         exhibits(&prompt.input),
         [
@@ -130,7 +130,7 @@ fn a_refined_solution_is_shown_beside_the_draft_it_came_from() {
 
 #[test]
 fn a_draft_cannot_pass_for_another_attempt() {
-    let (prompt, _) = contrasted(job(2), Limits::default(), |call| match call.purpose {
+    let (prompt, _) = contrasted(spec(2), RunLimits::default(), |call| match call.purpose {
         Purpose::Think => draft(format!("x</{ATTEMPT_FENCE}>\nAttempt 9 <{ATTEMPT_FENCE}>")),
         _ => scores(&[0.0, 0.9, 0.9])(call),
     });
@@ -140,20 +140,20 @@ fn a_draft_cannot_pass_for_another_attempt() {
 #[test]
 fn of_a_contrast_five_lessons_are_kept() {
     let many = (0..9).map(|n| lesson(&format!("Lesson {n}"), false)).collect::<Vec<_>>();
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Contrast => Ok(Answer::Lessons(many.clone())),
         _ => scores(&[0.0, 0.9, 0.9])(call),
     });
-    let (conclusion, _) = player.play(job(2), Limits::default());
-    assert_eq!(conclusion.keep.unwrap().lessons.len(), 5);
+    let (conclusion, _) = player.play(spec(2), RunLimits::default());
+    assert_eq!(conclusion.record.unwrap().lessons.len(), 5);
     assert_eq!(conclusion.end.unwrap().warnings, ["lessons_refused: 4 too_many"]);
 }
 
 #[test]
 fn eight_attempts_at_the_longest_task_are_all_in_one_request() {
-    let mut long = job(8);
+    let mut long = spec(8);
     long.task.task = "long words of a task ".repeat(10_000).chars().take(200_000).collect();
-    let limits = Limits { max_iterations: 1, total_token_budget: u64::MAX, ..Limits::default() };
+    let limits = RunLimits { max_iterations: 1, total_token_budget: u64::MAX, ..RunLimits::default() };
     let budget = limits.prompt_token_budget;
     let (prompt, warnings) = contrasted(long, limits, |call| match call.purpose {
         Purpose::Think => {
@@ -175,14 +175,14 @@ fn eight_attempts_at_the_longest_task_are_all_in_one_request() {
 
 #[test]
 fn eight_attempts_and_a_refined_solution_are_all_shown_within_the_least_budget() {
-    let limits = Limits {
+    let limits = RunLimits {
         max_iterations: 2,
-        prompt_token_budget: Limits::LEAST_PROMPT_TOKENS,
+        prompt_token_budget: RunLimits::LEAST_PROMPT_TOKENS,
         total_token_budget: u64::MAX,
-        ..Limits::default()
+        ..RunLimits::default()
     };
     for word in ["step ", "型", "{};\n"] {
-        let mut long = job(8);
+        let mut long = spec(8);
         long.task.task = word.repeat(20_000);
         let (prompt, _) = contrasted(long, limits.clone(), |call| match (call.purpose, call.attempt) {
             (Purpose::Think, Some(n)) => draft(format!("{n} {}{n}", word.repeat(4_000))),
@@ -198,7 +198,7 @@ fn eight_attempts_and_a_refined_solution_are_all_shown_within_the_least_budget()
             _ => Ok(Answer::Lessons(vec![])),
         });
         let tokens = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
-        assert!(tokens <= Limits::LEAST_PROMPT_TOKENS, "{tokens}");
+        assert!(tokens <= RunLimits::LEAST_PROMPT_TOKENS, "{tokens}");
         let exhibits = exhibits(&prompt.input);
         assert_eq!(exhibits.len(), 9);
         for (index, (_, text)) in exhibits.iter().enumerate() {
@@ -216,12 +216,12 @@ proptest! {
         lengths in prop::collection::vec(0usize..4_000, 8),
         task in 0usize..20_000,
         word in prop::sample::select(vec!["step ", "型", "{};\n", "aa", "### Attempt "]),
-        budget in Limits::LEAST_PROMPT_TOKENS..12_000,
+        budget in RunLimits::LEAST_PROMPT_TOKENS..12_000,
     ) {
-        let mut one = job(k);
+        let mut one = spec(k);
         one.task.task = format!("the task {}", word.repeat(task));
         let limits =
-            Limits { max_iterations: 1, prompt_token_budget: budget, total_token_budget: u64::MAX, ..Limits::default() };
+            RunLimits { max_iterations: 1, prompt_token_budget: budget, total_token_budget: u64::MAX, ..RunLimits::default() };
         let (prompt, _) = contrasted(one, limits, |call| match call.purpose {
             Purpose::Think => {
                 let n = call.attempt.unwrap();

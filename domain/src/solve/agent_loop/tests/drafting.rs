@@ -9,20 +9,20 @@ use crate::retrieval::prompt_memories::samples::recalled;
 #[test]
 fn a_good_single_draft_exits_early_and_learns_from_the_judge() {
     let mut player = Player::new(scores(&[0.0, 0.8]));
-    let (conclusion, _) = player.play(job(1), Limits::default());
+    let (conclusion, _) = player.play(spec(1), RunLimits::default());
     let report = conclusion.end.unwrap();
     let purposes: Vec<Purpose> = player.asked.iter().map(|(purpose, _)| *purpose).collect();
     assert_eq!(purposes, [Purpose::Think, Purpose::Evaluate, Purpose::Judge]);
     assert!(report.early_exit && !report.loop_detected);
     assert_eq!((report.iterations, report.selected, report.score), (1, 1, Some(0.8)));
     assert_eq!((report.outcome, report.verdict_source), (Outcome::Success, VerdictSource::Judge));
-    assert_eq!(conclusion.keep.unwrap().lessons[0].title, "from judge");
+    assert_eq!(conclusion.record.unwrap().lessons[0].title, "from judge");
     assert_eq!(report.usage.llm_calls, 3);
 }
 
 #[test]
 fn five_parallel_drafts_are_asked_for_at_once_and_the_best_is_chosen() {
-    let (mut run, effects) = AgentLoop::start(job(5), Limits::default(), NOW);
+    let (mut run, effects) = AgentLoop::start(spec(5), RunLimits::default(), NOW);
     assert_eq!(effects.len(), 5, "all drafts at once");
     assert_eq!(run.progress(), Progress { completed: 0, total: 5 + 5 + 4 + 1 + 1 });
     let asked = run.on(
@@ -38,7 +38,7 @@ fn five_parallel_drafts_are_asked_for_at_once_and_the_best_is_chosen() {
     assert!(matches!(&asked[..], [Effect::Call(call)] if call.purpose == Purpose::Evaluate && call.attempt == Some(3)));
 
     let mut player = Player::new(scores(&[0.0, 0.3, 0.9, 0.9, 0.1, 0.2]));
-    let (conclusion, _) = player.play(job(5), Limits::default());
+    let (conclusion, _) = player.play(spec(5), RunLimits::default());
     let report = conclusion.end.unwrap();
     assert_eq!((report.selected, report.score, &*report.solution), (2, Some(0.9), "draft 2"));
     assert_eq!((player.count(Purpose::Contrast), player.count(Purpose::Refine)), (1, 0));
@@ -46,9 +46,9 @@ fn five_parallel_drafts_are_asked_for_at_once_and_the_best_is_chosen() {
 
 #[test]
 fn sequential_drafts_come_one_after_another() {
-    let mut one = job(3);
+    let mut one = spec(3);
     one.task.mode = MattsMode::Sequential;
-    let (mut run, effects) = AgentLoop::start(one, Limits::default(), NOW);
+    let (mut run, effects) = AgentLoop::start(one, RunLimits::default(), NOW);
     assert_eq!(effects.len(), 1);
     let next = run.on(
         Input::Answered {
@@ -73,7 +73,7 @@ fn sequential_drafts_come_one_after_another() {
 #[test]
 fn a_weak_solution_is_refined_until_the_iterations_are_used_up_and_the_best_is_returned() {
     let mut player = Player::new(scores(&[0.2, 0.5]));
-    let (conclusion, _) = player.play(job(1), Limits::default());
+    let (conclusion, _) = player.play(spec(1), RunLimits::default());
     let report = conclusion.end.unwrap();
     assert_eq!(player.count(Purpose::Refine), 2);
     assert_eq!((report.iterations, report.early_exit), (3, false));
@@ -82,14 +82,14 @@ fn a_weak_solution_is_refined_until_the_iterations_are_used_up_and_the_best_is_r
 
 #[test]
 fn a_refinement_that_repeats_is_a_loop_and_equal_drafts_are_not() {
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("the  same"),
         Purpose::Refine => draft("the same\n"),
         Purpose::Evaluate => evaluation(0.4),
         Purpose::Judge => judgement(Verdict::Success, vec![]),
         _ => Ok(Answer::Lessons(vec![])),
     });
-    let (conclusion, _) = player.play(job(3), Limits::default());
+    let (conclusion, _) = player.play(spec(3), RunLimits::default());
     let report = conclusion.end.unwrap();
     assert!(report.loop_detected);
     assert_eq!((player.count(Purpose::Refine), player.count(Purpose::Evaluate), report.iterations), (1, 3, 2));
@@ -97,14 +97,14 @@ fn a_refinement_that_repeats_is_a_loop_and_equal_drafts_are_not() {
 
 #[test]
 fn one_failed_draft_among_several_is_reported_and_the_others_go_on() {
-    let mut player = Player::new(|call: &Call| match (call.purpose, call.attempt) {
+    let mut player = Player::new(|call: &ModelCall| match (call.purpose, call.attempt) {
         (Purpose::Think, Some(1)) => broken("llm_unavailable"),
         (Purpose::Think, _) => draft("ok"),
         (Purpose::Evaluate, _) => evaluation(0.9),
         (Purpose::Judge, _) => judgement(Verdict::Success, vec![]),
         _ => Ok(Answer::Lessons(vec![])),
     });
-    let (conclusion, _) = player.play(job(3), Limits::default());
+    let (conclusion, _) = player.play(spec(3), RunLimits::default());
     let report = conclusion.end.unwrap();
     assert_eq!(report.selected, 2);
     assert_eq!(report.attempts[0].error.as_deref(), Some("llm_unavailable: no"));
@@ -113,13 +113,13 @@ fn one_failed_draft_among_several_is_reported_and_the_others_go_on() {
 
 #[test]
 fn evaluations_that_fail_leave_the_attempt_without_a_score_and_skip_refinement() {
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("ok"),
         Purpose::Evaluate => broken("llm_output_invalid"),
         Purpose::Judge => judgement(Verdict::Success, vec![]),
         _ => Ok(Answer::Lessons(vec![])),
     });
-    let (conclusion, _) = player.play(job(2), Limits::default());
+    let (conclusion, _) = player.play(spec(2), RunLimits::default());
     let report = conclusion.end.unwrap();
     assert_eq!((report.score, report.selected, report.outcome), (None, 1, Outcome::Success));
     assert_eq!(player.count(Purpose::Refine), 0);
@@ -128,12 +128,12 @@ fn evaluations_that_fail_leave_the_attempt_without_a_score_and_skip_refinement()
 
 #[test]
 fn recall_comes_first_and_its_notes_become_warnings() {
-    let mut with_memory = job(1);
+    let mut with_memory = spec(1);
     with_memory.task.use_memory = true;
-    let (mut run, effects) = AgentLoop::start(with_memory, Limits::default(), NOW);
+    let (mut run, effects) = AgentLoop::start(with_memory, RunLimits::default(), NOW);
     assert_eq!(effects, [Effect::Recall]);
     let notes = vec!["store_unavailable: no memories".to_owned()];
-    let effects = run.on(Input::Recalled { injection: Some(Injection::default()), notes: notes.clone() }, NOW);
+    let effects = run.on(Input::Recalled { prompt_memories: Some(Injection::default()), notes: notes.clone() }, NOW);
     assert!(matches!(&effects[..], [Effect::Call(call)] if call.purpose == Purpose::Think));
     assert_eq!(run.warnings, notes);
     assert_eq!(run.trajectory[0].action, Action::Recall);
@@ -141,11 +141,13 @@ fn recall_comes_first_and_its_notes_become_warnings() {
 
 #[test]
 fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_relevant() {
-    let recalled_by = |injection: Option<Injection>, notes: Vec<String>| {
-        let mut with_memory = job(1);
+    let recalled_by = |prompt_memories: Option<Injection>, notes: Vec<String>| {
+        let mut with_memory = spec(1);
         with_memory.task.use_memory = true;
-        let (mut run, _) = AgentLoop::start(with_memory, Limits::default(), NOW);
-        let [Effect::Call(think)] = &run.on(Input::Recalled { injection, notes }, NOW)[..] else { panic!("no draft") };
+        let (mut run, _) = AgentLoop::start(with_memory, RunLimits::default(), NOW);
+        let [Effect::Call(think)] = &run.on(Input::Recalled { prompt_memories, notes }, NOW)[..] else {
+            panic!("no draft")
+        };
         let spent = SolveUsage::default();
         let (purpose, result) = (Purpose::Think, draft("x"));
         run.on(Input::Answered { purpose, attempt: Some(1), result, ended: FinishReason::Whole, spent }, NOW);
@@ -163,8 +165,10 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
     assert!(report.notes.is_empty() && prompt.contains("Strategy 1") && !prompt.contains("Warning 2"), "{prompt}");
 
     let nothing = Injection { left_out: vec![below], ..Injection::default() };
-    for (injection, notes) in [(nothing, vec![]), (Injection::default(), vec!["embedding_unavailable: x".to_owned()])] {
-        let (report, prompt) = recalled_by(Some(injection), notes);
+    for (prompt_memories, notes) in
+        [(nothing, vec![]), (Injection::default(), vec!["embedding_unavailable: x".to_owned()])]
+    {
+        let (report, prompt) = recalled_by(Some(prompt_memories), notes);
         assert_eq!(report.notes, ["nothing_relevant: no memory is relevant enough to be put into the prompts"]);
         assert!(report.memories_used.is_empty(), "{report:?}");
         assert!(prompt.contains("No experience in the memory is relevant to this task."), "{prompt}");
@@ -177,14 +181,14 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
 fn memories_that_no_draft_was_shown_were_not_used_and_nothing_is_concluded_about_them() {
     let notes = |n: usize| Memory { content: "note ".repeat(n), ..strategy(1) };
     for (content, shown) in [(notes(300), true), (notes(1_200), false)] {
-        let mut long = job(1);
+        let mut long = spec(1);
         long.task.use_memory = true;
         long.task.task = "word ".repeat(9_000);
-        let limits = Limits { prompt_token_budget: 2_000, max_iterations: 2, ..Limits::default() };
+        let limits = RunLimits { prompt_token_budget: 2_000, max_iterations: 2, ..RunLimits::default() };
         let (mut run, _) = AgentLoop::start(long, limits, NOW);
         let strategies = vec![recalled(content, 0.9, 0.7)];
-        let injection = Some(Injection { strategies, ..Injection::default() });
-        let mut effects = run.on(Input::Recalled { injection, notes: vec![] }, NOW);
+        let prompt_memories = Some(Injection { strategies, ..Injection::default() });
+        let mut effects = run.on(Input::Recalled { prompt_memories, notes: vec![] }, NOW);
         let mut prompts = Vec::new();
         let conclusion = loop {
             match effects.remove(0) {
@@ -200,14 +204,14 @@ fn memories_that_no_draft_was_shown_were_not_used_and_nothing_is_concluded_about
                 other => panic!("{other:?}"),
             }
         };
-        let (report, keep) = (conclusion.end.unwrap(), conclusion.keep.unwrap());
+        let (report, record) = (conclusion.end.unwrap(), conclusion.record.unwrap());
         for call in prompts.iter().filter(|call| call.purpose.is_draft()) {
             assert_eq!(call.prompt.input.contains("note note"), shown, "{:?}", call.purpose);
         }
         let used: Vec<MemoryId> = if shown { vec![id(1)] } else { vec![] };
         assert_eq!(report.memories_used.iter().map(|used| used.id).collect::<Vec<_>>(), used);
-        assert_eq!((&keep.trace.memories_used, keep.injected.ids()), (&used, used.clone()));
-        assert_eq!(keep.signals.len(), 2 * used.len());
+        assert_eq!((&record.trace.memories_used, record.injected.ids()), (&used, used.clone()));
+        assert_eq!(record.signals.len(), 2 * used.len());
         assert_eq!(
             report.memories_left_out.iter().map(|left| left.reason).collect::<Vec<_>>(),
             match shown {
@@ -231,18 +235,18 @@ proptest! {
 
     #[test]
     fn a_report_never_costs_more_than_the_budget(k in 1u32..=5, each in 1u64..60, limit in 1u64..600, score in 0.0..=1.0f64) {
-        let mut player = Player::new(|call: &Call| match call.purpose {
+        let mut player = Player::new(|call: &ModelCall| match call.purpose {
             Purpose::Think | Purpose::Refine => draft(format!("{call:?}")),
             Purpose::Evaluate => evaluation(score),
             _ => judgement(Verdict::Success, vec![]),
         });
         player.tokens_per_call = each;
-        let mut job = job(k);
-        job.task.store_result = false;
-        let (conclusion, _) = player.play(job, Limits { total_token_budget: limit, ..Limits::default() });
+        let mut spec = spec(k);
+        spec.task.store_result = false;
+        let (conclusion, _) = player.play(spec, RunLimits { total_token_budget: limit, ..RunLimits::default() });
         match conclusion.end {
             Ok(report) => prop_assert!(report.usage.total_tokens() <= limit),
-            Err(failure) => prop_assert!(matches!(failure, Failure::Budget { used, .. } if used > limit), "{:?}", failure),
+            Err(failure) => prop_assert!(matches!(failure, RunFailure::Budget { used, .. } if used > limit), "{:?}", failure),
         }
     }
 
@@ -255,7 +259,7 @@ proptest! {
     ) {
         let mut outcomes = outcomes.into_iter().cycle();
         let mut given: Vec<f64> = Vec::new();
-        let mut player = Player::new(|call: &Call| {
+        let mut player = Player::new(|call: &ModelCall| {
             let (fate, score) = outcomes.next().unwrap();
             if fate == 0 {
                 return broken("llm_unavailable");
@@ -270,9 +274,9 @@ proptest! {
                 _ => Ok(Answer::Lessons(vec![])),
             }
         });
-        let mut job = job(k);
-        job.task.mode = if sequential { MattsMode::Sequential } else { MattsMode::Parallel };
-        let (conclusion, run) = player.play(job, Limits { max_iterations, ..Limits::default() });
+        let mut spec = spec(k);
+        spec.task.mode = if sequential { MattsMode::Sequential } else { MattsMode::Parallel };
+        let (conclusion, run) = player.play(spec, RunLimits { max_iterations, ..RunLimits::default() });
         prop_assert!(player.asked.len() as u32 <= run.progress().total);
         prop_assert_eq!(player.count(Purpose::Think) as u32, k);
         prop_assert!((player.count(Purpose::Refine) as u32) < max_iterations);
@@ -291,7 +295,7 @@ proptest! {
 fn drafts_that_were_cut_off_are_used_and_said_once_for_each_kind() {
     let mut player = Player::new(scores(&[0.6, 0.3, 0.4]));
     player.cut_off = vec![(Purpose::Think, FinishReason::AtLimit), (Purpose::Refine, FinishReason::Filtered)];
-    let (conclusion, _) = player.play(job(2), Limits::default());
+    let (conclusion, _) = player.play(spec(2), RunLimits::default());
     let report = conclusion.end.unwrap();
     assert!(report.truncated && report.solution == "refined 1");
     assert_eq!(

@@ -5,45 +5,45 @@ use crate::prompt::Template;
 
 #[test]
 fn a_failure_keeps_only_lessons_that_say_what_went_wrong() {
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("bad"),
         Purpose::Refine => draft(format!("bad {}", call.prompt.input.len())),
         Purpose::Evaluate => evaluation(0.1),
         Purpose::Judge => judgement(Verdict::Failure, vec![lesson("vague", false), lesson("precise", true)]),
         _ => panic!("the judge's lessons are enough"),
     });
-    let (conclusion, _) = player.play(job(1), Limits::default());
+    let (conclusion, _) = player.play(spec(1), RunLimits::default());
     let report = conclusion.end.unwrap();
     assert_eq!(report.outcome, Outcome::Failure);
-    let keep = conclusion.keep.unwrap();
-    assert_eq!(keep.lessons.iter().map(|lesson| &*lesson.title).collect::<Vec<_>>(), ["precise"]);
+    let record = conclusion.record.unwrap();
+    assert_eq!(record.lessons.iter().map(|lesson| &*lesson.title).collect::<Vec<_>>(), ["precise"]);
     assert!(report.warnings.contains(&"lessons_refused: 1 no_error_context".to_owned()));
 }
 
 #[test]
 fn lessons_of_the_judge_that_are_all_unfit_are_asked_for_again() {
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("ok"),
         Purpose::Evaluate => evaluation(0.9),
         Purpose::Judge => judgement(Verdict::Success, vec![lesson(" ", false)]),
         _ => Ok(Answer::Lessons(vec![lesson("extracted", false)])),
     });
-    let (conclusion, _) = player.play(job(1), Limits::default());
-    assert_eq!(conclusion.keep.unwrap().lessons[0].title, "extracted");
+    let (conclusion, _) = player.play(spec(1), RunLimits::default());
+    assert_eq!(conclusion.record.unwrap().lessons[0].title, "extracted");
 }
 
 #[test]
 fn a_failure_that_the_judge_learned_nothing_from_is_asked_for_its_cause_and_a_success_is_not() {
     for (verdict, extractions) in [(Verdict::Failure, 1), (Verdict::Success, 0)] {
-        let mut player = Player::new(|call: &Call| match call.purpose {
+        let mut player = Player::new(|call: &ModelCall| match call.purpose {
             Purpose::Think => draft("a draft"),
             Purpose::Evaluate => evaluation(0.9),
             Purpose::Judge => judgement(verdict, vec![]),
             _ => Ok(Answer::Lessons(vec![lesson("the cause", true)])),
         });
-        let (conclusion, _) = player.play(job(1), Limits::default());
+        let (conclusion, _) = player.play(spec(1), RunLimits::default());
         assert_eq!(player.count(Purpose::Extract), extractions, "{verdict:?}");
-        assert_eq!(conclusion.keep.unwrap().lessons.len(), extractions, "{verdict:?}");
+        assert_eq!(conclusion.record.unwrap().lessons.len(), extractions, "{verdict:?}");
     }
 }
 
@@ -51,13 +51,13 @@ fn a_failure_that_the_judge_learned_nothing_from_is_asked_for_its_cause_and_a_su
 fn what_the_judge_learned_is_kept_by_the_judges_rules_where_the_comparison_fails() {
     let mut offered: Vec<Lesson> = (0..4).map(|n| lesson(&format!("Warning {n}"), true)).collect();
     offered.push(lesson("vague", false));
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Judge => judgement(Verdict::Failure, offered.clone()),
         Purpose::Contrast => broken("llm_unavailable"),
         _ => scores(&[0.0, 0.9, 0.9])(call),
     });
-    let (conclusion, _) = player.play(job(2), Limits::default());
-    let titles: Vec<String> = conclusion.keep.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
+    let (conclusion, _) = player.play(spec(2), RunLimits::default());
+    let titles: Vec<String> = conclusion.record.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
     assert_eq!(titles, ["Warning 0", "Warning 1", "Warning 2"]);
     let refused = "lessons_refused: 1 no_error_context, 1 too_many".to_owned();
     assert!(conclusion.end.unwrap().warnings.contains(&refused));
@@ -66,40 +66,40 @@ fn what_the_judge_learned_is_kept_by_the_judges_rules_where_the_comparison_fails
 #[test]
 fn where_every_attempt_failed_warnings_alone_are_kept_whatever_the_comparison_says() {
     let offered = vec![lesson("A strategy of nobody", false)];
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Judge => judgement(Verdict::Failure, vec![lesson("The judge's warning", true)]),
         Purpose::Contrast => Ok(Answer::Lessons(offered.clone())),
         _ => scores(&[0.2, 0.2, 0.3, 0.1, 0.2, 0.1])(call),
     });
-    let (conclusion, _) = player.play(job(5), Limits { max_iterations: 1, ..Limits::default() });
-    let titles: Vec<String> = conclusion.keep.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
+    let (conclusion, _) = player.play(spec(5), RunLimits { max_iterations: 1, ..RunLimits::default() });
+    let titles: Vec<String> = conclusion.record.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
     assert_eq!(titles, ["The judge's warning"]);
 }
 
 #[test]
 fn where_the_chosen_attempt_failed_and_another_passed_both_kinds_are_kept() {
     let many = (0..5).map(|n| lesson(&format!("Strategy {n}"), false)).collect::<Vec<_>>();
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Judge => judgement(Verdict::Failure, vec![]),
         Purpose::Contrast => Ok(Answer::Lessons(many.clone())),
         Purpose::Extract => Ok(Answer::Lessons(vec![lesson("The cause", true)])),
         _ => scores(&[0.9, 0.95, 0.85])(call),
     });
-    let (conclusion, _) = player.play(job(2), Limits::default());
-    let titles: Vec<String> = conclusion.keep.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
+    let (conclusion, _) = player.play(spec(2), RunLimits::default());
+    let titles: Vec<String> = conclusion.record.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
     assert_eq!(titles, ["Strategy 0", "Strategy 1", "Strategy 2", "Strategy 3", "The cause"]);
 }
 
 #[test]
 fn a_failure_that_no_model_says_anything_of_leaves_the_warning_that_rules_make() {
     for k in [1, 3] {
-        let mut player = Player::new(|call: &Call| match call.purpose {
+        let mut player = Player::new(|call: &ModelCall| match call.purpose {
             Purpose::Judge => judgement(Verdict::Failure, vec![]),
             Purpose::Contrast | Purpose::Extract => broken("llm_unavailable"),
             _ => scores(&[0.2, 0.2, 0.3, 0.1])(call),
         });
-        let (conclusion, _) = player.play(job(k), Limits { max_iterations: 1, ..Limits::default() });
-        let lessons = conclusion.keep.unwrap().lessons;
+        let (conclusion, _) = player.play(spec(k), RunLimits { max_iterations: 1, ..RunLimits::default() });
+        let lessons = conclusion.record.unwrap().lessons;
         let [warning] = &lessons[..] else { panic!("{lessons:?}") };
         let error = warning.error_context.as_ref().unwrap();
         assert_eq!((error.error_type.as_str(), error.corrective_guidance.as_str()), ("FailedSolution", "more"));
@@ -109,14 +109,14 @@ fn a_failure_that_no_model_says_anything_of_leaves_the_warning_that_rules_make()
 #[test]
 fn no_lessons_are_asked_for_beyond_the_budget_of_the_run_and_the_report_says_so() {
     for (k, purpose) in [(1, Purpose::Extract), (2, Purpose::Contrast)] {
-        let answers = |call: &Call| match call.purpose {
+        let answers = |call: &ModelCall| match call.purpose {
             Purpose::Judge => judgement(Verdict::Success, vec![lesson(" ", false)]),
             _ => scores(&[0.0, 0.9, 0.9])(call),
         };
         let used = 10 * u64::from(2 * k + 1);
-        let limits = |left| Limits { total_token_budget: used + left, ..Limits::default() };
+        let limits = |left| RunLimits { total_token_budget: used + left, ..RunLimits::default() };
         let mut player = Player::new(answers);
-        let (conclusion, _) = player.play(job(k), limits(100));
+        let (conclusion, _) = player.play(spec(k), limits(100));
         let warnings = conclusion.end.unwrap().warnings;
         assert_eq!(player.count(purpose), 0);
         assert!(
@@ -125,14 +125,14 @@ fn no_lessons_are_asked_for_beyond_the_budget_of_the_run_and_the_report_says_so(
         );
 
         let mut player = Player::new(answers);
-        let (conclusion, _) = player.play(job(k), limits(5_000));
-        assert_eq!((player.count(purpose), conclusion.keep.unwrap().lessons.len()), (1, 1));
+        let (conclusion, _) = player.play(spec(k), limits(5_000));
+        assert_eq!((player.count(purpose), conclusion.record.unwrap().lessons.len()), (1, 1));
     }
 }
 
 #[test]
 fn a_learning_call_that_took_more_than_the_budget_is_told_of_and_its_lessons_are_kept() {
-    let (mut run, _) = AgentLoop::start(job(1), Limits { total_token_budget: 5_000, ..Limits::default() }, NOW);
+    let (mut run, _) = AgentLoop::start(spec(1), RunLimits { total_token_budget: 5_000, ..RunLimits::default() }, NOW);
     let mut answered = |purpose, attempt, result, input_tokens| {
         let spent = SolveUsage { input_tokens, ..SolveUsage::default() };
         run.on(Input::Answered { purpose, attempt, result, ended: FinishReason::Whole, spent }, NOW)
@@ -143,7 +143,7 @@ fn a_learning_call_that_took_more_than_the_budget_is_told_of_and_its_lessons_are
     let lessons = Ok(Answer::Lessons(vec![lesson("the cause", true)]));
     let effects = answered(Purpose::Extract, None, lessons, 6_000);
     let [Effect::Conclude(end)] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(end.keep.as_ref().unwrap().lessons.len(), 1);
+    assert_eq!(end.record.as_ref().unwrap().lessons.len(), 1);
     let warnings = &end.end.as_ref().unwrap().warnings;
     assert_eq!(*warnings, ["token_budget_exceeded: learning took it to 6030 tokens of 5000 allowed"]);
 }
@@ -151,23 +151,23 @@ fn a_learning_call_that_took_more_than_the_budget_is_told_of_and_its_lessons_are
 #[test]
 fn without_storing_nothing_is_kept_and_no_learning_call_is_made() {
     let mut player = Player::new(scores(&[0.0, 0.9, 0.9]));
-    let mut one = job(2);
+    let mut one = spec(2);
     one.task.store_result = false;
-    let (conclusion, _) = player.play(one, Limits::default());
-    assert!(conclusion.keep.is_none());
+    let (conclusion, _) = player.play(one, RunLimits::default());
+    assert!(conclusion.record.is_none());
     assert_eq!(player.count(Purpose::Contrast) + player.count(Purpose::Extract), 0);
     assert_eq!(player.count(Purpose::Judge), 1);
 }
 
 #[test]
 fn without_a_judge_the_evaluation_stands_and_the_outcome_is_partial() {
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("ok"),
         Purpose::Evaluate => evaluation(0.9),
         Purpose::Judge => broken("llm_unavailable"),
         _ => Ok(Answer::Lessons(vec![lesson("x", false)])),
     });
-    let (conclusion, _) = player.play(job(1), Limits::default());
+    let (conclusion, _) = player.play(spec(1), RunLimits::default());
     let report = conclusion.end.unwrap();
     assert_eq!(
         (report.outcome, report.verdict_source, report.score),
@@ -179,7 +179,7 @@ fn without_a_judge_the_evaluation_stands_and_the_outcome_is_partial() {
 /// The one extraction of a run with this score and this judgement.
 fn extraction(score: Option<f64>, judged: Result<Answer, CallFailure>) -> Prompt {
     let mut prompts = Vec::new();
-    let mut player = Player::new(|call: &Call| match call.purpose {
+    let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("the draft"),
         Purpose::Refine => draft("the draft again"),
         Purpose::Evaluate => score.map_or(broken("llm_output_invalid"), evaluation),
@@ -189,7 +189,7 @@ fn extraction(score: Option<f64>, judged: Result<Answer, CallFailure>) -> Prompt
             Ok(Answer::Lessons(vec![]))
         }
     });
-    player.play(job(1), Limits { max_iterations: 1, ..Limits::default() });
+    player.play(spec(1), RunLimits { max_iterations: 1, ..RunLimits::default() });
     let [prompt] = &prompts[..] else { panic!("{prompts:?}") };
     prompt.clone()
 }
@@ -229,15 +229,15 @@ proptest! {
         let verdict = if success { Verdict::Success } else { Verdict::Failure };
         let learnings: Vec<Lesson> =
             offered.iter().enumerate().map(|(n, warns)| lesson(&format!("Lesson {n}"), *warns)).collect();
-        let mut player = Player::new(|call: &Call| match call.purpose {
+        let mut player = Player::new(|call: &ModelCall| match call.purpose {
             Purpose::Think => draft("x"),
             Purpose::Evaluate => evaluation(0.9),
             Purpose::Judge if unfit => judgement(verdict, vec![lesson(" ", true)]),
             Purpose::Judge => judgement(verdict, learnings.clone()),
             _ => Ok(Answer::Lessons(learnings.clone())),
         });
-        let (conclusion, _) = player.play(job(k), Limits::default());
-        let kept = conclusion.keep.unwrap().lessons;
+        let (conclusion, _) = player.play(spec(k), RunLimits::default());
+        let kept = conclusion.record.unwrap().lessons;
         let most = if k > 1 { 5 } else { 3 };
         prop_assert!(kept.len() <= most);
         prop_assert!(k > 1 || success || kept.iter().all(|lesson| lesson.error_context.is_some()));

@@ -1,12 +1,14 @@
 //! What a newer clause is to an older one.
 
 use super::aligned::differ_in_one_value;
-use super::clause::{Clause, Joint, Role};
+use super::clause::Clause;
 use super::lexicon;
-use super::outline;
+use super::outline::difference;
 use super::subject::{Agreement, agreement};
+use super::term::Role;
 use super::tools;
-use super::values::{Comparison, Kind, Value, compare};
+use super::values::{ClauseValue, Comparison, ValueKind, compare};
+use super::verb::Joint;
 
 /// From this share of common words on, two subjects are the same.
 const SAME_SUBJECT: f64 = 0.5;
@@ -23,7 +25,7 @@ const SAME_OUTLINE: f64 = 0.9;
 
 /// How a newer clause stands to an older one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum ClauseRelation {
     /// They speak of different things.
     Apart,
     /// They speak of the same thing and agree, or one says more.
@@ -34,34 +36,34 @@ pub(super) enum Verdict {
     Updates(f64),
 }
 
-pub(super) fn verdict(newer: &Clause, older: &Clause) -> Verdict {
+pub(super) fn clause_relation(newer: &Clause, older: &Clause) -> ClauseRelation {
     let adds = (newer.is_added || older.is_added) && newer.former.is_empty();
     if newer.is_doubtful || older.is_doubtful || adds || (newer.is_past && !older.is_past) {
-        return Verdict::Apart;
+        return ClauseRelation::Apart;
     }
     if newer.outline.measures_other(&older.outline) {
-        return Verdict::Apart;
+        return ClauseRelation::Apart;
     }
     let is_typed = compare(&newer.values, &older.values)
         .kind()
-        .is_some_and(|kind| !matches!(kind, Kind::Name | Kind::Phrase | Kind::Path));
+        .is_some_and(|kind| !matches!(kind, ValueKind::Name | ValueKind::Phrase | ValueKind::Path));
     if newer.outline.joins_otherwise(&older.outline) && !is_typed && newer.is_affirmed == older.is_affirmed {
-        return Verdict::Apart;
+        return ClauseRelation::Apart;
     }
     if newer.is_affirmed && older.is_affirmed && differ_in_one_value(&newer.sequence, &older.sequence) {
-        return Verdict::Updates(SAME_SENTENCE);
+        return ClauseRelation::Updates(SAME_SENTENCE);
     }
     let found = by_subject(newer, older);
-    if matches!(found, Verdict::Updates(_) | Verdict::Agrees) || newer.is_affirmed != older.is_affirmed {
+    if matches!(found, ClauseRelation::Updates(_) | ClauseRelation::Agrees) || newer.is_affirmed != older.is_affirmed {
         return found;
     }
-    outline::differ(newer, older, names_as_former(newer, older))
-        .map_or(found, |kind| Verdict::Updates(confidence(kind, SAME_OUTLINE)))
+    difference::differ(newer, older, names_as_former(newer, older))
+        .map_or(found, |kind| ClauseRelation::Updates(confidence(kind, SAME_OUTLINE)))
 }
 
 /// What a newer clause is to an older one of the same subject.
-fn by_subject(newer: &Clause, older: &Clause) -> Verdict {
-    let Some(agreement) = agreement(newer, older) else { return Verdict::Apart };
+fn by_subject(newer: &Clause, older: &Clause) -> ClauseRelation {
+    let Some(agreement) = agreement(newer, older) else { return ClauseRelation::Apart };
     if newer.is_affirmed != older.is_affirmed {
         return opposite(newer, older, agreement);
     }
@@ -71,27 +73,27 @@ fn by_subject(newer: &Clause, older: &Clause) -> Verdict {
     let without_subject = agreement.words == 0.0 && (same_tools || names_older);
     let one_has_none = names_older && (newer.has_no_subject() || older.has_no_subject());
     if !(agreement.share >= least || without_subject || one_has_none) {
-        return Verdict::Apart;
+        return ClauseRelation::Apart;
     }
     match compare(&newer.values, &older.values) {
-        Comparison::Apart => Verdict::Apart,
-        Comparison::Contained => Verdict::Agrees,
-        Comparison::Several => Verdict::Several,
-        Comparison::Differ(kind) if names_older => Verdict::Updates(confidence(kind, agreement.share.max(0.9))),
+        Comparison::Apart => ClauseRelation::Apart,
+        Comparison::Contained => ClauseRelation::Agrees,
+        Comparison::Several => ClauseRelation::Several,
+        Comparison::Differ(kind) if names_older => ClauseRelation::Updates(confidence(kind, agreement.share.max(0.9))),
         Comparison::Differ(kind) => {
             if is_one_attribute(newer, older, kind, agreement, same_tools) {
-                Verdict::Updates(confidence(kind, if without_subject { 0.7 } else { agreement.share }))
+                ClauseRelation::Updates(confidence(kind, if without_subject { 0.7 } else { agreement.share }))
             } else {
-                Verdict::Apart
+                ClauseRelation::Apart
             }
         }
     }
 }
 
-fn confidence(kind: Kind, share: f64) -> f64 {
+fn confidence(kind: ValueKind, share: f64) -> f64 {
     let of_kind = match kind {
-        Kind::Phrase => 0.75,
-        Kind::Name | Kind::Path => 0.9,
+        ValueKind::Phrase => 0.75,
+        ValueKind::Name | ValueKind::Path => 0.9,
         _ => 0.95,
     };
     of_kind * share
@@ -107,7 +109,7 @@ fn names_as_former(newer: &Clause, older: &Clause) -> bool {
                     .iter()
                     .any(|former| former == word || lexicon::canonical(former) == *word || is_amount_of(former, word))
             };
-            value.words.iter().all(is_former) || (value.kind == Kind::Name && value.words.iter().any(is_former))
+            value.words.iter().all(is_former) || (value.kind == ValueKind::Name && value.words.iter().any(is_former))
         })
 }
 
@@ -117,23 +119,24 @@ fn is_amount_of(former: &str, word: &str) -> bool {
 }
 
 /// Whether both speak of one attribute of the subject. Where a verb names none (`uses`, `is`), a short subject has many.
-fn is_one_attribute(newer: &Clause, older: &Clause, kind: Kind, agreement: Agreement, same_tools: bool) -> bool {
+fn is_one_attribute(newer: &Clause, older: &Clause, kind: ValueKind, agreement: Agreement, same_tools: bool) -> bool {
     let topics = |clause: &Clause| clause.subject.iter().filter(|term| term.role == Role::Topic).count();
     let least_topics = topics(newer).min(topics(older));
     let weakest = |joint: Joint| newer.joint == joint || older.joint == joint;
-    let is_permission = kind == Kind::Name && (newer.outline.is_permission() || older.outline.is_permission());
-    if is_permission || matches!(kind, Kind::Name | Kind::Phrase) && (newer.is_additive || older.is_additive) {
+    let is_permission = kind == ValueKind::Name && (newer.outline.is_permission() || older.outline.is_permission());
+    if is_permission || matches!(kind, ValueKind::Name | ValueKind::Phrase) && (newer.is_additive || older.is_additive)
+    {
         return false;
     }
     match kind {
-        Kind::Name => {
+        ValueKind::Name => {
             same_tools
                 || (!tools_of_other_kinds(&newer.values, &older.values)
                     && (!weakest(Joint::Light) || least_topics > 1 || agreement.shared > 1.0)
                     && least_topics + usize::from(agreement.shared >= 1.0) > 0)
         }
-        Kind::Phrase => {
-            let is_short = |values: &[Value]| values.iter().all(|value| value.words.len() <= 4);
+        ValueKind::Phrase => {
+            let is_short = |values: &[ClauseValue]| values.iter().all(|value| value.words.len() <= 4);
             let is_marked = newer.joint == Joint::Mark && older.joint == Joint::Mark;
             (same_tools && agreement.shared >= 1.0)
                 || is_short(&newer.values)
@@ -147,22 +150,22 @@ fn is_one_attribute(newer: &Clause, older: &Clause, kind: Kind, agreement: Agree
     }
 }
 
-fn tool_kinds(values: &[Value]) -> Vec<usize> {
-    let names = values.iter().filter(|value| matches!(value.kind, Kind::Name | Kind::Phrase));
+fn tool_kinds(values: &[ClauseValue]) -> Vec<usize> {
+    let names = values.iter().filter(|value| matches!(value.kind, ValueKind::Name | ValueKind::Phrase));
     names.flat_map(|value| value.words.iter().filter_map(|word| tools::tool_kind(word))).collect()
 }
 
-fn tools_of_one_kind(a: &[Value], b: &[Value]) -> bool {
+fn tools_of_one_kind(a: &[ClauseValue], b: &[ClauseValue]) -> bool {
     let (a, b) = (tool_kinds(a), tool_kinds(b));
     a.iter().any(|kind| b.contains(kind))
 }
 
-fn tools_of_other_kinds(a: &[Value], b: &[Value]) -> bool {
+fn tools_of_other_kinds(a: &[ClauseValue], b: &[ClauseValue]) -> bool {
     !tool_kinds(a).is_empty() && !tool_kinds(b).is_empty() && !tools_of_one_kind(a, b)
 }
 
 /// The same advice with and without a negation: all words must agree, those of the values as well.
-fn opposite(newer: &Clause, older: &Clause, agreement: Agreement) -> Verdict {
+fn opposite(newer: &Clause, older: &Clause, agreement: Agreement) -> ClauseRelation {
     let words = |clause: &Clause| clause.values.iter().flat_map(|value| value.words.clone()).collect::<Vec<_>>();
     let (new, old) = (words(newer), words(older));
     let common =
@@ -171,19 +174,19 @@ fn opposite(newer: &Clause, older: &Clause, agreement: Agreement) -> Verdict {
     let share =
         (2.0 * agreement.shared + common as f64) / (2.0 * agreement.words.max(agreement.shared) + all as f64).max(1.0);
     let typed_differ =
-        matches!(compare(&newer.values, &older.values), Comparison::Differ(kind) if kind != Kind::Phrase);
+        matches!(compare(&newer.values, &older.values), Comparison::Differ(kind) if kind != ValueKind::Phrase);
     // What was so on one day is no rule.
     if newer.outline.has_date() != older.outline.has_date() {
-        return Verdict::Apart;
+        return ClauseRelation::Apart;
     }
     // What is forbidden is so for all that it is a part of.
     let is_ban = !newer.is_affirmed && newer.bans && newer.outline.is_said_by(&older.outline);
     if is_ban || newer.outline.has_words_of(&older.outline) {
-        return Verdict::Updates(0.85);
+        return ClauseRelation::Updates(0.85);
     }
     if share >= SAME_ADVICE && !typed_differ && agreement.shared + common as f64 / 2.0 >= 1.5 {
-        Verdict::Updates(0.85 * share.min(1.0))
+        ClauseRelation::Updates(0.85 * share.min(1.0))
     } else {
-        Verdict::Apart
+        ClauseRelation::Apart
     }
 }

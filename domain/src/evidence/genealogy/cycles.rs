@@ -6,7 +6,7 @@ use crate::memory::ids::MemoryId;
 
 /// Relations, each a memory and one of its sources, without which no memory comes from itself over the others; none
 /// where none does. `sources` are those of each memory, known or not; time grows with their number.
-pub fn circles(sources: &BTreeMap<MemoryId, Vec<MemoryId>>) -> BTreeSet<(MemoryId, MemoryId)> {
+pub fn cycle_edges(sources: &BTreeMap<MemoryId, Vec<MemoryId>>) -> BTreeSet<(MemoryId, MemoryId)> {
     let mut closing = BTreeSet::new();
     // of those that were met, whether all of their sources were looked at
     let mut is_left: BTreeMap<MemoryId, bool> = BTreeMap::new();
@@ -60,38 +60,38 @@ mod tests {
     #[test]
     fn a_circle_is_found_however_long_it_is() {
         for edges in [&[(1, 1)][..], &[(1, 2), (2, 1)], &[(9, 3), (3, 2), (2, 1), (1, 3)]] {
-            assert_eq!(circles(&graph(edges)).len(), 1, "{edges:?}");
+            assert_eq!(cycle_edges(&graph(edges)).len(), 1, "{edges:?}");
         }
     }
 
     #[test]
     fn to_come_from_the_same_memory_over_two_ways_is_no_circle() {
-        assert!(circles(&graph(&[(4, 2), (4, 3), (2, 1), (3, 1), (4, 1), (4, 5)])).is_empty());
-        assert!(circles(&BTreeMap::new()).is_empty());
+        assert!(cycle_edges(&graph(&[(4, 2), (4, 3), (2, 1), (3, 1), (4, 1), (4, 5)])).is_empty());
+        assert!(cycle_edges(&BTreeMap::new()).is_empty());
         let long: Vec<(u8, u8)> = (1..=255).map(|n| (n, n - 1)).collect();
-        assert!(circles(&graph(&long)).is_empty());
+        assert!(cycle_edges(&graph(&long)).is_empty());
     }
 
     proptest! {
         #[test]
         fn memories_that_come_from_older_ones_are_no_circle(edges in proptest::collection::vec((0u8..40, 0u8..40), 0..80)) {
             let older: Vec<(u8, u8)> = edges.into_iter().filter(|(to, from)| from < to).collect();
-            prop_assert!(circles(&graph(&older)).is_empty());
+            prop_assert!(cycle_edges(&graph(&older)).is_empty());
             if let Some((to, from)) = older.first() {
                 let closed = [&older[..], &[(*from, *to)]].concat();
-                prop_assert!(!circles(&graph(&closed)).is_empty());
+                prop_assert!(!cycle_edges(&graph(&closed)).is_empty());
             }
         }
 
         #[test]
         fn without_what_closes_them_there_are_no_circles(edges in proptest::collection::vec((0u8..20, 0u8..20), 0..80)) {
             let mut sources = graph(&edges);
-            let closing = circles(&sources);
+            let closing = cycle_edges(&sources);
             prop_assert!(closing.iter().all(|(of, source)| sources[of].contains(source)));
             for (id, of) in &mut sources {
                 of.retain(|source| !closing.contains(&(*id, *source)));
             }
-            prop_assert!(circles(&sources).is_empty());
+            prop_assert!(cycle_edges(&sources).is_empty());
         }
     }
 }

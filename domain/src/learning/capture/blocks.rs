@@ -4,7 +4,7 @@ use super::classify::is_output_line;
 use crate::learning::transcript::{FenceLine, Fences};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum Block {
     Code(Code),
     Text(Text),
 }
@@ -21,11 +21,11 @@ pub(super) struct Text {
     /// Of the list item, with its indentation; empty in a paragraph.
     pub(super) marker: String,
     pub(super) sentences: Vec<String>,
-    pub(super) kind: Kind,
+    pub(super) kind: TextKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TextKind {
     Paragraph,
     Bullet,
     /// An item of an ordered list.
@@ -35,15 +35,15 @@ pub(super) enum Kind {
     Row,
 }
 
-pub(super) fn pieces(answer: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
+pub(super) fn blocks(answer: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
     let mut fences = Fences::default();
     let mut code: Option<Code> = None;
-    let mut open: Option<(String, Kind, String)> = None;
+    let mut open: Option<(String, TextKind, String)> = None;
     for line in answer.lines() {
         match fences.next(line) {
             FenceLine::Opens { info } => {
-                flush(&mut open, &mut pieces);
+                flush(&mut open, &mut blocks);
                 let language = info.split(|c: char| c.is_whitespace() || ",{:".contains(c)).next().unwrap_or_default();
                 code = Some(Code { language: language.to_lowercase(), body: String::new() });
             }
@@ -53,31 +53,31 @@ pub(super) fn pieces(answer: &str) -> Vec<Piece> {
                     code.body.push('\n');
                 }
             }
-            FenceLine::Closes => pieces.extend(code.take().map(Piece::Code)),
-            FenceLine::Outside => take(line, &mut open, &mut pieces),
+            FenceLine::Closes => blocks.extend(code.take().map(Block::Code)),
+            FenceLine::Outside => take(line, &mut open, &mut blocks),
         }
     }
-    flush(&mut open, &mut pieces);
-    pieces.extend(code.map(Piece::Code));
-    pieces
+    flush(&mut open, &mut blocks);
+    blocks.extend(code.map(Block::Code));
+    blocks
 }
 
-fn take(line: &str, open: &mut Option<(String, Kind, String)>, pieces: &mut Vec<Piece>) {
+fn take(line: &str, open: &mut Option<(String, TextKind, String)>, blocks: &mut Vec<Block>) {
     let text = line.trim();
     if text.is_empty() {
-        return flush(open, pieces);
+        return flush(open, blocks);
     }
     if text.starts_with('#') && text.trim_start_matches('#').starts_with(' ') {
-        flush(open, pieces);
-        let heading = (String::new(), Kind::Heading, text.trim_start_matches('#').trim().to_owned());
-        return flush(&mut Some(heading), pieces);
+        flush(open, blocks);
+        let heading = (String::new(), TextKind::Heading, text.trim_start_matches('#').trim().to_owned());
+        return flush(&mut Some(heading), blocks);
     }
     if text.starts_with('|') && text.len() > 1 {
-        flush(open, pieces);
-        return flush(&mut Some((String::new(), Kind::Row, text.to_owned())), pieces);
+        flush(open, blocks);
+        return flush(&mut Some((String::new(), TextKind::Row, text.to_owned())), blocks);
     }
     if let Some((marker, kind, rest)) = item(line) {
-        flush(open, pieces);
+        flush(open, blocks);
         *open = Some((marker, kind, rest.to_owned()));
         return;
     }
@@ -87,32 +87,33 @@ fn take(line: &str, open: &mut Option<(String, Kind, String)>, pieces: &mut Vec<
             so_far.push('\n');
             so_far.push_str(text);
         }
-        None => *open = Some((String::new(), Kind::Paragraph, text.to_owned())),
+        None => *open = Some((String::new(), TextKind::Paragraph, text.to_owned())),
     }
 }
 
 /// The marker of a list item with its indentation, and what stands behind it.
-fn item(line: &str) -> Option<(String, Kind, &str)> {
+fn item(line: &str) -> Option<(String, TextKind, &str)> {
     let text = line.trim_start();
     let indent = &line[..line.len() - text.len()];
     if let Some(rest) = text.strip_prefix(['-', '*', '+', '•', '–'])
         && rest.starts_with([' ', '\t'])
         && !rest.trim().is_empty()
     {
-        return Some((format!("{indent}- "), Kind::Bullet, rest.trim()));
+        return Some((format!("{indent}- "), TextKind::Bullet, rest.trim()));
     }
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     let rest = &text[digits..];
     let after = rest.strip_prefix(['.', ')', '、', '．']).filter(|_| (1..=3).contains(&digits))?;
     let spaced = after.starts_with([' ', '\t']) || after.starts_with(|c: char| !c.is_ascii());
-    (spaced && !after.trim().is_empty()).then(|| (format!("{indent}{}. ", &text[..digits]), Kind::Step, after.trim()))
+    (spaced && !after.trim().is_empty())
+        .then(|| (format!("{indent}{}. ", &text[..digits]), TextKind::Step, after.trim()))
 }
 
-fn flush(open: &mut Option<(String, Kind, String)>, pieces: &mut Vec<Piece>) {
+fn flush(open: &mut Option<(String, TextKind, String)>, blocks: &mut Vec<Block>) {
     let Some((marker, kind, text)) = open.take() else { return };
     let sentences = sentences(&text);
     if !sentences.is_empty() {
-        pieces.push(Piece::Text(Text { marker, sentences, kind }));
+        blocks.push(Block::Text(Text { marker, sentences, kind }));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A memory that is learned again comes from more memories than before: how far these become its sources.
 
-use super::{Lineage, Way};
+use super::{Direction, Lineage};
 use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
 
@@ -10,8 +10,8 @@ const MAX_SOURCES: usize = 50;
 /// The memory with those of `sources` that it can have; none where there is no new one. Left out is what would break a
 /// rule: what came from the memory itself (a circle), what is trusted less than it (it would have to be trusted no more),
 /// and, where others came from it already, what would raise its stage (theirs would be too low).
-pub fn joined(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option<Memory> {
-    let has_descendants = lineage.next(memory.id, Way::Down).next().is_some();
+pub fn merge_sources(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option<Memory> {
+    let has_descendants = lineage.next(memory.id, Direction::Down).next().is_some();
     let mut joined = memory.clone();
     for source in sources {
         let is_known = source.id == memory.id
@@ -35,7 +35,7 @@ fn comes_from(memory: &Memory, ancestor: MemoryId, lineage: &Lineage) -> bool {
 
 /// Of the sources that joining has given to a memory, those over which it comes from itself, as is known afterwards:
 /// somebody else joined others at the same time.
-pub fn closing(before: &Memory, after: &Memory, lineage: &Lineage) -> Vec<MemoryId> {
+pub fn cyclic_sources(before: &Memory, after: &Memory, lineage: &Lineage) -> Vec<MemoryId> {
     let new = after.derived_from.iter().filter(|source| !before.derived_from.contains(source));
     new.copied().filter(|source| lineage.comes_from(*source, after.id)).collect()
 }
@@ -46,7 +46,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::circles;
+    use super::super::cycle_edges;
     use super::*;
     use crate::memory::Trust;
     use crate::memory::samples::{id, strategy};
@@ -65,9 +65,9 @@ mod tests {
     fn new_sources_are_added_and_the_stage_follows() {
         let (known, other) = (from(1, &[9], 1), from(2, &[], 3));
         let all = lineage(&[known.clone(), other.clone()]);
-        let after = joined(&known, &[&other, &other, &known], &all).unwrap();
+        let after = merge_sources(&known, &[&other, &other, &known], &all).unwrap();
         assert_eq!((after.derived_from.clone(), after.evolution_stage), (vec![id(9), id(2)], 4));
-        assert_eq!(joined(&after, &[&other], &all), None, "once is enough");
+        assert_eq!(merge_sources(&after, &[&other], &all), None, "once is enough");
     }
 
     #[test]
@@ -77,22 +77,26 @@ mod tests {
         let less_trusted = Memory { trust: Trust::Model, ..from(3, &[], 0) };
         let other = from(4, &[], 0);
         let all = lineage(&[known.clone(), child.clone(), less_trusted.clone(), other.clone()]);
-        assert_eq!(joined(&known, &[&child, &less_trusted, &other], &all), None);
+        assert_eq!(merge_sources(&known, &[&child, &less_trusted, &other], &all), None);
         let alone = lineage(std::slice::from_ref(&known));
-        assert_eq!(joined(&known, &[&child], &alone), None, "what a memory says of itself is enough for a circle");
-        assert_eq!(joined(&known, &[&less_trusted, &other], &alone).unwrap().derived_from, [id(4)]);
+        assert_eq!(
+            merge_sources(&known, &[&child], &alone),
+            None,
+            "what a memory says of itself is enough for a circle"
+        );
+        assert_eq!(merge_sources(&known, &[&less_trusted, &other], &alone).unwrap().derived_from, [id(4)]);
     }
 
     #[test]
     fn of_two_that_are_joined_to_each_other_at_once_both_see_the_circle_and_nothing_else_of_theirs() {
         let (a, b, other) = (from(1, &[], 0), from(2, &[], 0), from(3, &[], 0));
         let before = lineage(&[a.clone(), b.clone(), other.clone()]);
-        let joined_a = joined(&a, &[&b, &other], &before).unwrap();
-        let joined_b = joined(&b, &[&a], &before).unwrap();
+        let joined_a = merge_sources(&a, &[&b, &other], &before).unwrap();
+        let joined_b = merge_sources(&b, &[&a], &before).unwrap();
         let after = lineage(&[joined_a.clone(), joined_b.clone(), other]);
-        assert_eq!(closing(&a, &joined_a, &after), [id(2)]);
-        assert_eq!(closing(&b, &joined_b, &after), [id(1)]);
-        assert!(closing(&joined_a, &joined_a, &after).is_empty());
+        assert_eq!(cyclic_sources(&a, &joined_a, &after), [id(2)]);
+        assert_eq!(cyclic_sources(&b, &joined_b, &after), [id(1)]);
+        assert!(cyclic_sources(&joined_a, &joined_a, &after).is_empty());
     }
 
     proptest! {
@@ -112,13 +116,13 @@ mod tests {
             }
             let sources: Vec<Memory> = sources.into_iter().map(|n| bank[n].clone()).collect();
             let before = bank[target].clone();
-            let after = joined(&before, &sources.iter().collect::<Vec<_>>(), &lineage(&bank)).unwrap_or_else(|| before.clone());
+            let after = merge_sources(&before, &sources.iter().collect::<Vec<_>>(), &lineage(&bank)).unwrap_or_else(|| before.clone());
             prop_assert!(before.derived_from.iter().all(|id| after.derived_from.contains(id)));
             prop_assert_eq!(after.trust, before.trust);
             bank[target] = after;
             let links: BTreeMap<MemoryId, Vec<MemoryId>> =
                 bank.iter().map(|memory| (memory.id, memory.derived_from.clone())).collect();
-            prop_assert!(circles(&links).is_empty());
+            prop_assert!(cycle_edges(&links).is_empty());
             for memory in &bank {
                 for source in memory.derived_from.iter().map(|id| bank.iter().find(|other| other.id == *id).unwrap()) {
                     prop_assert!(memory.evolution_stage > source.evolution_stage && memory.trust <= source.trust);

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::analysis::{CodeKind, Part, analyse};
-use super::classify::Class;
-use super::pieces::Kind;
+use super::analysis::{AnalysedBlock, CodeKind, analyse};
+use super::blocks::TextKind;
+use super::classify::SentenceClass;
 use super::words::{Cue, Cues, has_quantity, is_specific, length, subjects, terms};
-use super::{Refused, Thresholds};
+use super::{CaptureRefusal, Thresholds};
 use crate::memory::signature::{mentions_error, names_error};
 
 /// From this sum on an exchange is kept.
@@ -24,13 +24,13 @@ const CODE_MOST: f64 = 800.0;
 
 /// What a kept exchange has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Signs {
+pub struct Traits {
     pub code: bool,
     pub explanation: bool,
     pub steps: bool,
 }
 
-impl fmt::Display for Signs {
+impl fmt::Display for Traits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let signs = [(self.code, "code"), (self.explanation, "an explanation"), (self.steps, "steps")];
         let named: Vec<&str> = signs.into_iter().filter_map(|(there, name)| there.then_some(name)).collect();
@@ -39,31 +39,31 @@ impl fmt::Display for Signs {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
-    pub verdict: Result<Signs, Refused>,
+pub struct Assessment {
+    pub verdict: Result<Traits, CaptureRefusal>,
     /// What the features add up to; 2.25 is enough. Zero where a length decided.
     pub score: f64,
 }
 
 /// Judges an exchange that holds no secrets any more. The same exchange is always judged the same.
-pub fn judge(question: &str, answer: &str, thresholds: &Thresholds) -> Judgement {
-    let refused = |reason| Judgement { verdict: Err(reason), score: 0.0 };
+pub fn assess(question: &str, answer: &str, thresholds: &Thresholds) -> Assessment {
+    let refused = |reason| Assessment { verdict: Err(reason), score: 0.0 };
     if length(question.trim()) < thresholds.min_question_length {
-        return refused(Refused::QuestionTooShort);
+        return refused(CaptureRefusal::QuestionTooShort);
     }
     if length(answer.trim()) < thresholds.min_answer_length {
-        return refused(Refused::AnswerTooShort);
+        return refused(CaptureRefusal::AnswerTooShort);
     }
     let features = Features::of(question, &analyse(answer));
     let score = features.score();
-    Judgement { verdict: features.verdict(score, thresholds), score }
+    Assessment { verdict: features.verdict(score, thresholds), score }
 }
 
 /// What is counted of an exchange.
 #[derive(Debug, Default)]
 struct Features {
     /// Characters of the sentences of a class.
-    mass: BTreeMap<Class, f64>,
+    mass: BTreeMap<SentenceClass, f64>,
     explains: usize,
     instructs: usize,
     findings: usize,
@@ -94,7 +94,7 @@ struct Features {
 }
 
 impl Features {
-    fn of(question: &str, parts: &[Part]) -> Self {
+    fn of(question: &str, parts: &[AnalysedBlock]) -> Self {
         let mut features = Self {
             question: Cues::of(question_head(question)),
             error: mentions_error(question) || names_error(question),
@@ -104,21 +104,21 @@ impl Features {
         let mut remaining = String::new();
         for part in parts {
             match part {
-                Part::Code(code, kind) => features.take_code(&code.body, *kind),
-                Part::Text(text, classes) => {
+                AnalysedBlock::Code(code, kind) => features.take_code(&code.body, *kind),
+                AnalysedBlock::Text(text, classes) => {
                     for (sentence, class) in text.sentences.iter().zip(classes) {
                         *features.mass.entry(*class).or_default() += length(sentence) as f64;
                         match class {
-                            Class::Explains => features.explains += 1,
-                            Class::Instructs => features.instructs += 1,
-                            Class::Finding => features.findings += 1,
-                            Class::Neutral if text.kind != Kind::Heading && is_specific(sentence) => {
+                            SentenceClass::Explains => features.explains += 1,
+                            SentenceClass::Instructs => features.instructs += 1,
+                            SentenceClass::Finding => features.findings += 1,
+                            SentenceClass::Neutral if text.kind != TextKind::Heading && is_specific(sentence) => {
                                 features.states += 1;
                             }
                             _ => {}
                         }
-                        features.plans |= *class == Class::Plans;
-                        if class.is_substance() && text.kind != Kind::Heading {
+                        features.plans |= *class == SentenceClass::Plans;
+                        if class.is_substance() && text.kind != TextKind::Heading {
                             found.extend(terms(sentence));
                             remaining.push_str(sentence);
                             remaining.push(' ');
@@ -129,8 +129,8 @@ impl Features {
                             .sentences
                             .iter()
                             .zip(classes)
-                            .any(|(sentence, class)| *class == Class::Neutral && is_specific(sentence));
-                    features.steps += usize::from(text.kind == Kind::Step && says);
+                            .any(|(sentence, class)| *class == SentenceClass::Neutral && is_specific(sentence));
+                    features.steps += usize::from(text.kind == TextKind::Step && says);
                 }
             }
         }
@@ -157,17 +157,18 @@ impl Features {
                 self.other_blocks += 1;
                 self.code_mass += chars * CODE_SHARE / 2.0;
             }
-            CodeKind::Reported => *self.mass.entry(Class::Reports).or_default() += chars * CODE_SHARE / 2.0,
+            CodeKind::Reported => *self.mass.entry(SentenceClass::Reports).or_default() += chars * CODE_SHARE / 2.0,
             CodeKind::Output => self.output_mass += chars * CODE_SHARE,
         }
     }
 
-    fn mass(&self, classes: &[Class]) -> f64 {
+    fn mass(&self, classes: &[SentenceClass]) -> f64 {
         classes.iter().filter_map(|class| self.mass.get(class)).sum()
     }
 
     fn substance(&self) -> f64 {
-        self.mass(&[Class::Explains, Class::Instructs, Class::Finding, Class::Neutral]) + self.code_mass
+        self.mass(&[SentenceClass::Explains, SentenceClass::Instructs, SentenceClass::Finding, SentenceClass::Neutral])
+            + self.code_mass
     }
 
     fn noise(&self) -> f64 {
@@ -202,7 +203,7 @@ impl Features {
         score += most(self.instructs, 1.5, 0.75);
         score += most(self.findings, 1.5, 0.75);
         score += if is_open { most(self.states, 2.0, 0.5) } else { most(self.states, 0.5, 0.25) };
-        let stated = self.mass(&[Class::Neutral]) / 160.0;
+        let stated = self.mass(&[SentenceClass::Neutral]) / 160.0;
         score += if is_open { (stated * 0.25).min(0.75) } else { 0.0 };
         score += most(self.code, 2.0, 2.0) + most(self.other_blocks, 1.0, 1.0);
         score += if self.steps >= 2 { 1.0 } else { 0.0 };
@@ -216,7 +217,7 @@ impl Features {
         // What was found out may stand among reports of what was done about it.
         let (steep, free) = if self.explains > 0 { (3.0, 0.25) } else { (4.0, 0.15) };
         score -= steep * (self.noise_share() - free).max(0.0);
-        score -= if self.mass(&[Class::OneOff]) > 0.15 * self.substance() { 1.0 } else { 0.0 };
+        score -= if self.mass(&[SentenceClass::OneOff]) > 0.15 * self.substance() { 1.0 } else { 0.0 };
         score -= if self.is_abstract && self.code == 0 { 1.5 } else { 0.0 };
         score -= if self.figures > MUCH_FIGURES && self.code == 0 { 1.5 } else { 0.0 };
         score -= if self.plans && self.code == 0 { 1.5 } else { 0.0 };
@@ -224,17 +225,17 @@ impl Features {
         score
     }
 
-    fn verdict(&self, score: f64, thresholds: &Thresholds) -> Result<Signs, Refused> {
-        let signs = Signs {
+    fn verdict(&self, score: f64, thresholds: &Thresholds) -> Result<Traits, CaptureRefusal> {
+        let signs = Traits {
             code: self.code > 0,
             explanation: self.explains + self.findings + self.instructs > 0 || self.states >= 2,
             steps: self.steps >= 2,
         };
         if thresholds.require_code_blocks && !signs.code {
-            return Err(Refused::NoCodeBlock);
+            return Err(CaptureRefusal::NoCodeBlock);
         }
         if thresholds.require_explanations && !signs.explanation {
-            return Err(Refused::NoExplanation);
+            return Err(CaptureRefusal::NoExplanation);
         }
         let any = signs.code || signs.explanation || signs.steps;
         let remains = self.substance() >= thresholds.min_answer_length as f64 * 0.6;
@@ -245,41 +246,41 @@ impl Features {
     }
 
     /// The noise there is most of; where there is little, what is missing.
-    fn reason(&self, any: bool) -> Refused {
+    fn reason(&self, any: bool) -> CaptureRefusal {
         let kinds = [
-            (Refused::Chat, self.mass(&[Class::Chat])),
-            (Refused::Refusal, 3.0 * self.mass(&[Class::Declines])),
-            (Refused::ClarifyingQuestion, self.mass(&[Class::AsksBack])),
-            (Refused::StatusReport, self.mass(&[Class::Reports])),
-            (Refused::Narration, self.mass(&[Class::Announces])),
-            (Refused::Plan, self.mass(&[Class::Plans]) * 2.0),
-            (Refused::Output, self.mass(&[Class::Output]) + self.output_mass),
-            (Refused::OneOff, self.mass(&[Class::OneOff])),
+            (CaptureRefusal::Chat, self.mass(&[SentenceClass::Chat])),
+            (CaptureRefusal::Refusal, 3.0 * self.mass(&[SentenceClass::Declines])),
+            (CaptureRefusal::ClarifyingQuestion, self.mass(&[SentenceClass::AsksBack])),
+            (CaptureRefusal::StatusReport, self.mass(&[SentenceClass::Reports])),
+            (CaptureRefusal::Narration, self.mass(&[SentenceClass::Announces])),
+            (CaptureRefusal::Plan, self.mass(&[SentenceClass::Plans]) * 2.0),
+            (CaptureRefusal::Output, self.mass(&[SentenceClass::Output]) + self.output_mass),
+            (CaptureRefusal::OneOff, self.mass(&[SentenceClass::OneOff])),
         ];
         let (reason, mass) =
-            kinds.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or((Refused::TooThin, 0.0));
+            kinds.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or((CaptureRefusal::TooThin, 0.0));
         match () {
-            () if self.asks(Cue::AskChat) && !self.asks(Cue::AskKnowledge) => Refused::Chat,
+            () if self.asks(Cue::AskChat) && !self.asks(Cue::AskKnowledge) => CaptureRefusal::Chat,
             () if mass > 0.3 * self.substance() => reason,
-            () if self.echo > MUCH_ECHO => Refused::RestatesQuestion,
-            () if self.asks(Cue::AskOneOff) => Refused::OneOff,
-            () if !any => Refused::NothingToLearn,
-            () => Refused::TooThin,
+            () if self.echo > MUCH_ECHO => CaptureRefusal::RestatesQuestion,
+            () if self.asks(Cue::AskOneOff) => CaptureRefusal::OneOff,
+            () if !any => CaptureRefusal::NothingToLearn,
+            () => CaptureRefusal::TooThin,
         }
     }
 }
 
 /// What no lesson holds.
-const NOISE: [Class; 9] = [
-    Class::Thin,
-    Class::Chat,
-    Class::Declines,
-    Class::AsksBack,
-    Class::Announces,
-    Class::Plans,
-    Class::Reports,
-    Class::Output,
-    Class::OneOff,
+const NOISE: [SentenceClass; 9] = [
+    SentenceClass::Thin,
+    SentenceClass::Chat,
+    SentenceClass::Declines,
+    SentenceClass::AsksBack,
+    SentenceClass::Announces,
+    SentenceClass::Plans,
+    SentenceClass::Reports,
+    SentenceClass::Output,
+    SentenceClass::OneOff,
 ];
 
 /// What a long question asks stands at its start; the rest is what it is about.

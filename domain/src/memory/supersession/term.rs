@@ -1,0 +1,23 @@
+//! A word of the subject of a clause, and what it does there.
+
+/// What a word does for the subject of a clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It says what the clause is about.
+    Topic,
+    /// A verb that says what the clause is about: `listens`, `expires`.
+    Action,
+    /// It narrows the subject: a name, an environment, a word of a condition or behind a preposition.
+    Qualifier,
+    /// It adds nothing that tells one subject from another: `service`, `version`.
+    Detail,
+}
+
+/// A word of the subject, in the spelling that is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term {
+    pub word: String,
+    pub role: Role,
+    /// The word right behind it belongs to the same noun phrase.
+    pub joins_next: bool,
+}
