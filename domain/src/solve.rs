@@ -1,5 +1,5 @@
-//! How a task is solved: what is asked and answered (`task`), the loop as a state machine (`agent_loop`), several attempts at once
-//! (`matts`), and how the answers of models are read (`answer`).
+//! How a task is solved. `task` is what is asked and answered, `agent_loop` is the loop as a state machine, `matts`
+//! chooses among several attempts, and `answer` reads what models answer.
 
 pub mod agent_loop;
 pub mod answer;

@@ -1,9 +1,11 @@
-//! The agent loop as a state machine: inputs in, effects out; it performs nothing itself.
+//! The agent loop as a state machine: inputs go in, effects come out, and it performs nothing itself.
 //!
-//! recall → k drafts, each evaluated as it arrives → the best is refined while it is below the threshold → the best of
-//! all is checked, where the caller has a check, and judged → what can be learned is asked for → conclusion. The MaTTS
-//! round is iteration 1. Calls and their failures are in `call`, what follows the choice is in `verify`, what follows a
-//! judgement in `learn` and `contrast`, how a run ends in `conclude`; this file holds how it gets there.
+//! It recalls memories and makes k drafts, each of which is evaluated as it arrives (the MaTTS round, which is
+//! iteration 1). It refines the best while that is below the threshold. The best of all is checked, where the caller
+//! has a check, and judged. Then a model is asked for lessons, and the run concludes.
+//!
+//! This file holds the way to the choice of a solution. Calls and their failures are in `call`, what follows the choice
+//! is in `verify`, what follows a judgement in `learn` and `contrast`, and how a run ends in `conclude`.
 
 mod budget;
 mod call;
@@ -39,13 +41,14 @@ pub use conclude::{Conclusion, RunFailure, RunRecord};
 /// The bounds of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLimits {
-    /// Drafting counts as the first, so there are at most `max_iterations − 1` refinements. 1..=10.
+    /// The most iterations of a run, in 1..=10. Drafting is the first, so there are at most `max_iterations - 1`
+    /// refinements.
     pub max_iterations: u32,
-    /// A score at which a solution is good enough, in 0..1.
+    /// The score from which on a solution is good enough, in 0..1.
     pub success_threshold: f64,
-    /// Tokens of one prompt; at least [`Self::LEAST_PROMPT_TOKENS`].
+    /// The most tokens of one prompt, at least [`Self::LEAST_PROMPT_TOKENS`].
     pub prompt_token_budget: usize,
-    /// Tokens of all calls together, input and output.
+    /// The most tokens of all calls together, input and output.
     pub total_token_budget: u64,
 }
 
@@ -65,17 +68,17 @@ impl Default for RunLimits {
 pub struct RunSpec {
     pub task: SolveTask,
     pub trace_id: TraceId,
-    /// The trace that the same session left before.
+    /// The trace that the same session left before this run.
     pub parent_trace_id: Option<TraceId>,
     /// The session of the client that asks.
     pub session: Option<String>,
     pub workspace_id: WorkspaceId,
-    /// Shown in the trace.
+    /// The name of the model, as the trace shows it.
     pub model: String,
     pub reasoning_effort: String,
     /// The caller has a check for the chosen solution, which wins over the judge.
     pub verify: bool,
-    /// The words of its calls.
+    /// The prompts of the calls.
     pub prompts: Arc<Prompts>,
 }
 
@@ -93,7 +96,8 @@ pub enum Effect {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// No injection where nothing could be searched. `notes` say what was degraded, each starting with an error code.
+    /// The memories for the prompts; none where nothing could be searched. Each of the `notes` says what was degraded
+    /// and starts with an error code.
     Recalled {
         prompt_memories: Option<PromptMemories>,
         notes: Vec<String>,
@@ -102,7 +106,7 @@ pub enum Input {
         purpose: Purpose,
         attempt: Option<u32>,
         result: Result<Answer, CallFailure>,
-        /// `Whole` where there is no answer.
+        /// Why the model stopped writing; `Whole` where there is no answer.
         ended: FinishReason,
         spent: SolveUsage,
     },
@@ -149,10 +153,10 @@ pub struct AgentLoop {
     phase: Phase,
     prompt_memories: PromptMemories,
     memories: String,
-    /// The same for every attempt.
+    /// The prompt of the drafts, which is the same for every attempt.
     think_prompt: Option<Prompt>,
     attempts: Vec<Attempt>,
-    /// Index into `attempts` of the chosen one.
+    /// The index of the chosen attempt.
     selected: usize,
     best: Option<Scored>,
     /// A refinement that is being evaluated.
@@ -163,7 +167,7 @@ pub struct AgentLoop {
     loop_detected: bool,
     observed: Option<Observed>,
     judgement: Option<Judgement>,
-    /// Lessons of the comparison, while a warning that it lacks is asked for.
+    /// The lessons of the comparison, while a model is asked for the warning that they lack.
     compared: Vec<Lesson>,
     usage: SolveUsage,
     progress: Progress,
@@ -215,7 +219,8 @@ impl AgentLoop {
         self.progress
     }
 
-    /// Inputs that come after the conclusion, or answer nothing that was asked, change nothing.
+    /// Takes an input and answers what is to be done next. An input that comes after the conclusion, or that answers
+    /// nothing that was asked, changes nothing.
     pub fn on(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
         if self.phase == Phase::Concluded {
             return Vec::new();
@@ -254,7 +259,8 @@ impl AgentLoop {
     ) -> Vec<Effect> {
         self.progress.completed = (self.progress.completed + 1).min(self.progress.total);
         self.usage += spent;
-        // Calls end with the run, so these and `DeadlinePassed` or `Cancelled` come together, in either order.
+        // A deadline or a cancellation also ends the calls, so their failures arrive around `DeadlinePassed` or
+        // `Cancelled`.
         match result.as_ref().map_err(|failure| failure.code) {
             Err("deadline_exceeded") => return self.cut_short(now),
             Err("cancelled") => return self.fail(RunFailure::Cancelled, now),
@@ -305,7 +311,7 @@ impl AgentLoop {
         effect
     }
 
-    /// What no draft was shown was not used: the report says so, and nothing is concluded about it.
+    /// Leaves out memories that no draft was shown: the report says so, and nothing is concluded about them.
     fn leave_memories_out(&mut self) {
         if !self.prompt_memories.is_empty() {
             self.prompt_memories.leave_all_out();
@@ -353,7 +359,7 @@ impl AgentLoop {
         self.choose(now)
     }
 
-    /// Goes on once every attempt has ended.
+    /// Chooses the best attempt, once every attempt has ended.
     fn choose(&mut self, now: Timestamp) -> Vec<Effect> {
         if self.attempts.iter().any(|attempt| attempt.ended.is_none()) {
             return Vec::new();
@@ -365,8 +371,8 @@ impl AgentLoop {
         self.refine_or_judge(now)
     }
 
-    /// The first failure that tells more than that the model was not available, if there is one; a refusal only if
-    /// nothing failed that may pass.
+    /// The failure that explains best why there is no draft: the first that says more than that the model was
+    /// unavailable. A refusal explains it only where no other failure does.
     fn why_no_draft(&self) -> CallFailure {
         let failures = || self.attempts.iter().filter_map(|attempt| attempt.error.as_ref());
         let telling = || failures().filter(|failure| failure.code != "llm_unavailable");
@@ -374,7 +380,7 @@ impl AgentLoop {
         passing.or_else(|| telling().next()).or_else(|| failures().next()).cloned().unwrap_or_else(no_answer)
     }
 
-    /// The best of the attempts that have a solution; false when none has.
+    /// Takes the best of the attempts that have a solution. Answers false when none has one.
     fn take_best_attempt(&mut self) -> bool {
         let drafted: Vec<usize> = (0..self.attempts.len()).filter(|i| self.attempts[*i].solution.is_some()).collect();
         let scores: Vec<Option<f64>> = drafted.iter().map(|index| self.attempts[*index].score).collect();
@@ -466,7 +472,7 @@ impl AgentLoop {
         Effect::Call(ModelCall { purpose, attempt: attempt.map(|index| index as u32 + 1), prompt })
     }
 
-    /// What was cut is said once for each purpose.
+    /// Notes once for each purpose that something was cut.
     fn note_truncated(&mut self, what: String) {
         let warning = format!("truncated: {what}");
         if !self.warnings.contains(&warning) {
@@ -489,7 +495,7 @@ impl AgentLoop {
     }
 }
 
-/// SHA-256 of the solution with white space collapsed.
+/// The SHA-256 of the solution with its white space collapsed.
 fn loop_hash(solution: &str) -> [u8; 32] {
     Sha256::digest(solution.split_whitespace().collect::<Vec<_>>().join(" ").as_bytes()).into()
 }

@@ -1,5 +1,5 @@
-//! How the answers of models are read. Drafts are text; everything else is a JSON object whose
-//! schema goes out with the call and is enforced again on arrival: providers promise it, and do not always keep it.
+//! How the answers of models are read. Drafts are text. Everything else is a JSON object whose schema goes out with the
+//! call and is enforced again on arrival, because providers do not always keep it.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use crate::learning::lesson::Lesson;
 use crate::prompt::Purpose;
 
 impl Purpose {
-    /// The JSON schema of the answer; none for drafts.
+    /// The JSON schema of the answer. Drafts have none.
     pub fn schema(self) -> Option<Value> {
         let schema = match self {
             Self::Think | Self::Refine => return None,
@@ -25,7 +25,8 @@ impl Purpose {
     }
 }
 
-/// Strict structured output wants every property required and no other; what may be absent is null instead.
+/// Makes a schema strict: strict structured output wants every property required and no other. What may be absent is
+/// null instead.
 fn make_strict(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -100,7 +101,7 @@ pub enum Answer {
     Draft(String),
     Evaluation(Evaluation),
     Judgement(Judgement),
-    /// Of extract, contrast, capture and distill calls.
+    /// The lessons of an extract, contrast, capture or distill call.
     Lessons(Vec<Lesson>),
 }
 
@@ -125,7 +126,7 @@ impl FinishReason {
         }
     }
 
-    /// What cut it off, in words that follow "cut off".
+    /// What cut the answer off, in words that follow "cut off".
     pub fn cut_off(self) -> Option<&'static str> {
         match self {
             Self::Whole => None,
@@ -139,7 +140,7 @@ impl FinishReason {
 #[error("{0}")]
 pub struct InvalidAnswer(pub String);
 
-/// Reads an answer. A fence or prose around the JSON object is tolerated, a missing or wrong field is not.
+/// Reads an answer. A fence or prose around the JSON object is tolerated. A missing or wrong field is an error.
 pub fn read(purpose: Purpose, text: &str) -> Result<Answer, InvalidAnswer> {
     match purpose {
         Purpose::Think | Purpose::Refine => {

@@ -1,11 +1,11 @@
 //! Memory-aware test-time scaling (MaTTS, from the ReasoningBank paper, arXiv:2509.25140): several attempts at one
-//! task, the best of which is chosen. Here are the bounds and the choice; running them is `agent_loop`'s work.
+//! task, the best of which is chosen. This file has the bounds and the choice; `agent_loop` runs the attempts.
 
-/// The bounds of k; 1 is a single attempt, 3 to 5 is what the paper uses.
+/// The bounds of k. One is a single attempt; the paper uses 3 to 5.
 pub const K_RANGE: std::ops::RangeInclusive<u32> = 1..=8;
 
-/// The position of the highest score; ties go to the earliest, attempts without a score come last.
-/// `None` only for an empty list.
+/// The position of the highest score. Ties go to the earliest attempt, and attempts without a score come last. None
+/// only for an empty list.
 pub fn select(scores: &[Option<f64>]) -> Option<usize> {
     let rank = |score: Option<f64>| score.unwrap_or(f64::NEG_INFINITY);
     (0..scores.len()).reduce(|best, next| if rank(scores[next]) > rank(scores[best]) { next } else { best })

@@ -1,4 +1,4 @@
-//! What is asked of the solver and what it answers. The answer's serialised form is what every client sees.
+//! What is asked of the solver and what it answers. Every client sees the serialised form of the answer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ use crate::retrieval::recalled::Recalled;
 pub struct SolveTask {
     pub task: String,
     pub use_memory: bool,
-    /// Attempts at the task, 1..=8; 1 is a single attempt.
+    /// How many attempts at the task are made at once, in 1..=8.
     pub k: u32,
     pub mode: MattsMode,
-    /// Whether the trace and what was learned are kept; without, no learning calls are made.
+    /// Whether the trace and the lessons are stored. If not, no model is asked for lessons.
     pub store_result: bool,
     pub domain: Option<String>,
 }
@@ -27,12 +27,12 @@ pub struct SolveTask {
 /// One of the k attempts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttemptReport {
-    /// 1..=k.
+    /// The number of the attempt, in 1..=k.
     pub index: u32,
-    /// In 0..1; absent when the attempt failed or could not be evaluated.
+    /// The score of the attempt, in 0..1. Absent when the attempt failed or could not be evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// From the start of its draft to its evaluation.
+    /// The time from the start of its draft to its evaluation.
     pub latency_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -43,7 +43,7 @@ pub struct AttemptReport {
 pub struct UsedMemory {
     pub id: MemoryId,
     pub title: String,
-    /// It warns of a past failure.
+    /// Whether it warns of a past failure.
     pub warning: bool,
     pub composite_score: f64,
 }
@@ -84,19 +84,20 @@ impl LeftOutMemory {
     }
 }
 
-/// Adds what a provider says that a call cost; what no call can cost (negative, infinite, no number) is as if not said.
+/// Adds what a provider says that a call cost. A cost that no call can have (negative, infinite, not a number) is
+/// ignored.
 pub fn add_cost(sum: &mut Option<f64>, cost: Option<f64>) {
     if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
         *sum = Some((sum.unwrap_or(0.0) + cost).min(f64::MAX));
     }
 }
 
-/// What a solve cost; sums that are too large stay at the largest number. Tokens of cached answers are not counted: an
-/// earlier call paid for them.
+/// What a solve cost. Sums that are too large stay at the largest number. Tokens of cached answers are not counted, as
+/// an earlier call paid for them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SolveUsage {
     pub input_tokens: u64,
-    /// Reasoning included.
+    /// Includes the tokens of reasoning.
     pub output_tokens: u64,
     pub reasoning_tokens: u64,
     pub llm_calls: u64,
@@ -130,7 +131,7 @@ pub struct SolveReport {
     /// The evaluation of the solution, in 0..1; null when it could not be evaluated.
     pub score: Option<f64>,
     pub verdict_source: VerdictSource,
-    /// What the caller's check of the solution observed, where the caller has one.
+    /// What the caller's check observed of the solution, where the caller has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub evidence: Option<Observed>,
@@ -140,32 +141,32 @@ pub struct SolveReport {
     pub selected: u32,
     pub early_exit: bool,
     pub loop_detected: bool,
-    /// The memories that were injected, not merely found.
+    /// The memories that were put into the prompts, not merely found.
     pub memories_used: Vec<UsedMemory>,
-    /// Those that were found and not injected, best first.
+    /// The memories that were found and not put into the prompts, best first.
     #[serde(default)]
     pub memories_left_out: Vec<LeftOutMemory>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<TraceId>,
     pub learnings: Vec<Learned>,
     pub usage: SolveUsage,
-    /// A prompt was longer than its budget and lost its middle, or a draft was cut off.
+    /// Whether a prompt lost its middle because it was longer than its budget, or a draft was cut off.
     pub truncated: bool,
     pub warnings: Vec<String>,
-    /// What is good to know and no fault, such as that no memory was relevant.
+    /// Remarks that are no fault, such as that no memory was relevant.
     #[serde(default)]
     pub notes: Vec<String>,
     pub elapsed_ms: u64,
 }
 
-/// How far a solve is: completed model calls of the most there can be.
+/// How far a solve is: how many model calls are complete, of the most that there can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     pub completed: u32,
     pub total: u32,
 }
 
-/// The best there was when a solve ended early.
+/// The best solution that a solve had when it ended early.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BestSoFar {
     pub solution: String,

@@ -1,24 +1,25 @@
-//! What the token budget of a run has room for. Every call reads the task, so a long task takes its tokens at every call.
+//! The token budget of a run: what it has room for. Every call reads the task, so a long task costs its tokens again at
+//! every call.
 
 use super::{AgentLoop, RunLimits};
 use crate::solve::task::SolveTask;
 use crate::text::tokens;
 
-/// The part of the total budget, in quarters, that prompts may take at the start; answers take the rest.
+/// How many quarters of the total budget prompts may take at the start. Answers take the rest.
 const QUARTERS_FOR_PROMPTS: u64 = 3;
-/// The calls after the attempts: the judge's, and the one that asks for lessons.
+/// After the attempts the judge is called, and a model is asked for lessons.
 const CALLS_AFTER_ATTEMPTS: u64 = 2;
-/// A refinement and its evaluation, and the calls after them.
+/// A refinement takes a call, so does its evaluation, and the calls after the attempts follow.
 const CALLS_OF_REFINEMENT: u64 = 2 + CALLS_AFTER_ATTEMPTS;
 
-/// Leaves a task the attempts that the budget has room for, at least one, each of which is drafted and evaluated. A warning
-/// says so where they are fewer than asked for.
+/// Reduces the attempts to as many as the budget has room for, at least one. Each attempt is drafted and evaluated.
+/// Answers a warning where they are fewer than was asked for.
 pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &RunLimits) -> Option<String> {
     let asked = task.k.max(1);
     let calls = 2 * u64::from(asked) + CALLS_AFTER_ATTEMPTS;
     let room = limits.total_token_budget / 4 * QUARTERS_FOR_PROMPTS;
     task.k = asked;
-    // Counting takes its time, and no text has more tokens than bytes.
+    // Counting tokens takes time, and no text has more tokens than bytes.
     if calls.saturating_mul(task.task.len() as u64) <= room {
         return None;
     }
@@ -31,8 +32,8 @@ pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &RunLimits) -> Optio
 }
 
 impl AgentLoop {
-    /// Whether what is left has room to refine a solution, to evaluate it and to come to an end, at what the calls so far
-    /// took on average. A warning says so where it has none.
+    /// Tells whether the budget has room to refine a solution, to evaluate it and to end the run, at the average cost
+    /// of the calls so far. Adds a warning where it has none.
     pub(super) fn may_refine(&mut self) -> bool {
         let left = self.limits.total_token_budget.saturating_sub(self.usage.total_tokens());
         let per_call = self.usage.total_tokens() / self.usage.llm_calls.max(1);

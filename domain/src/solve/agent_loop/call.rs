@@ -1,4 +1,4 @@
-//! The model calls of a run: what is asked, and why there is no answer.
+//! The model calls of a run: what each asks, and why one has no answer.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::solve::answer::Answer;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelCall {
     pub purpose: Purpose,
-    /// 1..=k for calls that belong to an attempt.
+    /// The attempt that the call belongs to, in 1..=k. None where it belongs to no single attempt.
     pub attempt: Option<u32>,
     pub prompt: Prompt,
 }
@@ -18,12 +18,12 @@ pub struct ModelCall {
 /// Why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFailure {
-    /// The code a client would see: `llm_unavailable`, `llm_output_invalid`, …
+    /// The code that a client would see, such as `llm_unavailable` or `llm_output_invalid`.
     pub code: &'static str,
     pub message: String,
-    /// The same call is refused again.
+    /// The provider refused the call and would refuse the same call again.
     pub refused: bool,
-    /// How long the provider is left alone, where that is why.
+    /// How long the provider is left alone, where that is the reason.
     pub retry_after: Option<Duration>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn draft_of(result: Result<Answer, CallFailure>) -> Result<String, Ca
     }
 }
 
-/// An answer of the wrong kind is as bad as none.
+/// Treats an answer of the wrong kind like no answer.
 pub(super) fn failure_of(result: Result<Answer, CallFailure>) -> CallFailure {
     let wrong = |_| CallFailure::new("llm_output_invalid", "an answer of another kind");
     result.map_or_else(|failure| failure, wrong)

@@ -1,4 +1,5 @@
-//! How a run ends: with a report, or with a failure and perhaps the best solution so far; and what is kept of it.
+//! How a run ends: with a report, or with a failure and perhaps the best solution so far. It also says what the store
+//! keeps of the run.
 
 use jiff::Timestamp;
 
@@ -20,7 +21,7 @@ pub enum RunFailure {
         used: u64,
         limit: u64,
     },
-    /// `llm_unavailable` only if every attempt failed so; otherwise the first other failure.
+    /// Every draft failed. The failure is `llm_unavailable` only if all failed so, otherwise the first other failure.
     AllDraftsFailed(CallFailure),
     DeadlinePassed,
     Cancelled,
@@ -29,14 +30,15 @@ pub enum RunFailure {
 /// The end of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conclusion {
-    /// A report lacks only what storing adds: trace id, learnings, elapsed time.
+    /// The report lacks only what storing adds: the trace id, the learnings and the elapsed time.
     pub end: Result<SolveReport, RunFailure>,
     pub best: Option<BestSoFar>,
-    /// What to store: the trace (its `memory_items` are filled when the lessons have ids), the lessons and their
-    /// origin, and the evidence about the memories that were injected. None when nothing is to be kept.
+    /// What to store. None when nothing is to be stored.
     pub record: Option<RunRecord>,
 }
 
+/// What the store keeps of a run: the trace (its `memory_items` are filled once the lessons have ids), the lessons with
+/// their origin, and the evidence about the memories that were in the prompts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecord {
     pub trace: Trace,
@@ -47,7 +49,7 @@ pub struct RunRecord {
 }
 
 impl RunSpec {
-    /// What is kept of a run that ended before it did anything, for instance because its agent died.
+    /// The record of a run that ended before it did anything, for instance because its agent died.
     pub fn empty_record(&self, outcome: Outcome, started: Timestamp, now: Timestamp) -> RunRecord {
         let task = &self.task;
         let trace = Trace {
@@ -129,7 +131,7 @@ impl AgentLoop {
         vec![super::Effect::Conclude(Box::new(Conclusion { end: Ok(report), best, record }))]
     }
 
-    /// The deadline passed: what there is, is the answer; without any solution the run has failed.
+    /// Ends the run at its deadline. The best solution so far is the answer; without any solution the run has failed.
     pub(super) fn cut_short(&mut self, now: Timestamp) -> Vec<super::Effect> {
         if self.best.is_none() && !self.take_best_attempt() {
             return self.fail(RunFailure::DeadlinePassed, now);
@@ -144,7 +146,7 @@ impl AgentLoop {
         if self.best.is_none() {
             self.take_best_attempt();
         }
-        // What our own limits ended is told in the trace and is no lesson: it says nothing about the task.
+        // A limit of ours is told in the trace and teaches nothing: it says nothing about the task.
         let own = match &failure {
             RunFailure::Budget { used, limit } => {
                 Some(format!("token_budget_exceeded: {used} tokens were used of {limit} allowed"))
@@ -152,13 +154,13 @@ impl AgentLoop {
             RunFailure::AllDraftsFailed(call) if call.code == "llm_output_invalid" => {
                 Some(format!("{}: {}", call.code, call.message))
             }
-            // Of an unreachable model, a deadline or a cancellation there is nothing to tell.
+            // An unreachable model, a deadline or a cancellation leaves nothing to tell.
             _ => None,
         };
         let record = own.filter(|_| self.spec.task.store_result).map(|ended_by| {
             let mut record = self.record(Vec::new(), Outcome::Failure, now);
             record.trace.ended_by = Some(ended_by);
-            // The solver failed by itself: that says nothing about the memories, and nobody judged the outcome.
+            // The solver failed by itself. That says nothing about the memories, and nobody judged the outcome.
             record.signals.retain(|(_, kind)| *kind == SignalKind::Injected);
             record.trace.verdict_source = VerdictSource::None;
             record

@@ -1,5 +1,5 @@
-//! The comparison of all attempts: one call that shows each of them with its label, its score and its own text. None is
-//! dropped, however long they or the task are: they share the budget.
+//! The comparison of all attempts: one call shows each of them with its label, its score and its own text. However long
+//! they or the task are, none is dropped; they share the budget.
 
 use super::{AgentLoop, Attempt, Effect, ModelCall};
 use crate::prompt::Purpose;
@@ -46,7 +46,7 @@ impl AgentLoop {
         Effect::Call(ModelCall { purpose: Purpose::Contrast, attempt: None, prompt })
     }
 
-    /// Every attempt, and after them the final solution where it is none of them.
+    /// Every attempt, and after them the final solution where it differs from all of them.
     fn exhibits(&self) -> Vec<Exhibit> {
         let refined = self.is_refined();
         let mut exhibits: Vec<Exhibit> = self
@@ -80,13 +80,13 @@ impl AgentLoop {
         exhibits
     }
 
-    /// The final solution is another than the chosen attempt came up with.
+    /// Tells whether the final solution differs from the chosen attempt.
     fn is_refined(&self) -> bool {
         let draft = self.attempts.get(self.selected).and_then(|attempt| attempt.solution.as_ref());
         self.best.as_ref().is_some_and(|best| Some(&best.solution) != draft)
     }
 
-    /// Whether an attempt that was not chosen passed, so that a strategy may be true of it.
+    /// Tells whether an attempt that was not chosen passed, so that a strategy may be learned from it.
     pub(super) fn has_another_success(&self) -> bool {
         let others = self.attempts.iter().enumerate().filter(|(index, _)| *index != self.selected);
         others
@@ -94,7 +94,7 @@ impl AgentLoop {
             .any(|attempt| attempt.solution.is_some() && self.label(attempt.score) == Label::Success)
     }
 
-    /// What its score says.
+    /// The label that follows from a score.
     fn label(&self, score: Option<f64>) -> Label {
         match score {
             Some(score) if score >= self.limits.success_threshold => Label::Success,
@@ -103,7 +103,7 @@ impl AgentLoop {
         }
     }
 
-    /// The verdict; without one the evaluation stands.
+    /// The label of the final solution: the verdict decides, and without one the evaluation.
     pub(super) fn label_of_final(&self, score: Option<f64>) -> Label {
         match self.verdict() {
             Some(Verdict::Success) => Label::Success,
@@ -132,7 +132,7 @@ fn heading(name: &str, label: Label, score: Option<f64>, note: &str) -> String {
     format!("### {name} (label: {}, score: {score}{note})", label.as_str())
 }
 
-/// A prompt in which every exhibit stands, however long the texts are.
+/// Makes a prompt in which every exhibit stands, however long the texts are.
 fn fitted(
     prompts: &Prompts,
     task: &str,

@@ -1,5 +1,5 @@
-//! What follows a judgement: lessons are asked for where the judge gave none that are fit, or compared over attempts,
-//! as long as the budget of the run allows one more call.
+//! What follows a judgement: a model is asked for lessons where the judge gave none that are fit to keep, or compares
+//! several attempts. Both happen only while the budget has room for another call.
 
 use jiff::Timestamp;
 
@@ -12,7 +12,7 @@ use crate::prompt::Template;
 use crate::solve::answer::{Answer, Verdict};
 use crate::text::tokens;
 
-/// Where lessons come from decides how many are kept.
+/// What lessons were drawn from; it decides how many are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     OneSolution,
@@ -57,13 +57,14 @@ impl AgentLoop {
         vec![effect]
     }
 
-    /// A good solution may hold nothing new. A failure has a cause: where the judge names none, it is asked for.
+    /// Tells whether the solution succeeded and the judge drew no lesson from it, which is a fine answer. A failure has
+    /// a cause, so a model is asked for it where the judge names none.
     fn is_success_without_lessons(&self) -> bool {
         let offered = self.judgement.as_ref().filter(|_| !self.judge_was_wrong()).map(|judged| judged.learnings.len());
         offered == Some(0) && self.verdict() == Some(Verdict::Success)
     }
 
-    /// Whether its prompt fits into what the run may still use.
+    /// Tells whether the prompt of a call fits into what the run may still use.
     fn is_affordable(&self, call: &ModelCall) -> bool {
         let left = self.limits.total_token_budget.saturating_sub(self.usage.total_tokens());
         let left = usize::try_from(left).unwrap_or(usize::MAX);
@@ -101,7 +102,7 @@ impl AgentLoop {
         self.conclude_with_a_warning(lessons, now)
     }
 
-    /// A failure that nobody drew a warning from leaves the one that rules make.
+    /// Concludes the run. Where it failed and no lesson warns of that, rules make the warning.
     fn conclude_with_a_warning(&mut self, mut lessons: Vec<Lesson>, now: Timestamp) -> Vec<Effect> {
         if self.has_failed() && self.lacks(&lessons) {
             let (_, reasons) = self.verdict_text();
@@ -111,7 +112,8 @@ impl AgentLoop {
         self.conclude(lessons, now)
     }
 
-    /// Whether the final solution failed and no lesson warns of it; otherwise whether there is none at all.
+    /// Tells whether the lessons lack what they are for: a warning where the final solution failed, any lesson
+    /// otherwise.
     fn lacks(&self, lessons: &[Lesson]) -> bool {
         match self.has_failed() {
             true => lessons.iter().all(|lesson| lesson.error_context.is_none()),
@@ -123,8 +125,9 @@ impl AgentLoop {
         self.label_of_final(self.best.as_ref().and_then(|best| best.score)) == Label::Failure
     }
 
-    /// A verdict of none leaves the evaluation to choose what is asked for, and where there is none either, what is true
-    /// of a good solution is the safer thing to ask: a warning would claim a failure that nobody saw.
+    /// Asks for lessons from the final solution. The verdict decides which question is asked, and without one the
+    /// evaluation. Without both the question for a good solution is the safer one, as a warning would claim a failure
+    /// that nobody saw.
     fn extract(&mut self) -> Effect {
         let (verdict, reasoning) = self.verdict_text();
         let best = self.best.clone();
@@ -137,7 +140,7 @@ impl AgentLoop {
         self.call(template, None, &values)
     }
 
-    /// The verdict, and what it rests on: what was observed, what the judge said, else what the evaluation said.
+    /// The verdict in words, and what it rests on: the observation, the judge's reasoning, or the evaluation.
     pub(super) fn verdict_text(&self) -> (String, String) {
         let verdict = match self.verdict() {
             Some(Verdict::Success) => "success",
@@ -160,7 +163,7 @@ impl AgentLoop {
         self.accept(learnings, Source::OneSolution)
     }
 
-    /// The lessons fit to keep; the reasons for the others become a warning.
+    /// The lessons that are fit to keep. The reasons why others were refused become a warning.
     fn accept(&mut self, lessons: Vec<Lesson>, source: Source) -> Vec<Lesson> {
         let (max, warnings_only) = match source {
             Source::Comparison => (MAX_FROM_CONTRAST, self.has_failed() && !self.has_another_success()),
@@ -179,7 +182,7 @@ impl AgentLoop {
     }
 }
 
-/// Adds lessons; where there are too many, those from before give way.
+/// Adds lessons. Where there are too many, the earlier ones give way.
 fn add(lessons: &mut Vec<Lesson>, more: Vec<Lesson>) {
     lessons.truncate(MAX_FROM_CONTRAST.saturating_sub(more.len()));
     lessons.extend(more);

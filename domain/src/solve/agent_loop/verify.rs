@@ -1,5 +1,5 @@
-//! What follows the choice of a solution: the caller's check, where there is one, and the judge, who is told what it
-//! found. What was observed wins over what the judge thinks.
+//! What follows the choice of a solution: the caller's check, where there is one, and then the judge, who is told what
+//! the check found. An observation wins over the judge's opinion.
 
 use jiff::Timestamp;
 
@@ -40,7 +40,7 @@ impl AgentLoop {
         vec![effect]
     }
 
-    /// What was observed, else what the judge said.
+    /// The verdict of the check, or else of the judge.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         let observed = self.observed.as_ref().map(|observed| match observed.passed {
             true => Verdict::Success,
@@ -57,14 +57,14 @@ impl AgentLoop {
         }
     }
 
-    /// What the judge has learned from a success that was none, or a failure that was none, is no lesson.
+    /// Tells whether an observation contradicts the judge. Lessons from a wrong judgement are not kept.
     pub(super) fn judge_was_wrong(&self) -> bool {
         self.judgement.as_ref().is_some_and(|judgement| self.verdict() != Some(judgement.verdict))
     }
 }
 
-/// As a section of the judge's prompt: what was found by us, what the check printed in a fence and within `most`
-/// tokens; and how many tokens of that were cut.
+/// The section of the judge's prompt about the check, and how many tokens of its output were cut. What the check
+/// printed stands in a fence and takes at most `most` tokens.
 fn evidence(observed: &Observed, most: usize) -> (String, usize) {
     let Observed { kind, passed, detail } = observed;
     let result = format!("{} {}", kind.as_str(), if *passed { "passed" } else { "failed" });
