@@ -1,6 +1,7 @@
-//! What is known of a memory's worth. `confidence` adds signals up; the other files say which signals follow from what happened:
-//! a report (`feedback`), a verdict that was turned round (`verdict_override`), the commits after a solve (`stability`). `promotion`
-//! proposes what has proved itself to wider scopes, `genealogy` shows what came from what.
+//! Evidence: what is known of a memory's worth. `confidence` adds signals up. Other files say which signals follow from
+//! what happened: `feedback` from a report, `verdict_override` from a verdict that changed, `stability` from the
+//! commits after a solve. `promotion` proposes proven memories to wider scopes, and `genealogy` shows what came from
+//! what.
 
 pub mod confidence;
 pub mod feedback;

@@ -1,8 +1,8 @@
-//! Evidence about memories and the confidence that follows from it.
+//! Evidence about memories, and the confidence that follows from it.
 //!
-//! Stored are signals, append-only, each with an id of its own; everything else (counts, usage, last use, confidence)
-//! is folded from them. In log-odds the fold is a sum: bounded, monotone, independent of order, and the union of what
-//! several processes wrote needs no lock.
+//! Only signals are stored, append-only, each with an id of its own. Everything else (counts, usage, last use,
+//! confidence) is folded from them. In log-odds the fold is a sum: bounded, monotone, independent of order, and the
+//! union of what several processes wrote needs no lock.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,8 @@ use crate::memory::{Facts, SourceType};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Evidence {
     counts: [u64; SignalKind::ALL.len()],
-    /// When its use was last reported helpful or the task it was used in succeeded. A success that was overruled counts:
-    /// somebody had a use for it then, however that ended.
+    /// When its use was last reported helpful, or the task it was used in succeeded. A success that was overruled
+    /// counts too, as somebody had a use for the memory at that time.
     pub last_used_at: Option<Timestamp>,
 }
 
@@ -40,25 +40,26 @@ impl Evidence {
         self.counts[kind as usize]
     }
 
-    /// From when on it stands idle. Never before it was made: a clock that is behind must not turn a vote into age.
+    /// Since when it has been idle. Never before it was made, because a clock that is behind must not turn a vote into
+    /// age.
     pub fn idle_since(&self, created_at: Timestamp) -> Timestamp {
         self.last_used_at.map_or(created_at, |used| used.max(created_at))
     }
 
-    /// Tasks that succeeded with it, without those that were overruled.
+    /// How many tasks succeeded with it, without the successes that were overruled.
     pub fn successes(&self) -> u64 {
         self.count(SignalKind::TaskSucceeded).saturating_sub(self.count(SignalKind::SuccessOverruled))
     }
 
-    /// How often it was injected into a prompt or shown to a client, whatever came of it. What one session is shown on
-    /// one day counts once.
+    /// How often it was put into a prompt or shown to a client, whatever came of it. What one session is shown on one
+    /// day counts once.
     pub fn usage_count(&self) -> u64 {
         self.count(SignalKind::Injected) + self.count(SignalKind::Shown)
     }
 }
 
-/// The confidence that a memory starts with. `None` stands for the outcome of no solve. Of what a file brings nobody here
-/// has seen anything succeed.
+/// The confidence that a memory starts with. The outcome is none where the memory came of no solve. Nobody here has
+/// seen anything succeed that a file brings.
 pub fn prior(source: SourceType, solve_outcome: Option<Outcome>) -> f64 {
     match (source, solve_outcome) {
         (SourceType::Explicit, _) => 0.8,
@@ -72,9 +73,9 @@ pub fn prior(source: SourceType, solve_outcome: Option<Outcome>) -> f64 {
 
 const DECAY_STARTS_AFTER_DAYS: f64 = 30.0;
 const DECAY_UNIT_DAYS: f64 = 30.0;
-/// One idle unit takes 0.5 to exactly 0.45.
+/// An idle unit takes a confidence of 0.5 to exactly this.
 const DECAY_FROM_EVEN_ODDS: f64 = 0.45;
-/// Where idleness alone ends; evidence may go below.
+/// Idleness alone takes no confidence below this; evidence may.
 const DECAY_FLOOR: f64 = 0.05;
 
 /// `σ(logit(prior) + Σ nₛ·wₛ − decay)`, in 0..1.
@@ -90,7 +91,7 @@ pub fn confidence(memory: &Facts, evidence: &Evidence, now: Timestamp) -> f64 {
     sigmoid(decayed.max(fresh.min(logit(DECAY_FLOOR))))
 }
 
-/// Zero when `to` is earlier: clocks of several machines disagree.
+/// The days between two times. Zero when `to` is earlier, as clocks of several machines disagree.
 pub fn days_between(from: Timestamp, to: Timestamp) -> f64 {
     ((to.as_millisecond() - from.as_millisecond()) as f64 / 86_400_000.0).max(0.0)
 }

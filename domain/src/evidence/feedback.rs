@@ -7,12 +7,12 @@ use crate::evidence::promotion::Promoted;
 use crate::memory::Learned;
 use crate::memory::ids::{MemoryId, TraceId};
 
-/// Memories that one report is about, at most.
+/// The most memories that one report is about.
 pub const MEMORIES_MAX: usize = 50;
-/// Lessons that one report brings, at most.
+/// The most lessons that one report brings.
 pub const LEARNINGS_MAX: usize = 10;
 
-/// How a report moved one memory; both in 0..1.
+/// How a report moved the confidence in one memory; both values are in 0..1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Moved {
     pub id: MemoryId,
@@ -23,20 +23,20 @@ pub struct Moved {
 /// What became of a report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Reported {
-    /// The trace that the report is of, or that it made or extended.
+    /// The trace that the report is about, or that it began or extended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub trace_id: Option<TraceId>,
     pub updated: Vec<Moved>,
-    /// The lessons it brought; the id of the existing memory where one said the same.
+    /// The lessons that the report brought. Where a memory said the same already, the id is that memory's.
     pub learned: Vec<Learned>,
-    /// Memories of a team or an organisation: the report says nothing about them, as the user has not let clients write
-    /// there. Not in the schema, for the same reason as the copies.
+    /// The memories of a team or an organisation, about which the report says nothing, as the user has not let clients
+    /// write there. Not in the schema, for the same reason as the copies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub not_shared_with: Vec<MemoryId>,
-    /// Copies that were made for a wider scope, where `promotion.automatic` is set. Not in the schema, which every client
-    /// pays for: hardly any meets it.
+    /// The copies that were made for a wider scope, where `promotion.automatic` is set. Not in the schema, which every
+    /// client pays for though hardly any meets a copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub promoted: Vec<Promoted>,

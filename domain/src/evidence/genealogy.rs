@@ -1,5 +1,5 @@
-//! Genealogy: which memories a memory was learned from, and which were learned from it. Loading them is the caller's
-//! work, who came from whom `lineage`'s; how the graph is drawn is `draw`'s.
+//! Genealogy: which memories a memory was learned from, and which were learned from it. The caller loads them,
+//! `lineage` knows who came from whom, and `draw` draws the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +20,10 @@ pub use cycles::cycle_edges;
 pub use lineage::{Direction, Lineage};
 pub use merge_sources::{cyclic_sources, merge_sources};
 
-/// Memories of one answer, at most.
+/// The most memories of one answer.
 pub const MAX_NODES: usize = 10_000;
 
-/// A memory, as far as its place in the tree is concerned.
+/// A memory as a node of the tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     pub id: MemoryId,
@@ -58,7 +58,7 @@ impl EdgeKind {
     }
 }
 
-/// From the older memory to the one that came from it.
+/// An edge from the older memory to the one that came from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Edge {
     pub from: MemoryId,
@@ -66,7 +66,7 @@ pub struct Edge {
     pub kind: EdgeKind,
 }
 
-/// A node and where it came from.
+/// A node and the memories it came from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
     pub node: Node,
@@ -91,7 +91,7 @@ impl Member {
         Self { node, sources }
     }
 
-    /// What it came from, whether known or not.
+    /// The memories that it came from, whether they are members or not.
     pub fn sources(&self) -> impl Iterator<Item = MemoryId> {
         self.sources.keys().copied()
     }
@@ -101,26 +101,26 @@ impl Member {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Genealogy {
     pub memory: Node,
-    /// Nearest first; among equally near ones by id, which is by age.
+    /// The ancestors, nearest first. Equally near ones are in the order of their ids, which is the order of their age.
     pub ancestors: Vec<Node>,
-    /// Nearest first.
+    /// The descendants, nearest first.
     pub descendants: Vec<Node>,
-    /// The others of the whole tree, such as what else came from an ancestor; nearest first. None where a depth was asked
-    /// for. Not in the schema, which every client pays for.
+    /// The other memories of the tree, such as what else came from an ancestor; nearest first. Empty where a depth was
+    /// asked for. Not in the schema, which every client pays for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub relatives: Vec<Node>,
-    /// Between the memories above, by their ends.
+    /// The edges between the memories above, in the order of their ends.
     pub edges: Vec<Edge>,
     /// The same as text, the oldest at the top.
     pub tree: String,
-    /// There are more: the answer was cut at its depth or at its size.
+    /// Whether there are more memories: the answer was cut at its depth or at its size.
     pub truncated: bool,
 }
 
 impl Genealogy {
-    /// The tree around `of` among `members`, of those that are connected with it; None where it is not among them. Sources that are no members are left out.
-    /// No relation that is stored makes this loop, a circle neither: nobody is met twice.
+    /// The tree around `of`, of the `members` that are connected with it. None where `of` is not among them. Sources
+    /// that are no members are left out. A cycle in what is stored does no harm, as no memory is visited twice.
     pub fn of(of: MemoryId, members: Vec<Member>, truncated: bool) -> Option<Self> {
         let mut members: BTreeMap<MemoryId, Member> =
             members.into_iter().map(|member| (member.node.id, member)).collect();
@@ -144,7 +144,7 @@ impl Genealogy {
         }
         edges.sort();
         let node = |id: &MemoryId| members.get(id).map(|member| member.node.clone());
-        // In a circle an ancestor is a descendant as well; it is listed once.
+        // In a cycle an ancestor is a descendant as well; it is listed once.
         let is_above: BTreeSet<&MemoryId> = above.iter().collect();
         let is_below: BTreeSet<&MemoryId> = below.iter().collect();
         let descendants = below.iter().filter(|id| !is_above.contains(id)).filter_map(node).collect();
@@ -168,7 +168,8 @@ impl Genealogy {
     }
 }
 
-/// All that is reached from `start`, level by level, each level by id; `start` is not among them.
+/// All memories that are reached from `start`, level by level, each level in the order of ids. `start` is not among
+/// them.
 fn walk(start: MemoryId, next: impl Fn(MemoryId) -> Vec<MemoryId>) -> Vec<MemoryId> {
     let mut met = BTreeSet::from([start]);
     let mut reached = Vec::new();

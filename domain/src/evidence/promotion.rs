@@ -1,6 +1,6 @@
 //! Promotion: which memories have proved themselves enough to be shared with a wider scope, and the copy that is then
-//! made. Whether it is made is a person's decision, who may promote what this rule does not propose, or may have agreed
-//! once for all to what it does.
+//! made. A person decides whether it is made. That person may also promote what this rule does not propose, or agree
+//! once for all to whatever it proposes.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,12 @@ pub const LEAST_CONFIDENCE: f64 = 0.9;
 pub const LEAST_POSITIVE: u64 = 5;
 pub const LEAST_SOURCES: usize = 2;
 
-/// Evidence that it helped. That the same was learned again (`Confirmed`) is none: it says nothing of its use.
+/// The signals that say that a memory helped. `Confirmed` is not among them: that the same was learned again says
+/// nothing of its use.
 const POSITIVE: [SignalKind; 3] = [SignalKind::Helpful, SignalKind::TaskSucceeded, SignalKind::Stable];
 
-/// Of whom positive evidence came, a memory: traces, and sessions that named no trace; and how much that was not
-/// overruled.
+/// The sources of positive evidence for each memory: traces, and sessions that named no trace. Each source has the
+/// number of its positive signals that were not overruled.
 #[derive(Debug, Clone, Default)]
 pub struct PositiveSources(BTreeMap<MemoryId, BTreeMap<Source, i64>>);
 
@@ -49,7 +50,7 @@ impl PositiveSources {
     }
 }
 
-/// The next wider scope; the organisation is the widest.
+/// The next wider scope. The organisation is the widest.
 pub fn wider(scope: Scope) -> Option<Scope> {
     match scope {
         Scope::Project => Some(Scope::Team),
@@ -58,8 +59,8 @@ pub fn wider(scope: Scope) -> Option<Scope> {
     }
 }
 
-/// What of the rule the memory and its evidence decide; who the evidence is from is asked of the candidates alone. What a
-/// newer memory was found to update is not spread further.
+/// Tells whether a memory and its evidence meet the rule. Who the evidence is from is asked of the candidates alone. A
+/// memory that a newer one was found to update is not spread further.
 pub fn is_candidate(memory: &Memory, evidence: &Evidence, now: Timestamp) -> bool {
     memory.status == Status::Active
         && memory.linked_to().is_none()
@@ -68,7 +69,7 @@ pub fn is_candidate(memory: &Memory, evidence: &Evidence, now: Timestamp) -> boo
         && confidence(&Facts::from(memory), evidence, now) >= LEAST_CONFIDENCE
 }
 
-/// How much evidence there is that it helped; a success that was overruled is none.
+/// How many signals say that it helped. A success that was overruled is none.
 pub fn positive(evidence: &Evidence) -> u64 {
     evidence.count(SignalKind::Helpful) + evidence.successes() + evidence.count(SignalKind::Stable)
 }
@@ -89,7 +90,7 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// None where the rule does not hold.
+    /// The proposal to promote a memory. None where the rule does not hold.
     pub fn of(memory: &Memory, evidence: &Evidence, sources: &PositiveSources, now: Timestamp) -> Option<Self> {
         let sources = sources.count(memory.id);
         if sources < LEAST_SOURCES || !is_candidate(memory, evidence, now) {
@@ -122,19 +123,19 @@ pub struct Promoted {
     pub id: MemoryId,
     pub promoted_from: MemoryId,
     pub scope: Scope,
-    /// False: it had been promoted before, and `id` is the copy made then.
+    /// Whether the copy is new. If not, the memory had been promoted before, and `id` is the copy made then.
     pub created: bool,
 }
 
-/// The id of the signal that confirms a memory of the wider scope which says the same as the one to be promoted: the same
-/// (a UUIDv8) however often that is tried, another one once its words have changed.
+/// The id of the signal that confirms a memory of the wider scope which says the same as the promoted one. The id (a
+/// UUIDv8) is the same however often that is tried, and another once the words have changed.
 pub fn confirmation_id(promoted: &Memory, scope: Scope) -> SignalId {
     let (id, words) = (promoted.id.uuid(), promoted.text_key());
     derived(&["promotion".as_bytes(), id.as_bytes(), scope.as_str().as_bytes(), words.as_bytes()]).into()
 }
 
 /// The id of the signal that says that a memory was shared with this workspace's team or organisation, whatever became
-/// of the copy; none where it has none.
+/// of the copy. None where the workspace has none.
 pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Option<SignalId> {
     let readers = match scope {
         Scope::Project => return None,
@@ -145,9 +146,10 @@ pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Optio
     Some(derived(&["promoted".as_bytes(), promoted.uuid().as_bytes(), scope, readers]).into())
 }
 
-/// The copy of `memory` for the next wider scope: the same words, the memory as its parent. It starts with the
-/// confidence the memory has earned; evidence from then on is its own. Nobody has said yet what replaces it there. None where there is no wider scope, or the
-/// workspace has no team or organisation of that kind.
+/// The copy of `memory` for the next wider scope: it has the same words, and the memory as its parent. It starts with
+/// the confidence that the memory has earned, and collects its own evidence from then on. What replaces the memory does
+/// not replace the copy. None where there is no wider scope, or where the workspace has no team or organisation of that
+/// kind.
 pub fn promoted(
     memory: &Memory,
     evidence: &Evidence,
@@ -183,13 +185,13 @@ pub fn promoted(
     Some(copy)
 }
 
-/// The workspace whose own memory a copy was made of, over a copy of a copy too. `parents` are those that are known; a
-/// copy whose parent is gone counts as shared by the workspace it names. None where it was made of what its team or
-/// organisation had from elsewhere.
+/// The workspace whose own memory a copy was made of, also over a copy of a copy. `parents` are the known parents. A
+/// copy whose parent is gone counts as shared by the workspace it names. None where the copy was made of what its team
+/// or organisation had from elsewhere.
 pub fn origin<'a>(copy: &'a Memory, parents: &BTreeMap<MemoryId, &'a Memory>) -> Option<&'a WorkspaceId> {
     match parents.get(&copy.parent_memory_id?) {
         None => Some(&copy.workspace_id),
-        // Each step goes to a narrower scope, so it comes to an end.
+        // Each step goes to a narrower scope, so the loop ends.
         Some(parent) if wider(parent.scope) != Some(copy.scope) => None,
         // Somebody wrote it, after that one.
         Some(parent) if parent.text_key() != copy.text_key() => None,

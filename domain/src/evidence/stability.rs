@@ -1,20 +1,22 @@
 //! Stability: what became of the commits that were made after a solve, and which evidence about the memories used in it
-//! follows. Reading a repository is the edge's work; the commits come in as data.
+//! follows. An adapter reads the repository; the commits come in as data.
 //!
 //! The rule, for a solve at `t`:
 //! - The commits that count are those made from `t` (its whole second: git knows no smaller one) to seven days after it.
-//!   None: nothing came of the solve, and nothing is said of its memories.
-//! - One of them is reverted: `Reverted`, as soon as that is seen, however late. A commit is reverted where a commit that
-//!   stands says so ("This reverts commit …"), and stands where none does. So the revert of a revert takes it back, and
-//!   times play no part in it: a commit can only name one that was there before it. A commit that reverts one of those
-//!   that count is no work of its own: taking it back is no revert.
-//! - Else `Stable`, once seven days have passed since the last of them: at the latest fourteen after the solve.
-//! - Work that a client reports was done before its report: commits count from an hour before it on.
+//!   Without any, nothing came of the solve, and nothing is said of its memories.
+//! - The solve is `Reverted` as soon as one of these commits is seen to be reverted, however late. A commit is reverted
+//!   where a commit that stands says so ("This reverts commit …"). A commit stands where none that stands reverts it, so
+//!   the revert of a revert takes it back. Times play no part in it, as a commit can only name an earlier one. A commit
+//!   that reverts one of those that count is no work of its own: taking it back is no revert.
+//! - Otherwise the solve is `Stable` once seven days have passed since the last of the commits, which is fourteen days
+//!   after the solve at the latest.
+//! - The work that a client reports was done before its report, so commits count from an hour before the report on.
 //! - Where a client named the commit that came of its work, that commit alone counts, if it was made within seven days of
 //!   the report.
 //!
-//! A solve on the 1st, commits on the 2nd and the 5th: stable from the 12th on. The one of the 2nd is reverted on the
-//! 6th: reverted from the 6th on. That revert is reverted on the 7th: stable from the 14th on, since all of it counts.
+//! An example: after a solve on the 1st, commits are made on the 2nd and the 5th. The solve is stable from the 12th on.
+//! If the commit of the 2nd is reverted on the 6th, the solve is reverted from the 6th on. If that revert is reverted on
+//! the 7th, the solve is stable from the 14th on, because all of these commits count.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,26 +33,26 @@ const WINDOW_SECONDS: i64 = DAYS * 24 * 60 * 60;
 /// How long before a report the work of a client is taken to have begun.
 pub const BEFORE_REPORT: SignedDuration = SignedDuration::from_hours(1);
 
-/// Of a commit named in a message, in hexadecimal digits.
+/// How many hexadecimal digits name a commit in a message.
 const ABBREVIATION: std::ops::RangeInclusive<usize> = 7..=64;
-/// Commits that one message reverts, at most; the first count.
+/// The most commits that one message reverts; the first count.
 const REVERTS_MAX: usize = 1_000;
 
 /// A commit of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
-    /// In lowercase hexadecimal digits, whole.
+    /// The whole id, in lowercase hexadecimal digits.
     pub id: String,
-    /// When the work was done (the author's date), which rewriting the history keeps.
+    /// When the work was done: the author's date, which stays when the history is rewritten.
     pub at: Timestamp,
     /// The first line of its message.
     pub subject: String,
-    /// The commits that it says it reverts, each by the start of its id: [`reverts`] of its message.
+    /// The commits that its message says it reverts, each by the start of its id (see [`reverts`]).
     pub reverts: Vec<String>,
 }
 
-/// The commits that a message says are reverted, by the start of their ids, in lowercase: what follows
-/// "This reverts commit", wherever it stands, and however often.
+/// The commits that a message reverts, by the start of their ids, in lowercase. They follow "This reverts commit",
+/// wherever and however often that stands in the message.
 pub fn reverts(message: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut words = message.split_whitespace().peekable();
@@ -79,7 +81,7 @@ fn abbreviation(word: &str) -> Option<String> {
     names_commit(id).then(|| id.to_ascii_lowercase())
 }
 
-/// Whether a text can be the id of a commit, or the start of one: 7 to 64 hexadecimal digits.
+/// Tells whether a text can be the id of a commit, or the start of one: 7 to 64 hexadecimal digits.
 pub fn names_commit(text: &str) -> bool {
     ABBREVIATION.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -90,13 +92,13 @@ pub fn names_commit(text: &str) -> bool {
 pub enum WorkStanding {
     /// Nothing was committed within seven days of it.
     Nothing,
-    /// It is too early to say, at the latest until then.
+    /// It is too early to say; it will be known at the latest then.
     Waiting { until: Timestamp },
-    /// `commits` of them, and no revert for seven days after `last`.
+    /// So many commits were made, and none was reverted for seven days after `last`.
     Stable { commits: usize, last: CommitName },
     /// One of them was reverted.
     Reverted { commit: CommitName, by: CommitName },
-    /// The history that was read does not reach back to it, or holds no commit of that time that was named.
+    /// The history that was read does not reach back to it, or does not hold the commit that was named.
     Unknown,
 }
 
@@ -107,7 +109,7 @@ pub struct CommitName {
 }
 
 impl WorkStanding {
-    /// The evidence about the memories that were used.
+    /// The evidence that follows about the memories that were used.
     pub fn signal(&self) -> Option<SignalKind> {
         match self {
             Self::Stable { .. } => Some(SignalKind::Stable),
@@ -116,7 +118,7 @@ impl WorkStanding {
         }
     }
 
-    /// Why, in a sentence that quotes nothing; none where there is no evidence.
+    /// The reason in a sentence that quotes nothing. None where there is no evidence.
     pub fn reason(&self) -> Option<String> {
         let short = |commit: &CommitName| commit.id.chars().take(12).collect::<String>();
         match self {
@@ -130,7 +132,7 @@ impl WorkStanding {
     }
 }
 
-/// A solve that used memories, or a client's own work that did, and what it says of them.
+/// A solve that used memories, or a client's own work that did, with what its commits say of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedWork {
     pub trace_id: TraceId,
@@ -146,38 +148,39 @@ pub struct JudgedWork {
 pub struct JudgedMemory {
     pub id: MemoryId,
     pub title: String,
-    /// `stable` or `reverted`; absent where there is nothing to say.
+    /// The evidence that follows, `stable` or `reverted`. Absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<SignalKind>,
-    /// The signal is stored already.
+    /// Whether the signal is stored already.
     pub known: bool,
 }
 
 /// What became of the solves of a workspace.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Stability {
-    /// Newest first: those that used memories and did not fail.
+    /// The solves that used memories and did not fail, newest first.
     pub solves: Vec<JudgedWork>,
-    /// How many signals are not stored yet, or were not before this.
+    /// How many signals are new: not stored yet, or stored by this very call.
     pub new_signals: usize,
-    /// There are older solves that were not looked at.
+    /// Whether there are older solves that were not looked at.
     pub truncated: bool,
 }
 
 /// The commits of a repository, and which of them were reverted.
 #[derive(Debug, Clone, Default)]
 pub struct CommitHistory {
-    /// By time, then by id; each once.
+    /// The commits in the order of time, then of id; each once.
     commits: Vec<Commit>,
-    /// For each the ones it reverts, as far as they are known.
+    /// For each commit the ones that it reverts, as far as they are known.
     targets: Vec<Vec<usize>>,
-    /// For each one that does not stand, a standing commit that reverts it: the last of them.
+    /// For each commit that was undone, the last standing commit that reverts it.
     undone_by: HashMap<usize, usize>,
     reaches_back_to: Option<Timestamp>,
 }
 
 impl CommitHistory {
-    /// `reaches_back_to`: commits made before are not all there; none where all are.
+    /// The history of these commits. Commits made before `reaches_back_to` may be missing; where it is none, all are
+    /// here.
     pub fn new(mut commits: Vec<Commit>, reaches_back_to: Option<Timestamp>) -> Self {
         commits.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
         let mut met = HashSet::new();
@@ -187,7 +190,7 @@ impl CommitHistory {
         Self { commits, targets, undone_by, reaches_back_to }
     }
 
-    /// What became of the commit whose id begins like this, in lowercase, and that was named at `at`.
+    /// What became of a commit that was named at `at`, by the start of its id in lowercase.
     pub fn standing_of(&self, commit: &str, at: Timestamp, now: Timestamp) -> WorkStanding {
         let mut named = self.commits.iter().enumerate().filter(|(_, known)| known.id.starts_with(commit));
         let (Some((n, known)), None) = (named.next(), named.next()) else { return WorkStanding::Unknown };
@@ -200,7 +203,7 @@ impl CommitHistory {
         self.stable(1, n, now)
     }
 
-    /// What became of what was made after a solve at `at`.
+    /// What became of the work that followed a solve at `at`.
     pub fn standing(&self, at: Timestamp, now: Timestamp) -> WorkStanding {
         let from = at.as_second();
         let closes = from.saturating_add(WINDOW_SECONDS);
@@ -222,7 +225,7 @@ impl CommitHistory {
         }
     }
 
-    /// `commits` that nobody reverted, of which `last` is the last one.
+    /// The standing of `commits` that nobody reverted, the last of which is `last`.
     fn stable(&self, commits: usize, last: usize, now: Timestamp) -> WorkStanding {
         let stable_from = self.commits[last].at.as_second().saturating_add(WINDOW_SECONDS);
         if now.as_second() < stable_from {
@@ -241,7 +244,8 @@ fn waiting(until: i64) -> WorkStanding {
     WorkStanding::Waiting { until: Timestamp::from_second(until).unwrap_or(Timestamp::MAX) }
 }
 
-/// For each commit those it reverts. What names none of them, or several, names nothing, and so does its own name.
+/// For each commit the ones that it reverts. A name that fits no commit, or several, names none, and no commit reverts
+/// itself.
 fn targets(commits: &[Commit]) -> Vec<Vec<usize>> {
     let mut ids: Vec<(&str, usize)> = commits.iter().enumerate().map(|(n, commit)| (commit.id.as_str(), n)).collect();
     ids.sort_unstable();
@@ -259,10 +263,11 @@ fn targets(commits: &[Commit]) -> Vec<Vec<usize>> {
     commits.iter().enumerate().map(of_one).collect()
 }
 
-/// Decides from those that nobody reverts: they stand, what they revert does not, and what only such commits revert
-/// stands. Commits that revert each other in a circle, which takes forged ids, are left as they are: not reverted.
+/// For each commit that was undone, a commit that undid it. A commit that nobody reverts stands, what it reverts does
+/// not, and what only undone commits revert stands again. Commits that revert each other in a cycle, which takes forged
+/// ids, count as not reverted.
 fn undone_by(targets: &[Vec<usize>]) -> HashMap<usize, usize> {
-    // How many there are that may yet turn out to stand and to revert it.
+    // How many commits may yet turn out to stand and to revert it.
     let mut undecided = vec![0_usize; targets.len()];
     targets.iter().flatten().for_each(|target| undecided[*target] += 1);
     let mut undone: HashMap<usize, usize> = HashMap::new();

@@ -1,33 +1,34 @@
-//! Overruling: what becomes of the votes of a solve when something is observed of its result afterwards. That the
-//! reporter votes as well, and how votes move confidence, is decided elsewhere.
+//! Overriding a verdict: what becomes of the votes of a solve when something is observed of its result afterwards. How
+//! the reporter votes and how votes move confidence is decided elsewhere.
 //!
-//! Of a memory that was **used** in the solve: the solve's own vote (a success or a failure, by the judge or by its own
-//! check) counts until the first report of evidence that contradicts it, and from then on never again, once for each
-//! trace and memory. Those who report are witnesses beside each other: each one's votes stand, and where their evidence
-//! is divided it adds up to what it comes to. So what counts in the end is the same in whatever order reports come.
+//! A memory that was **used** in the solve has the solve's own vote: a success or a failure, by the judge or by the
+//! solve's own check. That vote counts until the first report of evidence that contradicts it, and then never again,
+//! once for each trace and memory. Reporters are independent witnesses: the votes of each stand, and where their
+//! evidence is divided, the votes add up. So the sum is the same in whatever order reports come.
 //!
-//! Of a strategy that was **learned** from the solve as from a success: the trace has one vote against it exactly while
-//! what was reported last of it says that it failed. Each change of the verdict casts that vote or takes it back; the
-//! revisions of the trace put these changes in an order, for all processes the same.
+//! A strategy that was **learned** from the solve as from a success has one vote of the trace against it as long as the
+//! latest report says that the solve failed. Each change of the verdict casts that vote or takes it back. The revisions
+//! of the trace order these changes in the same way for all processes.
 
 use crate::memory::ids::{MemoryId, SignalId, TraceId};
 use crate::memory::signal::{SignalKind, id_of_own_vote, id_of_verdict, id_within_trace};
 use crate::memory::trace::Trace;
 use crate::memory::{Memory, MemoryOutcome};
 
-/// The solve's own vote about a memory that was used in it, where evidence contradicts it.
+/// The vote of a solve itself about a memory that was used in it, once evidence contradicts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnVote {
     pub memory: MemoryId,
-    /// Where it was cast, there is a signal of this id.
+    /// The id of the signal, if the vote was cast.
     pub id: SignalId,
-    /// What then takes it back.
+    /// The kind of the signal that takes the vote back.
     pub reversal: SignalKind,
     pub reversal_id: SignalId,
 }
 
 impl OwnVote {
-    /// The vote of a reported trace itself, where a report turns its outcome round to `passed`. `turns` are those before.
+    /// The vote of a reported trace itself, where a report changes its outcome to `passed`. `turns` is how often the
+    /// outcome changed before.
     pub fn of_reported_trace(passed: bool, trace: TraceId, turns: u32, memory: MemoryId) -> Self {
         let (own, reversal) = own_vote_and_reversal(passed);
         let id = |kind| id_of_own_vote(trace, turns, memory, kind);
@@ -41,7 +42,7 @@ impl OwnVote {
     }
 }
 
-/// The vote that contradicts an outcome, and what takes it back.
+/// The vote that an observation contradicts, and the signal that takes it back.
 fn own_vote_and_reversal(passed: bool) -> (SignalKind, SignalKind) {
     match passed {
         true => (SignalKind::TaskFailed, SignalKind::FailureOverruled),
@@ -49,7 +50,7 @@ fn own_vote_and_reversal(passed: bool) -> (SignalKind, SignalKind) {
     }
 }
 
-/// The vote about a memory learned from a trace that follows from the trace's next verdict, and the id of its signal.
+/// The vote about a memory learned from a trace that follows from the trace's new verdict, with the id of its signal.
 pub fn vote_on_learned(memory: &Memory, before: &Trace, after: &Trace) -> Option<(SignalKind, SignalId)> {
     let is_strategy = !memory.is_warning() && memory.outcome == MemoryOutcome::Success;
     if !is_strategy || memory.trace_id != Some(after.trace_id) {

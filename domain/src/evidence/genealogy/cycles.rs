@@ -1,14 +1,14 @@
-//! Whether memories that are to be stored would come from themselves, and over which of their relations.
+//! Cycles: whether memories that are to be stored would come from themselves, and by which relations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::memory::ids::MemoryId;
 
-/// Relations, each a memory and one of its sources, without which no memory comes from itself over the others; none
-/// where none does. `sources` are those of each memory, known or not; time grows with their number.
+/// The relations, each a memory and one of its sources, without which no memory comes from itself. Empty where there is
+/// no cycle. `sources` holds the sources of each memory, known or not. The time grows with the number of relations.
 pub fn cycle_edges(sources: &BTreeMap<MemoryId, Vec<MemoryId>>) -> BTreeSet<(MemoryId, MemoryId)> {
     let mut closing = BTreeSet::new();
-    // of those that were met, whether all of their sources were looked at
+    // for each memory that was visited, whether all of its sources were looked at
     let mut is_left: BTreeMap<MemoryId, bool> = BTreeMap::new();
     for start in sources.keys() {
         let mut way = vec![Step::Enter { id: *start, of: None }];
@@ -17,7 +17,7 @@ pub fn cycle_edges(sources: &BTreeMap<MemoryId, Vec<MemoryId>>) -> BTreeSet<(Mem
                 Step::Leave(id) => drop(is_left.insert(id, true)),
                 Step::Enter { id, of } => match is_left.get(&id) {
                     Some(true) => {}
-                    // it is on the way to itself
+                    // it is on the path to itself
                     Some(false) => closing.extend(of.map(|of| (of, id))),
                     None => {
                         is_left.insert(id, false);
@@ -33,7 +33,7 @@ pub fn cycle_edges(sources: &BTreeMap<MemoryId, Vec<MemoryId>>) -> BTreeSet<(Mem
 }
 
 enum Step {
-    /// `of`: whose source it is.
+    /// `of` is the memory whose source it is.
     Enter {
         id: MemoryId,
         of: Option<MemoryId>,

@@ -1,5 +1,5 @@
-//! A genealogy as text, as Graphviz DOT and as Mermaid. Titles are what people and models wrote: whatever they hold, a
-//! line stays a line and a label a label.
+//! A genealogy as text, as Graphviz DOT and as Mermaid. People and models wrote the titles; whatever these hold, a line
+//! stays a line and a label a label.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -8,20 +8,20 @@ use super::{Edge, EdgeKind, Genealogy, Node};
 use crate::memory::ids::MemoryId;
 use crate::prompt::one_line;
 
-/// Deeper levels are not indented further: a long line of descent would make its text grow with its square.
+/// The deepest level that is indented further: the text of a long line of descent would grow with its square.
 const MAX_INDENT: usize = 40;
 
 struct Line {
     id: MemoryId,
     depth: usize,
-    /// What is drawn before it on its own line, and before what is below it.
+    /// What is drawn before the memory on its own line, and before the lines below it.
     branch: String,
     below: String,
 }
 
 impl Genealogy {
-    /// A line a memory, what came from it below it; `*` marks the one asked for. One with several sources is below each
-    /// of them, with what came from it only the first time.
+    /// The tree with one line a memory, and what came from it below; `*` marks the one asked for. A memory with several
+    /// sources is below each of them, but what came from it only the first time.
     pub(super) fn text(&self) -> String {
         let nodes: BTreeMap<MemoryId, &Node> = self.nodes().map(|node| (node.id, node)).collect();
         let mut children: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
@@ -30,7 +30,7 @@ impl Genealogy {
             children.entry(*from).or_default().push(*to);
             is_child.insert(*to);
         }
-        // A circle has no oldest; it is entered where it is met.
+        // A cycle has no oldest memory; it is entered where it is met.
         let oldest = nodes.keys().filter(|id| !is_child.contains(id)).chain(nodes.keys());
         let (mut drawn, mut text) = (BTreeSet::new(), String::new());
         for root in oldest {
@@ -66,7 +66,7 @@ impl Genealogy {
         )
     }
 
-    /// Graphviz.
+    /// The graph in the DOT language of Graphviz.
     pub fn dot(&self) -> String {
         let mut dot = "digraph genealogy {\n  rankdir=TB;\n  node [shape=box];\n".to_owned();
         for node in self.nodes() {
@@ -113,12 +113,12 @@ impl Line {
     }
 }
 
-/// Without line breaks and other control characters, which a terminal might obey.
+/// The text without line breaks and other control characters, which a terminal might obey.
 fn dot_text(text: &str) -> String {
     one_line(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// Everything that Mermaid or the HTML it makes could read as more than text becomes an entity of Mermaid.
+/// The text with entities of Mermaid for everything that Mermaid, or the HTML it makes, could read as more than text.
 fn mermaid_text(text: &str) -> String {
     let mut out = String::new();
     for c in one_line(text).chars() {

@@ -1,10 +1,10 @@
-//! Who came from whom, as ids alone: what a tree is found by before its memories are read.
+//! Lineage: who came from whom, as ids alone. A tree is found by them before its memories are read.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::memory::ids::MemoryId;
 
-/// Towards what a memory came from, towards what came from it, or both.
+/// Which way to go from a memory: up to what it came from, down to what came from it, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Up,
@@ -20,26 +20,28 @@ pub struct Lineage {
 }
 
 impl Lineage {
-    /// `sources` are the parent and all other sources of the memory. Of a memory that is added again the sources are
-    /// those given last.
+    /// Adds a memory. `sources` are its parent and all its other sources. Where a memory is added again, the sources
+    /// given last count.
     pub fn add(&mut self, id: MemoryId, sources: Vec<MemoryId>) {
         sources.iter().for_each(|source| self.derived.entry(*source).or_default().push(id));
         self.sources.insert(id, sources);
     }
 
-    /// One step from a memory, whether those it leads to are known or not.
+    /// The memories that are one step away, whether they are known or not.
     pub fn next(&self, id: MemoryId, way: Direction) -> impl Iterator<Item = MemoryId> {
         let up = (way != Direction::Down).then(|| self.sources.get(&id)).flatten();
         let down = (way != Direction::Up).then(|| self.derived.get(&id)).flatten();
         up.into_iter().chain(down).flatten().copied()
     }
 
-    /// All that came from a memory, nearest first, equally near ones by id; whether they are known or not.
+    /// All memories that came from a memory, nearest first; equally near ones are in the order of their ids. They need
+    /// not be known.
     pub fn descendants(&self, id: MemoryId) -> Vec<MemoryId> {
         super::walk(id, |id| self.next(id, Direction::Down).collect())
     }
 
-    /// Whether the one is among the ancestors of the other, over however many steps, but at least one.
+    /// Tells whether `ancestor` is among the ancestors of a memory. A memory is an ancestor of itself only over a
+    /// cycle.
     pub fn comes_from(&self, id: MemoryId, ancestor: MemoryId) -> bool {
         let mut waiting: Vec<MemoryId> = self.next(id, Direction::Up).collect();
         let mut met = HashSet::new();

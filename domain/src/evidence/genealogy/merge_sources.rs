@@ -1,15 +1,15 @@
-//! A memory that is learned again comes from more memories than before: how far these become its sources.
+//! Which sources a memory gets that is learned again: the memories that the new lesson came from join those it has.
 
 use super::{Direction, Lineage};
 use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
 
-/// Sources of one memory, at most: what is learned again and again must not grow for ever.
+/// The most sources of one memory, so that a memory which is learned again and again does not grow for ever.
 const MAX_SOURCES: usize = 50;
 
-/// The memory with those of `sources` that it can have; none where there is no new one. Left out is what would break a
-/// rule: what came from the memory itself (a circle), what is trusted less than it (it would have to be trusted no more),
-/// and, where others came from it already, what would raise its stage (theirs would be too low).
+/// The memory with those of `sources` that it can have. None where there is no new one. A source is left out where it
+/// would break a rule: it came from the memory itself (a cycle), it is less trusted (the memory would have to lose
+/// trust), or it would raise the stage of a memory that others came from already (their stages would be too low).
 pub fn merge_sources(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option<Memory> {
     let has_descendants = lineage.next(memory.id, Direction::Down).next().is_some();
     let mut joined = memory.clone();
@@ -33,8 +33,8 @@ fn comes_from(memory: &Memory, ancestor: MemoryId, lineage: &Lineage) -> bool {
         || lineage.comes_from(memory.id, ancestor)
 }
 
-/// Of the sources that joining has given to a memory, those over which it comes from itself, as is known afterwards:
-/// somebody else joined others at the same time.
+/// The new sources of a memory by which it comes from itself. That happens where two memories get each other as a
+/// source at the same time, and is only seen afterwards.
 pub fn cyclic_sources(before: &Memory, after: &Memory, lineage: &Lineage) -> Vec<MemoryId> {
     let new = after.derived_from.iter().filter(|source| !before.derived_from.contains(source));
     new.copied().filter(|source| lineage.comes_from(*source, after.id)).collect()
