@@ -8,13 +8,14 @@ use crate::memory::ids::MemoryId;
 use crate::memory::signature::Carriers;
 use crate::retrieval::fusion::RankedList;
 
-/// How many candidates each list fetches for an answer of `n`. At least as many as what was measured with: where a list is
-/// cut off moves what its scores are worth.
+/// How many candidates each list fetches for an answer of `n`. It is at least as many as in the measurements, because
+/// the place where a list is cut off moves the worth of its scores.
 pub fn over_fetch(n: usize) -> usize {
     (4 * n).max(80)
 }
 
-/// How often a search is done again, wider, where conditions that the store does not know leave fewer than were asked for.
+/// How often a search is repeated, each time wider, where conditions that the store does not know leave fewer memories
+/// than were asked for.
 pub const WIDER_SEARCHES: u32 = 3;
 
 /// How many candidates each list of a wider search fetches.
@@ -25,22 +26,22 @@ pub fn wider(limit: usize) -> usize {
 /// What the store found: two lists and, for every memory in either, what scoring needs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Candidates {
-    /// None when there was no vector to search with.
+    /// The list by vector. None when there was no vector to search with.
     pub vector: Option<RankedList>,
-    /// None when there was no text to search with.
+    /// The list by text. None when there was no text to search with.
     pub text: Option<RankedList>,
     pub facts: Vec<(Facts, Evidence)>,
     pub terms: MatchedTerms,
-    /// None when no error was asked for.
+    /// How many warnings carry the error. None when no error was asked for.
     pub carriers: Option<Carriers>,
 }
 
-/// Some of the terms of a query, by their places in it.
+/// A set of terms of a query, by their places in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TermSet(u128);
 
 impl TermSet {
-    /// Whether each term of the query, in its order, is one of the set. A query has no more than 128.
+    /// The set of the terms for which this holds, in the order of the query. A query has no more than 128 terms.
     pub fn of(is_in: impl IntoIterator<Item = bool>) -> Self {
         let bits = is_in.into_iter().take(u128::BITS as usize).enumerate();
         Self(bits.fold(0, |set, (place, is_in)| set | u128::from(is_in) << place))
@@ -63,12 +64,12 @@ pub struct MatchedTerms {
 }
 
 impl Candidates {
-    /// Whether memories that match may be in neither list.
+    /// Tells whether memories that match may be in neither list.
     pub fn are_cut_off(&self) -> bool {
         [&self.vector, &self.text].into_iter().flatten().any(|list| list.truncated)
     }
 
-    /// As if these had not been found.
+    /// The candidates as if these memories had not been found.
     pub fn without(mut self, ids: &HashSet<MemoryId>) -> Self {
         for list in [&mut self.vector, &mut self.text].into_iter().flatten() {
             list.hits.retain(|(id, _)| !ids.contains(id));

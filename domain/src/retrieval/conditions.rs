@@ -1,5 +1,5 @@
-//! Conditions that a caller sets on memories, and whether a memory meets them. Stores that look at columns, or at what
-//! they hold in memory, keep to this rule. Who may read a memory is no condition; that is the store port's matter.
+//! Conditions that a caller sets on memories, and whether a memory meets them. Stores that evaluate them on columns or
+//! in memory keep to this rule. Who may read a memory is no condition; that is the store port's matter.
 
 mod time_range;
 
@@ -17,7 +17,7 @@ pub struct Conditions {
     pub domain: Option<String>,
     /// Compared without regard to case.
     pub difficulty: Option<String>,
-    /// All of them, letter by letter.
+    /// The memory has all of these tags, letter by letter.
     pub tags: Vec<String>,
     pub warnings_only: bool,
     pub without_warnings: bool,

@@ -1,11 +1,11 @@
 //! Fusion of the vector list and the full-text list into one similarity per memory, in 0..1.
 //!
-//! A min-max score fusion (relative score fusion) whose weight follows the query: the list whose scores fall off faster
-//! is surer of its best and counts more. Measured against single lists, reciprocal ranks and even weights on public
-//! retrieval sets; the numbers are in docs/RETRIEVAL.md and docs/adr/0005-fusion-and-floor.md.
+//! This is a min-max score fusion (relative score fusion) whose weight follows the query: the list whose scores fall
+//! off faster is surer of its best and counts more. It was measured against single lists, reciprocal ranks and even
+//! weights on public retrieval sets; the numbers are in docs/RETRIEVAL.md and docs/adr/0005-fusion-and-floor.md.
 //!
-//! Min-max alone would give the best of any list 1 and the worst 0, however good they are; so the lower end is the
-//! list's smallest score only when the list was cut off (an unseen memory then scores at most that), else zero, and the
+//! Min-max alone would give the best of any list 1 and the worst 0, however good they are. So the lower end is the
+//! list's smallest score only when the list was cut off (an unseen memory then scores at most that), else zero. The
 //! upper end is at least the score of a good match.
 
 use std::collections::BTreeMap;
@@ -20,27 +20,27 @@ const GOOD_TEXT: f64 = 5.0;
 const VECTOR_SHARE: f64 = 0.55;
 const SHARE_SLOPE: f64 = 0.75;
 const SHARE_RANGE: (f64, f64) = (0.2, 0.8);
-/// Decisiveness compares the best score with this one.
+/// The rank of the score that decisiveness compares the best score with.
 const DECISIVE_RANK: usize = 10;
 
-/// Scores of one retrieval list, best first or not: order does not matter.
+/// The scores of one retrieval list, in any order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RankedList {
     pub hits: Vec<(MemoryId, f64)>,
-    /// More memories matched than were returned.
+    /// Whether more memories matched than were returned.
     pub truncated: bool,
 }
 
 /// What one list says about a memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ListEntry {
-    /// Its place in the list, from 1; equal scores go by id.
+    /// Its place in the list, from 1. Equal scores are in the order of ids.
     pub rank: usize,
-    /// A cosine, negative ones count 0, or BM25, which is unbounded.
+    /// A cosine, where negative ones count 0, or a BM25 score, which is unbounded.
     pub score: f64,
     /// Where its score lies between the ends of the list, in 0..1.
     pub relative: f64,
-    /// How much the list counts in the similarity, in 0..1; of all lists together 1.
+    /// How much the list counts in the similarity, in 0..1. The shares of all lists add up to 1.
     pub share: f64,
 }
 
@@ -49,9 +49,9 @@ pub struct ListEntry {
 pub struct Fused {
     /// `Σ share·relative` of the lists that it is in.
     pub similarity: f64,
-    /// By the largest cosine of its passages. None when it is not in the vector list.
+    /// What the vector list says, by the largest cosine of its passages. None when the memory is not in that list.
     pub vector: Option<ListEntry>,
-    /// None when it is not in the text list.
+    /// What the text list says. None when the memory is not in that list.
     pub text: Option<ListEntry>,
 }
 
@@ -65,7 +65,8 @@ impl Fused {
     }
 }
 
-/// `None` stands for a list that could not be made, as opposed to one that is empty: the other then counts alone.
+/// Fuses two lists. `None` stands for a list that could not be made, as opposed to an empty one: the other list then
+/// counts alone.
 pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<MemoryId, Fused> {
     let vector = vector.map(best_scores);
     let text = text.map(best_scores);
@@ -93,7 +94,7 @@ pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<
 
 /// A list in which a memory with several passages counts by its best one.
 struct BestScores {
-    /// Best first, equal scores by id.
+    /// The scores, best first; equal scores are in the order of ids.
     scores: Vec<(MemoryId, f64)>,
     truncated: bool,
 }
@@ -122,8 +123,8 @@ impl BestScores {
         })
     }
 
-    /// How far the scores fall from the best to the tenth (the last, where there are fewer), in 0..1; 1 for a single
-    /// hit, 0 where nothing was hit.
+    /// How far the scores fall from the best to the tenth (or the last, where there are fewer), in 0..1. It is 1 for a
+    /// single hit and 0 for none.
     fn decisiveness(&self) -> f64 {
         match self.scores[..self.scores.len().min(DECISIVE_RANK)] {
             [] => 0.0,

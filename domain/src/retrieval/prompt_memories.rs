@@ -1,5 +1,5 @@
-//! What the solver is told of the past: which of the memories that were found go into its prompts, which do not and
-//! why, and how they read there. Finding and ranking them is `retrieval`'s work.
+//! The memories in the solver's prompts: which of the memories that were found go into them, which do not and why, and
+//! how they read there. `ranking` has ordered them.
 
 use std::cmp::{Ordering, Reverse};
 use std::fmt::Write;
@@ -12,24 +12,24 @@ use crate::prompt::{FENCE, quoted_lines};
 use crate::retrieval::recalled::Recalled;
 use crate::text::tokens;
 
-/// Why a memory that was found is not injected.
+/// Why a memory that was found is not put into a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
-    /// A newer memory that is injected says something else of the same thing.
+    /// A newer memory that is in the prompt says something else of the same thing.
     Outdated,
     /// Its relevance is below the floor.
     BelowFloor,
-    /// A strategy of another trace than the best strategy's.
+    /// It is a strategy of another trace than the best strategy.
     NotOfBestTrace,
-    /// Better ones of its kind are as many as are injected.
+    /// There is no room left for its kind beside better ones.
     NoRoom,
-    /// With it the injected memories, or the prompts, would be too long.
+    /// With it the memories, or the prompt, would be too long.
     OverTokens,
 }
 
 impl LeftOut {
-    /// In words that follow the memory's name.
+    /// The reason in words that follow the memory's name.
     pub fn words(self) -> &'static str {
         match self {
             Self::Outdated => "outdated by a newer one",
@@ -58,19 +58,22 @@ pub struct PromptMemories {
 impl PromptMemories {
     pub const MAX_STRATEGIES: usize = 3;
     pub const MAX_WARNINGS: usize = 2;
-    /// Of the whole text with its fence.
+    /// The most tokens of the whole text with its fence.
     pub const MAX_TOKENS: usize = 2_000;
 
-    /// At most the strategies of the best trace (a memory without one is its own) and the warnings that match directly,
-    /// which is to be above the floor by themselves, whatever trace they are of. Nothing of a relevance below the floor,
-    /// in 0..=1: more memory is not better memory. `recalled` is best first, but warnings of the very error that was asked
-    /// for come before all others; the best strategy that there is room for names the trace. A warning names none, wherever
-    /// it ranks: it would keep out what is known to work.
+    /// Chooses strategies and warnings for the prompt. `recalled` is best first. A memory whose relevance is below the
+    /// floor, in 0..=1, is left out: more memory is not better memory.
+    ///
+    /// Strategies are all of one trace: that of the best strategy for which there is room. A memory without a trace is
+    /// a trace of its own. Warnings that are above the floor may be of any trace, and those of the very error that was
+    /// asked for come first. A warning never decides the trace, wherever it ranks, because that would keep out what is
+    /// known to work.
     pub fn choose(mut recalled: Vec<Recalled>, floor: f64, task: &str) -> Self {
         let mut chosen = Self::default();
         let mut best: Option<Option<TraceId>> = None;
         recalled.sort_by_key(|entry| !entry.is_of_the_very_error());
-        // What is outdated comes last, the newest first: it has a place only where what outdates it has none.
+        // Outdated memories come last, the newest first: one has a place only where the memory that outdates it has
+        // none.
         recalled.sort_by_key(|entry| entry.outdated_by.map(|_| Reverse(entry.memory.said_at())));
         for entry in recalled {
             if entry.outdated_by.is_some_and(|newer| chosen.speaks_for(newer)) {
@@ -101,7 +104,7 @@ impl PromptMemories {
         chosen
     }
 
-    /// Where the prompt that they were chosen for has no room for them.
+    /// Leaves all memories out, where the prompt that they were chosen for has no room for them.
     pub fn leave_all_out(&mut self) {
         let chosen = std::mem::take(&mut self.strategies).into_iter().chain(std::mem::take(&mut self.warnings));
         let mut all: Vec<(Recalled, LeftOut)> = chosen.map(|entry| (entry, LeftOut::OverTokens)).collect();
@@ -110,7 +113,7 @@ impl PromptMemories {
         self.left_out = all;
     }
 
-    /// Whether this memory is injected, or one that is newer and speaks of the same thing.
+    /// Tells whether this memory is in the prompt, or a newer one that speaks of the same thing.
     fn speaks_for(&self, id: MemoryId) -> bool {
         let outdated = self.left_out.iter().filter(|(_, reason)| *reason == LeftOut::Outdated);
         self.iter().chain(outdated.map(|(entry, _)| entry)).any(|entry| entry.memory.id == id)
@@ -128,15 +131,16 @@ impl PromptMemories {
         self.strategies.iter().chain(&self.warnings)
     }
 
-    /// Best first, over both kinds.
+    /// The ids of both kinds, best first.
     pub fn ids(&self) -> Vec<MemoryId> {
         let mut entries: Vec<&Recalled> = self.iter().collect();
         entries.sort_by(|a, b| better(a, b));
         entries.into_iter().map(|entry| entry.memory.id).collect()
     }
 
-    /// As it stands in a prompt for `task`: quoted data in a fence, strategies and warnings apart, each with its trust and
-    /// with all of its lines marked, so that none passes for another memory; says so when there are none.
+    /// The text in a prompt for `task`. It is quoted data in a fence, strategies and warnings apart. Each memory has
+    /// its trust, and all of its lines are marked, so that none passes for another memory. The text says so when there
+    /// are no memories.
     pub fn text(&self, task: &str) -> String {
         if self.is_empty() {
             return "No experience in the memory is relevant to this task.".into();
@@ -167,7 +171,7 @@ fn better(a: &Recalled, b: &Recalled) -> Ordering {
     b.score.composite.total_cmp(&a.score.composite).then_with(|| a.memory.id.cmp(&b.memory.id))
 }
 
-/// Whether a memory was learned from this very task; evaluations can exclude such memories.
+/// Tells whether a memory was learned from this very task. Evaluations can exclude such memories.
 pub fn learned_from_same_task(memory: &Memory, task: &str) -> bool {
     !memory.task.is_empty() && normalised(&memory.task) == normalised(task)
 }

@@ -1,6 +1,7 @@
-//! From candidates to an answer: score, order, and cut by one rule after another. What is cut stays, with the rule that cut
-//! it, so that the answer and its explanation are read from the same ranking. Finding candidates is the store's work,
-//! reading bodies the caller's; what of an answer goes into a prompt is `injection`'s.
+//! Ranking: from candidates to an answer. They are scored, ordered, and cut by one rule after another. A cut candidate
+//! stays in the ranking with the rule that cut it, so that the answer and its explanation are read from the same
+//! ranking. The store finds the candidates, the caller reads their bodies, and `prompt_memories` decides what of an
+//! answer goes into a prompt.
 
 mod newest;
 
@@ -25,7 +26,7 @@ use crate::text::tokens;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum Cut {
-    /// It says the same as this memory, which is of a narrower scope or scores better.
+    /// It says the same as this memory, which has a narrower scope or a better score.
     Duplicate { of: MemoryId },
     /// Its confidence is below the one that was asked for.
     BelowConfidence { least: f64 },
@@ -33,22 +34,22 @@ pub enum Cut {
     BelowRelevance { least: f64 },
     /// Its relevance is far below that of the most relevant one.
     FarBelowBest { best: f64 },
-    /// The profile tells the items of one trace, and this is of another one than the best candidate.
+    /// The profile answers with the items of one trace, and this is of another trace than the best candidate.
     NotOfBestTrace { best: MemoryId },
-    /// So many that were asked for come before it.
+    /// The answer was to have so many memories, and as many come before it.
     BeyondN { n: usize },
-    /// With it, or with a better one, the answer would have more tokens than were asked for.
+    /// With it, or with a better one before it, the answer would have more tokens than were asked for.
     OverTokens { max: usize },
-    /// It was removed, or hidden, since it was found.
+    /// It was removed or hidden after it was found.
     Gone,
 }
 
-/// Where warnings of the very error that is asked for stand, when others score better.
+/// Where warnings of the very error that is asked for stand, when other memories score better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarningPlacement {
-    /// The best of them has the last place of the answer, where its score gives it none.
+    /// The best of them takes the last place of the answer, where its score gives it none.
     Within,
-    /// So many of them come beside the answer.
+    /// So many of them are added to the answer.
     Beside(usize),
 }
 
@@ -59,11 +60,11 @@ pub struct Ranked {
     pub score: Score,
     /// In 0..=1.
     pub relevance: f64,
-    /// None: it is in the answer.
+    /// The rule that cut it. None where it is in the answer.
     pub cut: Option<Cut>,
     /// The newest memory of the answer that says something else of the same thing, where there is one.
     pub outdated_by: Option<MemoryId>,
-    /// The newest memory of the answer that would outdate it, were that not of lower trust or of another owner.
+    /// The newest memory of the answer that contradicts it, but is of lower trust or of another owner.
     pub contested_by: Option<MemoryId>,
 }
 
@@ -73,16 +74,17 @@ impl Ranked {
     }
 }
 
-/// All candidates, best first. The order depends on nothing but scores and ids.
+/// All candidates, best first. Their order depends on nothing but scores and ids.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ranking {
     pub entries: Vec<Ranked>,
-    /// The domain that counted: the one asked for, else that of most of the best candidates.
+    /// The domain that counted: the one asked for, else the one of most of the best candidates.
     pub domain: Option<String>,
 }
 
 impl Ranking {
-    /// Duplicates are cut: of the same words in several scopes the narrowest stays.
+    /// Ranks the candidates. Of several with the same words, the one with the narrowest scope stays and the others are
+    /// cut.
     pub fn of(candidates: Candidates, asked: &QueryContext, profile: &Profile) -> Self {
         let fused = fuse(candidates.vector.as_ref(), candidates.text.as_ref());
         let mut asked = asked.clone();
@@ -124,7 +126,7 @@ impl Ranking {
         self.entries.iter().filter(|entry| entry.cut.is_none())
     }
 
-    /// The answer, taken out.
+    /// The answer, by value.
     pub fn into_kept(self) -> impl Iterator<Item = Ranked> {
         self.entries.into_iter().filter(|entry| entry.cut.is_none())
     }
@@ -148,19 +150,19 @@ impl Ranking {
         }
     }
 
-    /// Those that warn of the very error that is asked for come first; among them, and after them, the order stays.
+    /// Puts those first that warn of the very error that is asked for. Otherwise the order stays.
     pub fn matching_first(&mut self, error: &Signature) {
         self.entries.sort_by_key(|entry| !entry.warns_of(error));
     }
 
-    /// Cuts what is less certain; `least` is a confidence in 0..=1.
+    /// Cuts what is less certain than `least`, a confidence in 0..=1.
     pub fn require_confidence(&mut self, least: f64) {
         let doubtful = self.kept_mut().filter(|entry| entry.score.confidence < least);
         doubtful.for_each(|entry| entry.cut = Some(Cut::BelowConfidence { least }));
     }
 
-    /// Cuts what is less relevant; `least` is in 0..=1. Items that stand `together` are as relevant as the most relevant
-    /// of them.
+    /// Cuts what is less relevant than `least`, in 0..=1. Items that stand `together` are as relevant as the most
+    /// relevant of them.
     pub fn require_relevance(&mut self, least: f64, together: bool) {
         if together && self.kept().any(|entry| entry.relevance >= least) {
             return;
@@ -178,12 +180,12 @@ impl Ranking {
         far_below.for_each(|entry| entry.cut = Some(Cut::FarBelowBest { best }));
     }
 
-    /// The trace of the best of the answer, where that was learned from one.
+    /// The trace that the best of the answer was learned from, if any.
     pub fn best_trace(&self) -> Option<TraceId> {
         self.kept().next()?.facts.trace_id
     }
 
-    /// Cuts what is of another trace than the best of the answer; a memory without a trace is a trace of its own.
+    /// Cuts what is of another trace than the best of the answer. A memory without a trace is a trace of its own.
     pub fn keep_best_trace(&mut self) {
         let Some((best, trace)) = self.kept().next().map(|best| (best.facts.id, best.facts.trace_id)) else { return };
         let others = self
@@ -192,7 +194,7 @@ impl Ranking {
         others.for_each(|entry| entry.cut = Some(Cut::NotOfBestTrace { best }));
     }
 
-    /// Keeps the first `n` and, of the rest, warnings of the very `error` as far as they have room.
+    /// Keeps the first `n` and, of the rest, as many warnings of the very `error` as their placement allows.
     pub fn shorten(&mut self, n: usize, error: Option<&Signature>, room: WarningPlacement) {
         let warns = |entry: &Ranked| error.is_some_and(|error| entry.warns_of(error));
         let told = self.kept().take(n).any(warns);
@@ -210,8 +212,8 @@ impl Ranking {
         }
     }
 
-    /// Cuts from the first that does not fit into `max` tokens, all as they are rendered for a prompt, and what has no
-    /// body any more.
+    /// Cuts the first that does not fit into `max` tokens, and all after it. The tokens are those of memories as a
+    /// prompt renders them. Cuts also what has no body any more.
     pub fn fit<'a>(&mut self, max: Option<usize>, body: impl Fn(MemoryId) -> Option<&'a Memory>) {
         let mut left = max;
         for entry in self.kept_mut() {
@@ -232,7 +234,7 @@ impl Ranking {
     }
 }
 
-/// Whether a warning of the error is relevant for that alone.
+/// Tells whether a warning of the error is relevant for that reason alone.
 fn is_telling(error: &Signature, carriers: Option<Carriers>) -> bool {
     !error.is_generic() && carriers.is_some_and(Carriers::are_few)
 }
@@ -241,7 +243,7 @@ fn better(a: &Ranked, b: &Ranked) -> Ordering {
     b.score.composite.total_cmp(&a.score.composite).then_with(|| a.facts.id.cmp(&b.facts.id))
 }
 
-/// The domain that more than half of the ten best-matching candidates with a domain share.
+/// The domain of more than half of the ten best-matching candidates that have a domain.
 fn majority_domain(candidates: &Candidates, fused: &BTreeMap<MemoryId, Fused>) -> Option<String> {
     const TOP: usize = 10;
     let mut by_similarity: Vec<(f64, &Facts)> =

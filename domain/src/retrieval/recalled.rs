@@ -1,11 +1,11 @@
-//! A memory that a retrieval found, with the reasons for which it was found.
+//! A memory that a retrieval found.
 
 use super::score::Score;
 use crate::evidence::confidence::Evidence;
 use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
 
-/// A memory that was found, with the reasons.
+/// A memory that was found, with the reasons for which it was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
     pub memory: Memory,
@@ -13,8 +13,8 @@ pub struct Recalled {
     pub score: Score,
     /// How likely it is about what was asked, in 0..=1.
     pub relevance: f64,
-    /// The newest memory that was found beside it and says something else of the same thing.
+    /// The newest memory of the same answer that says something else of the same thing.
     pub outdated_by: Option<MemoryId>,
-    /// The newest memory that would outdate it, were that not of lower trust or of another owner.
+    /// The newest memory of the same answer that contradicts it, but is of lower trust or of another owner.
     pub contested_by: Option<MemoryId>,
 }

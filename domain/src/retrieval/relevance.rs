@@ -1,9 +1,10 @@
-//! How likely it is that a memory is about what was asked, in 0..=1. The scores of a ranking say which memory is the best
-//! of those there are; relevance rests on absolute evidence, so that it can say that none of them is good.
+//! How likely it is that a memory is about what was asked, in 0..=1. The scores of a ranking say which memory is the
+//! best of those there are. Relevance rests on absolute evidence, so it can say that none of them is good.
 //!
-//! A logistic model (Cox, 1958): `relevance = 1 / (1 + exp(-(intercept + Σ coefficient·feature - crowd·ln n / ln 80)))`,
-//! where n, at most 80, is how many memories were found. No coefficient of a feature is negative, so more evidence never
-//! makes a memory less relevant. docs/RETRIEVAL.md says what they were fitted to, and how well they do.
+//! It is a logistic model (Cox, 1958): `relevance = 1 / (1 + exp(-(intercept + Σ coefficient·feature - crowd·ln n / ln
+//! 80)))`, where n, at most 80, is how many memories were found. No coefficient of a feature is negative, so more
+//! evidence never makes a memory less relevant. docs/RETRIEVAL.md says what the coefficients were fitted to, and how
+//! well they do.
 
 mod coefficients;
 
@@ -17,12 +18,13 @@ use crate::memory::ids::MemoryId;
 use crate::retrieval::candidates::{Candidates, MatchedTerms};
 use crate::retrieval::fusion::Fused;
 
-/// A memory that was found for the very error that was asked for, where few warn of that error, needs no other evidence.
+/// The relevance of a memory that was found for the very error that was asked for, where few warnings carry that error.
+/// It needs no other evidence.
 pub const OF_THE_VERY_ERROR: f64 = 1.0;
-/// What has less than this share of the best relevance is far below it. Measured: docs/RETRIEVAL.md.
+/// A relevance below this share of the best one is far below it. The value was measured, see docs/RETRIEVAL.md.
 const FAR_BELOW: f64 = 0.5;
 
-/// Whether a memory is so much less relevant than the best of its answer that it is left out.
+/// Tells whether a memory is so much less relevant than the best of its answer that it is left out.
 pub fn is_far_below(relevance: f64, best: f64) -> bool {
     relevance < FAR_BELOW * best
 }
@@ -30,19 +32,19 @@ pub fn is_far_below(relevance: f64, best: f64) -> bool {
 /// The evidence that a memory is about the query, each part in 0..=1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Features {
-    /// The cosine of its best passage, 0 where that is negative or unknown.
+    /// The cosine of its best passage, or 0 where that is negative or unknown.
     pub cosine: f64,
-    /// The share of the query's terms that its best passage has, each term by its rarity.
+    /// The share of the query's terms that its best passage has, where each term counts by its rarity.
     pub terms: f64,
     /// Its BM25 score as a share of the score that no passage can exceed.
     pub saturation: f64,
-    /// How far the nearest memory of the search, whichever it is, is above what is found beside it, by cosines.
+    /// How far the cosine of the nearest memory of the search, whichever it is, is above what is found beside it.
     pub lead: f64,
     /// How far its `saturation` is above the mean of the ten best others.
     pub margin: f64,
-    /// How far both lists single it out: the smaller one of its margins in them.
+    /// How far both lists single it out: the smaller of its margins in them.
     pub agreement: f64,
-    /// How many memories were found, from 0 for one to 1 for 80 and more: the best of many looks good by chance, so it
+    /// How many memories were found, from 0 for one to 1 for 80 and more. The best of many looks good by chance, so it
     /// counts against each.
     pub crowd: f64,
 }
@@ -56,7 +58,7 @@ pub struct Relevance {
 }
 
 impl Features {
-    /// What speaks for it, in the order of [`Coefficients::all`].
+    /// The evidence for a memory, in the order of [`Coefficients::all`].
     pub fn all(&self) -> [f64; 6] {
         [self.cosine, self.terms, self.saturation, self.lead, self.margin, self.agreement]
     }
@@ -75,8 +77,8 @@ fn crowd(found: usize) -> f64 {
     ((found.max(1) as f64).ln() / MANY.ln()).min(1.0)
 }
 
-/// The relevance of every memory that a list has. `compares_meaning`: the vectors are of the embedding model that the
-/// coefficients belong to; cosines of any other say nothing here, and words decide.
+/// The relevance of every memory that a list has. `compares_meaning` says whether the vectors are of the embedding
+/// model that the coefficients belong to. The cosines of any other model say nothing here, and words decide.
 pub fn judge(
     candidates: &Candidates,
     fused: &BTreeMap<MemoryId, Fused>,
@@ -91,14 +93,14 @@ pub fn judge(
     let crowd = crowd(found);
     let judged = fused.iter().map(|(id, listed)| {
         let (cosine, saturation) = (cosine(listed), saturation(listed));
-        // What has no cosine although all that have one are listed has no vector yet.
+        // A memory without a cosine has no vector yet, where all that have one are listed.
         let coefficients = match (by_meaning && (listed.cosine().is_some() || is_cut_off), candidates.text.is_some()) {
             (true, true) => &Coefficients::HYBRID,
             (true, false) => &Coefficients::VECTOR,
             (false, _) => &Coefficients::KEYWORD,
         };
         let terms = terms(&candidates.terms, *id);
-        // What has every word of the query is about it, however many others have them all.
+        // A memory with every word of the query is about it, however many others have them all.
         let has_all_words = terms >= 1.0 && *coefficients == Coefficients::KEYWORD;
         let margin = if has_all_words { saturation } else { saturations.margin(saturation) };
         let features = Features {
@@ -115,14 +117,14 @@ pub fn judge(
     judged.collect()
 }
 
-/// The share of the query's terms that the memory has, each term by its rarity.
+/// The share of the query's terms that the memory has, where each term counts by its rarity.
 fn terms(terms: &MatchedTerms, id: MemoryId) -> f64 {
     let set = terms.matched.get(&id).copied().unwrap_or_default();
     let matched = terms.rarities.iter().enumerate().filter(|(place, _)| set.contains(*place));
     share(matched.map(|(_, rarity)| rarity).sum(), terms.rarities.iter().sum())
 }
 
-/// In 0..=1; nothing is no share of nothing.
+/// The share of a part in a whole, in 0..=1; 0 where the whole is nothing.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 }
 }
@@ -131,13 +133,12 @@ fn share(part: f64, whole: f64) -> f64 {
 struct Best(Vec<f64>);
 
 impl Best {
-    /// So many of the others are what a memory has to be better than.
+    /// A memory is compared with the best so many of the others.
     const RIVALS: usize = 10;
-    /// The first others may be about the same thing; those after them, so many, are what is found beside it.
+    /// So many of the first others may be about the same thing. As many after them are what is found beside it.
     const MAY_BE_ALIKE: usize = 5;
     const BESIDE: usize = 10;
-    /// Where few are found, that is not known: it is taken to hold so many more, with the cosine of texts that have
-    /// nothing in common.
+    /// So many more memories are assumed where few are found, with the cosine of texts that have nothing in common.
     const ASSUMED: usize = 3;
     const UNRELATED: f64 = 0.1;
 

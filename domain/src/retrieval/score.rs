@@ -12,7 +12,7 @@ use crate::memory::{Facts, MemoryOutcome, Scope};
 use crate::retrieval::fusion::{Fused, ListEntry};
 use crate::retrieval::relevance::Features;
 
-/// Weights of the components; all at least 0, their sum above 0. They need not add up to 1.
+/// The weights of the components. All are at least 0 and their sum is above 0; they need not add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Weights {
     pub similarity: f64,
@@ -47,14 +47,14 @@ enum Factors {
 #[serde(rename_all = "lowercase")]
 #[schemars(description = "")] // said to models at every argument of this type
 pub enum ProfileName {
-    /// Similarity, recency and error context, by confidence and scope.
+    /// Weighs similarity, recency and error context; multiplies by confidence and scope.
     #[default]
     Composite,
-    /// Similarity alone, and the items of the best trace, as in the ReasoningBank paper.
+    /// Takes similarity alone, and answers with the items of the best trace, as in the ReasoningBank paper.
     Paper,
-    /// Similarity × confidence × recency boost × scope weight.
+    /// Multiplies similarity, confidence, recency boost and scope weight.
     Cascade,
-    /// Similarity, recency, success, access and domain, as for episodes.
+    /// Weighs similarity, recency, success, access and domain, as for episodes.
     Episodic,
 }
 
@@ -67,7 +67,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// `weights` are those of the composite profile; the others have their own.
+    /// Makes a profile. `weights` are those of the composite profile; the others have their own.
     pub fn new(name: ProfileName, weights: Weights, half_life_days: f64) -> Self {
         let (weights, factors) = match name {
             ProfileName::Composite => (weights, Factors::ConfidenceAndScope),
@@ -82,7 +82,7 @@ impl Profile {
         self.name
     }
 
-    /// Whether an answer holds the items of the best trace alone.
+    /// Tells whether an answer holds the items of the best trace alone.
     pub fn tells_one_trace(&self) -> bool {
         self.name == ProfileName::Paper
     }
@@ -98,15 +98,15 @@ impl Default for Profile {
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryContext {
     pub now: Timestamp,
-    /// Only a domain that it was given with is in it.
+    /// The error that is asked for. It has a domain only where one was given with the error.
     pub signature: Option<Signature>,
-    /// As the caller names it.
+    /// The domain, as the caller names it.
     pub domain: Option<String>,
-    /// That of most candidates; counts where the caller names none.
+    /// The domain of most candidates, which counts where the caller names none.
     pub majority_domain: Option<String>,
-    /// The query speaks of something that went wrong.
+    /// Whether the query speaks of something that went wrong.
     pub mentions_error: bool,
-    /// Vectors are of the embedding model that relevance is calibrated for.
+    /// Whether the vectors are of the embedding model that relevance is calibrated for.
     pub compares_meaning: bool,
 }
 
@@ -128,9 +128,9 @@ pub struct Factor {
 /// A list that the memory is in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ListPart {
-    /// `vector` or `text`.
+    /// The name of the list: `vector` or `text`.
     pub name: String,
-    /// From 1.
+    /// The place in the list, from 1.
     pub rank: usize,
     /// Where its score lies between the ends of the list, in 0..1.
     pub relative: f64,
@@ -145,19 +145,19 @@ pub struct Why {
     pub profile: ProfileName,
     pub components: Vec<Component>,
     pub factors: Vec<Factor>,
-    /// Those that it is in; none where it is a candidate for the error it warns of alone.
+    /// The lists that it is in. Empty where it is a candidate only for the error it warns of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<ListPart>,
-    /// Cosine of the best passage with the query; absent when it was found by text alone.
+    /// The cosine of the best passage with the query. Absent when it was found by text alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f64>,
-    /// BM25 of the best passage; absent when it was found by vector alone.
+    /// The BM25 score of the best passage. Absent when it was found by vector alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_score: Option<f64>,
-    /// What its relevance rests on; absent where no list has it.
+    /// The evidence for its relevance. Absent where no list has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relevance: Option<Features>,
-    /// It warns of the very error that was asked for, and few warnings do, which alone makes it relevant.
+    /// Whether it warns of the very error that was asked for, and few warnings do. That alone makes it relevant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub very_error: bool,
 }
@@ -234,7 +234,7 @@ fn scope_weight(scope: Scope) -> f64 {
     }
 }
 
-/// By its category or, of a warning, by the domain of its error.
+/// Tells whether a memory is of a domain: by its category or, for a warning, by the domain of its error.
 fn is_of(domain: &str, facts: &Facts) -> bool {
     let own = [facts.domain.as_deref(), facts.signature.as_ref().and_then(Signature::domain)];
     own.into_iter().flatten().any(|own| label_key(own) == label_key(domain))
@@ -244,8 +244,9 @@ fn same_domain(asked: &QueryContext, facts: &Facts) -> bool {
     asked.domain.as_ref().or(asked.majority_domain.as_ref()).is_some_and(|domain| is_of(domain, facts))
 }
 
-/// 1 for the same signature, 0.5 for the same domain, or the same error in another domain than the one that the caller
-/// names beside it, 0.25 when the query mentions an error; 0 for strategies.
+/// How well a warning matches the error context of a query. It is 1 for the same signature. It is 0.5 for the same
+/// domain, or for the same error in another domain than the one that the caller names beside it. It is 0.25 when the
+/// query mentions an error, and 0 for strategies.
 fn error_context(asked: &QueryContext, facts: &Facts) -> f64 {
     let Some(own) = &facts.signature else { return 0.0 };
     let same_error = asked.signature.as_ref().filter(|wanted| wanted.matches(own));

@@ -13,7 +13,7 @@ pub struct TimeRange {
     pub until: Option<String>,
 }
 
-/// Which end is wrong, and how.
+/// Which end of a range is wrong, and how.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{end}: {problem}")]
 pub struct BadRange {
@@ -22,7 +22,7 @@ pub struct BadRange {
 }
 
 impl TimeRange {
-    /// From the first, and before the second.
+    /// The range as two moments: from the first on, and before the second.
     pub fn read(&self, now: Timestamp) -> Result<(Option<Timestamp>, Option<Timestamp>), BadRange> {
         let end = |end: &'static str, text: &Option<String>, of_day: Day| {
             let read = |text: &String| instant(text, of_day, now).ok_or_else(|| BadRange { end, problem: no_time() });
@@ -41,12 +41,13 @@ impl TimeRange {
 /// A moment as people write it: RFC 3339, a date (its beginning), or how long ago.
 ///
 /// # Errors
-/// Says in words that follow a field's name that it is none.
+///
+/// The text is no moment. The error says so in words that follow a field's name.
 pub fn moment(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     instant(text, Day::Begins, now).ok_or_else(no_time)
 }
 
-/// What a caller wrote is not repeated: it may be anything.
+/// The problem in words. They do not repeat what the caller wrote, which may be anything.
 fn no_time() -> String {
     "is no time; it is RFC 3339 (2026-11-20T09:30:00Z), a date (2026-11-20) or how long ago (12h, 7d, 2w)".into()
 }

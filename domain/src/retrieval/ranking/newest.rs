@@ -7,19 +7,19 @@ use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
 use crate::memory::supersession::{Compared, Older, Placed, newest_first};
 
-/// The first memories of an answer that are compared.
+/// How many of the first memories of an answer are compared.
 const COMPARED_MAX: usize = 10;
 
 /// A memory of the ranking that is ordered.
 struct Ordered<'a> {
-    /// Where it stands in the ranking.
+    /// Its place in the ranking.
     place: usize,
     memory: &'a Memory,
 }
 
 impl Ranking {
-    /// The memories that are linked to one of the answer as newer, and have no place in it only because others are better or
-    /// more relevant. Their bodies are needed to put them first.
+    /// The newer memories that are linked to one of the answer, and have no place in the answer only because others are
+    /// better or more relevant. Their bodies are needed to put them first.
     pub fn newer_beyond<'a>(&self, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<MemoryId> {
         let bodies = self.kept().filter_map(|entry| body(entry.facts.id));
         let linked: BTreeSet<MemoryId> = bodies.filter_map(|memory| Some(memory.linked_to()?.id)).collect();
@@ -29,9 +29,9 @@ impl Ranking {
         beyond.map(|entry| entry.facts.id).filter(|id| linked.contains(id)).collect()
     }
 
-    /// Puts newer memories of the answer before the ones that they outdate, which then name the newest of them. `body`
-    /// gives the memory of an id. Nothing is hidden, but a newer one from beyond the answer comes into it, which then has
-    /// one more. A memory of lower trust or of another owner goes before none; the one that it contradicts names it.
+    /// Puts newer memories before the ones that they outdate, which then name the newest of them. `body` gives the
+    /// memory of an id. Nothing is hidden: a newer memory from beyond the answer comes into it, and the answer then has
+    /// one more. A memory of lower trust or of another owner goes before none; the memory that it contradicts names it.
     pub fn newest_first<'a>(&mut self, body: impl Fn(MemoryId) -> Option<&'a Memory>) {
         let beyond = self.newer_beyond(&body);
         let is_kept = |place: &usize| self.entries[*place].cut.is_none();
@@ -63,8 +63,8 @@ impl Ranking {
     }
 }
 
-/// The pairs of a newer memory and an older one that it updates: those that were linked when they were stored, and those
-/// that are found now, as if the memories had come one after another.
+/// The pairs of a newer memory and an older one that it updates: those that were linked when they were stored, and
+/// those that are found now, as if the memories had come one after another.
 fn links(ordered: &[Ordered]) -> Vec<(usize, usize)> {
     let memory = |n: usize| ordered[n].memory;
     let each = || 0..ordered.len();

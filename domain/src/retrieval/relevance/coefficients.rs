@@ -3,7 +3,7 @@
 /// The embedding model that cosines are calibrated for: the hash of its fingerprint.
 pub const SHIPPED_EMBEDDER: &str = "4e9da7c1c53618a4b6ec92ea6fae126f645bd12b3ad2a782598a5374243c0811";
 
-/// None but the intercept is negative.
+/// The coefficients of the features. Only the intercept may be negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coefficients {
     pub intercept: f64,
@@ -37,7 +37,7 @@ impl Coefficients {
         agreement: 0.00,
         crowd: 1.15,
     };
-    /// Fitted by a model of the program, to an earlier state of the same sets.
+    /// The coefficients for vectors alone. A model of the program fitted them to an earlier state of the same sets.
     pub const VECTOR: Self = Self {
         intercept: -4.01,
         cosine: 1.13,
@@ -49,7 +49,7 @@ impl Coefficients {
         crowd: 0.87,
     };
 
-    /// Those of the features.
+    /// The coefficients in the order of [`super::Features::all`].
     pub fn all(&self) -> [f64; 6] {
         [self.cosine, self.terms, self.saturation, self.lead, self.margin, self.agreement]
     }
