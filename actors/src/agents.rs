@@ -36,7 +36,6 @@ use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 pub(crate) use agent::AgentDependencies;
 
-
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
 /// How long a solve is taken to last while none has ended yet: a few calls of a model, one after another.
 const FIRST_SOLVE: Duration = Duration::from_secs(10);

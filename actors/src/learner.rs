@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
-use reasoning_bank_domain::learning::capture::{CaptureOrigin, CaptureOutcome, Captured, Ids, Novelty, Thresholds, assess, memory_of, scrubbed};
+use reasoning_bank_domain::learning::capture::{
+    CaptureOrigin, CaptureOutcome, Captured, Ids, Novelty, Thresholds, assess, memory_of, scrubbed,
+};
 use reasoning_bank_domain::learning::job::{Queued, Work};
 use reasoning_bank_domain::learning::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 use reasoning_bank_domain::memory::{LESSON_CONTENT_MAX_CHARS, Memory, Trust};

@@ -22,10 +22,10 @@ mod supersede;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryView};
 use reasoning_bank_domain::retrieval::score::{Profile, ProfileName, Weights};
@@ -46,7 +46,6 @@ pub(crate) use learn::Kept;
 pub use list::{ListRequest, MAX_LISTED};
 pub use restore::Restorable;
 pub use supersede::SaidBy;
-
 
 /// How often a change is tried while others change the same memories.
 const TRIES: usize = 5;

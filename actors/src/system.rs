@@ -22,7 +22,9 @@ use crate::judge::JudgeHandle;
 use crate::learner::{LearnerHandle, LearnerSettings};
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
-use crate::model::{Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel};
+use crate::model::{
+    Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
+};
 use crate::ports::{Clock, Embedder, Fingerprint, LanguageModel, Lease};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};

@@ -1,5 +1,6 @@
-//! Columns hold what an owner index knows of its memories beside their passages: the fields that scoring needs, and those
-//! that searches are narrowed by. A value that many memories share (a domain, a tag, a signature) is kept once.
+//! Columns: what an owner index knows of its memories beside their passages. They hold the fields that scoring needs,
+//! and those that searches are narrowed by. A value that many memories share (a domain, a tag, a signature) is kept
+//! once.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -38,10 +39,10 @@ impl IndexedMemory {
     }
 }
 
-/// The place and the revision of a memory that an owner index stands for.
+/// The place and the revision of a memory, as the owner index knows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLocation {
-    /// Where the store has it, in the store's own terms. It may have been moved since.
+    /// Where the store has the memory, in the store's own terms. It may have been moved since.
     pub row_id: u64,
     pub revision: u64,
 }
@@ -63,7 +64,7 @@ struct ScoreFields {
     pinned: bool,
 }
 
-/// The fields that are looked at of every memory when a search is narrowed.
+/// The fields that narrow a search; they are read of every memory.
 #[derive(Debug)]
 struct FilterFields {
     created_at: Timestamp,
@@ -74,7 +75,7 @@ struct FilterFields {
     source_type: SourceType,
 }
 
-/// A revision, or none. Every memory of a bank has two, so they have six bytes each:
+/// A revision, or none. Every memory has two of them here, so each takes six bytes.
 /// [`reasoning_bank_domain::learning::imported::REVISION_MAX`] is far below what these hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ShortRevision([u8; 6]);
@@ -102,7 +103,7 @@ impl ScoreFields {
 
 #[derive(Debug, Default)]
 pub(super) struct MemoryColumns {
-    /// These three by number, also those that were given up.
+    /// This and the next two have an entry for each number, including numbers that were given up.
     rows: Vec<ScoreFields>,
     filters: Vec<FilterFields>,
     here: Vec<bool>,
@@ -110,7 +111,7 @@ pub(super) struct MemoryColumns {
     names: Shared<String>,
     tags: Shared<String>,
     signatures: Shared<Signature>,
-    /// What the tags of all rows take beside them.
+    /// The bytes that the tags of all rows take, beside the rows.
     tags_bytes: usize,
 }
 
@@ -167,7 +168,7 @@ impl MemoryColumns {
         }
     }
 
-    /// Gives the memory another number, so that none of its passages are found.
+    /// Gives the memory another number, so that none of its passages are found any more.
     pub(super) fn renumber(&mut self, id: MemoryId) {
         let Some(number) = self.number(id).filter(|number| self.rows[*number].passages_of != ShortRevision::NONE)
         else {
@@ -181,8 +182,8 @@ impl MemoryColumns {
         self.add(row, filter);
     }
 
-    /// The number that passages of this revision of the memory get; none where it is not here or has those of a later
-    /// one.
+    /// The number that passages of this revision of the memory get. None where the memory is not here, or where its
+    /// passages are those of a later revision.
     pub(super) fn number_for_passages(&mut self, id: MemoryId, revision: u64) -> Option<u32> {
         match self.rows[self.number(id)?].passages_of.get() {
             Some(passages_of) if passages_of > revision => return None,
@@ -214,7 +215,7 @@ impl MemoryColumns {
         self.rows[number as usize].id
     }
 
-    /// How many numbers were given, and how many of them given up.
+    /// How many numbers were given, and how many of them were given up.
     pub(super) fn numbered(&self) -> (usize, usize) {
         (self.rows.len(), self.rows.len() - self.numbers.len())
     }
@@ -247,7 +248,7 @@ impl MemoryColumns {
         })
     }
 
-    /// How many memories that are here warn of an error, and how many of them of this one.
+    /// How many memories that are here warn of any error, and how many of them of this one.
     pub(super) fn carriers(&self, error: &Signature) -> Carriers {
         let matching = self.signatures.those(|own| error.matches(own));
         let mut carriers = Carriers::default();
@@ -259,14 +260,14 @@ impl MemoryColumns {
         carriers
     }
 
-    /// Which memories that are here warn of such an error.
+    /// The memories that are here and warn of this error.
     pub(super) fn warning_of(&self, error: &Signature, wanted: &Wanted) -> impl Iterator<Item = MemoryId> {
         let matching = self.signatures.those(|own| error.matches(own));
         let numbers = (0..self.rows.len()).filter(move |number| matching.contains(&self.filters[*number].signature));
         numbers.filter(|number| self.meets(*number as u32, wanted)).map(|number| self.rows[number].id)
     }
 
-    /// The conditions in the numbers of this owner index; none where no memory can meet them.
+    /// The conditions in the numbers of this owner index. None where no memory can meet them.
     pub(super) fn wanted(&self, conditions: &Conditions) -> Option<Wanted> {
         let Conditions {
             domain,
@@ -297,7 +298,7 @@ impl MemoryColumns {
         })
     }
 
-    /// Whether the number has a memory that is wanted.
+    /// Tells whether the number belongs to a memory that is wanted.
     pub(super) fn meets(&self, number: u32, wanted: &Wanted) -> bool {
         if wanted.nothing || !self.is_here(number) {
             return self.is_here(number);
@@ -349,7 +350,7 @@ pub(super) struct Wanted {
     until: Option<i64>,
 }
 
-/// Values that many have in common, known by numbers from 1; 0 is none.
+/// Values that many memories have in common, known by numbers from 1; 0 stands for no value.
 #[derive(Debug)]
 struct Shared<T> {
     all: Vec<Arc<T>>,
@@ -382,7 +383,7 @@ impl<T: Hash + Eq> Shared<T> {
         self.all.get((number as usize).checked_sub(1)?).map(AsRef::as_ref)
     }
 
-    /// The numbers of those for which this holds.
+    /// The numbers of the values for which this holds.
     fn those(&self, holds: impl Fn(&T) -> bool) -> Vec<u32> {
         (1..).zip(&self.all).filter(|(_, value)| holds(value)).map(|(number, _)| number).collect()
     }
@@ -394,7 +395,7 @@ impl<T: Hash + Eq> Shared<T> {
     }
 }
 
-/// A key of 64 hexadecimal digits in half of its size; of any other the hash.
+/// A key of 64 hexadecimal digits in half of its size, or the hash of any other key.
 fn packed(key: &str) -> [u8; 32] {
     let digit = |byte: u8| char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
     let digits: Option<Vec<u32>> = key.bytes().map(digit).collect();
@@ -404,12 +405,12 @@ fn packed(key: &str) -> [u8; 32] {
     }
 }
 
-/// What an allocation of so many bytes takes: allocators round up and keep a word of their own.
+/// What an allocation of so many bytes takes. Allocators round up and keep a word of their own.
 pub(super) fn allocated(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { (bytes + 8).next_multiple_of(16).max(32) }
 }
 
-/// What a map of this capacity takes: its entries, a byte of control each, and an eighth that stays free.
+/// What a map of this capacity takes: its entries, a control byte for each, and an eighth that stays free.
 pub(super) fn map_bytes<K, V>(capacity: usize) -> usize {
     capacity * (size_of::<(K, V)>() + 1) * 8 / 7
 }

@@ -1,9 +1,9 @@
 //! An inverted index over passages, and BM25 over it.
 //!
-//! Terms are kept as 64-bit hashes, a posting as 24 bits of passage and 8 bits of frequency. A search goes through the
-//! terms from the one that can add most to the one that can add least (MaxScore). As soon as passages without any of
-//! the terms so far cannot get among the best any more, the longer lists that are left, those of stop words, are only
-//! asked about the passages that are still in the running. Where few passages may be found, nothing else is looked at.
+//! Terms are kept as 64-bit hashes, and a posting as 24 bits of passage and 8 bits of frequency. A search goes through
+//! the terms from the one that can add most to the one that can add least (MaxScore). As soon as passages without any
+//! of the terms so far cannot get among the best any more, the remaining longer lists, those of stop words, are only
+//! asked about the passages that are still in the running. Where few passages may be found, only those are looked at.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};
@@ -13,8 +13,8 @@ use super::{Found, Full, push};
 use reasoning_bank_domain::retrieval::candidates::{MatchedTerms, TermSet};
 use reasoning_bank_domain::text::terms::{QUERY_TERMS, QueryTerm};
 
-/// Parameters of BM25 (Robertson and Zaragoza, 2009), with Lucene's form of the rarity:
-/// `ln(1 + (N - df + 0.5) / (df + 0.5))`.
+/// The parameters of BM25 (Robertson and Zaragoza, 2009), with Lucene's form of the rarity: `ln(1 + (N - df + 0.5) /
+/// (df + 0.5))`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bm25 {
     /// How slowly a term that is repeated saturates.
@@ -23,24 +23,24 @@ pub(super) struct Bm25 {
     pub b: f32,
 }
 
-/// K3 says how slowly a term that the query repeats saturates: k3 of Okapi BM25 (Robertson et al., Okapi at TREC-3,
-/// 1994).
+/// How slowly a term that the query repeats saturates: k3 of Okapi BM25 (Robertson et al., Okapi at TREC-3, 1994).
 const K3: f32 = 8.0;
-/// Terms of a query that are searched: those that count most, by their rarity and by how often the query says them.
+/// The most terms of a query that are searched: those that count most, by their rarity and by how often the query says
+/// them.
 const SEARCHED_TERMS: usize = 64;
 
-/// Measured: docs/RETRIEVAL.md.
+/// The parameters that were measured to be best, see docs/RETRIEVAL.md.
 pub(super) const BM25: Bm25 = Bm25 { k1: 0.9, b: 0.6 };
 
 const FREQUENCY_BITS: u32 = 8;
 const FREQUENCY_MAX: u32 = (1 << FREQUENCY_BITS) - 1;
 const PASSAGES_MAX: usize = 1 << (32 - FREQUENCY_BITS);
-/// Where no more than one in so many passages may be found, judged by so many of them, those alone are looked at,
-/// unless the lists of the query have together no more than one posting for so many passages.
+/// Only the passages that may be found are looked at where they are no more than one in so many, judged by so many of
+/// them. The exception is a query whose lists have together no more than one posting for so many passages.
 const FEW: usize = 50;
 const JUDGED_BY: usize = 4_096;
 const SHORT_LISTS: usize = 4;
-/// Rounding must not cut off what ties with the last of the best.
+/// A margin for rounding, which must not cut off what ties with the last of the best.
 const ROUNDING: f32 = 1e-4;
 
 fn hash(term: &str) -> u64 {
@@ -53,7 +53,7 @@ fn hash(term: &str) -> u64 {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TermQuery {
     terms: Vec<u64>,
-    /// Each term counts from 1 for a term that is said once to 9 for one that is said without end.
+    /// The weight of each term: from 1 for a term that is said once to 9 for one that is said without end.
     weights: Vec<f32>,
 }
 
@@ -66,19 +66,19 @@ impl TermQuery {
     }
 }
 
-/// Statistics of all the passages that a query is asked of, as far as the query needs them.
+/// The statistics of all passages that a query is asked of, as far as the query needs them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Collection {
     passages: u64,
     length: u64,
-    /// For each term of the query the passages that have it.
+    /// For each term of the query, how many passages have it.
     having: Vec<u64>,
-    /// For each term of the query what it counts.
+    /// The weight of each term of the query.
     weights: Vec<f32>,
 }
 
 impl Collection {
-    /// What the terms of the query are worth here; no memory has any of them yet.
+    /// What the terms of the query are worth in this collection. No memory has any of them yet.
     pub fn terms(&self) -> MatchedTerms {
         let each = || 0..self.having.len();
         let worth: f64 = each().map(|term| f64::from(self.worth(term))).sum();
@@ -89,7 +89,8 @@ impl Collection {
         }
     }
 
-    /// The terms that are searched, by their places in the query. What no passage has takes nobody's place.
+    /// The terms that are searched, by their places in the query. A term that no passage has does not count towards the
+    /// limit.
     fn searched(&self) -> Vec<usize> {
         let mut terms: Vec<usize> = (0..self.having.len()).filter(|term| self.having[*term] > 0).collect();
         if terms.len() > SEARCHED_TERMS {
@@ -117,13 +118,13 @@ impl Collection {
 #[derive(Debug, Default)]
 struct Postings {
     packed: Vec<u32>,
-    /// What bounds the score from above: the highest frequency and the shortest length.
+    /// The highest frequency and the shortest length, which bound the score from above.
     most: u8,
     shortest: u16,
 }
 
 impl Postings {
-    /// How many bytes more it takes then.
+    /// Adds a posting. Answers how many bytes more the list takes.
     fn push(&mut self, passage: u32, frequency: u32, length: u16) -> usize {
         let before = self.bytes();
         let frequency = frequency.min(FREQUENCY_MAX);
@@ -146,16 +147,16 @@ fn unpacked(posting: u32) -> (usize, f32) {
 pub(super) struct InvertedIndex {
     terms: HashMap<u64, u32>,
     postings: Vec<Postings>,
-    /// Of each passage the number of its terms, as far as it fits.
+    /// The number of terms of each passage, as far as it fits.
     lengths: Vec<u16>,
     memories: Vec<u32>,
     length: u64,
-    /// What the postings take beside their own place.
+    /// The bytes that the postings take beside their own place.
     postings_bytes: usize,
 }
 
 impl InvertedIndex {
-    /// `terms` are separated by spaces; one that is repeated counts as often.
+    /// Adds a passage. `terms` are separated by spaces; a term that is repeated counts as often.
     pub(super) fn push(&mut self, memory: u32, terms: &str) -> Result<(), Full> {
         if self.lengths.len() >= PASSAGES_MAX {
             return Err(Full);
@@ -225,7 +226,7 @@ impl InvertedIndex {
         TermSet::of(query.terms.iter().map(|term| has(term).is_some()))
     }
 
-    /// The memories that have any of the terms, best passage first.
+    /// The memories that have any of the terms, the one with the best passage first.
     pub(super) fn search(
         &self,
         query: &TermQuery,
@@ -240,7 +241,7 @@ impl InvertedIndex {
         };
         let mut lists: Vec<List<'_>> = collection.searched().into_iter().filter_map(list).collect();
         lists.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-        // what the lists from here on can add to a passage
+        // what the lists from here on can add to a passage at most
         let rest = |from: usize| lists[from..].iter().map(|list| list.bound).sum::<f32>();
 
         let mut scores = Scores::new(self.lengths.len());
@@ -258,7 +259,7 @@ impl InvertedIndex {
             self.add(&lists[next], average, &mut scores);
             next += 1;
             let longer = lists.get(next).map_or(0, |list| list.postings.packed.len());
-            // where few may be found it takes many passages until there are enough of them
+            // where few passages may be found, it takes many of them until there are enough
             if longer > scores.touched.len() && (enough > 0.0 || scores.touched.len() >= 2 * looked_at) {
                 enough = self.enough(&scores, enough, limit, &allowed);
                 looked_at = scores.touched.len();
@@ -276,7 +277,7 @@ impl InvertedIndex {
         Found { truncated: truncated || found.truncated, ..found }
     }
 
-    /// The passages that may be found, where they are few.
+    /// The passages that may be found, if they are few.
     fn few(&self, allowed: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
         let every = self.memories.len().div_ceil(JUDGED_BY).max(1);
         let may_be_found = self.memories.iter().step_by(every).filter(|memory| allowed(**memory)).count();
@@ -285,15 +286,15 @@ impl InvertedIndex {
         (may_be_found * FEW * every < self.memories.len()).then(few)
     }
 
-    /// Of the passages that score at least so much.
+    /// The best memories of the passages that score at least so much.
     fn best(&self, scores: &Scores, least: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> Found {
         let scored = scores.touched.iter().map(|passage| (*passage, scores.of[*passage as usize]));
         let memory = |passage: u32| Some(self.memories[passage as usize]).filter(|memory| allowed(*memory));
         Found::best(scored.filter(|(_, score)| *score >= least).collect(), limit, memory)
     }
 
-    /// The score that `limit` memories have already, so that what stays below is not among the best; 0 where there are
-    /// too few to say. `known`: what it was when scores were lower.
+    /// The score that `limit` memories have reached already: a passage below it is not among the best. It is 0 where
+    /// there are too few. `known` is what it was when the scores were lower.
     fn enough(&self, scores: &Scores, known: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> f32 {
         let best = self.best(scores, known, limit, allowed);
         let last = best.hits.last().filter(|_| best.hits.len() == limit);
@@ -311,9 +312,10 @@ impl InvertedIndex {
         }
     }
 
-    /// Of the passages that have a score already. Both are in the order of passages, so each is gone through once.
+    /// Adds a list to the passages that have a score already. Both are in the order of passages, so each is gone
+    /// through once.
     fn add_to_touched(&self, list: &List<'_>, average: f32, scores: &mut Scores) {
-        // they are a few sorted runs, one after another
+        // the touched passages are a few sorted runs, one after another
         scores.touched.sort();
         let mut left: &[u32] = &list.postings.packed;
         for passage in &scores.touched {
@@ -327,11 +329,11 @@ impl InvertedIndex {
     }
 }
 
-/// A term of a query.
+/// A term of a query with its postings.
 struct List<'a> {
     postings: &'a Postings,
     weight: f32,
-    /// What it adds to a passage at most.
+    /// The most that it adds to a passage.
     bound: f32,
 }
 
@@ -350,7 +352,7 @@ impl<'a> List<'a> {
 
 struct Scores {
     of: Vec<f32>,
-    /// Those that are not 0, or all that may be found.
+    /// The passages whose score is not 0, or all that may be found.
     touched: Vec<u32>,
 }
 
@@ -365,7 +367,7 @@ impl Scores {
     }
 }
 
-/// How many of the sorted numbers are smaller; in steps that double, so that near ones are found soon.
+/// How many of the sorted numbers are smaller. The search goes in steps that double, so that near ones are found soon.
 fn gallop(sorted: &[u32], number: u32) -> usize {
     let mut step = 1;
     while step < sorted.len() && sorted[step] < number {

@@ -1,14 +1,14 @@
-//! The two inner loops of a search by vector, written so that the compiler makes vector instructions of them, and again
-//! for processors with AVX2, where they are several times as fast: chosen when the program runs, because it is built
-//! for any processor of its kind.
+//! The two inner loops of a search by vector. They are written so that the compiler makes vector instructions of them,
+//! and a second time for processors with AVX2, where they are several times as fast. Which one runs is chosen at run
+//! time, because the program is built for any processor of its kind.
 
-/// The bit planes of so many rows are gone through together, and those of rows so far ahead asked for: memory is slower
-/// than the processor, and faster when several of its pages are read at once.
+/// The bit planes of so many rows are gone through together, and those of so many rows ahead are prefetched. Memory is
+/// slower than the processor, and faster when several of its pages are read at once.
 const ROWS_AT_ONCE: usize = 64;
 const ROWS_AHEAD: usize = 128;
 
-/// Of every row the dot product with the query, in whole numbers. `rows` holds whole rows of as many numbers as the
-/// query has. No overflow as long as a query's numbers stay below 2^11 and there are fewer than 8,000.
+/// The dot product of every row with the query, in whole numbers. `rows` holds whole rows of as many numbers as the
+/// query has. Nothing overflows as long as a query's numbers stay below 2^11 and there are fewer than 8,000.
 pub(super) fn dots(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -18,9 +18,9 @@ pub(super) fn dots(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
     dots_anywhere(query, rows, dots);
 }
 
-/// Of every row the number of bits in which it differs from the query. `bit_planes` holds of every row the first word
-/// of its bits, then of every row the second, and so on: as many words of a row as the query has. It may hold more rows
-/// than distances are asked for.
+/// The number of bits in which every row differs from the query. `bit_planes` holds the first word of every row's bits,
+/// then the second word of every row, and so on: as many words of a row as the query has. It may hold more rows than
+/// distances are asked for.
 pub(super) fn distances(query: &[u64], bit_planes: &[u64], distances: &mut [u16]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
@@ -30,7 +30,7 @@ pub(super) fn distances(query: &[u64], bit_planes: &[u64], distances: &mut [u16]
     distances_anywhere(query, bit_planes, distances);
 }
 
-/// Tells the processor that these numbers will be needed, where it can be told.
+/// Tells the processor that these numbers will be needed, where that is possible.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn read_soon<T>(numbers: &[T]) {
@@ -59,7 +59,7 @@ fn distances_avx2(query: &[u64], bit_planes: &[u64], distances: &mut [u16]) {
 
 #[inline(always)]
 fn dots_anywhere(query: &[i16], rows: &[i8], dots: &mut Vec<i32>) {
-    // A check of each sum would keep the compiler from making vector instructions of them.
+    // An overflow check of each sum would keep the compiler from making vector instructions.
     let product = |(a, b): (&i16, &i8)| i32::from(*a).wrapping_mul(i32::from(*b));
     let dot = |row: &[i8]| query.iter().zip(row).map(product).fold(0, i32::wrapping_add);
     dots.extend(rows.chunks_exact(query.len()).map(dot));

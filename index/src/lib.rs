@@ -1,6 +1,7 @@
 //! The resident read model: what a search of one reader's active memories needs, in memory. An owner index holds the
-//! memories that one workspace, one team or one organisation reads; a search reads up to three of them. Pure data and
-//! computation: which owner indexes there are, how they are filled and kept current is the store's work.
+//! memories that one workspace, one team or one organisation reads, and a search reads up to three of them. This
+//! package has the data structures and the search. The store decides which owner indexes there are, fills them and
+//! keeps them current.
 
 mod columns;
 mod inverted_index;
@@ -28,10 +29,10 @@ use reasoning_bank_domain::retrieval::candidates::TermSet;
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::retrieval::fusion::RankedList;
 
-/// An owner index with more than one in this many of its entries removed is worth making anew.
+/// An owner index is worn, and worth building anew, when more than one in this many of its entries is removed.
 const REMOVED_SHARE: usize = 4;
 const WORTH_MAKING_ANEW: usize = 1_000;
-/// How many passages are looked at first for one memory among the best; a memory usually has two or three.
+/// How many passages are looked at first for each memory that is wanted. A memory usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
 
 /// A memory that was found, by its number in the owner index, with the passage that it is found by.
@@ -45,15 +46,16 @@ struct Hit {
 /// The best memories of a search, each once.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Found {
-    /// Best first.
+    /// The memories, best first.
     hits: Vec<Hit>,
-    /// More matched than are here.
+    /// Whether more memories matched than are here.
     truncated: bool,
 }
 
 impl Found {
-    /// Of scored passages the best of each memory, at most `limit` memories, ties by the number of the passage.
-    /// `memory`: whose passage it is, none where it may not be found; asked about few, unless most may not.
+    /// Makes memories of scored passages: each memory counts by its best passage, at most `limit` memories are taken,
+    /// and ties go by the number of the passage. `memory` gives the memory of a passage, or none where it may not be
+    /// found. It is asked about few passages, unless most may not be found.
     fn best(mut scored: Vec<(u32, f32)>, limit: usize, memory: impl Fn(u32) -> Option<u32>) -> Self {
         let better = |(a, x): &(u32, f32), (b, y): &(u32, f32)| y.total_cmp(x).then_with(|| a.cmp(b));
         let mut looked_at = limit.saturating_mul(PASSAGES_A_MEMORY).saturating_add(1);
@@ -80,15 +82,15 @@ impl Found {
     }
 }
 
-/// The owner index cannot number more of them: 16 million passages.
+/// The error of an owner index that cannot number more passages: it has 16 million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the owner index is full")]
 pub struct Full;
 
 /// The active memories of one reader, searchable.
 ///
-/// A memory has a number, and so have its passages' words and vectors. Whenever its passages change it gets another
-/// one, and what has the old one is never found again.
+/// A memory has a number, and so have the words and vectors of its passages. Whenever its passages change, the memory
+/// gets another number, and what has the old one is never found again.
 #[derive(Debug)]
 pub struct OwnerIndex {
     columns: MemoryColumns,
@@ -98,7 +100,7 @@ pub struct OwnerIndex {
 }
 
 impl OwnerIndex {
-    /// For vectors of this many numbers.
+    /// An empty owner index for vectors of this many numbers.
     pub fn new(dims: usize) -> Self {
         Self {
             columns: MemoryColumns::default(),
@@ -108,26 +110,28 @@ impl OwnerIndex {
         }
     }
 
-    /// Puts a memory here, or says anew what is known of it; its passages stay.
+    /// Puts a memory here, or updates what is known of it. Its passages stay.
     pub fn put(&mut self, indexed: IndexedMemory) {
         self.columns.put(indexed);
     }
 
-    /// The memory with its passages and its evidence is never found again.
+    /// Removes a memory with its passages and its evidence.
     pub fn remove(&mut self, id: MemoryId) {
         self.columns.remove(id);
         self.evidence.remove(&id);
     }
 
-    /// The passages of the memory, if it is here, are never found again.
+    /// Removes the passages of a memory, if it is here.
     pub fn clear_passages(&mut self, id: MemoryId) {
         self.columns.renumber(id);
     }
 
-    /// Adds a passage to a memory of this owner index; to any other, nothing. `terms` as [`reasoning_bank_domain::text::terms::indexed`]
-    /// makes them. Where the passages of several revisions are added, those of the highest stay.
+    /// Adds a passage to a memory of this owner index, and nothing to any other. `terms` are as
+    /// [`reasoning_bank_domain::text::terms::indexed`] makes them. Where passages of several revisions are added, those
+    /// of the highest stay.
     ///
     /// # Errors
+    ///
     /// [`Full`]
     pub fn add_passage(
         &mut self,
@@ -144,14 +148,14 @@ impl OwnerIndex {
         Ok(())
     }
 
-    /// A signal about a memory of this owner index; about any other it is forgotten.
+    /// Adds a signal about a memory of this owner index. A signal about any other is ignored.
     pub fn note(&mut self, id: MemoryId, kind: SignalKind, at: Timestamp) {
         if self.columns.contains(id) {
             self.evidence.entry(id).or_default().add(kind, at);
         }
     }
 
-    /// All that is known of a memory of this owner index, instead of what was noted.
+    /// Replaces the evidence about a memory of this owner index.
     pub fn set_evidence(&mut self, id: MemoryId, evidence: Evidence) {
         if self.columns.contains(id) {
             self.evidence.insert(id, evidence);
@@ -162,35 +166,35 @@ impl OwnerIndex {
         self.columns.contains(id)
     }
 
-    /// The memories that are here, in any order.
+    /// The ids of the memories that are here, in any order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = MemoryId> {
         self.columns.ids()
     }
 
-    /// The revision of the memory whose passages are here.
+    /// The revision whose passages are here.
     pub fn passages_of(&self, id: MemoryId) -> Option<u64> {
         self.columns.passages_of(id)
     }
 
-    /// How many passages there are, those of removed memories included.
+    /// How many passages there are, including those of removed memories.
     pub fn passages(&self) -> usize {
         self.inverted.passages()
     }
 
-    /// To be called when it was filled: makes it small, and its search by vector fast.
+    /// Makes a filled owner index small, and its search by vector fast.
     pub fn optimize(&mut self) {
         self.columns.shrink();
         self.inverted.shrink();
         self.vectors.build_prefilter();
     }
 
-    /// So much of it was removed that it is worth making anew.
+    /// Tells whether so much of it was removed that it is worth building anew.
     pub fn is_worn(&self) -> bool {
         let (all, removed) = self.columns.numbered();
         removed > WORTH_MAKING_ANEW && removed * REMOVED_SHARE > all
     }
 
-    /// About what it takes of memory, in bytes.
+    /// The memory it takes, approximately, in bytes.
     pub fn bytes(&self) -> usize {
         let evidence = columns::map_bytes::<MemoryId, Evidence>(self.evidence.capacity());
         self.columns.bytes() + self.inverted.bytes() + self.vectors.bytes() + evidence
@@ -201,8 +205,8 @@ impl OwnerIndex {
         self.inverted.count(query, collection);
     }
 
-    /// The best by the words of a query: BM25 over `collection`, to which every owner index that the query reads was
-    /// [counted](Self::count).
+    /// The best memories by the words of a query. The score is BM25 over `collection`, to which every owner index that
+    /// the query reads was [added](Self::count).
     pub fn by_words(
         &self,
         query: &TermQuery,
@@ -217,18 +221,18 @@ impl OwnerIndex {
         FoundByWords { matched: matched.collect(), list: self.list(found) }
     }
 
-    /// The best by cosine.
+    /// The best memories by cosine.
     pub fn by_vector(&self, vector: &[f32], conditions: &Conditions, limit: usize) -> RankedList {
         let Some(wanted) = self.columns.wanted(conditions) else { return RankedList::default() };
         self.list(self.vectors.search(vector, limit, |number| self.columns.meets(number, &wanted)))
     }
 
-    /// How many memories warn of an error, and how many of them of this one.
+    /// How many memories warn of any error, and how many of them of this one.
     pub fn carriers(&self, error: &Signature) -> Carriers {
         self.columns.carriers(error)
     }
 
-    /// The newest memories that warn of such an error, at most `limit`.
+    /// The newest memories that warn of this error, at most `limit`.
     pub fn by_signature(&self, error: &Signature, conditions: &Conditions, limit: usize) -> Vec<MemoryId> {
         let Some(wanted) = self.columns.wanted(conditions) else { return Vec::new() };
         let mut found: Vec<MemoryId> = self.columns.warning_of(error, &wanted).collect();
@@ -237,17 +241,17 @@ impl OwnerIndex {
         found
     }
 
-    /// What scoring needs of a memory of this owner index.
+    /// What scoring needs to know of a memory of this owner index.
     pub fn facts(&self, id: MemoryId) -> Option<(Facts, Evidence)> {
         Some((self.columns.facts(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
     }
 
-    /// Which body a memory of this owner index has, and what is known of the memory beside.
+    /// Where the store has a memory of this owner index, and the evidence about it.
     pub fn location(&self, id: MemoryId) -> Option<(RowLocation, Evidence)> {
         Some((self.columns.location(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
     }
 
-    /// The store has the body of a memory elsewhere now; of one that is not here nothing is noted.
+    /// Notes that the store has moved a memory. A memory that is not here is ignored.
     pub fn moved(&mut self, id: MemoryId, row_id: u64) {
         self.columns.moved(id, row_id);
     }
@@ -262,11 +266,11 @@ impl OwnerIndex {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FoundByWords {
     pub list: RankedList,
-    /// The terms of the query that the best passage of each memory of the list has.
+    /// The terms of the query that the best passage of each listed memory has.
     pub matched: BTreeMap<MemoryId, TermSet>,
 }
 
-/// Grows by an eighth where doubling would leave half of a large owner index unused.
+/// Appends to a vector, which grows by an eighth where doubling would leave half of a large owner index unused.
 fn push<T>(all: &mut Vec<T>, one: T) {
     if all.len() == all.capacity() {
         all.reserve_exact(all.len() / 8 + 1);
@@ -274,7 +278,7 @@ fn push<T>(all: &mut Vec<T>, one: T) {
     all.push(one);
 }
 
-/// The lists of several owner indexes as one: at most `limit`, best first, ties by id.
+/// Merges the lists of several owner indexes: at most `limit` memories, best first, ties in the order of ids.
 pub fn merge(lists: impl IntoIterator<Item = RankedList>, limit: usize) -> RankedList {
     let mut best: BTreeMap<MemoryId, f64> = BTreeMap::new();
     let mut truncated = false;

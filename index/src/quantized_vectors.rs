@@ -1,6 +1,6 @@
-//! Search by cosine over vectors that are kept in a quarter of their size: whole numbers of 8 bits and one scale a
-//! vector. Few vectors are all compared. Of many first the signs are, one bit a number, after the mean of all has been
-//! taken off; the nearest by signs are then compared by their numbers.
+//! Search by cosine over vectors in a quarter of their size: whole numbers of 8 bits and one scale a vector. Few
+//! vectors are all compared. Of many, first the signs are compared, one bit a number, after the mean of all has been
+//! subtracted; the nearest by signs are then compared by their numbers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,26 +8,27 @@ use rayon::prelude::*;
 
 use super::{Found, kernels, push};
 
-/// Rows are kept in blocks of so many, so that growing never copies all of them.
+/// How many rows a block has. Rows are kept in blocks so that growing never copies all of them.
 const BLOCK_ROWS: usize = 4_096;
-/// The largest number of a vector becomes this; that of a query, which is kept finer, the other.
+/// The whole number that the largest number of a vector becomes. The next one is that of a query, which is kept finer.
 const ROW_MAX: f32 = 127.0;
 const QUERY_MAX: f32 = 2_047.0;
-/// From so many rows on there is a binary prefilter: below, comparing all takes a few milliseconds.
+/// The number of rows from which on there is a binary prefilter. Below it, comparing all rows takes a few milliseconds.
 const ROWS_WORTH_A_PREFILTER: usize = 40_000;
-/// A binary prefilter is built anew when there are so many times more rows than it was built for.
+/// A binary prefilter is built anew when there are so many times more rows than when it was built.
 const PREFILTER_GROWTH: usize = 2;
-/// One in so many rows passes the binary prefilter, but never fewer than so many, and so many for each memory that is
+/// One in so many rows passes the binary prefilter, but at least a fixed number, and a number for each memory that is
 /// wanted.
 const PREFILTER_SHARE: usize = 200;
 const PREFILTER_LEAST: usize = 2_000;
 const PREFILTER_A_MEMORY: usize = 20;
-/// Blocks of a binary prefilter, and rows to compare, that are worth handing to a thread.
+/// How many blocks of a binary prefilter, and how many rows to compare, are worth handing to a thread.
 const BLOCKS_A_PIECE: usize = 8;
 const ROWS_A_PIECE: usize = 1_000;
-/// In fewer, larger pieces more rows are left out early; with one for each thread a thread may wait for another.
+/// How many pieces of work a thread gets. Larger pieces leave more rows out early, but with one piece a thread some
+/// threads would wait for others.
 const PIECES_A_THREAD: usize = 2;
-/// Rows lie far apart: so many before its turn the processor is told which one it will need.
+/// How many rows ahead the processor is told which one it will need, as rows lie far apart.
 const ROWS_AHEAD: usize = 4;
 
 #[derive(Debug)]
@@ -35,9 +36,9 @@ pub(super) struct QuantizedVectors {
     dims: usize,
     blocks: Vec<Block>,
     memories: Vec<u32>,
-    /// The mean of the rows there were when the binary prefilter was built. Rows have signs exactly when there is one.
+    /// The mean of the rows when the binary prefilter was built. Rows have signs exactly when there is a mean.
     mean: Option<Vec<f32>>,
-    /// With so many rows the binary prefilter is built the next time.
+    /// The number of rows at which the binary prefilter is built the next time.
     prefilter_at: usize,
 }
 
@@ -45,8 +46,8 @@ pub(super) struct QuantizedVectors {
 struct Block {
     numbers: Vec<i8>,
     scales: Vec<f32>,
-    /// Where there is a binary prefilter: 64 signs of each row, row after row for all that a block has room for, then
-    /// the next 64.
+    /// The signs of the rows, where there is a binary prefilter: 64 signs of each row, row after row for all that a
+    /// block has room for, then the next 64.
     signs: Vec<u64>,
 }
 
@@ -56,7 +57,7 @@ impl QuantizedVectors {
         Self { dims, blocks: Vec::new(), memories: Vec::new(), mean: None, prefilter_at }
     }
 
-    /// A vector of another length than the others is left out.
+    /// Adds a vector. One of another length than the others is left out.
     pub(super) fn push(&mut self, memory: u32, vector: &[f32]) {
         if vector.len() != self.dims || self.dims == 0 {
             return;
@@ -110,7 +111,7 @@ impl QuantizedVectors {
         self.blocks.iter().map(of).sum::<usize>() + self.memories.capacity() * 4
     }
 
-    /// The memories with the nearest vectors; of vectors of opposite directions the cosine is negative.
+    /// The memories with the nearest vectors. The cosine of vectors of opposite directions is negative.
     pub(super) fn search(&self, query: &[f32], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Found {
         if query.len() != self.dims || self.memories.is_empty() {
             return Found::default();
@@ -187,18 +188,19 @@ impl QuantizedVectors {
 /// Rows that passed the binary prefilter.
 struct Passing {
     rows: Vec<u32>,
-    /// As many as are wanted: others may have been left out.
+    /// Whether as many rows passed as are wanted, so that others may have been left out.
     full: bool,
 }
 
-/// The rows that differ least, of those that were looked at: so many as are wanted, and some more.
+/// The rows that differ least of those that were looked at: as many as are wanted, and some more.
 struct Near<'a> {
     wanted: usize,
     rows: Vec<(u16, u32)>,
     at_distance: Vec<usize>,
-    /// Rows that are farther are left out. All who look for the nearest of one query lower it for each other.
+    /// The distance beyond which rows are left out. All threads that look for the nearest of one query lower it for
+    /// each other.
     farthest: &'a AtomicUsize,
-    /// With more rows than this some are left out: twice as many as there were when it was last done.
+    /// The number of rows above which some are left out: twice as many as remained the last time.
     full_at: usize,
 }
 
@@ -207,7 +209,7 @@ impl<'a> Near<'a> {
         Self { wanted, rows: Vec::new(), at_distance: vec![0; dims + 1], farthest, full_at: wanted.saturating_mul(2) }
     }
 
-    /// `first`: the number of the first row.
+    /// Adds rows by their distances. `first` is the number of the first row.
     fn add(&mut self, distances: &[u16], first: usize, allowed: impl Fn(usize) -> bool) {
         let farthest = self.farthest.load(Ordering::Relaxed);
         for (at, distance) in distances.iter().enumerate() {
@@ -228,7 +230,7 @@ impl<'a> Near<'a> {
         self
     }
 
-    /// What is farther than as many others as are wanted.
+    /// Leaves out the rows that are farther than as many others as are wanted.
     fn leave_out(&mut self) {
         let enough = nearest(&self.at_distance, self.wanted);
         let farthest = self.farthest.fetch_min(enough, Ordering::Relaxed).min(enough);
@@ -243,7 +245,7 @@ impl<'a> Near<'a> {
     }
 }
 
-/// The least distance within which there are so many, or the greatest.
+/// The least distance within which there are as many rows as are wanted, or the greatest distance.
 fn nearest(at_distance: &[usize], wanted: usize) -> usize {
     let mut within = 0;
     let enough = at_distance.iter().position(|count| {
@@ -281,14 +283,14 @@ impl Query {
     }
 }
 
-/// Of length 1; what has no length stays as it is.
+/// The vector scaled to length 1. A vector without a length stays as it is.
 fn unit(vector: &[f32]) -> Vec<f32> {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     let factor = if length > 0.0 && length.is_finite() { 1.0 / length } else { 0.0 };
     vector.iter().map(|number| number * factor).collect()
 }
 
-/// A bit for each number, by 64: whether it is above the mean.
+/// One bit for each number, in words of 64: whether the number is above the mean.
 fn signs(vector: &[f32], mean: &[f32]) -> impl ExactSizeIterator<Item = u64> {
     vector.chunks(64).zip(mean.chunks(64)).map(|(numbers, means)| {
         let above = numbers.iter().zip(means).enumerate().map(|(bit, (n, mean))| u64::from(n > mean) << bit);

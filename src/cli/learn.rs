@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, self};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Captured, Novelty, trust_of};
-use reasoning_bank_domain::learning::transcript::{Format, MAX_FILE_BYTES, Transcript, Unreadable, self};
+use reasoning_bank_domain::learning::transcript::{self, Format, MAX_FILE_BYTES, Transcript, Unreadable};
 use serde::Serialize;
 
-use crate::settings::Loaded;
-use super::render;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::progress::ProgressIndicator;
+use super::render;
 use super::session::with_bulk_bank;
+use crate::settings::Loaded;
 
 /// One batch may take this long, because all its texts may have to be embedded.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
@@ -143,7 +143,9 @@ async fn file_of(
     let mut learned = LearnedFile { file, format: Some(format), unreadable, left_out, ..LearnedFile::default() };
     for batch in exchanges.chunks(MAX_BATCH) {
         let deadline = Deadline::after(BATCH_TIMEOUT);
-        for Captured { outcome, removed, .. } in system.learner.learn(batch.to_vec(), workspace, trust, deadline).await? {
+        for Captured { outcome, removed, .. } in
+            system.learner.learn(batch.to_vec(), workspace, trust, deadline).await?
+        {
             learned.counts.count(outcome);
             learned.redactions += u64::from(removed.redactions);
             learned.dropped_characters += u64::from(removed.dropped_characters);

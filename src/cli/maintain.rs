@@ -10,13 +10,13 @@ use reasoning_bank_domain::evidence::stability::{CommitHistory, Stability};
 use reasoning_bank_domain::retrieval::responses::OpenLink;
 use serde::Serialize;
 
-use crate::git;
-use crate::project::{Identity, self};
-use crate::settings::Loaded;
-use super::render;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
+use super::render;
 use super::session::{request_deadline, with_bank};
+use crate::git;
+use crate::project::{self, Identity};
+use crate::settings::Loaded;
 
 /// At most this many links between an older and a newer memory are listed.
 const LINKS_SHOWN: usize = 20;

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::learning::capture::{CaptureOrigin, CaptureRefusal, Ids, Thresholds, assess, memory_of, scrubbed};
+use reasoning_bank_domain::learning::capture::{
+    CaptureOrigin, CaptureRefusal, Ids, Thresholds, assess, memory_of, scrubbed,
+};
 use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;

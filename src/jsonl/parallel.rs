@@ -2,15 +2,15 @@
 //! items, and the caller takes the results in the order of the source. Memory is bounded by a few chunks for each
 //! thread.
 
-use std::thread;
-use std::io::{BufRead, BufReader, Read, self};
+use std::io::{self, BufRead, BufReader, Read};
 use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
 
 use serde::de::DeserializeOwned;
 
-use super::{ItemProblem, LocatedProblem, MOST_PROBLEMS, ReadError, THING_MAX_BYTES, first_byte, thing_of, too_long};
 use super::items::{Items, Next};
+use super::{ItemProblem, LocatedProblem, MOST_PROBLEMS, ReadError, THING_MAX_BYTES, first_byte, thing_of, too_long};
 
 /// A chunk has this many bytes, unless a single item is longer.
 const CHUNK_BYTES: usize = 256 * 1024;

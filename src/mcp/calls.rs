@@ -22,11 +22,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::settings;
 use super::arguments::extract;
 use super::binding::SessionBinding;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
+use crate::settings;
 
 /// A call that needs no model may take this long.
 pub(super) const MEMORY_DEADLINE: Duration = Duration::from_secs(30);

@@ -7,12 +7,12 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, WorkspaceId};
 use serde::Serialize;
 
-use crate::project::{Identity, self};
-use crate::store::files::{create_dir, write_synced};
 use super::SettingsError;
-use super::checkout::{CheckoutRanking, self};
-use super::layers::{Layer, SettingSources, WORKSPACE_FILE, self};
+use super::checkout::{self, CheckoutRanking};
+use super::layers::{self, Layer, SettingSources, WORKSPACE_FILE};
 use super::problem::SettingProblem;
+use crate::project::{self, Identity};
+use crate::store::files::{create_dir, write_synced};
 
 /// This file of the data directory has the canonical root, or the id, of the workspace that `workspace switch` chose.
 const DEFAULT_FILE: &str = "default_workspace";

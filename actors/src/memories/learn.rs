@@ -4,22 +4,22 @@ use std::collections::HashSet;
 
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::learning::lesson::{Lesson, LessonOrigin};
-use reasoning_bank_domain::memory::{Learned, Memory};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::id_within_trace;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::{Learned, Memory};
 use reasoning_bank_domain::retrieval::prompt_memories::PromptMemories;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::agent_loop::RunRecord;
 use uuid::Uuid;
 
+use super::compare::{LessonBatch, PreparedLesson};
+use super::merge_sources::LessonSources;
+use super::{MemoriesHandle, TRIES, signal};
 use crate::error::Error;
 use crate::ports::{Committed, Record, StoreError};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
-use super::{MemoriesHandle, TRIES, signal};
-use super::compare::{LessonBatch, PreparedLesson};
-use super::merge_sources::LessonSources;
 
 /// What was kept of a solve.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use reasoning_bank_domain::memory::{Memory, SearchTexts};
 
+use super::MemoriesHandle;
 use crate::error::Error;
 use crate::ports::{Chunk, EmbedderState, Passage, PassageKind, Record, StoreError};
 use crate::runtime::Deadline;
-use super::MemoriesHandle;
 
 /// So long a text is waited for before it is stored without vectors: most take a tenth of a second.
 const PATIENCE_A_TEXT: Duration = Duration::from_secs(5);

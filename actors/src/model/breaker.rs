@@ -9,10 +9,10 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::spans;
+use super::{Decorator, RateLimit, within};
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
-use super::{Decorator, RateLimit, within};
+use crate::spans;
 
 pub(crate) struct Breaker {
     inner: Arc<dyn LanguageModel>,

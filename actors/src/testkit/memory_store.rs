@@ -20,9 +20,12 @@ use reasoning_bank_domain::retrieval::candidates::Candidates;
 use reasoning_bank_index::TermQuery;
 use uuid::Uuid;
 
-use crate::ports::{Batch, Committed, Conditions, EraseScope, Erased, Held, JobFilter, Maintained, MemoryFilter, MemoryRow, MemoryStore, Page, Passage, PassageKind, Recall, StoreError, StoreFuture, StoreReads, Summary};
-use crate::runtime::Deadline;
 use self::data::{Data, Stored};
+use crate::ports::{
+    Batch, Committed, Conditions, EraseScope, Erased, Held, JobFilter, Maintained, MemoryFilter, MemoryRow,
+    MemoryStore, Page, Passage, PassageKind, Recall, StoreError, StoreFuture, StoreReads, Summary,
+};
+use crate::runtime::Deadline;
 
 type BeforeEach = Box<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
 

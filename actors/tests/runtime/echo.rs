@@ -1,13 +1,15 @@
 //! An actor with every habit of a real one and none of its work, and a supervisor over it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, mpsc};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use futures::FutureExt;
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, SpawnErr};
-use reasoning_bank_actors::runtime::{CallError, ChildSpec, Deadline, Events, Slot, SupervisorArgs, SupervisorHandle, Tasks};
+use reasoning_bank_actors::runtime::{
+    CallError, ChildSpec, Deadline, Events, Slot, SupervisorArgs, SupervisorHandle, Tasks,
+};
 use reasoning_bank_domain::system::restart::{Restart, RestartLimits};
 use tokio::sync::{Notify, oneshot};
 

@@ -1,7 +1,7 @@
 //! The distiller: a durable queue, one result a job, and never more tokens than a day's cap.
 
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -13,17 +13,19 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest};
 use reasoning_bank_actors::model::NoModel;
-use reasoning_bank_actors::ports::{JobFilter, LanguageModel, Lease, LeaseGuard, ModelError, Page, StoreError, StoreReads};
+use reasoning_bank_actors::ports::{
+    JobFilter, LanguageModel, Lease, LeaseGuard, ModelError, Page, StoreError, StoreReads,
+};
 use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
-use reasoning_bank_actors::testkit::{ManualClock, Scripted, eventually, parts};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::{ManualClock, Scripted, eventually, parts};
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
 use reasoning_bank_domain::learning::transcript::Exchange;
-use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
 use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;

@@ -2,12 +2,12 @@
 
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RetrieveRequest};
 use reasoning_bank_actors::ports::StoreError;
-use reasoning_bank_domain::memory::{ErrorContext, Trust};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{EvidenceKind, Feedback, Observed};
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::trace::{Outcome, VerdictSource};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::{ErrorContext, Trust};
 use rstest::rstest;
 
 use crate::support::*;

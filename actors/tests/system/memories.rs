@@ -7,8 +7,8 @@ use reasoning_bank_actors::ports::{Conditions, EmbedderState, StoreReads};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
-use reasoning_bank_domain::memory::{ErrorContext, Scope};
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, WorkspaceId};
+use reasoning_bank_domain::memory::{ErrorContext, Scope};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::retrieval::responses::{RecordStatus, SearchMode};
 

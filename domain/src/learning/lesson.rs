@@ -12,11 +12,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::confidence::prior;
-use crate::memory::{ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, TAGS_MAX, TITLE_MAX_CHARS, Trust};
 use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::signature::mentioned;
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
+use crate::memory::{
+    ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, TAGS_MAX, TITLE_MAX_CHARS,
+    Trust,
+};
 use crate::retrieval::prompt_memories::PromptMemories;
 
 pub use echo::LessonContext;

@@ -14,12 +14,12 @@ use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryPage, Quar
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::narrowed;
 use crate::cli::args::{FeedbackArgs, ListArgs, Sure, UpdateArgs};
 use crate::cli::confirm::confirm;
 use crate::cli::failure::CommandFailure;
 use crate::cli::session::{request_deadline, rewrite_deadline};
 use crate::settings::Loaded;
-use super::narrowed;
 
 pub(in crate::cli) async fn list(
     args: ListArgs,

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write, self};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,10 @@ use reasoning_bank_domain::safety::secrets::Removed;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use self::aside::AsideEntry;
+use self::foreign::Foreign;
+use self::line::{ImportLine, ImportTarget, Raw, Taken};
+use self::outcome::NotTaken;
 use crate::cli::args::ImportArgs;
 use crate::cli::failure::CommandFailure;
 use crate::cli::maintain::upkeep;
@@ -30,10 +34,6 @@ use crate::cli::output::Output;
 use crate::cli::progress::ProgressIndicator;
 use crate::jsonl::{ItemProblem, ReadError, read_on_all_cores};
 use crate::settings::Loaded;
-use self::aside::AsideEntry;
-use self::foreign::Foreign;
-use self::line::{ImportLine, ImportTarget, Raw, Taken};
-use self::outcome::NotTaken;
 
 pub(in crate::cli) use self::outcome::{ImportCounts, Imported};
 

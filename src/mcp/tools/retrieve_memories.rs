@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::mcp::schema;
-use crate::mcp::calls::{Calling, Interrupted, QUOTED, saying};
 use super::{ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
+use crate::mcp::calls::{Calling, Interrupted, QUOTED, saying};
+use crate::mcp::schema;
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "retrieve_memories",

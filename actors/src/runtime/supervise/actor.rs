@@ -11,8 +11,8 @@ use stop::StopSequence;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use crate::runtime::{Events, SystemEvent, Tasks};
 use super::child::{Child, ChildPhase, ChildSpec, ChildStatus};
+use crate::runtime::{Events, SystemEvent, Tasks};
 
 pub(super) use stop::KILL_LIMIT;
 pub use stop::{StopOutcome, Stopped};

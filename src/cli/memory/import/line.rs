@@ -1,27 +1,30 @@
 //! A line of an import: this file decides which kind of thing it is, that it is whole and holds no secret, and how much
 //! of what it claims is taken.
 
-use std::fmt;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Passage;
 use reasoning_bank_domain::evidence::confidence::prior;
-use reasoning_bank_domain::learning::imported::{PASSAGES_MAX, Source, UntrustedReaders, problems_of_job, problems_of_memory, problems_of_trace, problems_of_workspace, untrusted, untrusted_trace, untrusted_workspace};
+use reasoning_bank_domain::learning::imported::{
+    PASSAGES_MAX, Source, UntrustedReaders, problems_of_job, problems_of_memory, problems_of_trace,
+    problems_of_workspace, untrusted, untrusted_trace, untrusted_workspace,
+};
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::memory::{Memory, SourceType, Trust, self};
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::{self, Memory, SourceType, Trust};
 use reasoning_bank_domain::safety::secrets::{Removed, Scrub, scrub};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use crate::jsonl::{ItemProblem, Values, parsed};
 use super::outcome::ImportCounts;
+use crate::jsonl::{ItemProblem, Values, parsed};
 
 /// The JSON values of a line without its passages: several times what the longest trace has.
 const VALUES_MAX: usize = 100_000;

@@ -12,9 +12,9 @@ use reasoning_bank_domain::retrieval::fusion::RankedList;
 use reasoning_bank_domain::text::terms::QueryTerm;
 use reasoning_bank_index::{Collection, OwnerIndex, TermQuery, merge};
 
-use crate::store::lance::errors::failed;
-use crate::store::lance::threads::{blocking, self};
 use super::cache::{CachedIndex, VersionedIndex};
+use crate::store::lance::errors::failed;
+use crate::store::lance::threads::{self, blocking};
 
 /// Searching fewer passages takes less than handing the work to another thread is worth.
 const PASSAGES_IN_PLACE: usize = 2_000;
