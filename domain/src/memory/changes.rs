@@ -1,12 +1,12 @@
-//! Changes to a memory that is there: what may be edited by hand. Where a memory comes from, whom it belongs to and
-//! what speaks for it may not.
+//! Changes to a memory: what may be edited by hand. Where a memory comes from, whom it belongs to and what speaks for
+//! it may not.
 
 use jiff::Timestamp;
 
 use super::succession::is_silent;
 use super::{Memory, Status};
 
-/// What is to become of a memory; `None` leaves a field as it is.
+/// An edit of a memory. `None` leaves a field as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
     pub title: Option<String>,
@@ -27,7 +27,7 @@ impl Changes {
         *self == Self::default()
     }
 
-    /// The memory as it becomes at `now`. Its revision and its time of change are the caller's to set.
+    /// The memory after the changes, at `now`. The caller sets its revision and its time of change.
     pub fn apply(&self, memory: &Memory, now: Timestamp) -> Memory {
         fn set<T: Clone>(field: &mut T, change: &Option<T>) {
             if let Some(change) = change {
@@ -48,8 +48,8 @@ impl Changes {
         label(&mut memory.domain_category, &self.domain_category);
         label(&mut memory.difficulty_level, &self.difficulty_level);
         set(&mut memory.pinned, &self.pinned);
-        // They say in other words what it says no more, and rules linked the words that it had. The links of older memories
-        // to it end with `left_behind`.
+        // Other wordings say what the memory says no more, and rules made links from the words that it had.
+        // `left_behind` ends the links of older memories to it.
         if memory.content != before {
             memory.valid_from = Some(now);
             memory.wordings.clear();

@@ -1,7 +1,7 @@
-//! Identities. Every thing that is stored has a UUIDv7 of its own, made by its creator before the first write:
-//! a write that is retried carries the same id and is therefore the same thing. Things that may be
-//! made again of the same matter have an id (UUIDv8) that follows from it: a signal about a trace
-//! ([`crate::memory::signal::id_within_trace`]), background work and its memories ([`crate::learning::job`]).
+//! Identities. Every stored thing has a UUIDv7 of its own, made by its creator before the first write. A write that is
+//! retried carries the same id and is therefore the same thing. Things that may be made again from the same matter have
+//! an id (UUIDv8) that follows from it: a signal about a trace ([`crate::memory::signal::id_within_trace`]), background
+//! work and its memories ([`crate::learning::job`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
-/// The id (UUIDv8) that follows from these parts: the same parts, the same id; where one ends counts.
+/// The id (UUIDv8) that follows from these parts. The same parts give the same id, and it counts where one part ends.
 pub(crate) fn derived(parts: &[&[u8]]) -> Uuid {
     let mut hash = Sha256::new();
     for part in parts {

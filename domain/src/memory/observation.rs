@@ -1,12 +1,12 @@
-//! What is said about the use of memories: what was observed of a task, what a client reports, and which signals follow
-//! from it. How signals move confidence is decided in `evidence::confidence`.
+//! Observations about the use of memories: what was observed of a task, what a client reports, and which signals
+//! follow. How signals move confidence is decided in `evidence::confidence`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::signal::SignalKind;
 
-/// A report's own texts, in characters.
+/// The longest comment of a report, in characters.
 pub const COMMENT_MAX_CHARS: usize = 2_000;
 pub const DETAIL_MAX_CHARS: usize = 4_000;
 
@@ -39,13 +39,13 @@ impl EvidenceKind {
 pub struct Observed {
     pub kind: EvidenceKind,
     pub passed: bool,
-    /// Such as the failing test.
+    /// More about it, such as the failing test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
 impl Observed {
-    /// In one text.
+    /// The observation in one text.
     pub fn words(&self) -> String {
         let (kind, passed) = (self.kind.as_str(), if self.passed { "passed" } else { "failed" });
         match self.detail.as_deref().map(str::trim).filter(|detail| !detail.is_empty()) {
@@ -55,20 +55,21 @@ impl Observed {
     }
 }
 
-/// What a client says of memories it used; `None` says nothing.
+/// What a client says of the memories it used. `None` says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Feedback {
     pub helpful: Option<bool>,
     pub task_succeeded: Option<bool>,
-    /// What came of them was taken back.
+    /// Whether what came of them was taken back.
     pub reverted: Option<bool>,
     pub evidence: Option<Observed>,
     pub comment: Option<String>,
 }
 
 impl Feedback {
-    /// One signal each for what was said. Evidence is what was observed, `task_succeeded` what is claimed: where both
-    /// are given, the evidence alone counts. That nothing was reverted is no signal; time tells (`Stable`).
+    /// One signal for each thing that was said. Evidence is what was observed and `task_succeeded` is what is claimed;
+    /// where both are given, the evidence alone counts. That nothing was reverted is no signal, as only time tells
+    /// (`Stable`).
     pub fn signals(&self) -> Vec<SignalKind> {
         let observed = self.evidence.as_ref().map(|evidence| evidence.passed);
         let helpful = self.helpful.map(|yes| if yes { SignalKind::Helpful } else { SignalKind::NotHelpful });
@@ -78,7 +79,7 @@ impl Feedback {
         helpful.into_iter().chain(succeeded).chain(reverted).collect()
     }
 
-    /// The reporter's words and the evidence, in one text; nothing when there is neither.
+    /// The reporter's words and the evidence in one text. None when there is neither.
     pub fn words(&self) -> Option<String> {
         let comment = self.comment.as_deref().map(str::trim).filter(|comment| !comment.is_empty());
         let evidence = self.evidence.as_ref().map(Observed::words);

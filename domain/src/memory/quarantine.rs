@@ -1,21 +1,22 @@
-//! Quarantine: a memory out of every search, for its own sake or for that of one it came from, and back. Who came from
-//! whom is `genealogy`'s.
+//! Quarantine: it takes a memory out of every search, for its own sake or for that of one it came from, and back. Who
+//! came from whom is decided in `genealogy`.
 
 use super::{Memory, Status};
 use crate::memory::ids::MemoryId;
 
-/// What is to become of a memory and of all that came from it. Each remembers for whose sake it is out of search, so
-/// that to undo it for one is its exact reverse: who is out of search for another one too stays there.
+/// A change to a memory and to all that came from it. Each memory remembers for whose sake it is out of search. So
+/// undoing it for one is the exact reverse: a memory that is out of search for another one too stays there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Quarantine {
-    /// Out of search for the sake of this one.
+    /// It goes out of search for the sake of this memory.
     For(MemoryId),
-    /// Back, as far as it is for these alone.
+    /// It comes back, as far as it is out of search for these memories alone.
     Undone(Vec<MemoryId>),
 }
 
 impl Quarantine {
-    /// It comes back whatever keeps it out of search; of those that came from it they who are there for nothing else.
+    /// Undoes the quarantine of a memory, whatever keeps it out of search. Of the memories that came from it, those
+    /// come back that are there for nothing else.
     pub fn undone(root: &Memory) -> Self {
         let mut sakes = sakes(root);
         if !sakes.contains(&root.id) {
@@ -24,7 +25,7 @@ impl Quarantine {
         Self::Undone(sakes)
     }
 
-    /// The memory as it becomes; none where nothing changes. One that is archived or superseded stays that.
+    /// The memory after the change. None where nothing changes. An archived or superseded memory stays so.
     pub fn apply(&self, memory: &Memory) -> Option<Memory> {
         if !matches!(memory.status, Status::Active | Status::Quarantined) {
             return None;
@@ -41,7 +42,7 @@ impl Quarantine {
     }
 }
 
-/// For whose sake it is out of search: its own where nothing is said.
+/// For whose sake a memory is out of search. It is its own where nothing is said.
 fn sakes(memory: &Memory) -> Vec<MemoryId> {
     match memory.status {
         Status::Quarantined if memory.quarantined_for.is_empty() => vec![memory.id],

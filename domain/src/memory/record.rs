@@ -1,25 +1,25 @@
-//! A memory: one reusable lesson. What it consists of, when it is valid, how a model reads it.
-//! Scores are in `score`, evidence and confidence in `confidence`, storage elsewhere.
+//! A memory: one reusable lesson. This file says what it consists of, when it is valid and how a model reads it. Scores
+//! are in `score`, evidence and confidence in `confidence`.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
-use super::searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
-use super::signal::{SignalKind, id_within_trace};
-use super::succession::Succession;
 use crate::memory::ids::{MemoryId, SignalId, TraceId};
 use crate::memory::signature::Signature;
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
 use crate::prompt::one_line;
 use crate::text::hex::hex;
+use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
+use super::searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
+use super::signal::{SignalKind, id_within_trace};
+use super::succession::Succession;
 
 pub const TITLE_MAX_CHARS: usize = 120;
 pub const DESCRIPTION_MAX_CHARS: usize = 400;
-/// The bound for what a model extracts. Memories by hand may be longer, up to [`CONTENT_MAX_CHARS`].
+/// The longest content that a model extracts. Memories by hand may be longer, up to [`CONTENT_MAX_CHARS`].
 pub const LESSON_CONTENT_MAX_CHARS: usize = 4_000;
 pub const CONTENT_MAX_CHARS: usize = 100_000;
 pub const STACK_TRACE_MAX_CHARS: usize = 4_000;
@@ -45,12 +45,13 @@ impl ErrorContext {
     }
 }
 
-/// One reusable lesson, as stored. Evidence counts, usage and confidence are not here: they are folded from signals.
+/// One reusable lesson, as it is stored. Evidence counts, usage and confidence are folded from signals and are not
+/// here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
     pub id: MemoryId,
-    /// Counts edits; 1 for a new memory. Earlier versions stored whatever 32 bits a file claimed, so it has 64: whatever
-    /// they stored has a next one.
+    /// Counts edits, from 1 for a new memory. It has 64 bits because earlier versions stored whatever 32 bits a file
+    /// claimed, and each of those must have a next one.
     pub revision: u64,
     pub title: String,
     /// One sentence: when to use it, when not.
@@ -59,13 +60,13 @@ pub struct Memory {
     pub outcome: MemoryOutcome,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_context: Option<ErrorContext>,
-    /// The task it was learned from; empty when there was none.
+    /// The task it was learned from. Empty when there was none.
     #[serde(default)]
     pub task: String,
-    /// The gists of other tasks that confirmed it: it is found by their words, too.
+    /// The gists of other tasks that confirmed it. It is found by their words, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further_tasks: Vec<String>,
-    /// Title, description and content in other words that were said later: it is found by them, too.
+    /// Title, description and content in other words that were said later. It is found by them, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wordings: Vec<String>,
     pub workspace_id: WorkspaceId,
@@ -92,7 +93,7 @@ pub struct Memory {
     pub difficulty_level: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain_category: Option<String>,
-    /// Confidence before any evidence, in 0..1.
+    /// The confidence before any evidence, in 0..1.
     pub prior: f64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -100,7 +101,8 @@ pub struct Memory {
     pub pinned: bool,
     #[serde(default)]
     pub status: Status,
-    /// While it is quarantined: for whose sake, its own or that of memories it came from. Empty: its own.
+    /// The memories for whose sake it is quarantined, itself or some that it came from. Empty while quarantined means
+    /// itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarantined_for: Vec<MemoryId>,
     /// When its words were said, where that was before they were stored.
@@ -112,7 +114,7 @@ pub struct Memory {
     pub trace_id: Option<TraceId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_outcome: Option<Outcome>,
-    /// Fingerprint of the embedder whose vectors stand beside it; none while it has no vectors.
+    /// The fingerprint of the embedder that made its vectors. None while it has no vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedder: Option<String>,
 }
@@ -184,7 +186,7 @@ impl Memory {
         self.trust = self.trust.min(source.trust);
     }
 
-    /// Whether this memory is a warning: exactly when it says what went wrong.
+    /// Tells whether this memory is a warning, which is when it says what went wrong.
     pub fn is_warning(&self) -> bool {
         self.error_context.is_some()
     }
@@ -194,18 +196,18 @@ impl Memory {
         Self { revision: self.revision.saturating_add(1), updated_at: now, ..self }
     }
 
-    /// Whether this memory is the copy of another one for a wider scope.
+    /// Tells whether this memory is the copy of another one for a wider scope.
     pub fn is_copy(&self) -> bool {
         let parent = self.parent_memory_id;
         self.scope != Scope::Project && parent.is_some_and(|parent| self.derived_from.contains(&parent))
     }
 
-    /// The stage of what is learned from this memory. The last stage there is has itself as the next one.
+    /// The stage of what is learned from this memory. The last possible stage is followed by itself.
     pub fn next_stage(&self) -> u32 {
         self.evolution_stage.saturating_add(1)
     }
 
-    /// Whether this is the next revision of what is stored.
+    /// Tells whether this is the next revision of what is stored.
     pub fn follows(&self, stored: &Self) -> bool {
         self.id == stored.id && stored.revision.checked_add(1) == Some(self.revision)
     }
@@ -215,20 +217,21 @@ impl Memory {
         format!("{}\n{}\n{}", self.title, self.description, self.content)
     }
 
-    /// What kind of error it warns of; none where it is no warning.
+    /// The kind of error it warns of. None where it is no warning.
     pub fn signature(&self) -> Option<Signature> {
         self.error_context.as_ref().map(ErrorContext::signature)
     }
 
-    /// The id of the signal by which this lesson confirms `existing`: of one trace the same for all that says the same,
-    /// so that a solve confirms a memory once, and so does a session that reports on it; `fresh` without a trace.
+    /// The id of the signal by which this lesson confirms `existing`. It is the same for all lessons of one trace that
+    /// say the same, so that a solve, or a session that reports on it, confirms a memory once. It is `fresh` without a
+    /// trace.
     pub fn confirmation_id(&self, existing: MemoryId, fresh: SignalId) -> SignalId {
         self.trace_id.map_or(fresh, |trace| {
             id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref())
         })
     }
 
-    /// Whose memory it is, and so who reads it: a workspace, a team or an organisation, with its name.
+    /// The owner, who reads it: a workspace, a team or an organisation, with its name.
     pub fn owner(&self) -> (Scope, Option<&str>) {
         let name = match self.scope {
             Scope::Project => Some(self.workspace_id.as_str()),
@@ -238,14 +241,14 @@ impl Memory {
         (self.scope, name)
     }
 
-    /// Equal for memories that say exactly the same, also of the error that they warn of, to the same readers. One that
-    /// is outdated says it no more: who says the same again says something new.
+    /// A key that is equal for memories that say exactly the same, also of the error that they warn of, to the same
+    /// readers. An outdated memory has a key of its own: who says the same again says something new.
     pub fn duplicate_key(&self) -> String {
         let (scope, owner) = self.owner();
-        // Keys are stored: those of a project name it once, as they always did.
+        // Keys are stored, so those of a project name it once, as they always did.
         let group = owner.filter(|_| scope != Scope::Project);
         let advice = self.advice(spaced);
-        // Capitals may be what two commands differ in.
+        // Two commands may differ in capitals alone.
         let said = [&self.title, &self.description, &self.content].map(|text| spaced(text));
         let texts = said.iter().chain(advice.iter().flatten()).map(String::as_str);
         let outdated = self.linked_to().map(|_| self.id.to_string());
@@ -254,7 +257,7 @@ impl Memory {
         self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())
     }
 
-    /// Equal for memories that say the same about the same kind of error, whoever may read them.
+    /// A key that is equal for memories that say the same about the same kind of error, whoever may read them.
     pub fn text_key(&self) -> String {
         let (description, advice) = (normalised(&self.description), self.advice(normalised));
         let more = std::iter::once(&description).chain(advice.iter().flatten());
@@ -273,8 +276,8 @@ impl Memory {
         hash_of_parts(&more.iter().copied().chain(says).collect::<Vec<_>>())
     }
 
-    /// How a model reads it. Strategies and warnings look different; both are quoted data, fenced by the caller. What is a
-    /// label or a sentence is on one line.
+    /// The text as a model reads it. Strategies and warnings look different; both are quoted data, which the caller
+    /// fences. A label or a sentence takes one line.
     pub fn format_for_prompt(&self) -> String {
         let mut text = match &self.error_context {
             None => format!(
@@ -302,7 +305,7 @@ impl Memory {
         text
     }
 
-    /// All that is wrong with it, or nothing. White space alone counts as missing.
+    /// Reports everything that is wrong with it. White space alone counts as missing.
     pub fn validate(&self) -> Result<(), MemoryInvalid> {
         let (mut problems, mut too_many) = (Vec::new(), Vec::new());
         let mut text = |field: &'static str, value: &str, max: usize, required: bool| {
@@ -332,7 +335,7 @@ impl Memory {
         }
         text("domain_category", self.domain_category.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
         text("difficulty_level", self.difficulty_level.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
-        // Of far too many, what each one says is not told.
+        // Where there are far too many, the problems of each are not told.
         for tag in self.pattern_tags.iter().take(10 * TAGS_MAX) {
             text("pattern_tags", tag, TITLE_MAX_CHARS, true);
         }
@@ -370,7 +373,7 @@ pub struct Learned {
     pub title: String,
 }
 
-/// The part of a memory that scoring needs: small enough to be read for every candidate.
+/// The part of a memory that scoring needs. It is small enough to be read for every candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
     pub id: MemoryId,
@@ -383,8 +386,8 @@ pub struct Facts {
     pub created_at: Timestamp,
     /// The trace it was learned from.
     pub trace_id: Option<TraceId>,
-    /// [`Memory::text_key`]; of a memory with a newer one a key of its own, so that it takes the place of none that says
-    /// the same again.
+    /// [`Memory::text_key`]. A memory that was replaced by a newer one has a key of its own, so that it takes the place
+    /// of none that says the same again.
     pub text_key: String,
 }
 
@@ -400,7 +403,7 @@ impl From<&Memory> for Facts {
             pinned: memory.pinned,
             created_at: memory.created_at,
             trace_id: memory.trace_id,
-            // What is outdated may have the words of what holds now.
+            // An outdated memory may have the words of the one that holds now.
             text_key: match memory.linked_to() {
                 None if memory.status == Status::Active => memory.text_key(),
                 _ => hash_of_parts(&[&memory.id.to_string()]),
@@ -426,17 +429,17 @@ fn list(problems: &[FieldProblem]) -> String {
     problems.iter().map(|p| format!("{} {}", p.field, p.problem)).collect::<Vec<_>>().join("; ")
 }
 
-/// White space collapsed.
+/// The text with its white space collapsed.
 pub fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Lower case, white space collapsed: what two writings of the same sentence have in common.
+/// The text in lower case with its white space collapsed: what two writings of the same sentence have in common.
 pub fn normalised(text: &str) -> String {
     spaced(text).to_lowercase()
 }
 
-/// Length-prefixed, so that no two lists of parts share a hash by moving a boundary.
+/// The hash of a list of parts. Each is prefixed by its length, so that no two lists share a hash by moving a boundary.
 fn hash_of_parts(parts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {

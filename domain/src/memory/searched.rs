@@ -6,19 +6,20 @@ use std::collections::HashSet;
 use super::{Memory, spaced};
 use crate::text::terms;
 
-/// Other wordings of one memory, at most.
+/// The most other wordings of one memory.
 pub const WORDINGS_MAX: usize = 8;
-/// Further tasks of one memory, at most.
+/// The most further tasks of one memory.
 pub const FURTHER_TASKS_MAX: usize = 8;
-/// A long task is searched by its start and its end, in characters.
+/// How many characters of the start of a long task are searched; the next one is for its end.
 const TASK_HEAD_CHARS: usize = 3_000;
 const TASK_TAIL_CHARS: usize = 1_000;
-/// The gist of a task, in characters, at most.
+/// The longest gist of a task, in characters.
 pub const GIST_MAX_CHARS: usize = TASK_HEAD_CHARS + 1 + TASK_TAIL_CHARS;
-/// A task with this share of its terms in common with another one (Jaccard) is found by the words of that one.
+/// Two tasks that share this much of their terms (Jaccard) count as one, which is found by the words of either.
 const SAME_TASK: f64 = 0.8;
 
-/// What a task is searched by, and what it is looked for by: the whole of a short one, the start and the end of a long one.
+/// The gist of a task: what it is searched by, and what it is looked for by. It is the whole of a short task, and the
+/// start and the end of a long one.
 pub fn gist(task: &str) -> String {
     let chars = task.chars().count();
     if chars <= TASK_HEAD_CHARS + TASK_TAIL_CHARS {
@@ -47,8 +48,8 @@ impl Memory {
         }
     }
 
-    /// This memory after `lesson`, which says the same, confirmed it: with its wording where that is another one, and with
-    /// its task where that is different from those there are. None where there is no room for another wording.
+    /// This memory after it was confirmed by `lesson`, which says the same. It takes over the wording and the task,
+    /// each where that is a new one. None where there is no room for another wording.
     pub fn confirmed_by(&self, lesson: &Self) -> Option<Self> {
         let mut grown = self.clone();
         for wording in std::iter::once(lesson.content_text()).chain(lesson.wordings.clone()) {
@@ -64,7 +65,7 @@ impl Memory {
         Some(grown)
     }
 
-    /// Adds a task, which is its own gist. Where there are too many, the one goes that is most like another.
+    /// Adds a task, which is its own gist. Where there are too many, the one that is most like another goes.
     pub fn add_task(&mut self, task: String) {
         if task.trim().is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! A signal: one observation about a memory, append-only. What each kind of signal is called, what it weighs, and which id
-//! it has, so that who says the same again says nothing new.
+//! A signal: one observation about a memory, append-only. This file says what each kind of signal is called, what it
+//! weighs, and which id it has, so that saying the same again says nothing new.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use super::workspace::WorkspaceId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SignalKind {
-    /// It was put into a prompt of the solver: counts as usage, not as evidence.
+    /// It was put into a prompt of the solver. This counts as usage, not as evidence.
     Injected,
     Helpful,
     NotHelpful,
@@ -25,18 +25,18 @@ pub enum SignalKind {
     Reverted,
     /// The same lesson was learned again.
     Confirmed,
-    /// Evidence says that a task which was thought a success failed: takes one `TaskSucceeded` back.
+    /// Evidence says that a task failed which was thought a success. This takes one `TaskSucceeded` back.
     SuccessOverruled,
-    /// The other way round: takes one `TaskFailed` back.
+    /// Evidence says that a task succeeded which was thought a failure. This takes one `TaskFailed` back.
     FailureOverruled,
-    /// It was shared with a wider scope: remembered so that a copy which somebody deletes is not made again by itself. No
-    /// evidence.
+    /// It was shared with a wider scope. This is remembered so that a copy which somebody deletes is not made again by
+    /// itself. It is no evidence.
     Promoted,
-    /// A client was given it in an answer: counts as usage, not as evidence.
+    /// A client was given it in an answer. This counts as usage, not as evidence.
     Shown,
-    /// A newer memory took its place, and by whose word. No evidence.
+    /// A newer memory took its place; the signal says by whose word. It is no evidence.
     Superseded,
-    /// That was undone. No evidence.
+    /// A newer memory no longer takes its place. This is no evidence.
     Reinstated,
 }
 
@@ -77,7 +77,8 @@ impl SignalKind {
         }
     }
 
-    /// Where one such signal takes a confidence of exactly 0.5; none for what takes another one back.
+    /// The confidence to which one such signal takes a confidence of exactly 0.5. None for a signal that takes another
+    /// back.
     fn even_odds_become(self) -> Option<f64> {
         Some(match self {
             Self::Injected | Self::Shown | Self::Promoted | Self::Superseded | Self::Reinstated => 0.5,
@@ -90,7 +91,7 @@ impl SignalKind {
         })
     }
 
-    /// What it takes back.
+    /// The kind of signal that it takes back.
     fn overrules(self) -> Option<Self> {
         match self {
             Self::SuccessOverruled => Some(Self::TaskSucceeded),
@@ -99,7 +100,7 @@ impl SignalKind {
         }
     }
 
-    /// What it adds to the log-odds.
+    /// What it adds to the log-odds of a confidence.
     pub fn weight(self) -> f64 {
         let own = self.even_odds_become().map_or(0.0, logit);
         own - self.overrules().map_or(0.0, Self::weight)
@@ -115,16 +116,16 @@ pub struct Signal {
     pub at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<TraceId>,
-    /// Which session of a client reported it: reports of one session count as one source.
+    /// The session of the client that reported it. Reports of one session count as one source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Why, in the reporter's words.
+    /// The reason, in the reporter's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
 
-/// The id of a signal about a memory's part in a trace, the same (a UUIDv8) however often the same one says it: the
-/// solve itself (no session), whose judge is one witness, or a session that reports, which is another.
+/// The id (a UUIDv8) of a signal about a memory's part in a trace. It is the same however often the same witness says
+/// it. The solve itself (no session) with its judge is one witness, a session that reports is another.
 pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, session: Option<&str>) -> SignalId {
     let hash = Sha256::new()
         .chain_update(trace.uuid())
@@ -135,35 +136,37 @@ pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, sessi
     hashed(&hash)
 }
 
-/// The id of a vote of a reported trace about a memory, the same however often its session says so. Once the outcome was
-/// turned round, which is counted, the next vote has an id of its own.
+/// The id of a vote of a reported trace about a memory, which is the same however often its session says so. `turns`
+/// counts how often the outcome changed, and the next vote after a change has an id of its own.
 pub fn id_of_own_vote(trace: TraceId, turns: u32, memory: MemoryId, kind: SignalKind) -> SignalId {
     let (trace, memory) = (trace.uuid(), memory.uuid());
     let kind = kind.as_str().as_bytes();
     derived(&["own vote".as_bytes(), trace.as_bytes(), memory.as_bytes(), kind, &turns.to_be_bytes()]).into()
 }
 
-/// The id of a vote that a client's session gives outside of any trace, the same (a UUIDv8) however often it says so.
+/// The id (a UUIDv8) of a vote that a client's session gives outside of any trace. It is the same however often the
+/// session says so.
 pub fn id_of_vote(session: &str, memory: MemoryId, kind: SignalKind) -> SignalId {
     let (memory, kind) = (memory.uuid(), kind.as_str().as_bytes());
     derived(&["vote".as_bytes(), session.as_bytes(), memory.as_bytes(), kind]).into()
 }
 
-/// The id of the signal that says what became of a commit that a session named, the same for all tasks it was named for.
+/// The id of the signal that says what became of a commit that a session named. It is the same for all tasks the commit
+/// was named for.
 pub fn id_of_commit(session: &str, commit: &str, memory: MemoryId, kind: SignalKind) -> SignalId {
     let (memory, kind) = (memory.uuid(), kind.as_str().as_bytes());
     derived(&["commit".as_bytes(), session.as_bytes(), commit.as_bytes(), memory.as_bytes(), kind]).into()
 }
 
-/// The id of the signal that a session was shown a memory: the same (a UUIDv8) for all answers of one day (UTC).
+/// The id (a UUIDv8) of the signal that a session was shown a memory. It is the same for all answers of one day (UTC).
 pub fn id_of_shown(memory: MemoryId, session: &str, at: Timestamp) -> SignalId {
     let day = at.as_second().div_euclid(86_400).to_be_bytes();
     derived(&["shown".as_bytes(), memory.uuid().as_bytes(), session.as_bytes(), &day]).into()
 }
 
-/// The id of a signal that follows from a change of a trace's verdict, the same however often that is tried.
+/// The id of a signal that follows from a change of a trace's verdict. It is the same however often that is tried.
 pub fn id_of_verdict(trace: TraceId, revision: u64, memory: MemoryId, kind: SignalKind) -> SignalId {
-    // Revisions had 32 bits when the first of these ids were stored, and those ids stay what they are.
+    // Revisions had 32 bits when the first of these ids were stored, and those ids stay as they are.
     let number = match u32::try_from(revision) {
         Ok(number) => number.to_be_bytes().to_vec(),
         Err(_) => revision.to_be_bytes().to_vec(),

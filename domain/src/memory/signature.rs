@@ -1,5 +1,5 @@
-//! Signatures of errors: what makes two failures "the same kind". One function normalises an error type, a raw
-//! message or a signature into it, so that all three find the same warnings.
+//! Signatures of errors: what makes two failures "the same kind". One function normalises an error type, a raw message
+//! or a signature, so that all three find the same warnings.
 
 mod error_name;
 mod informative;
@@ -17,15 +17,16 @@ pub use message::error_message;
 
 use crate::memory::label::label_key;
 
-/// Lowercase last path segment of the error type, `|`, lowercase domain or nothing: `valueerror|parsing`.
+/// The last path segment of the error type in lowercase, then `|`, then the domain in lowercase or nothing:
+/// `valueerror|parsing`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Signature(String);
 
 impl Signature {
-    /// `raw` is an error type (`std::io::Error`, `requests.Timeout`), a raw message, be it one line (`ValueError: bad
-    /// literal`) or all that was printed with frames and positions, or a signature (`valueerror|parsing`); a domain
-    /// inside a signature counts only where `domain` gives none.
+    /// The signature of `raw`: an error type (`std::io::Error`, `requests.Timeout`), a raw message, or a signature
+    /// (`valueerror|parsing`). The message may be one line (`ValueError: bad literal`) or all that was printed with
+    /// frames and positions. A domain inside a signature counts only where `domain` gives none.
     pub fn of(raw: &str, domain: Option<&str>) -> Self {
         let raw = raw.trim();
         let (error, own_domain) = match raw.rsplit_once('|') {
@@ -49,7 +50,7 @@ impl Signature {
         self.0.split_once('|').map(|(_, domain)| domain).filter(|domain| !domain.is_empty())
     }
 
-    /// Equal, or equal in the error where one of the two names no domain.
+    /// Tells whether two signatures are equal, or have the same error where one of them names no domain.
     pub fn matches(&self, other: &Self) -> bool {
         let domains_agree = match (self.domain(), other.domain()) {
             (Some(a), Some(b)) => a == b,
@@ -65,13 +66,14 @@ impl fmt::Display for Signature {
     }
 }
 
-/// A message may hold a bar of its own: `TypeError: unsupported operand type(s) for |: 'int' and 'str'`.
+/// Tells a signature from a message that holds a bar of its own: `TypeError: unsupported operand type(s) for |: 'int'
+/// and 'str'`.
 fn is_signature(error: &str, domain: &str) -> bool {
     let is_label = |c: char| c.is_alphanumeric() || "_-./ ".contains(c);
     !error.contains(": ") && !error.contains('\n') && domain.chars().all(is_label)
 }
 
-/// Whether a query speaks of something that went wrong.
+/// Tells whether a query speaks of something that went wrong.
 pub fn mentions_error(query: &str) -> bool {
     const WORDS: [&str; 14] = [
         "error",

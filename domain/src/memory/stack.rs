@@ -1,5 +1,5 @@
-//! Stack traces as they are kept: what changes from run to run is out, so that two of the same failure read the same and
-//! the names that matter fit. Their secrets are removed before: a cut might leave half of one.
+//! Stack traces as they are kept. What changes from run to run is out, so that two of the same failure read the same
+//! and the names that matter fit. Their secrets are removed before that, as a cut might leave half of one.
 
 use std::sync::LazyLock;
 
@@ -9,8 +9,9 @@ use super::STACK_TRACE_MAX_CHARS;
 
 const CUT: &str = "\n…\n";
 
-/// Types, symbols, files and messages without addresses and line numbers. Of a longer one the head and the tail, half
-/// each, at most [`STACK_TRACE_MAX_CHARS`] characters with the mark between them: errors stand at either end.
+/// The stack with types, symbols, files and messages, without addresses and line numbers. A long one keeps its head and
+/// its tail, half each, as errors stand at either end. It has at most [`STACK_TRACE_MAX_CHARS`] characters, with the
+/// mark between them.
 pub fn normalised_stack(stack: &str) -> String {
     let mut text = stack.trim().to_owned();
     if let Some(patterns) = &*PATTERNS {

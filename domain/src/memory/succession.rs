@@ -1,6 +1,6 @@
-//! Which newer memory took the place of an older one. Somebody said so, and the older one is superseded: it is out of
-//! every search. Or rules found so, and a link says it until a person or reports decide. Which statement updates which is
-//! `supersession`'s rule.
+//! Succession: which newer memory took the place of an older one. Where somebody said so, the older one is superseded
+//! and out of every search. Where rules found it, there is a link until a person or reports decide. Which statement
+//! updates which is decided in `supersession`.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Memory, Status};
 use crate::memory::ids::MemoryId;
 
-/// Memories that one may replace, and pairs that a memory remembers as undone.
+/// The most memories that one may replace, and the most pairs that a memory remembers as undone.
 pub const REPLACED_MAX: usize = 50;
 
 /// What a memory replaced, and what replaced it.
@@ -23,7 +23,7 @@ pub struct Succession {
     /// The older memories that it replaces, or is found to update.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<MemoryId>,
-    /// Memories that do not outdate it, as a person or a report said. No rule links them again.
+    /// The memories that do not outdate it, as a person or a report said. No rule links them again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stands_beside: Vec<MemoryId>,
 }
@@ -32,7 +32,7 @@ pub struct Succession {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Successor {
     pub id: MemoryId,
-    /// In 0..=1, of the rule that found it; absent where somebody said so.
+    /// The confidence of the rule that found it, in 0..=1. Absent where somebody said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
 }
@@ -59,20 +59,20 @@ impl Memory {
         self.succession.outdated_by.filter(|_| self.status == Status::Active)
     }
 
-    /// Whether the link to this newer memory holds: both are active, and each names the other.
+    /// Tells whether the link to this newer memory holds: both are active, and each names the other.
     pub fn is_updated_by(&self, newer: &Self) -> bool {
         self.linked_to().is_some_and(|link| link.id == newer.id)
             && newer.status == Status::Active
             && newer.succession.replaces.contains(&self.id)
     }
 
-    /// Whether this newer memory is shown before it: it supersedes it, or a link holds.
+    /// Tells whether this newer memory is shown before it: it supersedes it, or a link holds.
     pub fn comes_after(&self, newer: &Self) -> bool {
         self.superseded_by() == Some(newer.id) || self.is_updated_by(newer)
     }
 
-    /// The older one of a pair that rules found. None where nothing changes: it is not active, has a link already, or the
-    /// pair was undone.
+    /// Links the older memory of a pair that rules found. None where nothing changes: it is not active, has a link
+    /// already, or the pair was undone.
     #[must_use]
     pub fn linked(&self, newer: MemoryId, confidence: f64) -> Option<Self> {
         let Succession { outdated_by, stands_beside, .. } = &self.succession;
@@ -80,27 +80,28 @@ impl Memory {
         is_open.then(|| self.outdated(Status::Active, newer, Some(confidence)))
     }
 
-    /// The older one of a pair that somebody named, or that reports confirmed. None where it is superseded already, by
-    /// this one or another, and where it is out of search for another reason.
+    /// Supersedes the older memory of a pair that somebody named, or that reports confirmed. None where it is
+    /// superseded already, by this one or another, and where it is out of search for another reason.
     #[must_use]
     pub fn superseded(&self, newer: MemoryId) -> Option<Self> {
         let is_in_place = matches!(self.status, Status::Active | Status::Superseded);
         (is_in_place && self.superseded_by().is_none()).then(|| self.outdated(Status::Superseded, newer, None))
     }
 
-    /// The older one of an open link to what `newer` supersedes: what holds now says something else than it, too.
+    /// Links the older memory to `newer`, which superseded the memory it was linked to: what holds now contradicts it,
+    /// too.
     #[must_use]
     pub fn relinked(&self, newer: MemoryId) -> Self {
         self.outdated(Status::Active, newer, self.linked_to().and_then(|link| link.confidence))
     }
 
-    /// The older one of a pair whose newer one is gone, or is out of search: it is what holds now. None where `newer` did
-    /// not outdate it.
+    /// Releases the older memory of a pair whose newer one is gone or out of search: it is what holds now. None where
+    /// `newer` did not outdate it.
     fn released(&self, newer: MemoryId) -> Option<Self> {
         (self.newer() == Some(newer)).then(|| self.clone().back_in_search())
     }
 
-    /// It is outdated by nothing.
+    /// The memory as it is when nothing outdates it.
     fn back_in_search(mut self) -> Self {
         self.succession.outdated_by = None;
         if self.status == Status::Superseded {
@@ -113,14 +114,15 @@ impl Memory {
         let mut older = self.clone();
         older.status = status;
         older.succession.stands_beside.retain(|id| *id != newer);
-        // Nothing is outdated by what it replaces.
+        // A replaced memory outdates nothing.
         older.succession.replaces.retain(|id| *id != newer);
         older.succession.outdated_by = Some(Successor { id: newer, confidence });
         older
     }
 
-    /// The older one of a pair that is undone: back in search, without a link, and never linked to the same one again. It
-    /// is so of `newer`, where that is given and nothing links them, too. None where nothing changes.
+    /// Reinstates the older memory of a pair that is undone: it is back in search, without a link, and is never linked
+    /// to the same memory again. That also holds for `newer`, where it is given and nothing links the two. None where
+    /// nothing changes.
     #[must_use]
     pub fn reinstated(&self, newer: Option<MemoryId>) -> Option<Self> {
         let own = self.newer().filter(|own| newer.is_none_or(|newer| newer == *own));
@@ -136,11 +138,12 @@ impl Memory {
         let beside = &mut self.succession.stands_beside;
         let Some(newer) = newer.filter(|newer| !beside.contains(newer)) else { return };
         beside.push(newer);
-        // The oldest are forgotten.
+        // The oldest pairs are forgotten.
         beside.drain(..beside.len().saturating_sub(REPLACED_MAX));
     }
 
-    /// A newer memory whose words changed from those `before`, so that the links of these to it ended.
+    /// Ends the links of older memories to a newer one whose words changed from those `before`. `ended` are these older
+    /// memories.
     #[must_use]
     pub fn without_links_to(mut self, before: &Self, ended: &[Self]) -> Self {
         if self.content != before.content {
@@ -156,7 +159,8 @@ impl Memory {
         replaces.len() < REPLACED_MAX || replaces.contains(&older)
     }
 
-    /// The newer one of a pair. Without a change where it names the older one already, or has no room for it.
+    /// The newer memory of a pair, which names the older one. It stays as it is where it names the older one already,
+    /// or has no room for it.
     #[must_use]
     pub fn replacing(mut self, older: MemoryId) -> Self {
         let has_room = self.has_room_for(older);
@@ -175,8 +179,8 @@ impl Memory {
     }
 }
 
-/// Why `newer` cannot take the place of `older`, in words that follow the older one's name; none where it can. Between
-/// scopes, teams and organisations only a person says so.
+/// The reason why `newer` cannot take the place of `older`, in words that follow the older one's name. None where it
+/// can. Between scopes, teams and organisations only a person says so.
 pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool) -> Option<String> {
     if older.id == newer.id {
         Some("is the memory itself".into())
@@ -197,9 +201,11 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
     }
 }
 
-/// Tells what becomes of those of `others` that a memory superseded or is linked to, when it changes to `after` or to nothing. One that is erased, archived or quarantined says nothing any more, so what it superseded is back in
-/// search and its links end; where it was superseded itself, what superseded it takes its place. Other words end its links,
-/// which rules found between the words it had. One that comes back into search is linked again to what was said before it.
+/// Tells what becomes of those of `others` that a memory superseded or is linked to, when it changes to `after` or to
+/// nothing. A memory that is erased, archived or quarantined says nothing any more: what it superseded is back in
+/// search and its links end. Where it was superseded itself, what superseded it takes its place. A memory whose words
+/// change loses its links, which rules found between the old words. A memory that comes back into search is linked
+/// again to what was said before it.
 pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -> Vec<Memory> {
     match after {
         None => handed_on(before, others),
@@ -218,8 +224,8 @@ pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -
     }
 }
 
-/// The older memories of one that says nothing any more, as what superseded it takes its place, where there is such; and
-/// that one.
+/// What a memory that says nothing any more hands on. Its older memories go to the one that superseded it, if there is
+/// one, which changes as well.
 fn handed_on(before: &Memory, others: &[Memory]) -> Vec<Memory> {
     let newest =
         others.iter().find(|memory| Some(memory.id) == before.superseded_by() && memory.status == Status::Active);
@@ -249,9 +255,10 @@ pub(super) fn is_silent(memory: &Memory) -> bool {
     matches!(memory.status, Status::Archived | Status::Quarantined)
 }
 
-/// What a report that memories helped decides about links: these memories as they become. Who vouches for the newer one
-/// alone, and is not the session that it comes from, confirms that it superseded the older one; who vouches for the older
-/// one alone takes the link away. `others` are the memories that the reported ones replace.
+/// What a report that memories helped decides about links: the memories that change. A reporter who vouches for the
+/// newer memory alone confirms that it superseded the older one, unless the newer one comes from the reporter's own
+/// session. A reporter who vouches for the older one alone takes the link away. `others` are the memories that the
+/// reported ones replace.
 pub fn settled_by_report(reported: &[&Memory], others: &[Memory], session: Option<&str>) -> Vec<Memory> {
     let is_reported = |id: MemoryId| reported.iter().any(|memory| memory.id == id);
     let stands = reported.iter().filter(|memory| memory.linked_to().is_some_and(|newer| !is_reported(newer.id)));

@@ -1,5 +1,5 @@
-//! The fields of stored records that hold text which people or models wrote, and which are scrubbed therefore. Ids, kinds,
-//! numbers and times hold none.
+//! The text fields of stored records: people or models wrote them, so they are scrubbed. Ids, kinds, numbers and times
+//! hold no text.
 
 use super::record::{ErrorContext, Memory};
 use super::signal::Signal;
@@ -56,7 +56,7 @@ impl Scrub for Trace {
     }
 }
 
-/// For a copy on its way out: the root that is stored is what the directory is found by.
+/// Scrubs a copy on its way out. In the stored workspace the root stays, as the directory is found by it.
 impl Scrub for Workspace {
     fn scrub(&mut self) -> Removed {
         all([&mut self.name, &mut self.root, &mut self.team, &mut self.org])

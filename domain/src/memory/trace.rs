@@ -35,15 +35,15 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceSource {
-    /// The solver's.
+    /// The solver's work.
     #[default]
     Solve,
-    /// A client's own, as its reports tell it. It has no steps.
+    /// A client's own work, as its reports tell it. It has no steps.
     Reported,
 }
 
-/// Who decided the outcome. Evidence from the caller beats the judge's opinion. Of a reported trace `None` means that the
-/// outcome is what the client claims.
+/// Who decided the outcome. Evidence from the caller beats the judge's opinion. `None` in a reported trace means that
+/// the outcome is what the client claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VerdictSource {
@@ -83,10 +83,10 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MattsMode {
-    /// All k drafts at once: about the time of one.
+    /// All k drafts are made at once, which takes about the time of one.
     #[default]
     Parallel,
-    /// One draft after another: gentler on rate limits.
+    /// One draft is made after another, which is gentler on rate limits.
     Sequential,
 }
 
@@ -108,7 +108,7 @@ pub struct TraceMetadata {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
     pub trace_id: TraceId,
-    /// Counts changes of the verdict; 0 as the run left it.
+    /// Counts changes of the verdict, from 0 as the run left it.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: u64,
     #[serde(default, skip_serializing_if = "is_solve")]
@@ -116,23 +116,23 @@ pub struct Trace {
     pub task: String,
     pub trajectory: Vec<Step>,
     pub outcome: Outcome,
-    /// The evaluation of the chosen solution, in 0..1; none when nothing could be evaluated.
+    /// The evaluation of the chosen solution, in 0..1. None when nothing could be evaluated.
     pub final_score: Option<f64>,
     pub verdict_source: VerdictSource,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// How often reports turned the outcome of a reported trace round.
+    /// How often reports changed the outcome of a reported trace.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub turns: u32,
-    /// The evidence was reported of it later; what its own check found is not reported.
+    /// Whether evidence was reported later. What the trace's own check found is not reported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evidence_reported: bool,
-    /// Which limit of the solver ended it without a verdict: an error code and what happened.
+    /// The limit of the solver that ended it without a verdict: an error code and what happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<String>,
-    /// Memories learned from it.
+    /// The memories that were learned from it.
     pub memory_items: Vec<MemoryId>,
-    /// Memories injected into it.
+    /// The memories that were put into its prompts.
     pub memories_used: Vec<MemoryId>,
     pub metadata: TraceMetadata,
     /// The commit that came of it, as a client named it: 7 to 64 hexadecimal digits.
@@ -145,8 +145,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The trace after something was observed of its result, which wins over the judge and over what was observed
-    /// before; none where the trace says exactly that already.
+    /// The trace after something was observed of its result, which wins over the judge and over earlier observations.
+    /// None where the trace says exactly that already.
     pub fn observed(&self, observed: &Observed) -> Option<Self> {
         let outcome = if observed.passed { Outcome::Success } else { Outcome::Failure };
         let evidence = Some(observed.words());
@@ -159,12 +159,12 @@ impl Trace {
         Some(Self { revision, outcome, verdict_source, evidence, evidence_reported: true, ..self.clone() })
     }
 
-    /// Whether something that was reported of it says that it failed.
+    /// Tells whether something that was reported of it says that it failed.
     pub fn is_refuted(&self) -> bool {
         self.evidence_reported && self.outcome == Outcome::Failure
     }
 
-    /// Whether this is the next revision of what is stored.
+    /// Tells whether this is the next revision of what is stored.
     pub fn follows(&self, stored: &Self) -> bool {
         self.trace_id == stored.trace_id && stored.revision.checked_add(1) == Some(self.revision)
     }
@@ -195,7 +195,7 @@ pub struct TraceSummary {
     pub verdict_source: VerdictSource,
     pub total_iterations: u32,
     pub total_tokens: u64,
-    /// How many memories were injected into it, and how many were learned from it.
+    /// How many memories were put into its prompts, and how many were learned from it.
     pub memories_used: usize,
     pub memories_learned: usize,
     pub created_at: Timestamp,
@@ -224,7 +224,7 @@ impl TraceSummary {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Traces {
     pub traces: Vec<TraceSummary>,
-    /// Where the next page begins; absent on the last.
+    /// Where the next page begins. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<TraceId>,
 }

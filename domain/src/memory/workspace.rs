@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::memory::Scope;
 use crate::text::hex::hex;
 
-/// The first 16 hex digits of the SHA-256 of the canonical path of the project root.
+/// The id of a workspace: the first 16 hex digits of the SHA-256 of the canonical path of the project root.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkspaceId(String);
@@ -22,12 +22,13 @@ pub struct WorkspaceId(String);
 pub struct InvalidWorkspaceId(pub String);
 
 impl WorkspaceId {
-    /// `root` is the canonical, absolute path of the project root: same path, same workspace, on every run.
+    /// The id of a root. `root` is the canonical, absolute path of the project root: the same path gives the same
+    /// workspace on every run.
     pub fn of_root(root: &str) -> Self {
         Self(hex(&Sha256::digest(root.as_bytes()))[..16].to_owned())
     }
 
-    /// The id of a root whose own id belongs to a workspace that was moved away from it: `n` counts from 1.
+    /// The id for a root whose own id belongs to a workspace that was moved away from it. `n` counts from 1.
     pub fn of_root_again(root: &str, n: u32) -> Self {
         // No path holds a NUL.
         Self::of_root(&format!("{root}\0{n}"))
@@ -73,21 +74,21 @@ impl fmt::Debug for WorkspaceId {
     }
 }
 
-/// Of names that people give, in characters.
+/// The longest name that people give, in characters.
 pub const NAME_MAX_CHARS: usize = 120;
-/// Of a root, in bytes: the longest path that systems take.
+/// The longest root, in bytes, which is the longest path that systems take.
 pub const ROOT_MAX_BYTES: usize = 4_096;
 
 /// What is stored about a workspace on the first write to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workspace {
     pub id: WorkspaceId,
-    /// Counts edits; 0 as registered.
+    /// Counts edits, from 0 as registered.
     #[serde(default)]
     pub revision: u64,
     pub name: String,
-    /// Canonical path of the project root. After a move no longer the one that the id was derived from. Empty where
-    /// another workspace holds the directory: this one is then found by its id alone.
+    /// The canonical path of the project root. After a move the id no longer follows from it. It is empty where another
+    /// workspace holds the directory, and this one is then found by its id alone.
     pub root: String,
     /// The team and the organisation whose memories this workspace also reads, once trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +112,7 @@ impl Workspace {
         }
     }
 
-    /// What a command line finds it by: its root, or its id where it has none.
+    /// What a command line finds it by: its root, or its id where it has no root.
     pub fn path_or_id(&self) -> &str {
         if self.root.is_empty() { self.id.as_str() } else { &self.root }
     }
@@ -125,7 +126,7 @@ pub struct ProposedScopes {
 }
 
 impl ProposedScopes {
-    /// What nobody has agreed to: the scopes, with the names asked for.
+    /// The proposed scopes that nobody has agreed to, with the names asked for.
     pub fn beyond(&self, workspace: &Workspace) -> Vec<(Scope, &str)> {
         let asked = [(Scope::Team, &self.team, &workspace.team), (Scope::Org, &self.org, &workspace.org)];
         let open = asked.into_iter().filter(|(_, proposed, agreed)| proposed != agreed);
@@ -133,12 +134,13 @@ impl ProposedScopes {
     }
 }
 
-/// Whether a name of a workspace, a team or an organisation can be stored.
+/// Tells whether a name of a workspace, a team or an organisation can be stored.
 pub fn is_name(name: &str) -> bool {
     !name.trim().is_empty() && name.chars().count() <= NAME_MAX_CHARS && !name.contains(char::is_control)
 }
 
-/// A name that a stranger chose, in quotes, for a text that models read; nothing where it could be more than a name.
+/// A name that a stranger chose, in quotes, for a text that models read. It is left out where it could be more than a
+/// name.
 pub fn quoted_name(name: &str) -> String {
     const MOST: usize = 60;
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
@@ -155,7 +157,7 @@ pub struct WorkspaceDetail {
     pub registered: bool,
     pub memories: u64,
     pub traces: u64,
-    /// Waiting, running or over.
+    /// How many jobs there are, whether they wait, run or are over.
     pub jobs: u64,
 }
 

@@ -10,12 +10,12 @@ const ERROR: &str = r"\b((?:[A-Za-z_]\w*(?:\.|::))*[A-Z]\w*(?:Error|Exception|Pa
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
 static ERRORS: LazyLock<Regex> = LazyLock::new(|| Regex::new(ERROR).expect("a valid pattern"));
 
-/// Whether a text has the name of an error in it.
+/// Tells whether a text has the name of an error in it.
 pub(crate) fn names_error(text: &str) -> bool {
     ERRORS.is_match(text)
 }
 
-/// The first that a text names, with its path.
+/// The first error that a text names, with its path, as a match.
 pub(crate) fn first_match(text: &str) -> Option<Match<'_>> {
     ERRORS.captures(text)?.iter().skip(1).flatten().next()
 }

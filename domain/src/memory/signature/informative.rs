@@ -1,5 +1,5 @@
 //! Whether two failures of one signature have anything in common: what every program says when it fails tells nothing
-//! about why.
+//! about why it failed.
 
 use super::Signature;
 
@@ -32,23 +32,24 @@ const GENERIC: [&str; 26] = [
     "test failed",
     "unknown error",
 ];
-/// Before the status that a process ended with.
+/// The words before the status that a process ended with.
 const STATUS: [&str; 5] = ["exit code", "exit status", "exited with", "status code", "non-zero exit"];
-/// An error that more of the warnings carry says little about each of them; so many may always carry it.
+/// The share of the warnings above which an error says little about each of them. A small number of warnings may always
+/// carry it.
 const COMMON_SHARE: f64 = 0.05;
 const ALWAYS_FEW: u64 = 3;
 
 /// How many warnings of the memories that may be read carry an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Carriers {
-    /// All that warn of any error.
+    /// The warnings of any error.
     pub warnings: u64,
-    /// Those that warn of the error that was asked for.
+    /// The warnings of the error that was asked for.
     pub of_this: u64,
 }
 
 impl Carriers {
-    /// As many as three, or fewer than one in twenty of the warnings, carry the error.
+    /// Tells whether few warnings carry the error: at most three, or fewer than one in twenty.
     pub fn are_few(self) -> bool {
         self.of_this <= ALWAYS_FEW || (self.of_this as f64) < COMMON_SHARE * self.warnings as f64
     }
@@ -59,7 +60,7 @@ impl Carriers {
 }
 
 impl Signature {
-    /// Says of a failure only that it is one: `error`, `exit code 1`, `AssertionError`.
+    /// Tells whether the error says of a failure only that it is one: `error`, `exit code 1`, `AssertionError`.
     pub fn is_generic(&self) -> bool {
         let words: Vec<&str> =
             self.error().split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty()).collect();

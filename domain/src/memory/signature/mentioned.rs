@@ -1,10 +1,10 @@
-//! The error that a text is about, where it names one: what a task is searched by beside its words. Which words are names
-//! of errors is `capture`'s matter; whether anybody met the error is not asked, a task is often to prevent it.
+//! The error that a text is about, where it names one. A task is searched by it beside its words. Whether anybody met
+//! the error is not asked, as a task is often to prevent it.
 
 use super::Signature;
 use super::error_name::first_error;
 
-/// Of the first error that the text names, without a domain.
+/// The signature of the first error that the text names, without a domain.
 pub fn mentioned(text: &str) -> Option<Signature> {
     first_error(text).map(|name| Signature::of(name, None))
 }

@@ -12,11 +12,11 @@ use regex::Regex;
 
 use super::error_name::first_error;
 
-/// Lowercase, of one line, without `": "`; the name of a name is that name.
+/// The name in lowercase, on one line, without `": "`. The name of a name is that name.
 pub(super) fn name(raw: &str) -> String {
     let mut name = once(raw);
     loop {
-        // Every turn takes something away, so this ends.
+        // Every turn takes something away, so the loop ends.
         let next = once(&name);
         if next.chars().count() >= name.chars().count() {
             return name;
@@ -35,8 +35,8 @@ fn once(raw: &str) -> String {
     name.to_lowercase()
 }
 
-/// The line of what was printed that names the error or says that something failed, of a panic with the line that says
-/// what happened; none where no line does.
+/// The line of what was printed that names the error or says that something failed. For a panic the line that says what
+/// happened is added. None where no line does either.
 pub fn error_message(printed: &str) -> Option<String> {
     let patterns = PATTERNS.as_ref()?;
     let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -50,7 +50,7 @@ pub fn error_message(printed: &str) -> Option<String> {
     Some(format!("{}{said}", line.trim()))
 }
 
-/// The line that names the error, and the one after it: a panic says there what happened.
+/// The line that names the error, and the one after it, where a panic says what happened.
 fn deciding<'a>(lines: &[&'a str], patterns: &Patterns) -> Option<(&'a str, Option<&'a str>)> {
     let is_header = |line: &str| line.trim_start().starts_with("Traceback (most recent call last)");
     let traceback = || {
@@ -65,7 +65,8 @@ fn deciding<'a>(lines: &[&'a str], patterns: &Patterns) -> Option<(&'a str, Opti
     Some((lines.get(at)?, lines.get(at + 1).copied()))
 }
 
-/// A type with its path, or a short name as people write one: `std::num::ParseIntError` -> `ParseIntError`; `off by one`.
+/// A type without its path, or a short name as people write one: `std::num::ParseIntError` becomes `ParseIntError`;
+/// `off by one` stays.
 fn plain(line: &str) -> String {
     // The type ends where the message begins: at ": " (a "::" inside a path is followed by no space).
     let head = line.split(": ").next().unwrap_or(line).trim().trim_end_matches(':').trim();
@@ -82,7 +83,7 @@ struct Patterns {
     panicked: Regex,
     failure: Regex,
     position: Regex,
-    /// The first group that took part is the name.
+    /// Patterns of which the first group that took part is the name.
     named: Vec<Regex>,
     type_name: Regex,
     literals: Regex,
@@ -141,7 +142,7 @@ impl Patterns {
         })
     }
 
-    /// Without what stands before the error.
+    /// The line without what stands before the error.
     fn bare<'a>(&self, line: &'a str) -> &'a str {
         let mut rest = line.trim();
         loop {
@@ -153,7 +154,7 @@ impl Patterns {
         }
     }
 
-    /// A type or a code at its start.
+    /// The type or the code that the line starts with.
     fn named(&self, line: &str) -> Option<String> {
         let line = self.bare(line);
         let found = |pattern: &Regex| Some(pattern.captures(line)?.get(1)?.as_str().to_owned());
@@ -166,7 +167,7 @@ impl Patterns {
             || system(line).is_some()
     }
 
-    /// Of a line without a type: what went wrong, in its own words. `next` is the line after it.
+    /// What a line without a type says went wrong, in its own words. `next` is the line after it.
     fn described(&self, line: &str, next: Option<&str>) -> String {
         let line = self.bare(line);
         if let Some(panicked) = self.panicked.find(line) {
@@ -188,7 +189,8 @@ impl Patterns {
         }
     }
 
-    /// A type inside it, what the system said, or its words without literals; `word` where none are left.
+    /// The type inside a message, what the system said in it, or its words without literals. It is `word` where none
+    /// are left.
     fn message(&self, said: &str, word: &str) -> String {
         let typed = |part: &str| Some(self.type_name.captures(part)?.get(1)?.as_str().to_owned());
         let words = || {

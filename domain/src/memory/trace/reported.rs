@@ -1,5 +1,5 @@
-//! Reports about traces. A client that works by itself leaves a reported trace: one for each task of its session, which
-//! its first report begins and later ones extend.
+//! Reports about traces. A client that works by itself leaves reported traces, one for each task of its session. The
+//! first report about a task begins the trace, and later reports extend it.
 
 use jiff::Timestamp;
 
@@ -20,14 +20,14 @@ pub struct Account<'a> {
     pub commit: Option<&'a str>,
     /// The memories that it is about.
     pub used: &'a [MemoryId],
-    /// The memories that came with it.
+    /// The memories that were learned with it.
     pub learned: &'a [MemoryId],
     pub verdict: &'a Feedback,
 }
 
 impl Trace {
-    /// The trace that a session's first report about a task begins. It tells nothing yet: [`Trace::after`] adds what the
-    /// report says. `parent` is the trace that the session left before.
+    /// The trace that a session's first report about a task begins. It tells nothing yet: [`Trace::after`] adds what
+    /// the report says. `parent` is the trace that the session left before.
     pub fn reported(
         trace_id: TraceId,
         workspace_id: WorkspaceId,
@@ -67,14 +67,15 @@ impl Trace {
         }
     }
 
-    /// Whether it tells of this session's own work.
+    /// Tells whether it tells of this session's own work.
     pub fn is_of_session(&self, session: Option<&str>) -> bool {
         self.source == TraceSource::Reported && self.metadata.source_session.as_deref() == session
     }
 
-    /// The next revision of the trace, with what a report adds; none where the report adds nothing. Evidence decides the
-    /// outcome of every trace, and every session may name the commit of a solve. The rest is taken from the session alone
-    /// whose work the trace tells of: the task, the memories, the commit, and claims where there is no evidence.
+    /// The next revision of the trace, with what a report adds. None where the report adds nothing. Evidence decides
+    /// the outcome of every trace, and every session may name the commit of a solve. The rest is taken only from the
+    /// session whose work the trace tells of: the task, the memories, the commit, and claims where there is no
+    /// evidence.
     pub fn after(&self, account: Account) -> Option<Self> {
         let observed = account.verdict.evidence.as_ref().and_then(|observed| self.observed(observed));
         let mut next = Self { revision: self.revision, ..observed.unwrap_or_else(|| self.clone()) };
@@ -97,7 +98,7 @@ impl Trace {
         }
         let verdict = account.verdict;
         if verdict.reverted == Some(true) {
-            // Whatever was observed before: it is gone.
+            // The work is gone, whatever was observed before.
             (self.outcome, self.verdict_source, self.evidence) = (Outcome::Failure, VerdictSource::None, None);
         } else if let Some(succeeded) = verdict.task_succeeded.filter(|_| self.verdict_source == VerdictSource::None) {
             self.outcome = if succeeded { Outcome::Success } else { Outcome::Failure };
@@ -109,8 +110,8 @@ impl Trace {
         }
     }
 
-    /// What the signals of this trace name as the place they come from: a solve itself, or the session of the client that
-    /// reports. A client that reports about several tasks is one source of evidence, not several.
+    /// The source that the signals of this trace name: a solve itself, or the session of the client that reports. A
+    /// client that reports about several tasks is one source of evidence, not several.
     pub fn source_of_signals(&self) -> (Option<TraceId>, Option<String>) {
         match self.source {
             TraceSource::Solve => (Some(self.trace_id), None),
