@@ -1,6 +1,6 @@
-//! How lessons are made. `transcript` reads conversations, `capture` finds what is worth keeping in them by rules alone, `distill`
-//! asks a model, `job` is the work that waits. `lesson` says which lessons are fit to keep and how they become memories, `imported`
-//! what a file may bring in.
+//! Learning: how lessons are made. `transcript` reads conversations, `capture` finds what is worth keeping in them by
+//! rules alone, `distill` asks a model, and `job` is the work that waits. `lesson` says which lessons are fit to keep
+//! and how they become memories, and `imported` what a file may bring in.
 
 pub mod capture;
 pub mod distill;

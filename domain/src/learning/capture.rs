@@ -1,5 +1,6 @@
-//! What of a conversation is worth keeping, by rules alone: whether an exchange holds reusable knowledge, and the lesson
-//! that is made of it. Where exchanges come from is `transcript`'s matter; making lessons with a model somebody else's.
+//! Capture: what of a conversation is worth keeping, by rules alone. The rules decide whether an exchange holds
+//! reusable knowledge, and make the lesson of it. `transcript` reads the exchanges, and `distill` makes lessons with a
+//! model.
 //!
 //! The answer is taken apart into sentences and code. What is no knowledge is set aside: greetings, reports of work
 //! done, announcements, questions back, refusals, output of programs. What remains must still be enough by itself.
@@ -29,18 +30,18 @@ use crate::safety::secrets::{Removed, Scrub, scrub};
 
 pub use assess::{Assessment, Traits, assess};
 
-/// Of a question, as the task that a memory was learned from.
+/// The most characters of a question as the task that a memory was learned from.
 const TASK_MAX_CHARS: usize = 2_000;
 
-/// What an exchange must have to be looked at.
+/// What an exchange must have at least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Characters; those of Chinese, Japanese and Korean count double.
+    /// In characters, where those of Chinese, Japanese and Korean count double.
     pub min_answer_length: usize,
     pub min_question_length: usize,
-    /// Only answers with a code block.
+    /// Whether only answers with a code block count.
     pub require_code_blocks: bool,
-    /// Only answers that explain.
+    /// Whether only answers that explain count.
     pub require_explanations: bool,
 }
 
@@ -63,7 +64,7 @@ pub enum CaptureRefusal {
     AnswerTooShort,
     NoCodeBlock,
     NoExplanation,
-    /// Neither code, nor an explanation, nor steps.
+    /// The answer has neither code, nor an explanation, nor steps.
     NothingToLearn,
     Chat,
     Refusal,
@@ -129,7 +130,7 @@ impl fmt::Display for CaptureRefusal {
     }
 }
 
-/// Whether a bank has it already.
+/// Whether a bank has a lesson already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Novelty {
     New,
@@ -143,7 +144,7 @@ pub enum Novelty {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureOutcome {
     Kept(Traits, Novelty),
-    /// Worth keeping; a model draws the lessons in the background.
+    /// It is worth keeping, and a model draws the lessons in the background.
     Queued(Traits),
     Refused(CaptureRefusal),
     /// Capturing is switched off.
@@ -151,7 +152,7 @@ pub enum CaptureOutcome {
 }
 
 impl CaptureOutcome {
-    /// Whether the bank holds more than before, or is about to.
+    /// Tells whether the bank holds more than before, or is about to.
     pub fn is_captured(self) -> bool {
         matches!(self, Self::Kept(_, Novelty::New | Novelty::Confirms) | Self::Queued(_))
     }
@@ -180,14 +181,14 @@ pub struct Captured {
     pub removed: Removed,
 }
 
-/// Where exchanges come from: what the memories made of them have in common.
+/// The origin of exchanges: what the memories made of them have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaptureOrigin {
     pub workspace_id: WorkspaceId,
     pub trust: Trust,
 }
 
-/// Whose word the answers of such a file are.
+/// How far the answers of such a file are trusted.
 pub fn trust_of(format: Format) -> Trust {
     match format {
         Format::Notes => Trust::Tool,
@@ -195,14 +196,14 @@ pub fn trust_of(format: Format) -> Trust {
     }
 }
 
-/// The same exchange without secrets and invisible characters, and how many there were.
+/// The exchange without secrets and invisible characters, and how many there were.
 pub fn scrubbed(mut exchange: Exchange) -> (Exchange, Removed) {
     let removed = exchange.question.scrub() + exchange.answer.scrub() + exchange.session.scrub();
     (exchange, removed)
 }
 
-/// The ids that follow from an exchange, the same (UUIDv8) however often it is seen: of the memory that is made of it,
-/// and of the signal where it only confirms another one.
+/// The ids (UUIDv8) that follow from an exchange, the same however often it is seen: that of the memory made of it, and
+/// that of the signal where it only confirms another memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ids {
     pub memory: MemoryId,
@@ -219,16 +220,18 @@ impl Ids {
     }
 }
 
-/// The lesson that an exchange worth keeping holds, by rules: see [`assess`].
+/// The lesson that rules find in an exchange which is worth keeping (see [`assess`]).
 pub fn lesson_of(exchange: &Exchange) -> Lesson {
     extract::extract(&exchange.question, &exchange.answer).lesson
 }
 
-/// The memory that an exchange worth keeping becomes, by rules: see [`assess`]. The exchange has been [`scrubbed`]:
-/// markers of its secrets may stay in what is learned, since the people who talked knew what stood there.
+/// The memory that rules make of an exchange which is worth keeping (see [`assess`]). The exchange has been
+/// [`scrubbed`]. Markers of its secrets may stay in the memory, since the people who talked knew what stood there.
 ///
 /// # Errors
-/// [`CaptureRefusal::Invalid`] where the lesson is not a valid one, or would break the fence around quoted text in a prompt.
+///
+/// [`CaptureRefusal::Invalid`] where the lesson is not a valid one, or would break the fence around quoted text in a
+/// prompt.
 pub fn memory_of(
     exchange: &Exchange,
     id: MemoryId,

@@ -1,5 +1,6 @@
-//! Distilling: the lessons of a session that is over, or of one exchange. What a model is asked for them, which of its
-//! answers are kept, and what a job's lessons have in common as memories. The queue of such jobs is `job`'s.
+//! Distilling: the lessons of a session that is over, or of one exchange. This file says what a model is asked for
+//! them, which of its answers are kept, and what a job's lessons have in common as memories. The queue of such jobs is
+//! in `job`.
 
 mod correction;
 
@@ -16,18 +17,18 @@ use crate::prompt::Purpose;
 use crate::prompt::{self, Prompt, Prompts, Template};
 use crate::text::tokens;
 
-/// Of a session.
+/// The most lessons from a session.
 const MAX_FROM_SESSION: usize = 5;
-/// Of an exchange.
+/// The most lessons from an exchange.
 const MAX_FROM_EXCHANGE: usize = 2;
-/// A call may be made twice: an answer that has not its form is asked for again.
+/// How often a call may be made: an answer that does not have its form is asked for again.
 const CALLS: u64 = 2;
-/// Of a call, what an endpoint adds around what it is asked, and what its count may differ from ours.
+/// How many tokens an endpoint may add to a call, and its count may differ from ours.
 const MARGIN: u64 = 500;
 /// A prompt below this many tokens holds too little of a session to learn from.
 const LEAST_PROMPT_TOKENS: u64 = 1_000;
 
-/// One question to a model, and how many tokens it may take at the most, by our own count.
+/// One question to a model, and how many tokens it may take at most, by our own count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LessonQuestion {
     pub purpose: Purpose,
@@ -35,8 +36,8 @@ pub struct LessonQuestion {
     pub tokens: u64,
 }
 
-/// What a model is asked: within `prompt_budget` tokens, and with the answer within `daily_cap` for the whole. None where
-/// so few tokens are of no use.
+/// What a model is asked. The prompt stays within `prompt_budget` tokens, and all calls with their answers within
+/// `daily_cap`. None where so few tokens are of no use.
 pub fn question(
     prompts: &Prompts,
     work: &Work,
@@ -54,21 +55,21 @@ pub fn question(
     Some(LessonQuestion { purpose, prompt, tokens: tokens.min(daily_cap) })
 }
 
-/// Whether a day's tokens allow a model to be asked at all, about a session or about an exchange.
+/// Tells whether a day's tokens allow a model to be asked at all, about a session or about an exchange.
 pub fn affords(prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> bool {
     [Purpose::Distill, Purpose::Capture]
         .into_iter()
         .all(|purpose| prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap).is_some())
 }
 
-/// The tokens that a prompt may have; none where so few are of no use.
+/// How many tokens a prompt may have. None where so few are of no use.
 fn prompt_tokens(purpose: Purpose, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<u64> {
     let others = u64::from(max_output_tokens) + repair_tokens(purpose);
     let tokens = (daily_cap / CALLS).saturating_sub(others).min(prompt_budget as u64);
     (tokens >= LEAST_PROMPT_TOKENS).then_some(tokens)
 }
 
-/// What a second call adds to the prompt, that asks for an answer of the right form.
+/// How many tokens a second call adds to the prompt, which asks for an answer of the right form.
 fn repair_tokens(purpose: Purpose) -> u64 {
     purpose.schema().map_or(0, |schema| tokens::estimate(&schema.to_string())) as u64 + MARGIN
 }
@@ -93,7 +94,7 @@ fn prompt_of(prompts: &Prompts, work: &Work, budget: usize) -> Prompt {
     }
 }
 
-/// Of what a model answered, what is fit to keep.
+/// The lessons of an answer that are fit to keep.
 pub fn keep(prompts: &Prompts, work: &Work, lessons: Vec<Lesson>) -> AcceptedLessons {
     match work {
         Work::Distill { outcome, transcript, .. } => {
@@ -134,13 +135,13 @@ pub fn origin(job: &Job, work: &Work, now: Timestamp) -> LessonOrigin {
     }
 }
 
-/// What rules alone draw: of a session's exchanges the lessons of those that are most worth keeping, in their order; and
-/// why there are none, where that is not plain. An answer that the next question takes back is no strategy; with what put
-/// it right it is a warning. Of a session that failed there are warnings alone, from answers that were put right for good.
+/// The lessons that rules alone draw from the exchanges of a session that are most worth keeping, in their order, and
+/// why there are none, where that is not plain. An answer that the next question takes back is no strategy; with what
+/// put it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good.
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     let (exchanges, most) = match work {
         Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
-            // A secret that was escaped shows once it is read.
+            // An escaped secret shows once the text is read.
             Ok(read) => (read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect(), MAX_FROM_SESSION),
             Err(error) => return (Vec::new(), Some(format!("the transcript could not be read: {error}"))),
         },
@@ -169,7 +170,7 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     (lessons.into_iter().map(|(_, lesson)| lesson).collect(), None)
 }
 
-/// What an exchange that is worth keeping teaches, by what was said before and after it.
+/// The lesson of an exchange that is worth keeping, by what was said before and after it.
 fn lesson_at(exchanges: &[Exchange], n: usize, failed: bool) -> Option<Lesson> {
     let takes_back = |exchange: &Exchange| correction::is_correction(&exchange.question);
     if exchanges.get(n + 1).is_some_and(takes_back) {
@@ -178,7 +179,7 @@ fn lesson_at(exchanges: &[Exchange], n: usize, failed: bool) -> Option<Lesson> {
     let exchange = &exchanges[n];
     let before = n.checked_sub(1).map(|before| &exchanges[before]).filter(|_| takes_back(exchange));
     match before {
-        // In a session that failed, nobody knows of the last answer whether it was right.
+        // In a session that failed, nobody knows whether the last answer was right.
         Some(_) if failed && n + 1 == exchanges.len() => None,
         Some(before) => Some(warning_of(before, exchange)),
         None if failed => None,
@@ -186,7 +187,7 @@ fn lesson_at(exchanges: &[Exchange], n: usize, failed: bool) -> Option<Lesson> {
     }
 }
 
-/// The answer `before` was wrong, and the next exchange says how and what is right.
+/// The warning of an answer that was wrong, where the next exchange says how and what is right.
 fn warning_of(before: &Exchange, correction: &Exchange) -> Lesson {
     let shortened = |text: &str, max: usize| text.trim().chars().take(max).collect::<String>();
     let (tried, right) = (lesson_of(before), lesson_of(correction));

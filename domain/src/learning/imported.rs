@@ -1,5 +1,5 @@
-//! What a file may bring into a bank: the bounds that hold for every file, and what a file that nobody vouches for may
-//! claim. Reading the file is the edge's work.
+//! Imports: what a file may bring into a bank. There are bounds for every file, and bounds for the claims of a file
+//! that nobody vouches for. Adapters read the file.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,28 +10,28 @@ use crate::memory::trace::{Trace, TraceMetadata, VerdictSource};
 use crate::memory::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace, WorkspaceId, is_name};
 use crate::memory::{FieldProblem, Memory, REPLACED_MAX, Scope, SourceType, Succession, Trust};
 
-/// The highest revision that a file may name: more than every revision an earlier version could store, and so far below
-/// the last one there is that nobody gets there by changing something.
+/// The highest revision that a file may name. It is above every revision that an earlier version could store, and so
+/// far below the last possible one that nobody gets there by changing something.
 pub const REVISION_MAX: u64 = 1 << 40;
 /// The latest stage that a file nobody vouches for may claim.
 pub const STAGE_MAX: u32 = 1_000;
-/// Memories that a memory or a trace may name as those it came from, used or left.
+/// The most memories that a memory or a trace may name as those it came from, used or left.
 pub const LINKS_MAX: usize = 10_000;
-/// Steps of a trace: several times what the longest solve makes.
+/// The most steps of a trace, several times what the longest solve makes.
 pub const STEPS_MAX: usize = 10_000;
-/// Passages of a memory: several times what the longest text is cut into.
+/// The most passages of a memory, several times what the longest text is cut into.
 pub const PASSAGES_MAX: usize = 10_000;
-/// The task of a memory or of a trace, in characters.
+/// The longest task of a memory or of a trace, in characters.
 pub const TASK_MAX_CHARS: usize = 200_000;
-/// How far ahead of the clock here a time may lie: clocks of several machines disagree.
+/// How far ahead of the clock a time may lie, as clocks of several machines disagree.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
-/// Whose word a file is.
+/// Who vouches for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The user vouches for it: it is taken at its word.
+    /// The user vouches for it, so it is taken at its word.
     Backup,
-    /// Nobody vouches for it, and it is read at this time.
+    /// Nobody vouches for it. It is read at this time.
     Stranger { now: Timestamp },
 }
 
@@ -127,20 +127,22 @@ pub fn problems_of_workspace(workspace: &Workspace, source: Source) -> Vec<Field
     problems
 }
 
-/// Why a memory of a file that nobody vouches for is left out.
+/// The readers of a memory that is left out: a file that nobody vouches for shares it with them, and its workspace is
+/// not trusted with them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UntrustedReaders {
     pub scope: Scope,
-    /// The team or the organisation that it is to be shared with.
+    /// The name of the team or the organisation.
     pub readers: String,
 }
 
-/// The memory that comes of one in a file that nobody vouches for. `home` is the workspace it belongs to, as this bank
-/// knows it. Its words and its status are taken; that anybody trusts it, has pinned it or has seen it succeed is not. Its
-/// links are the caller's to check against the file.
+/// A memory of a file that nobody vouches for, as it may be stored. `home` is the workspace it belongs to, as this bank
+/// knows it. Its words and its status are taken. That anybody trusts it, has pinned it or has seen it succeed is not.
+/// The caller checks its links against the file.
 ///
 /// # Errors
-/// It is shared with a team or an organisation that `home` is not trusted with.
+///
+/// The memory is shared with a team or an organisation that `home` is not trusted with.
 pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, UntrustedReaders> {
     let trusted_with = |readers: fn(&Workspace) -> Option<&String>| home.and_then(readers);
     let (named, agreed) = match memory.scope {
@@ -169,14 +171,15 @@ pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, Unt
     })
 }
 
-/// The workspace that comes of one in a file that nobody vouches for. It is trusted with nobody's memories, and it has its
-/// directory only where its id follows from that: it must not stand where another one would be looked for.
+/// A workspace of a file that nobody vouches for, as it may be stored. It is trusted with nobody's memories. It has its
+/// directory only where its id follows from that, as it must not stand where another one would be looked for.
 pub fn untrusted_workspace(workspace: Workspace) -> Workspace {
     let root = Some(workspace.root).filter(|root| WorkspaceId::of_root(root) == workspace.id).unwrap_or_default();
     Workspace { revision: 0, root, team: None, org: None, ..workspace }
 }
 
-/// The trace that comes of one in a file that nobody vouches for: it says what was tried, and is evidence about no memory.
+/// A trace of a file that nobody vouches for, as it may be stored: it says what was tried, and is evidence about no
+/// memory.
 pub fn untrusted_trace(trace: Trace) -> Trace {
     Trace {
         revision: 0,
@@ -194,7 +197,7 @@ pub fn untrusted_trace(trace: Trace) -> Trace {
     }
 }
 
-/// What is wrong with the time of something that happened: a time far ahead would never fade and always be newest.
+/// What is wrong with the time of something that happened. A time far ahead would never fade and always be newest.
 pub fn bad_time(field: &'static str, at: Timestamp, now: Timestamp) -> Option<FieldProblem> {
     if at < Timestamp::UNIX_EPOCH {
         return Some(problem(field, "is before 1970"));

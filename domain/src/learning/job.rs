@@ -1,5 +1,5 @@
 //! Background jobs: what is to be learned later from what is over, and how such a job goes from queued to done or
-//! failed. Doing the work and keeping the queue are the distiller's; which lessons come of it is `distill`'s.
+//! failed. The distiller does the work and keeps the queue; which lessons come of it is decided in `distill`.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use crate::memory::ids::{JobId, MemoryId, derived};
 use crate::memory::workspace::WorkspaceId;
 use crate::safety::secrets::{Removed, Scrub};
 
-/// Of a transcript, in characters.
+/// The longest transcript, in characters.
 pub const TRANSCRIPT_MAX_CHARS: usize = 500_000;
-/// Of a session's name, in characters.
+/// The longest name of a session, in characters.
 pub const SESSION_MAX_CHARS: usize = 200;
-/// Of the reason why a job failed, in characters.
+/// The longest reason why a job failed, in characters.
 const ERROR_MAX_CHARS: usize = 2_000;
-/// A job is tried so often, and no more.
+/// How often a job is tried at most.
 pub const MAX_ATTEMPTS: u32 = 5;
-/// Before the second attempt; twice as long before each next one.
+/// The pause before the second attempt. It doubles before each next one.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Doubling from [`FIRST_PAUSE`]; `failed` attempts lie behind.
+/// The pause after so many attempts failed, doubled from [`FIRST_PAUSE`].
 pub fn pause_after(failed: u32) -> Duration {
     FIRST_PAUSE * 2_u32.pow(failed.clamp(1, MAX_ATTEMPTS) - 1)
 }
@@ -51,7 +51,7 @@ impl JobState {
     }
 }
 
-/// What a job works on. Texts are without secrets.
+/// What a job works on. The texts are without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Work {
@@ -91,27 +91,27 @@ pub enum Method {
 /// What came of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobResult {
-    /// The lessons; the id of the existing memory where one said the same.
+    /// The lessons. Where a memory said the same already, the id is that memory's.
     pub learned: Vec<Learned>,
     pub method: Method,
-    /// Why some of it was not kept, or not drawn by the model.
+    /// Why some lessons were not kept, or not drawn by the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// One thing to be done once.
+/// A job: one thing to be done once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     pub id: JobId,
-    /// Counts changes from 0, the job as it was queued.
+    /// Counts changes, from 0 for the job as it was queued.
     pub revision: u32,
     pub workspace_id: WorkspaceId,
-    /// None when it is over: what was worth keeping is in memories.
+    /// The work. None when the job is over, as what was worth keeping is in memories.
     pub work: Option<Work>,
     pub state: JobState,
-    /// Begun so often.
+    /// How often it was begun.
     pub attempts: u32,
-    /// Queued: not begun before.
+    /// A queued job is not begun before this time.
     pub due: Timestamp,
     /// Why the last attempt failed, or why it waits.
     pub error: Option<String>,
@@ -121,7 +121,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The same work of the same workspace is the same job (a UUIDv8).
+    /// A new job. The same work of the same workspace is the same job (a UUIDv8).
     pub fn queued(workspace_id: WorkspaceId, work: Work, now: Timestamp) -> Self {
         let id = id_of(&workspace_id, &work);
         Self {
@@ -139,7 +139,7 @@ impl Job {
         }
     }
 
-    /// The job as another bank begins with it: what ran is still to be done there.
+    /// The job as another bank begins with it: a job that ran is still to be done there.
     #[must_use]
     pub fn restored(self) -> Self {
         let state = if self.state == JobState::Running { JobState::Queued } else { self.state };
@@ -150,12 +150,12 @@ impl Job {
         matches!(self.state, JobState::Done | JobState::Failed)
     }
 
-    /// Whether this is the next revision of what is stored.
+    /// Tells whether this is the next revision of what is stored.
     pub fn follows(&self, stored: &Self) -> bool {
         self.id == stored.id && stored.revision.checked_add(1) == Some(self.revision)
     }
 
-    /// The id of its `n`-th lesson: a job that is done twice leaves the same memories.
+    /// The id of its `n`-th lesson, so that a job that is done twice leaves the same memories.
     pub fn memory_id(&self, n: usize) -> MemoryId {
         derived(&[b"memory", self.id.uuid().as_bytes(), &n.to_be_bytes()]).into()
     }
@@ -172,8 +172,8 @@ impl Job {
         Self { state: JobState::Done, work: None, error: None, result: Some(result), ..self.changed(now) }
     }
 
-    /// An attempt failed: it is tried again after a pause, or has failed for good; then its work stays, so that it can
-    /// be queued again.
+    /// The job after an attempt failed. It is tried again after a pause, or has failed for good; then its work stays,
+    /// so that it can be queued again.
     pub fn failed_once(&self, error: &str, now: Timestamp) -> Self {
         let error = Some(error.chars().take(ERROR_MAX_CHARS).collect());
         let changed = Self { error, ..self.changed(now) };
@@ -184,23 +184,24 @@ impl Job {
         Self { state: JobState::Queued, due, ..changed }
     }
 
-    /// The process that worked on it ended without a word. That may have been the job's doing: the second time it waits.
+    /// The job after the process that worked on it ended without a word. That may have been the job's doing, so the
+    /// second time it waits.
     pub fn left_behind(&self, now: Timestamp) -> Self {
         let left = self.failed_once("the process that worked on it ended", now);
         if self.attempts == 1 { Self { due: now, ..left } } else { left }
     }
 
-    /// Nobody works on it any more, and nothing went wrong with it: it was asked to stop. It keeps its place.
+    /// The job after it was asked to stop and nothing went wrong. It keeps its place.
     pub fn put_back(&self, now: Timestamp) -> Self {
         Self { state: JobState::Queued, attempts: self.attempts.saturating_sub(1), ..self.changed(now) }
     }
 
-    /// It was begun, and has to wait for a reason of which it is not the cause.
+    /// The job after it was begun and has to wait for a reason that it did not cause.
     pub fn put_back_because(&self, why: &str, now: Timestamp) -> Self {
         Self { error: Some(why.to_owned()), ..self.put_back(now) }
     }
 
-    /// A job that failed for good, from the start.
+    /// A job that failed for good, queued again from the start.
     pub fn queued_again(&self, now: Timestamp) -> Self {
         Self { state: JobState::Queued, attempts: 0, due: now, ..self.changed(now) }
     }
@@ -227,7 +228,7 @@ fn id_of(workspace: &WorkspaceId, work: &Work) -> JobId {
 /// What became of a job that was handed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Queued {
-    /// False: the same was handed in before, and `job_id` is that job.
+    /// Whether the job is new. If not, the same was handed in before, and `job_id` is that job.
     pub queued: bool,
     pub job_id: JobId,
 }
@@ -240,7 +241,7 @@ pub struct JobView {
     pub attempts: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<JobResult>,
-    /// Of a job that failed or waits: why.
+    /// Why the job failed, or waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     pub created_at: Timestamp,

@@ -1,5 +1,6 @@
-//! Lessons: what a model learned from attempts, before it is a memory, and how they become memories with a genealogy.
-//! Which of them are fit to keep is decided in `validate`, what they are to those that are there in `likeness`.
+//! Lessons: what a model learned from attempts, before it is a memory, and how lessons become memories with a
+//! genealogy. `validate` decides which of them are fit to keep, and `likeness` what they are to the memories that are
+//! there.
 
 mod echo;
 mod likeness;
@@ -27,9 +28,9 @@ pub use likeness::{Likeness, RELATED_COSINE, likeness};
 pub use printed::PrintedError;
 pub use validate::{AcceptedLessons, LessonRefusal, accept};
 
-/// At most so many lessons from one judged solution.
+/// The most lessons from one judged solution.
 pub const MAX_FROM_ONE: usize = 3;
-/// At most so many from a contrast of several attempts.
+/// The most lessons from a contrast of several attempts.
 pub const MAX_FROM_CONTRAST: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,8 +60,8 @@ pub struct Lesson {
     pub error_context: Option<LessonError>,
 }
 
-/// The warning that rules make of a solution that failed, where no model says what can be learned: why it failed, and what
-/// would have made it better. None where nobody said why.
+/// The warning that rules make of a solution that failed, where no model says what can be learned: why it failed, and
+/// what would have made it better. None where nobody said why.
 pub fn from_failed_solution(reasons: &str, feedback: &str) -> Option<Lesson> {
     let shortened = |text: &str| text.trim().chars().take(LESSON_CONTENT_MAX_CHARS).collect::<String>();
     let reasons = Some(shortened(reasons)).filter(|text| !text.is_empty())?;
@@ -80,7 +81,7 @@ pub fn from_failed_solution(reasons: &str, feedback: &str) -> Option<Lesson> {
     })
 }
 
-/// Where lessons come from: what all memories of one solve, one session or one exchange have in common.
+/// The origin of lessons: what all memories of one solve, one session or one exchange have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LessonOrigin {
     pub task: String,
@@ -89,15 +90,16 @@ pub struct LessonOrigin {
     pub source_type: SourceType,
     pub source_session: Option<String>,
     pub trace_id: Option<TraceId>,
-    /// `Partial` of a session that was both.
+    /// How the task went. It is `Partial` for a session with successes and failures.
     pub outcome: Outcome,
-    /// What its warnings keep of a check that failed.
+    /// What warnings keep of a check that failed.
     pub printed: PrintedError,
     pub at: Timestamp,
 }
 
 impl Lesson {
-    /// Its parents are the memories that were injected: the highest scored is the parent, all are sources.
+    /// The memory that a lesson becomes. The memories that were in the prompts are its sources, and the highest scored
+    /// of them is its parent.
     pub fn into_memory(self, id: MemoryId, origin: &LessonOrigin, injected: &PromptMemories) -> Memory {
         let sources = injected.ids();
         let domain = tidy(self.domain_category).or_else(|| tidy(origin.domain.clone()));
@@ -142,7 +144,7 @@ impl Lesson {
     }
 }
 
-/// Trimmed, bounded, or nothing: a model's label is not worth an error.
+/// A label trimmed and bounded, or none: a model's label is not worth an error.
 fn tidy(label: Option<String>) -> Option<String> {
     label.map(|text| text.trim().chars().take(TITLE_MAX_CHARS).collect::<String>()).filter(|text| !text.is_empty())
 }

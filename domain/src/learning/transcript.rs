@@ -1,5 +1,5 @@
-//! Transcripts: the text of a file becomes exchanges, each a question with its answer. What kind of file it is shows in
-//! its content, never in its name. Which exchanges are worth keeping is `capture`'s matter.
+//! Transcripts: the text of a file becomes exchanges, each a question with its answer. The kind of a file shows in its
+//! content, never in its name. Which exchanges are worth keeping is decided in `capture`.
 
 mod codex;
 mod context;
@@ -20,22 +20,22 @@ use crate::text::json;
 use conversation::Conversation;
 use record::TranscriptRecord;
 
-/// A larger file is refused by whoever reads it.
+/// The largest file; whoever reads a file refuses a larger one.
 pub const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
-/// What is longer is cut off behind it.
+/// The longest question; the rest of a longer one is cut off.
 pub const MAX_QUESTION_CHARS: usize = 20_000;
-/// What is longer is cut off behind it.
+/// The longest answer; the rest of a longer one is cut off.
 pub const MAX_ANSWER_CHARS: usize = 200_000;
-/// Of one file; the others are counted.
+/// The most exchanges of one file. Further ones are counted.
 pub const MAX_EXCHANGES: usize = 10_000;
-/// Any file may have as many JSON values, and a long one another for so many bytes of it.
+/// How many JSON values any file may have. A long file may have one more for so many of its bytes.
 const VALUES_OF_ANY: usize = 200_000;
 const BYTES_A_VALUE: usize = 16;
-/// As many of them are named.
+/// How many unreadable lines are named.
 const MAX_NAMED_LINES: usize = 20;
 const MAX_SESSION_CHARS: usize = 200;
 
-/// A question and all that was said in answer to it: without tool calls, their results, and thoughts.
+/// A question and all that was said in answer to it, without tool calls, their results, and thoughts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
     pub question: String,
@@ -55,7 +55,7 @@ pub enum Format {
     Codex,
     /// Markdown in which speakers are named.
     Chat,
-    /// Markdown with headings: each heading is a question, what stands below it the answer.
+    /// Markdown with headings: each heading is a question, and what stands below it is the answer.
     Notes,
 }
 
@@ -63,10 +63,10 @@ pub enum Format {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
     pub format: Format,
-    /// In the order of the file.
+    /// The exchanges in the order of the file.
     pub exchanges: Vec<Exchange>,
     pub unreadable: Unreadable,
-    /// Exchanges beyond [`MAX_EXCHANGES`].
+    /// How many exchanges there are beyond [`MAX_EXCHANGES`].
     pub left_out: usize,
 }
 
@@ -105,7 +105,8 @@ pub enum TranscriptError {
 /// Reads what a file holds. A broken line is counted and named, and the others are read.
 ///
 /// # Errors
-/// Where there is nothing in it that could be read.
+///
+/// The file holds nothing that could be read.
 pub fn read(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -119,12 +120,12 @@ pub fn read(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
     Ok(collected(format, conversations, Unreadable::default()))
 }
 
-/// Whether it begins as JSON does, or most of its lines are objects: a broken first line does not make it a note.
+/// Tells whether it begins as JSON does, or most of its lines are objects: a broken first line does not make it a note.
 fn looks_like_json(bytes: &[u8]) -> bool {
     const LOOKED_AT: usize = 50;
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'{') => return true,
-        // What has too many values to be looked at is told so.
+        // A file with too many values is refused with that reason.
         Some(b'[') if !is_readable(bytes) || serde_json::from_slice::<Vec<Value>>(bytes).is_ok() => return true,
         _ => {}
     }
@@ -138,7 +139,7 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     objects > 0 && objects >= others
 }
 
-/// Whether it has no more values than a transcript of its length may have: what is said is most of one.
+/// Tells whether it has no more values than a transcript of its length may have, most of which is what was said.
 fn is_readable(bytes: &[u8]) -> bool {
     json::has_at_most(bytes, VALUES_OF_ANY + bytes.len() / BYTES_A_VALUE)
 }
@@ -166,8 +167,8 @@ fn from_json(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
     Ok(collected(format, reading.finish(), unreadable))
 }
 
-/// The values of a file with the lines they stand on: one a line, or one over several lines. And how many lines have
-/// something.
+/// The values of a file with the lines they stand on, one on a line or one over several lines, and how many lines are
+/// not blank.
 fn values(bytes: &[u8], unreadable: &mut Unreadable) -> (Vec<(usize, Value)>, usize) {
     let lines = bytes.split(|byte| *byte == b'\n').enumerate().map(|(n, line)| (n + 1, line.trim_ascii()));
     let lines: Vec<(usize, &[u8])> = lines.filter(|(_, line)| !line.is_empty()).collect();
@@ -185,20 +186,20 @@ fn values(bytes: &[u8], unreadable: &mut Unreadable) -> (Vec<(usize, Value)>, us
     (values, lines.len())
 }
 
-/// A file of records, as far as it is read.
+/// A file of records, as far as it was read.
 #[derive(Default)]
 struct Reading {
     format: Option<Format>,
     session: Option<String>,
     current: Conversation,
-    /// What Codex tells its screen: the same again, used where there is nothing else.
+    /// What Codex tells its screen. It repeats the records and is used where there is nothing else.
     events: Conversation,
     whole: Vec<Conversation>,
     seen: BTreeSet<String>,
 }
 
 impl Reading {
-    /// Whether there was anything in it that a transcript may hold.
+    /// Takes a value. Answers whether it held anything that a transcript may hold.
     fn take(&mut self, value: Value) -> bool {
         let fields = match value {
             Value::Array(items) => return self.take_list(items),

@@ -1,4 +1,4 @@
-//! An answer taken apart: every piece of it with what it does.
+//! The analysis of an answer: each of its blocks with what it does.
 
 use super::blocks::{Block, Code, Text, TextKind, blocks};
 use super::classify::{SentenceClass, Under, class, is_output_line, leads};
@@ -6,7 +6,7 @@ use super::classify::{SentenceClass, Under, class, is_output_line, leads};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AnalysedBlock {
     Code(Code, CodeKind),
-    /// The classes are those of the sentences.
+    /// A text with the class of each of its sentences.
     Text(Text, Vec<SentenceClass>),
 }
 
@@ -16,7 +16,7 @@ pub(super) enum CodeKind {
     Code,
     /// Data, a patch, or unknown text.
     Other,
-    /// What was written in the work that is reported.
+    /// Code that was written in the work that is reported.
     Reported,
     /// What a program wrote.
     Output,
@@ -43,7 +43,7 @@ pub(super) fn analyse(answer: &str) -> Vec<AnalysedBlock> {
     parts
 }
 
-/// What the sentences do; `under` is what the text above announces, and then what this one does.
+/// The classes of the sentences. `under` is what the text above announces, and then what this one announces.
 fn classes(text: &Text, under: &mut Under) -> Vec<SentenceClass> {
     let last = text.sentences.last().map_or("", String::as_str);
     match text.kind {
@@ -61,7 +61,7 @@ fn classes(text: &Text, under: &mut Under) -> Vec<SentenceClass> {
             text.sentences.iter().map(|_| class).collect()
         }
         TextKind::Paragraph => {
-            // What follows a heading about work done is that work.
+            // The text below a heading about work done reports that work.
             let above = if *under == Under::Report { Under::Report } else { Under::Nothing };
             let classes: Vec<SentenceClass> =
                 text.sentences.iter().map(|sentence| class(sentence, false, above)).collect();
@@ -78,7 +78,7 @@ fn classes(text: &Text, under: &mut Under) -> Vec<SentenceClass> {
 
 const OUTPUT_LANGUAGES: [&str; 5] = ["log", "logs", "output", "stdout", "stderr"];
 const DATA_LANGUAGES: [&str; 8] = ["json", "diff", "patch", "csv", "text", "txt", "plaintext", "markdown"];
-/// First words of commands.
+/// The first words of commands.
 const COMMANDS: [&str; 34] = [
     "git",
     "docker",

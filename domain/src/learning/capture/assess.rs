@@ -1,5 +1,5 @@
-//! Whether an exchange is worth keeping: a small sum of named features over what remains of the answer once noise is set
-//! aside, and a share of noise that is too large in any case.
+//! The assessment of an exchange: whether it is worth keeping. A small sum of named features over what remains of the
+//! answer without noise has to be large enough, and the share of noise small enough.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,16 +13,16 @@ use crate::memory::signature::{mentions_error, names_error};
 
 /// From this sum on an exchange is kept.
 const ENOUGH: f64 = 2.25;
-/// A character of code stands for as much as this of prose, in shares.
+/// How many characters of prose a character of code counts as, where shares are compared.
 const CODE_SHARE: f64 = 0.5;
 /// From this echo on the answer says little more than the question.
 const MUCH_ECHO: f64 = 0.35;
 /// From this share of numbers on the answer is a report of figures.
 const MUCH_FIGURES: f64 = 0.12;
-/// What the length of one block of code counts at most, in characters.
+/// The most that one block of code counts, in characters.
 const CODE_MOST: f64 = 800.0;
 
-/// What a kept exchange has.
+/// What an exchange that is kept has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traits {
     pub code: bool,
@@ -41,11 +41,11 @@ impl fmt::Display for Traits {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
     pub verdict: Result<Traits, CaptureRefusal>,
-    /// What the features add up to; 2.25 is enough. Zero where a length decided.
+    /// The sum of the features; 2.25 is enough. Zero where a length decided.
     pub score: f64,
 }
 
-/// Judges an exchange that holds no secrets any more. The same exchange is always judged the same.
+/// Assesses an exchange that holds no secrets any more. The same exchange always gets the same assessment.
 pub fn assess(question: &str, answer: &str, thresholds: &Thresholds) -> Assessment {
     let refused = |reason| Assessment { verdict: Err(reason), score: 0.0 };
     if length(question.trim()) < thresholds.min_question_length {
@@ -59,36 +59,36 @@ pub fn assess(question: &str, answer: &str, thresholds: &Thresholds) -> Assessme
     Assessment { verdict: features.verdict(score, thresholds), score }
 }
 
-/// What is counted of an exchange.
+/// What is counted in an exchange.
 #[derive(Debug, Default)]
 struct Features {
-    /// Characters of the sentences of a class.
+    /// The characters of the sentences of each class.
     mass: BTreeMap<SentenceClass, f64>,
     explains: usize,
     instructs: usize,
     findings: usize,
-    /// Sentences that state something specific, and no more.
+    /// How many sentences only state something specific.
     states: usize,
-    /// Steps that say something.
+    /// How many steps say something.
     steps: usize,
     code: usize,
     code_mass: f64,
     other_blocks: usize,
     output_mass: f64,
-    /// Different technical terms in what remains.
+    /// How many different technical terms remain.
     terms: usize,
-    /// Different words of computing in what remains that the question does not have.
+    /// How many different words of computing remain that the question does not have.
     subjects: usize,
-    /// Hardly a word of the question and of what remains is of computing.
+    /// Whether hardly a word of the question and of what remains is of computing.
     is_abstract: bool,
-    /// The question names something of computing, or something that went wrong.
+    /// Whether the question names something of computing, or something that went wrong.
     has_topic: bool,
-    /// The share of its words that are the question's, each time they come.
+    /// The share of the words that are the question's, where each occurrence counts.
     echo: f64,
-    /// The share of its words that are numbers.
+    /// The share of the words that are numbers.
     figures: f64,
     plans: bool,
-    /// The question speaks of something that went wrong.
+    /// Whether the question speaks of something that went wrong.
     error: bool,
     question: Cues,
 }
@@ -184,8 +184,8 @@ impl Features {
         self.question.has(cue)
     }
 
-    /// Whether the question is for what holds on one occasion: a fact of the day, small talk, what comes next. A number
-    /// that is asked for is one of the day, unless the answer speaks of computing.
+    /// Tells whether the question is for what holds on one occasion: a fact of the day, small talk, what comes next. A
+    /// number that is asked for is one of the day, unless the answer speaks of computing.
     fn is_occasion(&self) -> bool {
         let technical = self.terms + self.subjects >= 3;
         let for_once = self.asks(Cue::AskOneOff) || self.asks(Cue::AskChat);
@@ -214,7 +214,7 @@ impl Features {
             () if is_open || (self.error && self.explains > 0) => 0.75,
             () => 0.0,
         };
-        // What was found out may stand among reports of what was done about it.
+        // A finding may stand among reports of what was done about it.
         let (steep, free) = if self.explains > 0 { (3.0, 0.25) } else { (4.0, 0.15) };
         score -= steep * (self.noise_share() - free).max(0.0);
         score -= if self.mass(&[SentenceClass::OneOff]) > 0.15 * self.substance() { 1.0 } else { 0.0 };
@@ -245,7 +245,7 @@ impl Features {
         Err(self.reason(any))
     }
 
-    /// The noise there is most of; where there is little, what is missing.
+    /// The reason to refuse the exchange: the noise that there is most of or, where there is little, what is missing.
     fn reason(&self, any: bool) -> CaptureRefusal {
         let kinds = [
             (CaptureRefusal::Chat, self.mass(&[SentenceClass::Chat])),
@@ -270,7 +270,7 @@ impl Features {
     }
 }
 
-/// What no lesson holds.
+/// The classes of sentences that no lesson holds.
 const NOISE: [SentenceClass; 9] = [
     SentenceClass::Thin,
     SentenceClass::Chat,
@@ -283,13 +283,13 @@ const NOISE: [SentenceClass; 9] = [
     SentenceClass::OneOff,
 ];
 
-/// What a long question asks stands at its start; the rest is what it is about.
+/// The start of a long question, where it says what it asks. The rest is what it is about.
 fn question_head(question: &str) -> &str {
     &question[..question.floor_char_boundary(400)]
 }
 
-/// How much of what an answer says are the question's own words, again and again: the share of its content words, each
-/// time they come, whose beginnings the question has. Zero where there are too few to say so.
+/// How much of an answer only repeats the question: the share of its content words, counted at each occurrence, whose
+/// beginnings the question has. Zero where there are too few words to say so.
 fn echo(question: &str, answer: &str) -> f64 {
     let stems = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);

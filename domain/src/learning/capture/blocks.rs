@@ -1,4 +1,4 @@
-//! An answer in pieces: fenced code, list items, sentences.
+//! The blocks of an answer: fenced code, list items, paragraphs of sentences.
 
 use super::classify::is_output_line;
 use crate::learning::transcript::{FenceLine, Fences};
@@ -11,14 +11,14 @@ pub(super) enum Block {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Code {
-    /// Lower case; empty where none is given.
+    /// In lower case. Empty where none is given.
     pub(super) language: String,
     pub(super) body: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Text {
-    /// Of the list item, with its indentation; empty in a paragraph.
+    /// The marker of the list item with its indentation. Empty in a paragraph.
     pub(super) marker: String,
     pub(super) sentences: Vec<String>,
     pub(super) kind: TextKind,
@@ -82,7 +82,7 @@ fn take(line: &str, open: &mut Option<(String, TextKind, String)>, blocks: &mut 
         return;
     }
     match open {
-        // Lines that are long or end a sentence are wrapped prose or prose; a short one stands for itself.
+        // A line that is long or ends a sentence is prose, perhaps wrapped. A short line stands for itself.
         Some((_, _, so_far)) => {
             so_far.push('\n');
             so_far.push_str(text);
@@ -117,8 +117,8 @@ fn flush(open: &mut Option<(String, TextKind, String)>, blocks: &mut Vec<Block>)
     }
 }
 
-/// Ends of sentences are signs with white space behind them, or those of scripts that use none. A line that a program
-/// wrote is a sentence by itself; prose that was wrapped goes on.
+/// Cuts a text into sentences. A sentence ends at a sign with white space behind it, or at a sign of a script that uses
+/// none. A line that a program wrote is a sentence by itself; prose that was wrapped goes on.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut current = String::new();

@@ -1,4 +1,4 @@
-//! What a sentence of an answer does.
+//! The class of a sentence of an answer: what it does.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ pub(super) enum SentenceClass {
 }
 
 impl SentenceClass {
-    /// Whether a lesson may hold it.
+    /// Tells whether a lesson may hold it.
     pub(super) fn is_substance(self) -> bool {
         matches!(self, Self::Explains | Self::Instructs | Self::Finding | Self::Neutral)
     }
@@ -38,7 +38,7 @@ impl SentenceClass {
     }
 }
 
-/// What stands before a sentence and gives it its sense.
+/// What stands before a sentence and decides how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Under {
     #[default]
@@ -49,7 +49,8 @@ pub(super) enum Under {
     Plan,
 }
 
-/// What there is explains nothing yet, and what was done to a thing says which thing is meant.
+/// Phrases that look like reports and are none: "here is" explains nothing yet, and "that was" says which thing is
+/// meant.
 const NO_REPORT: [(&str, &str); 6] = [
     ("here is ", "here "),
     ("here are ", "here "),
@@ -65,7 +66,7 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> SentenceClas
     }
     let text = NO_REPORT.iter().fold(plain(sentence).to_owned(), |text, (said, left)| text.replace(said, left));
     let cues = Cues::of(&text);
-    // Behind the name of a file, mostly.
+    // That mostly stands behind the name of a file.
     let labelled = text.split_once(": ").filter(|(label, _)| is_item && label.chars().count() < 60);
     let labelled_done = labelled.is_some_and(|(_, rest)| Cues::of(rest).has(Cue::Done));
     let terms = terms(sentence).count();
@@ -87,7 +88,7 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> SentenceClas
     let general = cues.has(Cue::Directive) || cues.has(Cue::Condition);
     let done = cues.has(Cue::Done) || labelled_done || cues.has(Cue::FirstPersonDone);
     let passive = cues.has(Cue::DonePassive) && !general;
-    // A report may tell the reason as well: then it is worth something beyond its day.
+    // A report that tells the reason is worth something beyond its day.
     if cues.has(Cue::FirstPersonDone)
         || passive
         || ((cues.has(Cue::Done) || labelled_done) && !cues.has(Cue::Directive))
@@ -136,18 +137,18 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> SentenceClas
     SentenceClass::Neutral
 }
 
-/// Whether it ends as a question does; Japanese has a word for that.
+/// Tells whether it ends as a question does. Japanese has a word for that.
 fn is_question(text: &str) -> bool {
     let end = text.trim().trim_end_matches(['*', '_', ')', '"']);
     end.ends_with(['?', '？', '؟']) || end.ends_with("か。")
 }
 
-/// Without what is only form.
+/// The sentence without what is only form.
 fn plain(sentence: &str) -> &str {
     sentence.trim_start_matches(['*', '_', '>', '"', ' ', '✅', '✓', '✔', '🎉', '-'])
 }
 
-/// What the line says of those below it.
+/// What a line announces about those below it.
 pub(super) fn leads(sentence: &str, is_heading: bool) -> Option<Under> {
     if !is_heading && !sentence.trim_end_matches(['*', '_']).ends_with([':', '：']) {
         return None;
@@ -190,7 +191,7 @@ const OUTPUT: [&str; 22] = [
 #[allow(clippy::expect_used, reason = "the patterns are constant, and the tests compile them")]
 static OUTPUT_LINES: LazyLock<RegexSet> = LazyLock::new(|| RegexSet::new(OUTPUT).expect("valid patterns"));
 
-/// Whether a program wrote this line: a log, a listing, a diff, the result of a test.
+/// Tells whether a program wrote this line: a log, a listing, a diff, the result of a test.
 pub(super) fn is_output_line(line: &str) -> bool {
     !line.is_empty() && OUTPUT_LINES.is_match(line)
 }

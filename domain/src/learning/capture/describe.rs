@@ -1,4 +1,4 @@
-//! What a lesson is called and when it is to be used, from the question it answers.
+//! The title of a lesson and when it is to be used, from the question it answers.
 
 use std::sync::LazyLock;
 
@@ -9,13 +9,14 @@ use super::words::is_dense;
 use crate::learning::transcript::{FenceLine, Fences};
 use crate::memory::{DESCRIPTION_MAX_CHARS, TITLE_MAX_CHARS};
 
-/// What is said before the matter itself.
+/// Phrases that are said before the matter itself.
 const FILLER: &str = r"(?i)^\W*(?:(?:hi|hey|hello|yo|ok|okay|so|well|please|thanks|thank you|great|quick question|one more question|question|another question|dear|claude|chatgpt|codex|copilot|there|all|also|and|now)\b[\s,.:!–-]*|(?:can|could|would|will) you (?:please |kindly |maybe |quickly )*(?:tell|show|explain to|remind|give) me (?:about )?|(?:can|could|would|will) you (?:please |kindly |maybe |quickly )*(?:explain|describe|clarify|help me (?:to )?(?:with |understand )?|help (?:with|understand) )\s*|(?:please )?(?:tell me|explain to me|explain|show me|help me understand|help me with|help me)\s+|i(?:'d| would) (?:like|love) to (?:know|understand|learn)(?: about)?\s*|i(?:'m| am| was) (?:wondering|curious|trying to (?:understand|figure out))(?: about)?\s*|(?:i|we)(?:'m|'re| am| are)? (?:keep |always |often |sometimes )?(?:get|getting|see|seeing) (?:an? |the |this )?(?:error )?|i (?:wonder|need to know|want to know|don't (?:understand|get|know))\s+|do you know\s+|any idea\s+|just\s+)";
 
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
 static FILLERS: LazyLock<Regex> = LazyLock::new(|| Regex::new(FILLER).expect("a valid pattern"));
 
-/// One line of at most [`TITLE_MAX_CHARS`], without politeness. `instead` stands for a question that names nothing.
+/// The title: one line of at most [`TITLE_MAX_CHARS`], without politeness. `instead` stands for a question that names
+/// nothing.
 pub(super) fn title(question: &str, instead: Option<&str>) -> String {
     let prose = prose(question);
     let sentences = sentences(&prose);
@@ -26,11 +27,11 @@ pub(super) fn title(question: &str, instead: Option<&str>) -> String {
     let found = found.unwrap_or_else(|| without_filler(question.lines().next().unwrap_or_default()));
     let found = if found.is_empty() { question.split_whitespace().collect::<Vec<_>>().join(" ") } else { found };
     let title = shortened(&capitalised(&found), TITLE_MAX_CHARS);
-    // Of a pair of which one was cut off.
+    // One sign of a pair stays where the other was cut off.
     if title.matches('`').count() % 2 == 1 { title.replace('`', "") } else { title }
 }
 
-/// One sentence: when to use it.
+/// The description: one sentence that says when to use the lesson.
 pub(super) fn description(title: &str, error: Option<&str>) -> String {
     let topic = title.trim_end_matches(['?', '？', '.', '!', '…', ' ']);
     let lower = topic.to_lowercase();
@@ -64,7 +65,7 @@ pub(super) fn description(title: &str, error: Option<&str>) -> String {
     shortened(&text, DESCRIPTION_MAX_CHARS)
 }
 
-/// Outside fences, without headings and quotations; lines of a traceback are none either.
+/// The question's prose: what stands outside of fences, without headings, quotations and the lines of a traceback.
 fn prose(question: &str) -> String {
     let mut fences = Fences::default();
     let outside = question.lines().filter(|line| fences.next(line) == FenceLine::Outside);
@@ -126,7 +127,7 @@ const NAMELESS: [&str; 40] = [
     "thanks",
 ];
 
-/// Words that may name something; every two signs of a script without spaces count as one.
+/// The number of words that may name something. Every two signs of a script without spaces count as one.
 fn content_words(text: &str) -> usize {
     let names = |word: &&str| word.chars().count() > 3 && !NAMELESS.contains(&word.to_lowercase().as_str());
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(names).count();
@@ -148,7 +149,7 @@ fn capitalised(text: &str) -> String {
     first.unwrap_or_default() + signs.as_str()
 }
 
-/// At most `max` characters, cut between words where that is possible.
+/// The text cut to at most `max` characters, between words where that is possible.
 pub(super) fn shortened(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
         return text.to_owned();

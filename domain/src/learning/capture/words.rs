@@ -18,38 +18,38 @@ pub(super) use vocabulary::{has_quantity, subjects};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cue {
-    /// Says why.
+    /// It says why.
     Cause,
-    /// Says when, or what instead.
+    /// It says when, or what instead.
     Condition,
-    /// Says what to do.
+    /// It says what to do.
     Directive,
-    /// Begins with a verb as a command.
+    /// It begins with a verb as a command.
     Imperative,
-    /// Compares, defines, or says how something behaves in general.
+    /// It compares, defines, or says how something behaves in general.
     General,
     Thanks,
     Apology,
     Declines,
-    /// Offers more, or asks to be told.
+    /// It offers more, or asks to be told.
     Offer,
     Announces,
-    /// Speaks of the speaker.
+    /// It speaks of the speaker.
     FirstPerson,
     FirstPersonDone,
     Done,
     DonePassive,
     ReportLead,
     PlanLead,
-    /// Belongs to one day.
+    /// It belongs to one day.
     Dated,
-    /// Vague in itself.
+    /// It is vague in itself.
     Vague,
     AskKnowledge,
-    /// In the form that nobody asks for a fact of the day in.
+    /// It asks in a form that is not used for a fact of the day.
     AskHow,
     AskOneOff,
-    /// For a number, which is one of today or one that always holds.
+    /// It asks for a number, which is one of today or one that always holds.
     AskQuantity,
     AskChat,
     AskAction,
@@ -112,8 +112,8 @@ static UNSPACED: LazyLock<Table> = LazyLock::new(|| {
     Table::of(&rows.map(|(cue, pattern)| (*cue, (*pattern).to_owned())).collect::<Vec<_>>(), true)
 });
 
-/// What is written as in code: names with signs in them, calls, flags, files, abbreviations. Such a name ends where ASCII
-/// does, since Japanese and Chinese put no space behind it.
+/// Names that are written as in code: names with signs in them, calls, flags, files, abbreviations. Such a name ends
+/// where ASCII does, since Japanese and Chinese put no space behind it.
 const TERM: &str = r"`[^`]+`|\b[a-zA-Z][a-z0-9]*_[a-zA-Z0-9_]+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b|\b\w+\(\)|--[a-z][\w-]+|\b\w+::\w+|\b[A-Z][A-Z0-9]+\b|\b[\w-]+\.(?:rs|py|js|ts|tsx|go|java|toml|json|ya?ml|sh|sql|cpp|rb|conf|env|lock|cfg|ini|kt|cs|php|xml|html|css)\b|@\w+|\b\w+\.\w+\(|[A-Z]\w+(?:Error|Exception)\b";
 
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
@@ -133,27 +133,27 @@ pub(super) fn terms(text: &str) -> impl Iterator<Item = &str> {
     written.chain(loaned.into_iter().flatten())
 }
 
-/// Whether most letters of a text are none of the Latin script.
+/// Tells whether most letters of a text are not of the Latin script.
 fn is_in_another_script(text: &str) -> bool {
     let letters = |test: fn(char) -> bool| text.chars().filter(|c| c.is_alphabetic() && test(*c)).count();
-    // Latin letters end before the Greek ones.
+    // The Latin letters end before the Greek ones.
     letters(|c| c >= '\u{370}') > letters(|c| c < '\u{370}') / 2
 }
 
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
 static LATIN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[A-Za-z][A-Za-z0-9+#]{2,}").expect("a valid pattern"));
 
-/// Whether a text holds on to something: a name as in code, a word of computing, a number with a unit.
+/// Tells whether a text is specific: it has a name as in code, a word of computing, or a number with a unit.
 pub(super) fn is_specific(text: &str) -> bool {
     terms(text).next().is_some() || has_quantity(text) || !subjects(text).is_empty()
 }
 
-/// How long a text is, in characters. Those of Chinese, Japanese and Korean say more each, and count double.
+/// The length of a text in characters. Those of Chinese, Japanese and Korean say more each, and count double.
 pub(super) fn length(text: &str) -> usize {
     text.chars().map(|c| if is_dense(c) { 2 } else { 1 }).sum()
 }
 
-/// Whether two such characters make a word.
+/// Tells whether a character is of a script in which two characters make a word.
 pub(super) fn is_dense(c: char) -> bool {
     ('\u{3040}'..='\u{9fff}').contains(&c) || ('\u{ac00}'..='\u{d7a3}').contains(&c)
 }

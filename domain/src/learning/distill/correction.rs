@@ -1,6 +1,6 @@
-//! Whether what somebody says next takes back the answer before it: it did not work, or it was wrong. The first sentence
-//! decides, in English, German, French, Spanish, Italian and Dutch. A question, a condition and a word of thanks take
-//! nothing back; in doubt an answer stands.
+//! Corrections: whether what somebody says next takes back the answer before it, because it did not work or was wrong.
+//! The first sentence decides, in English, German, French, Spanish, Italian and Dutch. A question, a condition and a
+//! word of thanks take nothing back. In doubt an answer stands.
 
 use std::sync::LazyLock;
 

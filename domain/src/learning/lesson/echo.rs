@@ -1,6 +1,6 @@
-//! Whether a text repeats what the model was shown instead of saying what it learned. What counts is how much of the
-//! text itself is repeated: to quote a line of the task, of a solution or of an error is legitimate. Letters and digits
-//! alone are compared, without regard to case: other spacing, punctuation or markup hides no echo.
+//! Echoes: whether a text repeats what the model was shown instead of saying what it learned. What counts is how much
+//! of the text itself is repeated, as it is legitimate to quote a line of the task, of a solution or of an error. Only
+//! letters and digits are compared, without regard to case, so other spacing, punctuation or markup hides no echo.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,20 +8,20 @@ use std::sync::LazyLock;
 
 use crate::prompt::{Prompts, Template};
 
-/// Characters that are the same by chance in no two texts.
+/// The shortest run of characters that two texts do not share by chance.
 const SHARED: usize = 20;
-/// A run of the instructions, which nothing but them says.
+/// The shortest run of characters that only the instructions have.
 const OF_INSTRUCTIONS: usize = 40;
-/// Shorter texts, in characters, are echoes only as a whole: there are few ways to name a thing.
+/// A shorter text, in characters, is an echo only as a whole, as there are few ways to name a thing.
 const LEAST: usize = 60;
-/// The share of a text that makes an echo of it.
+/// The share of a text from which on it is an echo.
 const MOST: f64 = 0.8;
 
-/// What a model had before it when it was asked for lessons.
+/// What a model was shown when it was asked for lessons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LessonContext<'a> {
     pub task: &'a str,
-    /// Drafts, solutions, whatever was made of the task.
+    /// The drafts and solutions that were made of the task.
     pub solutions: Vec<&'a str>,
     pub prompts: &'a Prompts,
 }
@@ -43,7 +43,8 @@ impl Echoes {
         }
     }
 
-    /// The task or a piece of it, a whole solution, or a run of the instructions, and little else.
+    /// Tells whether a text is the task or a piece of it, a whole solution, or a run of the instructions, and little
+    /// else.
     pub(super) fn is_echo(&self, text: &str) -> bool {
         let text = Bare::of(text);
         self.repeats_all(&text)
@@ -51,18 +52,18 @@ impl Echoes {
             || self.says_instructions(&text)
     }
 
-    /// As [`Echoes::is_echo`], of what names a failure: it may well be an error that the task quotes.
+    /// Is [`Echoes::is_echo`] for what names a failure, which may well be an error that the task quotes.
     pub(super) fn is_echo_of_all(&self, pattern: &str) -> bool {
         let pattern = Bare::of(pattern);
         self.repeats_all(&pattern) || self.says_instructions(&pattern)
     }
 
-    /// As [`Echoes::is_echo`], of a text that may well have the words of a short task.
+    /// Is [`Echoes::is_echo`] for a title, which may well have the words of a short task.
     pub(super) fn is_long_echo(&self, title: &str) -> bool {
         Bare::of(title).chars.len() >= LEAST && self.is_echo(title)
     }
 
-    /// The whole task, or a whole solution, and little else.
+    /// Tells whether a text is the whole task, or a whole solution, and little else.
     fn repeats_all(&self, text: &Bare) -> bool {
         let sources = || std::iter::once(&self.task).chain(&self.solutions).filter(|source| !source.chars.is_empty());
         let is_most = |source: &Bare| {
@@ -77,10 +78,10 @@ impl Echoes {
     }
 }
 
-/// A text's letters and digits, lowercase.
+/// The letters and digits of a text, in lowercase.
 struct Bare {
     chars: Vec<char>,
-    /// Hashes of all its runs of [`SHARED`] characters.
+    /// The hashes of all its runs of [`SHARED`] characters.
     runs: HashSet<u64>,
 }
 
@@ -91,7 +92,7 @@ impl Bare {
         Self { chars, runs }
     }
 
-    /// The share of its characters that stand in a run that the other has as well, in 0..=1.
+    /// The share of its characters that stand in a run which the other text has as well, in 0..=1.
     fn share_within(&self, other: &Self) -> f64 {
         let (mut shared, mut counted_to) = (0, 0);
         for (at, run) in self.chars.windows(SHARED).enumerate() {
@@ -115,7 +116,7 @@ fn hash(run: &[char]) -> u64 {
     hasher.finish()
 }
 
-/// Every run of the instructions, as they are built in, of the calls that ask for lessons.
+/// Every run of the built-in instructions of the calls that ask for lessons.
 fn instructions() -> &'static HashSet<u64> {
     static RUNS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
         let asking = Template::ALL.into_iter().filter(|template| template.asks_for_items());

@@ -1,8 +1,8 @@
-//! What a new lesson is to a memory that is there: the same, a relative, or a stranger. Which memories are compared is
-//! the caller's choice: the nearest of the same readers.
+//! Likeness: what a new lesson is to a memory that is there, the same, a relative, or a stranger. The caller chooses
+//! which memories are compared: the nearest of the same readers.
 //!
-//! Vectors of two statements that differ in one value are nearly the same, so nearness alone never makes two lessons one:
-//! every word has to be the same as well (`wording`). In doubt a lesson is added.
+//! The vectors of two statements that differ in one value are nearly the same, so nearness alone never makes two
+//! lessons one: every word has to be the same as well (`wording`). In doubt a lesson is added.
 
 use super::wording::says_the_same;
 use crate::memory::{Memory, normalised};
@@ -17,13 +17,13 @@ pub const RELATED_COSINE: f64 = 0.85;
 pub enum Likeness {
     /// It is added.
     Apart,
-    /// It is added, and linked to the memory as derived from it: similar experience is never dropped.
+    /// It is added, and linked to the memory as derived from it, because similar experience is never dropped.
     Related,
-    /// It confirms the memory and is not added; other words of it are kept with the memory.
+    /// It confirms the memory and is not added. Other words of it are kept with the memory.
     Same,
 }
 
-/// `cosine` is that of their contents.
+/// Compares a lesson with a memory. `cosine` is that of their contents.
 pub fn likeness(lesson: &Memory, memory: &Memory, cosine: f64) -> Likeness {
     if cosine >= SAME_COSINE && is_same_statement(lesson, memory) {
         Likeness::Same
@@ -34,7 +34,7 @@ pub fn likeness(lesson: &Memory, memory: &Memory, cosine: f64) -> Likeness {
     }
 }
 
-/// Whether every word that carries something is the same, of the text and of what a warning warns of.
+/// Tells whether every word that carries something is the same, in the text and in what a warning warns of.
 fn is_same_statement(a: &Memory, b: &Memory) -> bool {
     a.outcome == b.outcome
         && a.signature() == b.signature()

@@ -8,16 +8,17 @@ use crate::memory::observation::Observed;
 use crate::memory::signature::error_message;
 use crate::memory::{STACK_TRACE_MAX_CHARS, normalised_stack};
 
-/// Empty where nothing was checked, the check passed, or it printed nothing that names an error.
+/// What a check printed. It is empty where nothing was checked, the check passed, or it printed nothing that names an
+/// error.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PrintedError {
     pub message: Option<String>,
-    /// Without addresses and line numbers.
+    /// The stack, without addresses and line numbers.
     pub stack_trace: Option<String>,
 }
 
 impl PrintedError {
-    /// The text of the check is without its secrets already: a cut might leave half of one.
+    /// Reads what a check printed. Its secrets are removed already, as a cut might leave half of one.
     pub fn of(observed: &Observed) -> Self {
         let Some(printed) = observed.detail.as_deref().filter(|_| !observed.passed) else { return Self::default() };
         let bounded = |text: String| text.chars().take(STACK_TRACE_MAX_CHARS).collect();
@@ -25,13 +26,13 @@ impl PrintedError {
     }
 }
 
-/// A line of a stack, as Python, the JVM, JavaScript, .NET, Rust and Go print them.
+/// A pattern for a line of a stack, as Python, the JVM, JavaScript, .NET, Rust and Go print them.
 const FRAME: &str =
     r#"^\s*File "[^"]+", line \d+|^\s*at \S.*(?:\)|[:\s]\d+)$|^\s+\d+: .*::|^\t\S+\.go:\d+|^\s*\S+ in .* at \S+:\d+$"#;
 
 static FRAMES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(FRAME).ok());
 
-/// From the first line of a stack to the last; none where there is no stack.
+/// The text from the first line of a stack to the last. None where there is no stack.
 fn stack_in(printed: &str) -> Option<String> {
     let frames = FRAMES.as_ref()?;
     let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();

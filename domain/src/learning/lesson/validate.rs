@@ -1,4 +1,4 @@
-//! Which lessons are fit to keep. Not whether they are true or useful: that is what evidence is for.
+//! Which lessons are fit to keep. Whether they are true or useful is for evidence to say.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -15,18 +15,18 @@ use crate::safety::secrets::{MARKER, scrub};
 /// Why a lesson was not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LessonRefusal {
-    /// A text without a letter or a digit.
+    /// A text of it has no letter and no digit.
     Blank,
     TooLong,
-    /// A secret, or the marker of one that was there.
+    /// It has a secret, or the marker of one that was there.
     HasSecret,
-    /// The task, a whole solution, the instructions, or the fence around quoted text.
+    /// It repeats the task, a whole solution, the instructions, or the fence around quoted text.
     EchoesPrompt,
-    /// A lesson from a failure that does not say what went wrong, or whose error has no name.
+    /// It is from a failure and does not say what went wrong, or its error has no name.
     NoErrorContext,
     /// Its title is paths, addresses and ids, and no word of a rule.
     OnlyLiterals,
-    /// There were more than are kept.
+    /// There were more lessons than are kept.
     TooMany,
 }
 
@@ -44,14 +44,15 @@ impl LessonRefusal {
     }
 }
 
-/// The lessons worth keeping, and how many were refused for what.
+/// The lessons that are fit to keep, and how many were refused for which reason.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AcceptedLessons {
     pub lessons: Vec<Lesson>,
     pub refused: BTreeMap<LessonRefusal, usize>,
 }
 
-/// `warnings_only` where the one solution failed: then each must say what went wrong.
+/// Accepts the lessons that are fit to keep, at most `max`. `warnings_only` is set where the one solution failed: then
+/// each lesson must say what went wrong.
 pub fn accept(lessons: Vec<Lesson>, shown: &LessonContext<'_>, warnings_only: bool, max: usize) -> AcceptedLessons {
     let mut kept = AcceptedLessons::default();
     let echoes = Echoes::of(shown);
@@ -66,7 +67,7 @@ pub fn accept(lessons: Vec<Lesson>, shown: &LessonContext<'_>, warnings_only: bo
     kept
 }
 
-/// A form with nothing in it is how some models say null.
+/// Drops an error context with nothing in it, which is how some models say null.
 fn tidied(mut lesson: Lesson) -> Lesson {
     let says_nothing = |text: &String| {
         let said: String = text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
@@ -120,13 +121,13 @@ fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Le
     Ok(())
 }
 
-/// White space is no word, and neither are dots, dashes and characters that nobody sees.
+/// Tells whether a text has words. White space, dots, dashes and characters that nobody sees are none.
 fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// A title that names no rule at all. What holds one word more passes: whether a rule is general enough, no pattern can
-/// tell.
+/// Tells whether a title names no rule at all. A title with one word more passes, as no pattern can tell whether a rule
+/// is general enough.
 fn is_only_literals(title: &str) -> bool {
     static LITERAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let address = r"[a-z][a-z0-9+.-]*://\S+";

@@ -1,21 +1,21 @@
-//! Whether two texts say the same in other words. Compared is what is written, word by word: articles, the capital that a
-//! sentence begins with, the mark that it ends with, a dash for a comma, and the place of the one condition of a sentence are
-//! the only differences that carry nothing. A synonym may be another value, another tense an update, another capital or bracket
-//! another program: none of them is looked through.
+//! Whether two texts say the same in other words. What is written is compared word by word. The only differences that
+//! carry nothing are articles, the capital at the beginning of a sentence, the mark at its end, a dash for a comma, and
+//! the place of the one condition of a sentence. A synonym may be another value, another tense an update, another
+//! capital or bracket another program, so none of them is ignored.
 
-/// The first words of clauses that stand before or behind what they are about alike.
+/// The first words of clauses that may stand before or behind what they are about.
 const CONDITIONS: [&str; 14] = [
     "after", "although", "as", "because", "before", "for", "if", "once", "since", "unless", "until", "when",
     "whenever", "while",
 ];
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
-/// Whether two texts are the same sentences, in the same order, with the same words.
+/// Tells whether two texts are the same sentences, in the same order, with the same words.
 pub(super) fn says_the_same(a: &str, b: &str) -> bool {
     sentences(a) == sentences(b)
 }
 
-/// A sentence: its condition, where it has one alone, and the rest; or all of its clauses in their order.
+/// A sentence: its condition, where it has exactly one, and the rest. Otherwise all of its clauses in their order.
 #[derive(Debug, PartialEq, Eq)]
 struct Sentence {
     condition: Vec<String>,
@@ -59,7 +59,7 @@ fn sentence(words: Vec<Word>) -> Option<Sentence> {
         }
         begins |= ends_clause;
     }
-    // With several conditions, or several clauses, it matters which stands by which.
+    // With several conditions, or several clauses, the order matters.
     let is_conditional = |clause: &Vec<String>| clause.first().is_some_and(|first| is_condition(first));
     let mut condition = Vec::new();
     if let [first, second] = &clauses[..]
@@ -86,7 +86,8 @@ struct Word {
 }
 
 impl Word {
-    /// Without the mark behind it; whatever else is written is part of it: `3.11`, `-1`, `!flag`, `(0,`, `"quoted"`.
+    /// A word without the mark behind it. Whatever else is written is part of it: `3.11`, `-1`, `!flag`, `(0,`,
+    /// `"quoted"`.
     fn of(written: &str, is_first: bool) -> Self {
         let bare = written.strip_suffix(['.', ',', ';', ':']).filter(|bare| bare.ends_with(|c: char| !is_mark(c)));
         let behind = &written[bare.map_or(written.len(), str::len)..];
@@ -101,7 +102,7 @@ impl Word {
     }
 }
 
-/// A dash between two clauses. A hyphen by itself may be a minus or an argument.
+/// Tells whether this is a dash between two clauses. A hyphen by itself may be a minus or an argument.
 fn is_dash(written: &str) -> bool {
     matches!(written, "–" | "—")
 }

@@ -1,12 +1,12 @@
-//! A line of a rollout file of Codex: `{timestamp, type, payload}`. Its older form has neither, only the payloads one
-//! after the other, behind a first line that names the session.
+//! A line of a rollout file of Codex: `{timestamp, type, payload}`. The older form has only the payloads, one after the
+//! other, behind a first line that names the session.
 
 use serde_json::{Map, Value};
 
 use super::conversation::Turn;
 use super::record::{TranscriptRecord, said, text_field};
 
-/// None where it is no such line.
+/// Reads a record. None where it is no such line.
 pub(super) fn record(fields: &Map<String, Value>) -> Option<TranscriptRecord> {
     let kind = text_field(fields, "type");
     if let (Some(kind), Some(Value::Object(payload))) = (&kind, fields.get("payload")) {
@@ -55,7 +55,7 @@ fn event(payload: &Map<String, Value>) -> TranscriptRecord {
     turn.map_or(TranscriptRecord::Nothing, TranscriptRecord::Event)
 }
 
-/// Parts of the Responses API have types of their own.
+/// Tells whether content is of the Responses API, whose parts have types of their own.
 fn is_of_responses(content: Option<&Value>) -> bool {
     let is = |part: &Value| matches!(part.get("type").and_then(Value::as_str), Some("input_text" | "output_text"));
     content.and_then(Value::as_array).is_some_and(|parts| parts.iter().any(is))

@@ -1,4 +1,4 @@
-//! Who said what, one after the other, as exchanges.
+//! A conversation: who said what, one after the other, as exchanges.
 
 use super::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 
@@ -6,7 +6,7 @@ use super::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 pub(super) enum Turn {
     Question(String),
     Answer(String),
-    /// What follows answers no question that is known.
+    /// A break: what follows answers no question that is known.
     Break,
 }
 
@@ -36,7 +36,7 @@ impl Conversation {
             Turn::Question(text) => {
                 self.asked = true;
                 match &mut self.open {
-                    // Nobody answered yet: it goes on.
+                    // Nobody answered yet, so the question goes on.
                     Some(open) if open.answer.text.is_empty() => open.question.append(&text),
                     _ => {
                         self.close();
@@ -65,7 +65,7 @@ impl Conversation {
         }
     }
 
-    /// Whether somebody is missing in it.
+    /// Tells whether one side is missing in it.
     pub(super) fn is_one_sided(&self) -> bool {
         !self.asked || !self.answered
     }

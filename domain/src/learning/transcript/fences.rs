@@ -3,7 +3,7 @@
 /// Follows a text line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Fences {
-    /// The sign of the open fence and how many of it.
+    /// The sign of the open fence, and how often it stands there.
     open: Option<(char, usize)>,
 }
 
@@ -12,7 +12,7 @@ pub(crate) struct Fences {
 pub(crate) enum FenceLine<'a> {
     Outside,
     Opens {
-        /// What stands behind the fence: the language, mostly.
+        /// What stands behind the fence, which is mostly the language.
         info: &'a str,
     },
     Inside,

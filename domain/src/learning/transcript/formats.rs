@@ -30,10 +30,12 @@ fn plain(message: &Map<String, Value>, session: Option<String>) -> TranscriptRec
     TranscriptRecord::of(said(&role, content), session)
 }
 
-/// `type` says who wrote the line; the message in it has a role and content, as the provider's API has them.
+/// Reads a line of Claude Code. `type` says who wrote it. The message in it has a role and content, as the provider's
+/// API has them.
 fn claude_code(fields: &Map<String, Value>, message: &Map<String, Value>) -> TranscriptRecord {
     let is = |flag: &str| fields.get(flag).and_then(Value::as_bool) == Some(true);
-    // Notices of the program, what it says to a helper of its own, and summaries it makes of a session.
+    // Notices of the program, what it says to a helper of its own, and summaries that it makes of a session are not
+    // said by anybody.
     let not_said = ["isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"];
     let by_program = fields.get("origin").and_then(|origin| origin.get("kind")).and_then(Value::as_str);
     let invented = message.get("model").and_then(Value::as_str) == Some("<synthetic>");
@@ -50,7 +52,7 @@ fn claude_code(fields: &Map<String, Value>, message: &Map<String, Value>) -> Tra
     TranscriptRecord::of(said(&role, content), session_of(fields))
 }
 
-/// Results of tools come as messages of the user.
+/// Tells whether content carries the result of a tool, which comes as a message of the user.
 fn carries_result(content: &Value) -> bool {
     let is_result = |part: &Value| part.get("type").and_then(Value::as_str) == Some("tool_result");
     content.as_array().is_some_and(|parts| parts.iter().any(is_result))

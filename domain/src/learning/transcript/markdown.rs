@@ -8,7 +8,7 @@ use super::{Exchange, Format, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 enum Speaker {
     User,
     Assistant,
-    /// A program or a tool.
+    /// It is a program or a tool.
     Other,
 }
 
@@ -31,7 +31,7 @@ const ASSISTANTS: [&str; 14] = [
 ];
 const OTHERS: [&str; 7] = ["system", "tool", "developer", "function", "thinking", "reasoning", "tools"];
 
-/// None where there are neither speakers nor headings.
+/// Reads a text. None where it has neither speakers nor headings.
 pub(super) fn read(text: &str) -> Option<(Format, Vec<Conversation>)> {
     let lines = lines(text);
     if let Some(chat) = chat(&lines) {
@@ -41,7 +41,8 @@ pub(super) fn read(text: &str) -> Option<(Format, Vec<Conversation>)> {
     Some((Format::Notes, vec![Conversation::of(notes)]))
 }
 
-/// The lines of a text, and whether each is outside fences. What stands between `---` at the start is about the file.
+/// The lines of a text, and whether each is outside of fences. What stands between `---` at the start is about the
+/// file.
 fn lines(text: &str) -> Vec<(&str, bool)> {
     let mut fences = Fences::default();
     let all: Vec<&str> = text.lines().collect();
@@ -57,7 +58,7 @@ fn chat(lines: &[(&str, bool)]) -> Option<Conversation> {
         let named = |line: &str| heading(line).is_some() && speaker(line).is_some_and(|(speaker, _)| speaker == who);
         lines.iter().any(|(line, outside)| *outside && named(line))
     };
-    // Then a name at the start of a line is part of what somebody says.
+    // Otherwise a name at the start of a line is part of what somebody says.
     let headings_only = in_headings(Speaker::User) && in_headings(Speaker::Assistant);
     let mut turns: Vec<(Speaker, String)> = Vec::new();
     for (line, outside) in lines {
@@ -88,12 +89,12 @@ fn chat(lines: &[(&str, bool)]) -> Option<Conversation> {
     Some(chat)
 }
 
-/// A heading that is a speaker's name, or a name with a colon at the start of a line, in bold or not; and what the
-/// speaker says on the same line.
+/// The speaker that a line names, and what the speaker says on the same line. A speaker is named by a heading, or by a
+/// name with a colon at the start of a line, in bold or not.
 fn speaker(line: &str) -> Option<(Speaker, &str)> {
     let is_heading = heading(line).is_some();
     let text = line.trim_start_matches('#').trim_start_matches(|c: char| !c.is_alphanumeric());
-    // No list, no quotation, no indented line.
+    // A list, a quotation and an indented line name nobody.
     if !is_heading && line.starts_with(['-', '+', '>', '|', ' ', '\t', '`', '[', '(']) {
         return None;
     }
@@ -105,7 +106,7 @@ fn speaker(line: &str) -> Option<(Speaker, &str)> {
         .find_map(|(names, speaker)| names.contains(&name.as_str()).then_some(speaker))?;
     let after = after.trim_start_matches(['*', '_']);
     let after = after.strip_prefix(" said").unwrap_or(after).trim_start_matches(['*', '_']);
-    // A time, or a model's name.
+    // That may be a time, or a model's name.
     let after = match after.trim_start().strip_prefix('(') {
         Some(inside) => inside.split_once(')').map_or(after, |(_, after)| after),
         None => after,
@@ -118,7 +119,7 @@ fn speaker(line: &str) -> Option<(Speaker, &str)> {
     }
 }
 
-/// Level and text of a heading.
+/// The level and the text of a heading.
 fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.chars().take_while(|c| *c == '#').count();
     let text = line.get(level..).filter(|text| (1..=6).contains(&level) && text.starts_with([' ', '\t']))?;
@@ -126,7 +127,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     (!text.is_empty()).then_some((level, text))
 }
 
-/// Every heading that has a text of its own below it. None without headings.
+/// The notes: every heading with a text of its own below it. None without headings.
 fn notes(lines: &[(&str, bool)]) -> Option<Vec<Exchange>> {
     let mut path: Vec<(usize, String)> = Vec::new();
     let (mut notes, mut body) = (Vec::new(), String::new());
@@ -154,7 +155,7 @@ fn notes(lines: &[(&str, bool)]) -> Option<Vec<Exchange>> {
     (!path.is_empty()).then_some(notes)
 }
 
-/// A line with a line of `=` or `-` below it.
+/// A heading that is underlined with `=` or `-`.
 fn underlined<'a>(line: &'a str, below: &str, free_above: bool) -> Option<(usize, &'a str)> {
     let (line, below) = (line.trim(), below.trim_end());
     let is_text = free_above && line.chars().next().is_some_and(char::is_alphanumeric);

@@ -12,11 +12,11 @@ pub(super) enum TranscriptRecord {
         turn: Turn,
         session: Option<String>,
     },
-    /// The same as some other record says again.
+    /// The record repeats what another record says.
     Event(Turn),
-    /// The session that what follows belongs to.
+    /// The session that the following records belong to.
     Session(String),
-    /// Known, and nothing that somebody said: a call, a result, a thought, a notice.
+    /// The record is known and holds nothing that somebody said: a call, a result, a thought, a notice.
     Nothing,
     Unknown,
 }
@@ -53,7 +53,7 @@ fn parts(content: &Value) -> Vec<&str> {
     }
 }
 
-/// Of a part that is text: thoughts, calls, results and images have other types.
+/// The text of a part of that kind. Thoughts, calls, results and images are of other kinds.
 fn text_of_part(part: &Value) -> Option<&str> {
     if let Value::String(text) = part {
         return Some(text);

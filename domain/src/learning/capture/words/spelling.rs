@@ -1,6 +1,6 @@
-//! How cues and texts are spelled before they are compared: in ASCII, so that one automaton reads all languages with spaces
-//! between words quickly. A small letter is one of English; a capital stands for a letter with an accent, or of the
-//! Cyrillic script.
+//! The spelling of cues and texts before they are compared. It is in ASCII, so that one automaton reads all languages
+//! with spaces between words quickly. A small letter is an English one; a capital stands for a letter with an accent,
+//! or of the Cyrillic script.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -9,12 +9,12 @@ pub(super) fn spelled(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).map(letter).collect()
 }
 
-/// A pattern for such texts: what is ASCII in it stays, with the classes and escapes that it writes.
+/// A pattern for such texts. What is ASCII in it stays, with the classes and escapes that it writes.
 pub(super) fn respelled(pattern: &str) -> String {
     pattern.chars().map(|c| if c.is_ascii() { c } else { letter(c) }).collect()
 }
 
-/// One sign for one character, a word sign for every letter and digit.
+/// The sign for a character, which is a word sign for every letter and digit.
 fn letter(c: char) -> char {
     match c {
         _ if c.is_ascii() => c,

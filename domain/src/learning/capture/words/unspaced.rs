@@ -1,4 +1,5 @@
-//! The cues of languages that write words without spaces between them, or join endings to them: found anywhere in a text.
+//! The cues of languages that write words without spaces between them, or join endings to them. They are found anywhere
+//! in a text.
 
 use super::Cue::{self, *};
 

@@ -62,7 +62,8 @@ const STEMS: &[&str] = &[
     "算法", "排序", "全表", "组件", "测试", "파일", "패키지", "예외", "이벤트", "객체", "문자열", "테이블", "배포", "저장소", "테스트", "커밋",
 ];
 
-/// Words in lower case that are found by themselves only: shorter, they stand in other words by chance.
+/// Words in lower case that are found only by themselves, because they are so short that they stand in other words by
+/// chance.
 #[rustfmt::skip] // a list of words
 const WORDS: &[&str] = &[
     "диск", "диска", "диске", "диски", "festplatte", "disques", "discos", "dischi", "schijven", "cursor", "cursors", "curseur", "курсор",
@@ -101,7 +102,7 @@ static STEM: LazyLock<Regex> = LazyLock::new(|| Regex::new(&STEMS.join("|")).exp
 
 static WORD: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.iter().copied().collect());
 
-/// A number with a unit of time, of size or of rate: what is true today and tomorrow, other than a number of customers.
+/// A number with a unit of time, of size or of rate, which holds today and tomorrow, unlike a number of customers.
 const QUANTITY: &str = r"(?i)(?-u:\b)[0-9][0-9.,]* ?(?:ms|µs|ns|[kmgt]i?b|[kmg]o|[кмг]б|мс|[kmg]bit|[kmg]hz|px|bits?|bytes?|octets|байт[a-zа-я]*|mb/s|gb/s|(?:milli|mili|nano|mikro|micro)?se[ck]ond[a-zа-я]*|(?:mili)?segundos?|(?:milli)?secondi|(?:milli)?secondes?|(?:милли)?секунд[a-zа-я]*|minut[a-zа-я]*|минут[a-zа-я]*)(?:[^0-9a-zа-я]|$)|[0-9] ?(?:ミリ秒|毫秒|秒|초|バイト|字节)";
 
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
@@ -115,7 +116,7 @@ pub(in crate::learning::capture) fn subjects(text: &str) -> BTreeSet<String> {
     stems.chain(words).map(str::to_owned).collect()
 }
 
-/// Whether a text has a number with a unit in it.
+/// Tells whether a text has a number with a unit in it.
 pub(in crate::learning::capture) fn has_quantity(text: &str) -> bool {
     QUANTITIES.is_match(text)
 }
