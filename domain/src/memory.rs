@@ -1,7 +1,7 @@
 //! The records: memories, the traces they were learned from, the signals about them, and the workspaces they belong to.
 //!
 //! `record` is the memory itself, `kinds` what memories are told apart by, `changes` and `quarantine` what may become of
-//! one, `searched` the texts that it is found by. `succession` says which memory took another one's place; whether it should is
+//! one, `search_texts` the texts that it is found by. `succession` says which memory took another one's place; whether it should is
 //! decided in `supersession`, which reads two statements against each other. `signature` tells kinds of errors apart.
 
 pub mod ids;
@@ -19,7 +19,7 @@ mod quarantine;
 mod record;
 #[cfg(test)]
 pub(crate) mod samples;
-mod searched;
+mod search_texts;
 mod stack;
 mod succession;
 mod texts;
@@ -28,6 +28,6 @@ pub use changes::Changes;
 pub use kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
 pub use quarantine::Quarantine;
 pub use record::*;
-pub use searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, SearchTexts, WORDINGS_MAX, gist};
+pub use search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, SearchTexts, WORDINGS_MAX, gist};
 pub use stack::normalised_stack;
 pub use succession::{REPLACED_MAX, Succession, Successor, left_behind, replacement_problem, settled_by_report};

@@ -8,11 +8,11 @@ use reasoning_bank_domain::evidence::genealogy::{Lineage, cyclic_sources, merge_
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 
-use super::MemoriesHandle;
-use super::compare::PreparedLesson;
 use crate::error::Error;
 use crate::ports::{Batch, Record, StoreError};
 use crate::runtime::Deadline;
+use super::MemoriesHandle;
+use super::compare::PreparedLesson;
 
 /// Others who change the same memories at the same time.
 const TRIES: usize = 3;
@@ -34,7 +34,10 @@ struct Origin {
 impl LessonSources {
     pub(super) fn of(prepared: &PreparedLesson) -> Self {
         let memory = prepared.memory();
-        Self { own: memory.id, origin: Origin { sources: prepared.sources().to_vec(), tasks: memory.searched().tasks } }
+        Self {
+            own: memory.id,
+            origin: Origin { sources: prepared.sources().to_vec(), tasks: memory.search_texts().tasks },
+        }
     }
 }
 

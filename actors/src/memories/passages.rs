@@ -24,7 +24,7 @@ impl MemoriesHandle {
         before: &Memory,
         deadline: Deadline,
     ) -> Result<(Memory, Vec<Passage>), Error> {
-        let Some(added) = added(&before.searched(), &memory.searched()) else {
+        let Some(added) = added(&before.search_texts(), &memory.search_texts()) else {
             return Ok(self.with_these_or_new(memory, Vec::new(), deadline).await);
         };
         let stored = self.store.passages(vec![before.id], deadline).await?.remove(&before.id).unwrap_or_default();
@@ -46,14 +46,14 @@ impl MemoriesHandle {
         if are_passages_of(&memory, &stored) {
             return (memory, stored);
         }
-        let searched = memory.searched();
+        let searched = memory.search_texts();
         let (embedder, chunks) = self.chunks_of([&searched], deadline).await;
         (Memory { embedder, ..memory }, passages_of(&searched, &chunks))
     }
 
     /// The memories with new passages, in their order. A text that several of them have is embedded once.
     pub(super) async fn embedded(&self, memories: Vec<Memory>, deadline: Deadline) -> Vec<(Memory, Vec<Passage>)> {
-        let searched: Vec<SearchTexts> = memories.iter().map(Memory::searched).collect();
+        let searched: Vec<SearchTexts> = memories.iter().map(Memory::search_texts).collect();
         let (embedder, chunks) = self.chunks_of(&searched, deadline).await;
         let with_passages = |(memory, searched): (Memory, SearchTexts)| {
             (Memory { embedder: embedder.clone(), ..memory }, passages_of(&searched, &chunks))
@@ -100,7 +100,7 @@ impl MemoriesHandle {
         for row in if ids.is_empty() { Vec::new() } else { self.store.get(ids, deadline).await? } {
             let updated_at = row.memory.updated_at;
             let mut memory = row.memory.revised(updated_at);
-            let searched = memory.searched();
+            let searched = memory.search_texts();
             let texts: Vec<String> = texts_of([&searched]).into_iter().map(str::to_owned).collect();
             let chunks = self.embedder.embed_documents(texts.clone(), deadline).await?;
             memory.embedder = Some(self.embedder.fingerprint().to_string());
@@ -161,7 +161,7 @@ pub(super) fn with_more(stored: Vec<Passage>, more: impl IntoIterator<Item = Pas
 
 /// Whether the passages are the memory's texts, whole and nothing else.
 pub(super) fn are_passages_of(memory: &Memory, passages: &[Passage]) -> bool {
-    let searched = memory.searched();
+    let searched = memory.search_texts();
     by_kind(&searched).into_iter().all(|(kind, texts)| are_pieces_of(texts, kind, passages))
 }
 

@@ -13,7 +13,7 @@ use crate::memory::workspace::WorkspaceId;
 use crate::prompt::one_line;
 use crate::text::hex::hex;
 use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
-use super::searched::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
+use super::search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
 use super::signal::{SignalKind, id_within_trace};
 use super::succession::Succession;
 

@@ -40,7 +40,7 @@ pub struct SearchTexts {
 }
 
 impl Memory {
-    pub fn searched(&self) -> SearchTexts {
+    pub fn search_texts(&self) -> SearchTexts {
         let full = |texts: Vec<String>| texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
         SearchTexts {
             tasks: full([vec![gist(&self.task)], self.further_tasks.clone()].concat()),
@@ -59,7 +59,7 @@ impl Memory {
             }
             grown.wordings.extend((!said).then_some(wording));
         }
-        for task in lesson.searched().tasks {
+        for task in lesson.search_texts().tasks {
             grown.add_task(task);
         }
         Some(grown)
@@ -138,13 +138,13 @@ mod tests {
         assert_eq!(grown.confirmed_by(&again).unwrap(), grown);
         assert_eq!(grown.confirmed_by(&memory).unwrap(), grown);
         assert_eq!(
-            grown.searched(),
+            grown.search_texts(),
             SearchTexts {
                 tasks: vec![memory.task.clone(), again.task.clone()],
                 contents: vec![memory.content_text(), again.content_text()]
             }
         );
-        assert_eq!(strategy(1).searched().tasks, [""; 0]);
+        assert_eq!(strategy(1).search_texts().tasks, [""; 0]);
     }
 
     #[test]
@@ -178,8 +178,8 @@ mod tests {
                 let lesson = Memory { content, ..of_task(&task) };
                 match memory.confirmed_by(&lesson) {
                     Some(grown) => {
-                        prop_assert!(grown.searched().contents.iter().any(|text| same(text, &lesson.content_text())));
-                        prop_assert!(memory.searched().contents.iter().all(|text| grown.searched().contents.contains(text)));
+                        prop_assert!(grown.search_texts().contents.iter().any(|text| same(text, &lesson.content_text())));
+                        prop_assert!(memory.search_texts().contents.iter().all(|text| grown.search_texts().contents.contains(text)));
                         memory = grown;
                     }
                     None => prop_assert_eq!(memory.wordings.len(), WORDINGS_MAX),
