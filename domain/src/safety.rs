@@ -1,4 +1,5 @@
-//! What must not be stored or shown: secrets (`secrets`), and characters that nobody sees (`invisible`).
+//! Safety: what must not be stored or shown. `secrets` finds secrets, and `invisible` finds characters that nobody
+//! sees.
 
 pub mod invisible;
 pub mod secrets;

@@ -1,8 +1,9 @@
-//! Characters that nobody sees: controls, escape sequences of terminals, zero-width characters, marks of direction, tags.
-//! Those that carry nothing are dropped from every text that is stored. Those that a script or an emoji needs stay: the
-//! joiners of Persian, of Hindi and of families, the tags of the flag of England, a mark of direction beside Hebrew.
+//! Characters that nobody sees: controls, escape sequences of terminals, zero-width characters, marks of direction,
+//! tags. Those that carry nothing are dropped from every text that is stored. Those that a script or an emoji needs
+//! stay: the joiners of Persian, of Hindi and of families, the tags of the flag of England, a mark of direction beside
+//! Hebrew.
 //!
-//! What was stored before that, or is only passed on, is escaped where it is shown.
+//! Texts that were stored earlier, or are only passed on, are escaped where they are shown.
 
 mod classes;
 mod terminal;
@@ -45,8 +46,8 @@ pub fn drop_invisible(text: &str) -> VisibleText<'_> {
     VisibleText { text: Cow::Owned(out), dropped }
 }
 
-/// How many bytes at the beginning of a text nobody sees, whatever stands beside them: one character, or a sequence that a
-/// terminal takes.
+/// How many bytes at the beginning of a text nobody sees, whatever stands beside them: one character, or a sequence
+/// that a terminal takes.
 pub(crate) fn unseen(text: &str) -> Option<usize> {
     let c = text.chars().next()?;
     match CharacterClass::of(c) {
@@ -85,7 +86,7 @@ fn escaped(text: &str, write: impl Fn(&mut String, char)) -> Cow<'_, str> {
             continue;
         }
         changed = true;
-        // Of an escape sequence only its controls are invisible; the rest is shown as it is.
+        // Only the controls of an escape sequence are invisible; the rest is shown as it is.
         for c in part.chars() {
             if CharacterClass::of(c) == CharacterClass::Seen { out.push(c) } else { write(&mut out, c) }
         }
@@ -93,7 +94,8 @@ fn escaped(text: &str, write: impl Fn(&mut String, char)) -> Cow<'_, str> {
     if changed { Cow::Owned(out) } else { Cow::Borrowed(text) }
 }
 
-/// Whether a closer look is needed; a text of ordinary letters, marks and emoji without joiners needs none.
+/// Tells whether a text may have invisible characters. A text of ordinary letters, marks and emoji without joiners has
+/// none.
 fn may_have_invisible(text: &str) -> bool {
     // Plain ASCII, by far the most frequent text, is looked through byte by byte.
     let plain = |byte: u8| (b' '..=b'~').contains(&byte) || byte == b'\n' || byte == b'\t';
@@ -108,12 +110,12 @@ enum Fate {
     Dropped,
 }
 
-/// A text cut into parts of one fate each: a run of what is seen, one other character, or one escape sequence.
+/// A text cut into parts that are treated alike: a run of what is seen, one other character, or one escape sequence.
 struct Parts<'a> {
     rest: &'a str,
-    /// The last character of what stands before it afterwards.
+    /// The last character that stands before it afterwards.
     before: Option<char>,
-    /// What is not kept is written out, and so stands between its neighbours.
+    /// Whether characters that are not kept are written out, and so stand between their neighbours.
     escapes: bool,
 }
 
@@ -126,12 +128,12 @@ impl<'a> Parts<'a> {
         Self { rest: text, before: None, escapes: true }
     }
 
-    /// The character that stands behind one afterwards, as far as it is told by the text that follows.
+    /// The character that stands behind one afterwards, as far as the following text tells.
     fn next_after(&self, text: &str) -> Option<char> {
         if self.escapes { text.chars().next() } else { next_that_stays(text) }
     }
 
-    /// The fate of what the text begins with, and how many bytes that is.
+    /// What becomes of the first part of the text, and how many bytes it has.
     fn first(&self) -> (usize, Fate) {
         let seen = self.rest.find(|c| CharacterClass::of(c) != CharacterClass::Seen).unwrap_or(self.rest.len());
         if seen > 0 {
@@ -180,7 +182,7 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// How far is looked for a character that stays, so that a long run of invisible ones takes linear time.
+/// How far a character that stays is looked for, so that a long run of invisible ones takes linear time.
 const LOOKED_AT: usize = 64;
 
 /// The next character that is not dropped whatever stands beside it.

@@ -1,9 +1,9 @@
-//! Secrets in texts: found by their looks (`rules`, `pem`), by the name before them (`assignment`, `table`, `cookie`) or by
-//! their place (`address`, `command_line`), and replaced by `[REDACTED:kind]`, on every way in and out.
-//! Not a guard against someone who hides a secret on purpose. Of personal data only `contacts` are looked for, where the
-//! user wants that.
+//! Secrets in texts. They are found by their looks (`rules`, `pem`), by the name before them (`assignment`, `table`,
+//! `cookie`) or by their place (`address`, `command_line`), and replaced by `[REDACTED:kind]`, on every way in and out.
+//! This is no guard against someone who hides a secret on purpose. Of personal data only `contacts` are looked for,
+//! where the user wants that.
 //!
-//! Scrubbing again changes nothing. What makes that hold: a marker is never part of a match, and a match ends where
+//! Scrubbing again changes nothing. Two rules make that hold: a marker is never part of a match, and a match ends where
 //! its word ends, so that a replacement gives no neighbour an edge that it did not have before.
 
 mod address;
@@ -33,40 +33,41 @@ pub use scrub::{Removed, Scrub};
 /// How every replacement begins; the kind of secret and `]` follow.
 pub const MARKER: &str = "[REDACTED:";
 
-/// A text without its secrets, and without the characters that nobody sees: one of those within a key hides the key from
-/// every rule.
+/// A text without its secrets, and without the characters that nobody sees, as one of those within a key hides the key
+/// from every rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScrubbedText<'a> {
-    /// Borrowed when there was nothing to replace or to drop.
+    /// The text, borrowed when there was nothing to replace or to drop.
     pub text: Cow<'a, str>,
-    /// How many replacements were made now; markers that were there before do not count.
+    /// How many replacements were made now. Markers that were there before do not count.
     pub redactions: u32,
     /// How many invisible characters were dropped.
     pub dropped_characters: u32,
-    /// What kinds of secrets they were: `github`, `jwt`, `assigned` and so on.
+    /// The kinds of the secrets: `github`, `jwt`, `assigned` and so on.
     pub kinds: BTreeSet<&'static str>,
 }
 
-/// A replacement may give a neighbour an edge that it did not have before, so a text with secrets is gone through again; a
-/// third time has not been needed yet.
+/// How often a text is gone through at most. A replacement may give a neighbour an edge that it did not have before, so
+/// a text with secrets is gone through again. A third time has not been needed yet.
 const TIMES: usize = 4;
 
-/// Set once the process is to take e-mail addresses and phone numbers for secrets.
+/// Set once the process takes e-mail addresses and phone numbers for secrets.
 static CONTACTS: OnceLock<()> = OnceLock::new();
 
-/// From now on, e-mail addresses and phone numbers are replaced wherever secrets are, in the whole process. It is no
-/// argument of [`scrub`]: whoever forgot to hand it on would let them through. There is no way back.
+/// Makes the whole process replace e-mail addresses and phone numbers wherever it replaces secrets, from now on. It is
+/// no argument of [`scrub`], because whoever forgot to hand it on would let them through. There is no way back.
 pub fn redact_contacts_too() {
     let _ = CONTACTS.set(());
 }
 
-/// Drops what nobody sees and replaces every secret. Time grows linearly with the length of the text, whatever it says.
+/// Drops what nobody sees and replaces every secret. The time grows linearly with the length of the text, whatever it
+/// says.
 pub fn scrub(text: &str) -> ScrubbedText<'_> {
     let visible = drop_invisible(text);
     ScrubbedText { dropped_characters: visible.dropped, ..redacted(visible.text, CONTACTS.get().is_some()) }
 }
 
-/// Replaces every secret and leaves all else as it is: for text with colours of our own.
+/// Replaces every secret and leaves all else as it is. It is for text with colours of our own.
 pub fn redact(text: &str) -> ScrubbedText<'_> {
     redacted(Cow::Borrowed(text), CONTACTS.get().is_some())
 }
@@ -87,10 +88,10 @@ fn redacted(text: Cow<'_, str>, contacts_too: bool) -> ScrubbedText<'_> {
     ScrubbedText { text, redactions, dropped_characters: 0, kinds }
 }
 
-/// A text on its way to being without secrets.
+/// A text while its secrets are being replaced.
 struct Reading<'a> {
     text: Cow<'a, str>,
-    /// The text as the rules read it, where that is another one.
+    /// The text as the rules read it, where that differs from the text.
     folded: Option<Folded>,
     redactions: u32,
     kinds: BTreeSet<&'static str>,
@@ -122,7 +123,7 @@ impl<'a> Reading<'a> {
         self.replace("phone", contacts::phones(self.as_read()));
     }
 
-    /// Replaces what was found in the text as it is read.
+    /// Replaces what was found in the text as the rules read it.
     fn replace(&mut self, kind: &'static str, found: Vec<Range<usize>>) {
         let found = match &self.folded {
             Some(folded) => found.iter().map(|span| folded.unfolded(span)).collect(),
@@ -149,7 +150,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The spans in order; those that overlap are one.
+/// The spans in order. Overlapping ones become one.
 fn merged(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
     spans.sort_by_key(|span| span.start);
     let mut merged: Vec<Range<usize>> = Vec::new();
@@ -162,7 +163,7 @@ fn merged(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-/// Those that touch no marker: what was replaced stays as it is.
+/// The spans that touch no marker, as what was replaced stays as it is.
 fn without_markers(text: &str, mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
     if spans.is_empty() {
         return spans;

@@ -1,4 +1,5 @@
-//! Which characters nobody sees, and beside which others one of them is needed all the same.
+//! The classes of characters: which of them nobody sees, and beside which others an invisible one is needed all the
+//! same.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CharacterClass {
@@ -40,7 +41,7 @@ impl CharacterClass {
             '\u{34f}' | '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{2d7f}' | '\u{13430}'..='\u{13455}' => Self::OfScript,
             // The soft hyphen, the fillers of Hangul, vowels of Khmer that are not written.
             '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{17b4}' | '\u{17b5}' => Self::Nothing,
-            // Zero-width space, embeddings, overrides, isolates, invisible operators, deprecated controls.
+            // The zero-width space, embeddings, overrides, isolates, invisible operators, deprecated controls.
             '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => Self::Nothing,
             // Variants of characters, the mark of a byte order, annotations, the place of a lost object.
             '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{fff0}'..='\u{fffc}' => Self::Nothing,
@@ -55,8 +56,8 @@ impl CharacterClass {
     }
 }
 
-/// Whether a character that is invisible by itself does something between these two. One of a kind after the other does
-/// nothing: so nothing can be written in them but one bit at a letter of these scripts.
+/// Tells whether a character that is invisible by itself does something between these two. A second one of a kind does
+/// nothing, so no more than one bit at a letter of these scripts can be hidden in them.
 pub(super) fn is_needed(class: CharacterClass, c: char, before: Option<char>, after: Option<char>) -> bool {
     let is = |side: Option<char>, what: fn(char) -> bool| side.is_some_and(what);
     match class {
@@ -91,10 +92,10 @@ fn is_of_script(c: char, before: Option<char>, after: Option<char>) -> bool {
     }
 }
 
-/// The flags of England, Scotland and Wales: the only ones that are in use of those spelled in tags.
+/// The flags of England, Scotland and Wales, the only flags in use that are spelled in tags.
 const COUNTRIES: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
-/// How many bytes the flag has with its tags.
+/// How many bytes the flag has with its tags. None where it is no flag of a country.
 pub(super) fn flag_of_a_country(text: &str) -> Option<usize> {
     let mut tags = text.char_indices().skip(1);
     let spelled: String =
@@ -103,7 +104,7 @@ pub(super) fn flag_of_a_country(text: &str) -> Option<usize> {
     (closing == '\u{e007f}' && COUNTRIES.contains(&spelled.as_str())).then_some(end + closing.len_utf8())
 }
 
-/// Letters and marks of scripts whose letters join, or are written differently where they do not.
+/// Tells a letter or a mark of a script whose letters join, or are written differently where they do not.
 fn joins(c: char) -> bool {
     matches!(
         c,
@@ -121,7 +122,7 @@ fn joins(c: char) -> bool {
     )
 }
 
-/// Hebrew, Arabic, and the other scripts that run from right to left.
+/// Tells a character of Hebrew, of Arabic, or of another script that runs from right to left.
 fn runs_to_the_left(c: char) -> bool {
     matches!(
         c,
@@ -138,7 +139,7 @@ fn is_skin(c: char) -> bool {
     matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// Pictures, with the symbols that are pictures or letters by choice.
+/// Tells a picture, or a symbol that is a picture or a letter by choice.
 fn is_emoji(c: char) -> bool {
     matches!(
         c,

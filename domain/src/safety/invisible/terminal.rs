@@ -1,13 +1,13 @@
 //! Escape sequences of terminals: colours, movements of the cursor, titles and links. They are dropped whole, as the
 //! letters in them carry nothing without the control that begins them.
 
-/// In bytes; colours and movements are far shorter.
+/// The longest control sequence, in bytes. Colours and movements are far shorter.
 const LONGEST_CONTROL: usize = 64;
-/// In bytes; addresses of links are the longest.
+/// The longest string, in bytes. Addresses of links are the longest.
 const LONGEST_STRING: usize = 4_096;
 
-/// How many bytes the sequence has that a text begins with. None where it is not one of those that programs write: then
-/// only its first character is invisible, and what follows is text.
+/// How many bytes the sequence has that a text begins with. None where it is not one that programs write: then only its
+/// first character is invisible, and what follows is text.
 pub(super) fn sequence(text: &str) -> Option<usize> {
     let mut chars = text.chars();
     match chars.next()? {
@@ -24,8 +24,8 @@ pub(super) fn sequence(text: &str) -> Option<usize> {
     }
 }
 
-/// `31m`, `2K`, `?25l`: parameters and the letter that says what to do. Without parameters only the letters that are in use
-/// count, so that no first letter of a text is taken for one.
+/// The length of a control sequence (`31m`, `2K`, `?25l`): parameters and the letter that says what to do. Without
+/// parameters only the letters that are in use count, so that no first letter of a text is taken for one.
 fn control(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let parameters =
@@ -37,7 +37,7 @@ fn control(text: &str, start: usize) -> Option<usize> {
     known.then_some(end + 1)
 }
 
-/// A title, a link: all up to its end on the same line.
+/// The length of a string, such as a title or a link: all up to its end on the same line.
 fn string(text: &str, start: usize) -> Option<usize> {
     let within = &text[start..text.floor_char_boundary(LONGEST_STRING.min(text.len())).max(start)];
     let end = within.find(['\u{7}', '\u{1b}', '\u{9c}', '\n'])?;

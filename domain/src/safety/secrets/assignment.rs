@@ -30,18 +30,18 @@ macro_rules! around {
     };
 }
 
-/// The end of a line; of one in JSON within JSON, backslashes are left over.
+/// The end of a line. In JSON within JSON, backslashes are left over.
 macro_rules! line_end {
     () => {
         r"(?:\\{0,3}[\r\n]{1,2})"
     };
 }
 
-/// What stands between a name and its value, and what is known about the value by that. Bounded: nothing in it can run
-/// over a whole text.
+/// What stands between a name and its value, and what that says about the value. It is bounded, so nothing in it can
+/// run over a whole text.
 struct Form {
     before: Before,
-    /// A shorter value is no secret, in bytes.
+    /// The length of the shortest value that is a secret, in bytes.
     at_least: usize,
     pattern: &'static str,
 }
@@ -156,7 +156,7 @@ const FORMS: [Form; 10] = [
 static COMPILED: LazyLock<Vec<Regex>> =
     LazyLock::new(|| FORMS.iter().map(|form| Regex::new(form.pattern).expect("a valid pattern")).collect());
 
-/// Where values stand that look like secrets; in order, not overlapping.
+/// The spans of values that look like secrets, in order and without overlaps.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (form, pattern) in FORMS.iter().zip(COMPILED.iter()) {

@@ -1,9 +1,9 @@
-//! Base64 that stands for a text: what files of registries and of clusters hold instead of a password.
+//! Base64 that stands for a text, which files of registries and of clusters hold instead of a password.
 
 /// The longest text that is looked at, in characters of its encoding.
 const LONGEST: usize = 256;
 
-/// The text that is encoded, where it is one of printable ASCII.
+/// The encoded text. None where it is not printable ASCII.
 pub(super) fn decoded(value: &str) -> Option<String> {
     let digits = value.trim_end_matches('=').as_bytes();
     if value.len() > LONGEST || digits.len() < 4 || digits.len() % 4 == 1 {

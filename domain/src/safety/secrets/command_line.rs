@@ -1,5 +1,5 @@
-//! Passwords in the arguments of commands: `curl -u user:password`, `sshpass -p …`, `mysql -p…`, `echo … | sudo -S`. What
-//! stands there is a password whatever it looks like; only what a shell fills in and placeholders stay.
+//! Passwords in the arguments of commands: `curl -u user:password`, `sshpass -p …`, `mysql -p…`, `echo … | sudo -S`.
+//! What stands there is a password whatever it looks like. Only placeholders and what a shell fills in stay.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,14 +8,14 @@ use regex::Regex;
 
 use super::value::{is_written_out, up_to};
 
-/// How an option has its password. Each may also be joined to a long option by `=`.
+/// How an option takes its password. Each may also be joined to a long option by `=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     /// It is the next word.
     Next,
     /// It is the next word, or follows the letter of the option at once.
     NextOrJoined,
-    /// It follows the letter of the option at once; else it is asked for.
+    /// It follows the letter of the option at once. Otherwise the command asks for it.
     Joined,
     /// It is behind this character in the next word, or in what follows the option at once: `user:password`.
     Behind(char),
@@ -92,7 +92,7 @@ const READERS: &[(&str, &[&str])] = &[
     ("vault", &["login"]),
 ];
 
-/// Whether the quote that the whole command stands in ends with this word, as in `run "htpasswd -b file user password"`.
+/// Tells whether the quote around the whole command ends with this word, as in `run "htpasswd -b file user password"`.
 fn closes_a_quote(word: &str) -> bool {
     word.trim_end_matches(['}', ')', ']', ',', ':', ';', '.']).ends_with('"') && word.matches('"').count() % 2 == 1
 }
@@ -106,7 +106,7 @@ const WRITERS: [&str; 2] = ["echo", "printf"];
 static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
     let of_rules = RULES.iter().flat_map(|rule| rule.commands).copied();
     let names: Vec<String> = of_rules.chain([IN_BATCH]).chain(WRITERS).map(regex::escape).collect();
-    // A command begins a word, and ends with it: not `curl.rs`, nor `http://`.
+    // A command is a whole word: not `curl.rs`, nor `http://`.
     Regex::new(&format!(r#"(?-u)\b(?:{})(?:\.exe)?[\\"',]{{0,8}}[ \t]"#, names.join("|"))).expect("a valid pattern")
 });
 
@@ -115,7 +115,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut from = 0;
     while let Some(command) = COMMAND.find_at(text, from) {
         let start = command.start();
-        // Of an array of words the first one is quoted by itself.
+        // In an array of words the first one is quoted by itself.
         let by_itself = command.as_str().contains(['"', '\'']) && text[..start].ends_with(['"', '\'']);
         let start = if by_itself { start - 1 } else { start };
         let mut line = Line::new(text, start);
@@ -135,14 +135,14 @@ struct Line<'a> {
     words: Vec<&'a str>,
     /// The option that waits for its value.
     waiting: Option<How>,
-    /// What an `echo` wrote into the pipe.
+    /// The text that an `echo` wrote into the pipe.
     written: Option<Range<usize>>,
-    /// Those words that are no options.
+    /// The words that are no options.
     plain: Vec<Range<usize>>,
     found: Vec<Range<usize>>,
 }
 
-/// Words of one command that are looked at; a longer one is made by a program.
+/// How many words of one command are looked at. A program made a longer one.
 const MOST_WORDS: usize = 200;
 
 impl<'a> Line<'a> {
@@ -173,7 +173,7 @@ impl<'a> Line<'a> {
         if let Some(how) = self.waiting.take() {
             self.password(span.clone(), how);
         } else if let Some(command) = known(word) {
-            // Also within the words of another one: `docker exec db mysql …`.
+            // It may stand within the words of another command: `docker exec db mysql …`.
             if self.command.is_empty() || !WRITERS.contains(&self.command) {
                 (self.command, self.words, self.plain) = (command, Vec::new(), Vec::new());
                 return;
@@ -191,7 +191,7 @@ impl<'a> Line<'a> {
         let rules = RULES.iter().filter(|rule| rule.commands.contains(&self.command));
         for rule in rules.filter(|rule| rule.after.is_none_or(|after| self.words.contains(&after))) {
             for option in rule.options {
-                // The last letter of several in one word, as in `-su user:password`.
+                // It may be the last of several letters in one word, as in `-su user:password`.
                 if is_last_letter(word, option) && matches!(rule.how, How::Behind(_)) {
                     self.waiting = Some(rule.how);
                     return;
@@ -262,7 +262,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The command of the table that a word calls: `/usr/bin/curl`, `$(curl`.
+/// The command of the table that a word calls, as in `/usr/bin/curl` or `$(curl`.
 fn known(word: &str) -> Option<&'static str> {
     let name = word.rsplit(['/', '(', '`', '\\']).next()?;
     let name = name.strip_suffix(".exe").unwrap_or(name);
@@ -277,11 +277,11 @@ fn is_last_letter(word: &str, option: &str) -> bool {
 
 enum Word {
     Text(Range<usize>),
-    /// The command ends, and what it writes goes on to the next one, or does not.
+    /// The command ends. The flag says whether what it writes goes on to the next one.
     EndOfCommand(bool),
 }
 
-/// How far a quote is looked for that closes another one.
+/// How far the closing quote is looked for.
 const LONGEST_QUOTED: usize = 512;
 
 impl Word {
@@ -339,7 +339,7 @@ fn quoted(text: &str) -> Option<usize> {
     Some(open + end + closing.len())
 }
 
-/// Without the quotes around it, and what is left of an array or of a substitution behind it.
+/// The span without the quotes around it, and without the rest of an array or of a substitution behind it.
 fn unquoted(text: &str, span: Range<usize>) -> Range<usize> {
     let word = &text[span.clone()];
     let end = word.trim_end_matches([',', ')', '"', '\'', '`', '\\', ']']).len();

@@ -1,13 +1,13 @@
-//! E-mail addresses and phone numbers: no secrets, so they are looked for only where the user wants that.
+//! E-mail addresses and phone numbers. They are no secrets, so they are looked for only where the user wants that.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Digits of a phone number, by the international numbering plan.
+/// How many digits a phone number has, by the international numbering plan.
 const DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
-/// A number that is written without any separator has at least so many: shorter ones are amounts and dates.
+/// How many digits a number without any separator has at least, as shorter ones are amounts and dates.
 const LEAST_UNBROKEN: usize = 10;
 
 #[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
@@ -31,7 +31,7 @@ static PHONES: LazyLock<[Regex; 3]> = LazyLock::new(|| {
 });
 
 pub(super) fn emails(text: &str) -> Vec<Range<usize>> {
-    // Most texts have none, and are told by that.
+    // Most texts have no contact, which this tells quickly.
     if !text.contains('@') {
         return Vec::new();
     }
@@ -47,7 +47,8 @@ fn found(pattern: &Regex, text: &str, check: fn(&str) -> bool) -> Vec<Range<usiz
     groups.filter(|group| check(group.as_str())).map(|group| group.range()).collect()
 }
 
-/// Not the address of a repository (`git@github.com:a/b`), and not the file of an icon (`logo@2x.png`).
+/// Tells an e-mail address from the address of a repository (`git@github.com:a/b`) and from the file of an icon
+/// (`logo@2x.png`).
 fn is_email(address: &str) -> bool {
     let (local, domain) = address.split_once('@').unwrap_or((address, ""));
     let is_factor = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,5 @@
-//! Sessions in cookies: `Cookie: session=…; theme=dark`, `Set-Cookie: …`, `curl -b …`. What only says how a page looks stays.
+//! Sessions in cookies: `Cookie: session=…; theme=dark`, `Set-Cookie: …`, `curl -b …`. A cookie that only says how a
+//! page looks stays.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -17,7 +18,7 @@ static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("a valid pattern")
 });
 
-/// Names of cookies that hold a session, in part.
+/// Parts of the names of cookies that hold a session.
 const SESSIONS: [&str; 12] =
     ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember", "login", "identity", "secret", "key"];
 
@@ -45,7 +46,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// `name=value`, or an attribute that has no value.
+    /// Reads `name=value`, or an attribute without a value.
     fn at(text: &str, start: usize) -> Option<Self> {
         const LONGEST_NAME: usize = 128;
         let rest = &text[start..];

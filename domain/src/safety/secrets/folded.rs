@@ -1,5 +1,6 @@
-//! A text as the rules read it: wide spaces and colons, typographic quotes, line breaks of JSON, entities of HTML and colours that
-//! are written out are what they stand for, and what nobody sees is not there. Each place in it is known in the text itself, where the secret is then replaced.
+//! A folded text, as the rules read it. Wide spaces and colons, typographic quotes, line breaks of JSON, entities of
+//! HTML and colours that are written out become what they stand for, and what nobody sees is left out. Each place in it
+//! is known in the text itself, where the secret is then replaced.
 
 use std::ops::Range;
 
@@ -8,21 +9,21 @@ use crate::safety::invisible::unseen;
 
 pub(super) struct Folded {
     pub text: String,
-    /// The ends of what was folded, in order.
+    /// The places behind what was folded, in order.
     changes: Vec<Change>,
 }
 
 struct Change {
-    /// Where the folded text goes on.
+    /// The place at which the folded text goes on.
     folded: usize,
-    /// Where a span that ends here ends in the text itself: before what was left out.
+    /// The place in the text itself where a span that ends here ends, before what was left out.
     ending: usize,
-    /// Where a span that begins here begins in the text itself.
+    /// The place in the text itself where a span that begins here begins.
     beginning: usize,
 }
 
 impl Folded {
-    /// None where a text is read as it is.
+    /// Folds a text. None where it is read as it is.
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut folded = Self { text: String::new(), changes: Vec::new() };
         let mut copied = 0;
@@ -70,8 +71,8 @@ impl Folded {
     }
 }
 
-/// How many bytes at the beginning of a text stand for something else, and for what; None in the place of a character
-/// leaves them out.
+/// How many bytes at the beginning of a text stand for something else, and for what. None as the character leaves them
+/// out.
 fn unit(text: &str) -> Option<(usize, Option<char>)> {
     let first = text.chars().next()?;
     if let Some(meant) = plain(first) {
@@ -126,7 +127,7 @@ const ENTITIES: [(&str, char); 17] = [
     ("&gt;", '>'),
 ];
 
-/// Not `&` nor `@`: encoded, they are part of a value.
+/// What is encoded by a percent sign in addresses. `&` and `@` are not among it: encoded, they are part of a value.
 const PERCENT: [(&str, char); 8] =
     [("%3D", '='), ("%3d", '='), ("%3A", ':'), ("%3a", ':'), ("%20", ' '), ("%22", '"'), ("%27", '\''), ("%3B", ';')];
 
@@ -146,7 +147,8 @@ fn plain(c: char) -> Option<char> {
     })
 }
 
-/// A colour with its escape character written out: `\u001b[31m`, `\x1b[0m`, `\033[1;32m`, `\e[0m`, `^[[31m`, `␛[31m`.
+/// The length of a colour with its escape character written out: `\u001b[31m`, `\x1b[0m`, `\033[1;32m`, `\e[0m`,
+/// `^[[31m`, `␛[31m`.
 fn written_colour(text: &str) -> Option<usize> {
     const ESCAPES: [&str; 8] = ["\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\033", "\\e", "^[", "␛"];
     const LONGEST: usize = 32;

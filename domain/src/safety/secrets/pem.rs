@@ -1,4 +1,5 @@
-//! Private keys in PEM armour: whole, or cut off at either end, as tools that shorten output leave them; and those of PuTTY.
+//! Private keys in PEM armour, whole or cut off at either end, as tools that shorten output leave them, and private
+//! keys of PuTTY.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,7 +11,7 @@ fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
 }
 
-/// Five, or four and a space as SSH2 has them.
+/// The dashes of the armour: five, or four and a space as SSH2 has them.
 macro_rules! dashes {
     () => {
         "(?:-----|---- )"
@@ -54,14 +55,14 @@ static PUTTY: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Beyond this, an end belongs to no beginning before it.
+/// The longest block, in bytes. An end that is farther away belongs to no beginning before it.
 const MAX_BLOCK_BYTES: usize = 64 * 1024;
 
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let begins: Vec<Range<usize>> = BEGIN.find_iter(text).map(|found| found.range()).collect();
     let mut blocks: Vec<Range<usize>> = Vec::new();
     for (index, begin) in begins.iter().enumerate() {
-        // Up to the next beginning at most: each part of the text is looked at once.
+        // The block reaches to the next beginning at most, so each part of the text is looked at once.
         let until = begins.get(index + 1).map_or(text.len(), |next| next.start);
         let rest = &text[begin.end..until];
         let end = END.find(rest).filter(|end| end.start() <= MAX_BLOCK_BYTES).or_else(|| BODY.find(rest));

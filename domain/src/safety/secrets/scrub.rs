@@ -1,4 +1,4 @@
-//! Scrubbing whole records: secrets and invisible characters are taken out of every text that a record holds.
+//! Scrubbing of whole records: secrets and invisible characters are taken out of every text that a record holds.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -68,7 +68,7 @@ impl<T: Scrub> Scrub for Vec<T> {
     }
 }
 
-/// String by string: it stays JSON, and what is escaped in its text is seen as it is meant. Names stay.
+/// Scrubs string by string, so that it stays JSON and escaped text is read as it is meant. Names stay.
 impl Scrub for Value {
     fn scrub(&mut self) -> Removed {
         match self {

@@ -1,4 +1,4 @@
-//! How random a short text looks: what a machine made up, as opposed to words, names and versions.
+//! The shape of a short text: how random it looks. That tells what a machine made up from words, names and versions.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ pub(super) struct Shape {
     pub letters: usize,
     pub digits: usize,
     capitals: usize,
-    /// Shannon entropy of a character, in bits.
+    /// The Shannon entropy of a character, in bits.
     pub bits: f64,
-    /// Changes between small letters, capitals and digits inside words; a capital before a small letter is no change.
+    /// How often small letters, capitals and digits change inside words. A capital before a small letter is no change.
     changes: usize,
 }
 
@@ -49,8 +49,8 @@ impl Shape {
         shape
     }
 
-    /// Twelve characters or more, letters and digits well mixed. Of a thousand random keys of 20 hexadecimal digits or
-    /// more, one or two are missed; words with a number behind them are not taken for one.
+    /// Tells a random text: twelve characters or more, letters and digits well mixed. Of a thousand random keys of 20
+    /// hexadecimal digits or more, it misses one or two. It takes no words with a number behind them for one.
     pub(super) fn is_random(&self) -> bool {
         self.chars >= 12
             && self.letters > 0
@@ -59,8 +59,8 @@ impl Shape {
             && self.changes as f64 >= 0.15 * self.chars as f64
     }
 
-    /// The same of letters alone, as one random key in sixteen is: about as many capitals as small letters, which in names
-    /// made of words there are not.
+    /// Tells a random text of letters alone, as one random key in sixteen is. It has about as many capitals as small
+    /// letters, unlike names made of words.
     pub(super) fn is_random_in_letters(&self) -> bool {
         let chars = self.chars as f64;
         self.chars >= 12

@@ -1,5 +1,5 @@
-//! Columns of passwords in tables: those of markdown, of clients of databases, and of comma-separated values. Which column
-//! it is, the heading says.
+//! Columns of passwords in tables: those of markdown, of clients of databases, and of comma-separated values. The
+//! heading says which column it is.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,11 +8,11 @@ use regex::Regex;
 
 use super::value::{AssignedValue, Before};
 
-/// How many lines of a table are read; more are never in a transcript.
+/// How many lines of a table are read. No transcript has more.
 const MOST_ROWS: usize = 1_000;
 const MOST_CELLS: usize = 64;
 
-/// In every name of a column: most lines are no heading, and are told by that.
+/// A pattern that is in every name of such a column, which tells quickly that most lines are no heading.
 #[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
 static NAMED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?i-u)pass|pwd?|kennwort|secret|token|key").expect("a valid pattern"));
@@ -41,7 +41,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
 
 struct Table<'a> {
     separator: char,
-    /// Which cells of a row hold a password.
+    /// The cells of a row that hold a password.
     columns: Vec<usize>,
     rows: Vec<(usize, &'a str)>,
     lines: usize,
@@ -53,7 +53,7 @@ fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
     // A text begins behind its name: `"content": "`, `wrote: `, `text=`.
     let heading = heading.rsplit([':', '=']).next()?.trim_start_matches([' ', '\t', '"']);
     let separator = ['|', ',', ';', '\t'].into_iter().find(|separator| heading.contains(*separator))?;
-    // Where the lines below have borders, what stands before the first one is no cell: "How do I hide | Token |".
+    // Where the lines below have borders, the text before the first border is no cell: "How do I hide | Token |".
     let bordered = separator == '|' && lines.get(1).is_some_and(|(_, line)| line.trim_start().starts_with('|'));
     let heading = if bordered { &heading[heading.find('|').unwrap_or(0)..] } else { heading };
     let names: Vec<&str> = cells(heading, separator).into_iter().map(|cell| &heading[cell]).collect();
@@ -63,13 +63,13 @@ fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
         return None;
     }
     let is_rule = |line: &str| line.contains("--") && line.chars().all(|c| "-:|+ \t".contains(c));
-    // A rule below the heading makes it a table; without one it is comma-separated values, or a sentence with a comma.
+    // A rule below the heading makes it a table. Without one it is comma-separated values, or a sentence with a comma.
     let ruled = lines.get(1).is_some_and(|(_, line)| is_rule(line));
     if ruled != (separator == '|') || (!ruled && heading.contains(' ')) {
         return None;
     }
     let rows = lines.iter().skip(1 + usize::from(ruled)).take(MOST_ROWS);
-    // Every line has at least one cell; in a table of one column it has its borders.
+    // Every line has at least one cell. In a table of one column it has its borders.
     let is_row = |line: &str| {
         let cells = cells(line, separator).len();
         // Something may stand behind the last border, such as the end of the string that the table is in.
@@ -113,7 +113,7 @@ fn is_name(cell: &str) -> bool {
         .any(|known| name == *known || name.strip_suffix(known).is_some_and(|rest| rest.ends_with([' ', '_', '-'])))
 }
 
-/// A few words, not a sentence and not code.
+/// Tells a heading: a few words, neither a sentence nor code.
 fn is_heading(cell: &str) -> bool {
     cell.len() <= 48 && cell.chars().all(|c| c.is_alphanumeric() || " _-*`\"'/#().".contains(c))
 }
@@ -136,7 +136,7 @@ fn cells(line: &str, separator: char) -> Vec<Range<usize>> {
     found
 }
 
-/// Every line and where it begins.
+/// The lines of a text, each with the place where it begins.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split('\n').map(move |line| {

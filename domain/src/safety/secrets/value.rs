@@ -1,5 +1,5 @@
-//! The value behind a name: where it begins and ends, and whether it is a secret written out, or rather an expression, a
-//! type, a placeholder.
+//! The value behind a name: where it begins and ends, and whether it is a secret that was written out, or rather an
+//! expression, a type, a placeholder.
 
 use std::ops::Range;
 
@@ -7,21 +7,22 @@ use super::MARKER;
 use super::base64;
 use super::shape::Shape;
 
-/// How much of a value is looked at; a longer one is judged by its beginning, and replaced whole.
+/// How much of a value is looked at. A longer one is judged by its beginning, and replaced whole.
 const LOOKED_AT: usize = 256;
 
 /// What is known about a value from what stands before it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Before {
-    /// `NAME=value` without spaces, as in an environment: no expression of a programming language.
+    /// Whether it reads `NAME=value` without spaces, as in an environment: it is no expression of a programming
+    /// language.
     pub bare: bool,
-    /// The name speaks of a password, which people make up, not of a token, which machines do.
+    /// Whether the name speaks of a password, which people make up, not of a token, which machines do.
     pub made_up: bool,
-    /// The value must have quotes around it.
+    /// Whether the value must have quotes around it.
     pub in_quotes: bool,
-    /// Nothing else stands on the value's line.
+    /// Whether nothing else stands on the value's line.
     pub own_line: bool,
-    /// The value stands in a cell of a table.
+    /// Whether the value stands in a cell of a table.
     pub in_cell: bool,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct AssignedValue<'a> {
     rest: &'a str,
     start: usize,
     head: &'a str,
-    /// It goes on after what is looked at.
+    /// Whether it goes on after what is looked at.
     continues: bool,
     quoted: bool,
     before: Before,
@@ -75,7 +76,7 @@ impl<'a> AssignedValue<'a> {
         })
     }
 
-    /// What is to be replaced, where the value is a secret.
+    /// The span to replace. None where the value is no secret.
     pub(super) fn secret(&self) -> Option<Range<usize>> {
         if !self.is_secret() {
             return None;
@@ -112,7 +113,7 @@ impl<'a> AssignedValue<'a> {
         }
     }
 
-    /// A call, an index, a path of a program, as opposed to a value written out.
+    /// Tells a call, an index or a path of a program from a value that was written out.
     fn is_expression(&self) -> bool {
         let after = &self.rest[self.head.len()..];
         let called = after.starts_with(['(', '{']) || (after.starts_with('<') && !after.starts_with("</"));
@@ -125,7 +126,7 @@ impl<'a> AssignedValue<'a> {
     }
 }
 
-/// Whether a value that stands where only a password stands is one that was written out.
+/// Tells whether a value in the place of a password was written out.
 pub(super) fn is_written_out(value: &str) -> bool {
     const WORDS: [&str; 22] = [
         "password",
@@ -181,7 +182,8 @@ fn opening_quote(rest: &str) -> (Option<char>, usize) {
     }
 }
 
-/// `&` goes on to the next parameter of an address or the next command of a shell, but people put it into passwords.
+/// Tells the characters that end a value. `&` leads to the next parameter of an address or the next command of a shell,
+/// but people put it into passwords.
 fn ends_a_value(bare: bool) -> impl Fn(char) -> bool {
     move |c| c.is_whitespace() || "\"'`,;|<>(){}".contains(c) || (bare && c == '&')
 }
@@ -197,7 +199,7 @@ fn trim_end(value: &str) -> &str {
     value.trim_end_matches([' ', '\\', '.', ':'])
 }
 
-/// Filled in by a shell, a template or whoever reads the documentation.
+/// Tells a template, which a shell, a program or the reader of the documentation fills in.
 pub(super) fn is_template(value: &str) -> bool {
     value.starts_with(['$', '%', '<', '*']) || value.contains("${") || value.contains("{{") || value.contains("$(")
 }
