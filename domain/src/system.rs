@@ -1,5 +1,5 @@
-//! Rules about the running system: when an actor is started again (`restart`), when a provider is left alone (`breaker`), whether a
-//! bank is well (`health`), and the document of its numbers (`statistics`).
+//! The running system: `restart` says when an actor is started again, `breaker` when a provider is left alone, `health`
+//! whether a bank is well, and `statistics` is the document of its numbers.
 
 pub mod breaker;
 pub mod health;

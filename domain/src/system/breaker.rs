@@ -1,5 +1,5 @@
-//! The circuit breaker around a provider, as a pure state machine: when calls go through, when they are refused at
-//! once, and when one of them probes whether the provider is back. It makes no call and reads no clock.
+//! The circuit breaker around a provider, as a pure state machine. It says when calls go through, when they are refused
+//! at once, and when one of them probes whether the provider is back. It makes no call and reads no clock.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,20 +7,20 @@ use std::time::Duration;
 /// When the circuit opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BreakerLimits {
-    /// How many of the last calls are looked at; at least 1.
+    /// How many of the last calls are looked at, at least 1.
     pub window: usize,
     /// Calls that ended longer ago than this are not looked at.
     pub max_age: Duration,
-    /// The circuit opens when at least so many of them failed; 1..=`window`.
+    /// The circuit opens when at least so many of them failed, in 1..=`window`.
     pub failures: usize,
     pub first_pause: Duration,
-    /// Each probe that fails doubles the pause, up to this.
+    /// The longest pause. Each probe that fails doubles the pause, up to this.
     pub longest_pause: Duration,
 }
 
 impl Default for BreakerLimits {
-    /// 29 of 32 are nine in ten: a provider that answers now and then is left to retries. Five minutes are more than two
-    /// rounds of calls that hang until their timeout.
+    /// The limits that are built in. 29 of 32 are nine in ten: a provider that answers now and then is left to retries.
+    /// Five minutes are more than two rounds of calls that hang until their timeout.
     fn default() -> Self {
         Self {
             window: 32,
@@ -39,7 +39,7 @@ pub enum CallEnding {
     Answered,
     /// The provider is in trouble.
     Failed,
-    /// It ended for reasons of its caller, or was dropped: this says nothing about the provider.
+    /// It ended for reasons of its caller, or was dropped. This says nothing about the provider.
     Unknown,
 }
 
@@ -48,7 +48,7 @@ pub enum CallEnding {
 pub enum Admission {
     /// Go to the provider, and report the end with this ticket.
     Pass(Ticket),
-    /// Another call is probing: ask again when it has ended.
+    /// Another call is probing. Ask again when it has ended.
     Wait,
     Refused {
         retry_after: Duration,
@@ -68,13 +68,13 @@ pub enum Change {
         pause: Duration,
     },
     Closed,
-    /// A probe ended without a word: the next call probes.
+    /// A probe ended without a result, so the next call probes.
     ProbeWanted,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum State {
-    /// When each call ended and whether it failed; the oldest first.
+    /// When each of the recent calls ended and whether it failed, the oldest first.
     Closed {
         recent: VecDeque<(Duration, bool)>,
     },
@@ -88,12 +88,12 @@ enum State {
     },
 }
 
-/// Times are since any fixed start, never decreasing.
+/// The circuit of one provider. Times are since any fixed start and never decrease.
 #[derive(Debug, Clone)]
 pub struct Circuit {
     limits: BreakerLimits,
     state: State,
-    /// Counts changes of state and probes: a call of an earlier one tells nothing about this one.
+    /// Counts changes of state and probes. A call of an earlier era tells nothing about this one.
     era: u64,
 }
 
@@ -119,12 +119,12 @@ impl Circuit {
         Admission::Pass(Ticket { era: self.era })
     }
 
-    /// Whether a call that was let through, and has not gone out yet, still may.
+    /// Tells whether a call that was let through, and has not gone out yet, still may.
     pub fn is_current(&self, ticket: Ticket) -> bool {
         ticket.era == self.era
     }
 
-    /// How long calls are still refused; none where they are not.
+    /// How long calls are still refused. None where they are not.
     pub fn pause(&self, now: Duration) -> Option<Duration> {
         match self.state {
             State::Open { until, .. } => until.checked_sub(now).filter(|pause| !pause.is_zero()),
@@ -132,7 +132,8 @@ impl Circuit {
         }
     }
 
-    /// To be told of every call that was let through, once. After a change those who wait ask again.
+    /// Notes the end of a call. It is told once of every call that was let through. After a change those who wait ask
+    /// again.
     pub fn ended(&mut self, ticket: Ticket, ending: CallEnding, now: Duration) -> Option<Change> {
         if ticket.era != self.era {
             return None;

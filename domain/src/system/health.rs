@@ -1,4 +1,4 @@
-//! Whether a running bank is well: what was looked at and what follows from it. The looking is elsewhere.
+//! Health: whether a running bank is well, by what was checked. The checks are made elsewhere.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,16 +54,16 @@ pub struct Health {
     pub status: HealthStatus,
     /// Seconds since the start of the process.
     pub uptime_s: u64,
-    /// Of all workspaces; absent while the store does not answer.
+    /// The memories of all workspaces. Absent while the store does not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_count: Option<u64>,
-    /// Of the cache of model answers, in 0..1.
+    /// The hit rate of the cache of model answers, in 0..1.
     pub cache_hit_rate: f64,
     pub checks: Vec<HealthCheck>,
 }
 
 impl HealthStatus {
-    /// The worst of the checks.
+    /// The worst status of the checks.
     pub fn of(checks: &[HealthCheck]) -> Self {
         match checks.iter().map(|check| check.status).max() {
             None | Some(CheckStatus::Ok) => Self::Healthy,

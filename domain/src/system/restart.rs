@@ -1,4 +1,4 @@
-//! The restart policy of a supervisor, as pure decisions: the terms are those of Erlang/OTP supervisors (permanent,
+//! The restart policy of a supervisor, as pure decisions. The terms are those of Erlang/OTP supervisors (permanent,
 //! transient, temporary; a maximum of restarts within a window), with exponential backoff between restarts.
 
 use std::collections::VecDeque;
@@ -6,28 +6,28 @@ use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restart {
-    /// Always started again.
+    /// The actor is always started again.
     Permanent,
-    /// Started again after a failure, not after a normal end.
+    /// The actor is started again after a failure, but not after a normal end.
     Transient,
-    /// Never started again.
+    /// The actor is never started again.
     Temporary,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActorExit {
     Normal,
-    /// A panic, an error, a kill, or a start that failed.
+    /// It ended by a panic, an error or a kill, or its start failed.
     Failed,
 }
 
 /// How often and how fast children are started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestartLimits {
-    /// More restarts than this within the window, over all children, and the supervisor gives up.
+    /// The most restarts within the window, over all children. With more the supervisor gives up.
     pub max_restarts: usize,
     pub window: Duration,
-    /// The first restart of a child waits this long; every further one within the window twice as long.
+    /// The delay before the first restart of a child. Every further one within the window waits twice as long.
     pub first_delay: Duration,
     pub max_delay: Duration,
 }
@@ -49,11 +49,11 @@ pub enum Decision {
     Leave,
     /// Start it again after this delay.
     After(Duration),
-    /// Too many restarts: the supervisor fails, and its own supervisor decides.
+    /// There were too many restarts. The supervisor fails, and its own supervisor decides.
     Escalate,
 }
 
-/// The memory of one supervisor: which child was restarted when. Times are since any fixed start, never decreasing.
+/// The restarts of one supervisor: which child was restarted when. Times are since any fixed start and never decrease.
 #[derive(Debug, Clone)]
 pub struct RestartHistory {
     limits: RestartLimits,
@@ -65,7 +65,7 @@ impl RestartHistory {
         Self { limits, restarts: VecDeque::new() }
     }
 
-    /// `child` is any number that names the child within this supervisor.
+    /// Decides after the end of a child. `child` is any number that names the child within this supervisor.
     pub fn on_exit(&mut self, child: usize, restart: Restart, exit: ActorExit, now: Duration) -> Decision {
         let again = match restart {
             Restart::Permanent => true,

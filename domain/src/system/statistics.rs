@@ -1,5 +1,5 @@
-//! The statistics document: what a bank holds and what its process has done. Its serialised form is what every client
-//! sees; the counting is elsewhere.
+//! The statistics document: what a bank holds and what its process has done. Every client sees its serialised form. The
+//! counting is done elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -36,13 +36,13 @@ pub struct TraceStatistics {
     pub success: u64,
     pub failure: u64,
     pub partial: u64,
-    /// Successes in all traces, in 0..1; 0 without traces.
+    /// The share of successes in all traces, in 0..1. It is 0 without traces.
     pub success_rate: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryStatistics {
-    /// Whatever their status.
+    /// The memories of any status.
     pub total: u64,
     pub by_outcome: BTreeMap<MemoryOutcome, u64>,
     pub by_scope: BTreeMap<Scope, u64>,
@@ -52,12 +52,12 @@ pub struct MemoryStatistics {
 /// The cache of model answers.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CacheStatistics {
-    /// Answers that cost nothing: kept ones, and those shared with a call that was under way.
+    /// Answers that cost nothing: cached ones, and those shared with a call that was under way.
     pub hits: u64,
     pub misses: u64,
-    /// Calls that are never cached, and all while the cache is off.
+    /// Calls that are never cached, and all calls while the cache is off.
     pub bypassed: u64,
-    /// Hits in hits and misses, in 0..1; 0 without either.
+    /// The share of hits in hits and misses, in 0..1. It is 0 without either.
     pub hit_rate: f64,
     pub entries: u64,
     /// Input and output tokens that hits did not spend again.
@@ -76,13 +76,13 @@ pub struct LlmStatistics {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LlmCounts {
-    /// Retries included.
+    /// Calls to the provider, including retries.
     pub calls: u64,
     pub retries: u64,
-    /// Calls that ended with an error or without an answer; those that were cancelled are not among them.
+    /// Calls that ended with an error or without an answer, except those that were cancelled.
     pub failures: u64,
     pub input_tokens: u64,
-    /// Reasoning included.
+    /// Output tokens, including reasoning.
     pub output_tokens: u64,
     pub reasoning_tokens: u64,
     /// Absent while the provider names no cost.
@@ -114,7 +114,7 @@ impl LlmStatistics {
 /// How long things took, in milliseconds. A solve that ended with an error is not among them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Latencies {
-    /// Embedding the query included.
+    /// Retrievals, including the embedding of the query.
     pub retrieval: Percentiles,
     pub embedding: Percentiles,
     pub solve: Percentiles,
@@ -122,7 +122,7 @@ pub struct Latencies {
     pub llm: Percentiles,
 }
 
-/// Exact to three digits, up to an hour; all 0 without any measurement.
+/// Percentiles that are exact to three digits, up to an hour. All are 0 without any measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Percentiles {
@@ -138,7 +138,7 @@ pub struct ActorStatistics {
     pub name: String,
     pub status: ActorStatus,
     pub restarts: u64,
-    /// Callers inside: served and waiting.
+    /// Callers that are served or wait.
     pub queue: u64,
 }
 
@@ -147,15 +147,15 @@ pub struct ActorStatistics {
 #[schemars(inline)]
 pub enum ActorStatus {
     Running,
-    /// It failed and is about to be started again.
+    /// It failed and will be started again.
     Restarting,
-    /// For good.
+    /// It ended for good.
     Ended,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StoreStatistics {
-    /// Of all tables.
+    /// The rows of all tables.
     pub rows: u64,
     pub fragments: u64,
     pub bytes: u64,
@@ -178,7 +178,7 @@ pub struct EmbedderStatistics {
     pub name: String,
     pub dims: u64,
     pub ready: bool,
-    /// Texts whose embedding was kept from before.
+    /// Texts whose embedding was cached.
     pub cache_hits: u64,
     /// Texts that were embedded.
     pub cache_misses: u64,
