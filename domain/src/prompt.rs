@@ -1,9 +1,9 @@
 //! Prompts: the instructions and the input of a model call, from templates under `config/prompts/`.
 //!
-//! In a template `{{name}}` is a text that others wrote: it cannot close the fence it stands in, and loses its middle
-//! where a prompt would be over its budget, as all such texts share what the rest leaves them. `{{{name}}}` is a block
-//! that was made here, of texts in fences of their own: it stands as it is, whole or not at all. What a model answers is
-//! read in `answer`.
+//! In a template `{{name}}` stands for a text that others wrote. It cannot close the fence it stands in, and it loses
+//! its middle where the prompt would be over its budget; all such texts share what the rest leaves them. `{{{name}}}`
+//! stands for a block that was made here, of texts in fences of their own. It stands as it is, whole or not at all.
+//! What a model answers is read in `answer`.
 
 mod fence;
 mod own;
@@ -22,11 +22,11 @@ pub use purpose::Purpose;
 pub struct Prompt {
     pub instructions: String,
     pub input: String,
-    /// None where the input was within its budget.
+    /// How the input was cut. None where it was within its budget.
     pub cut: Option<Truncation>,
 }
 
-/// How much of an input was left where it was over its budget: texts lost their middle, or the memories are missing.
+/// How much of an input was left where it was over its budget. Texts lost their middle, or the memories are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truncation {
     pub from_tokens: usize,
@@ -34,7 +34,7 @@ pub struct Truncation {
 }
 
 impl Prompt {
-    /// Says as well that a part of the input was longer by so many tokens before it came here.
+    /// Notes that a part of the input was longer by so many tokens before it came here.
     pub(crate) fn cut_before(&mut self, tokens: usize) {
         if tokens > 0 {
             let whole = tokens::estimate(&self.input);
@@ -43,22 +43,22 @@ impl Prompt {
         }
     }
 
-    /// Whether recalled experience stands in it.
+    /// Tells whether recalled memories stand in it.
     pub fn has_memories(&self) -> bool {
         self.input.contains(&format!("<{FENCE}>"))
     }
 }
 
-/// The words of a call: the instructions, a line of dashes, the input with places for values.
+/// The template of a call: the instructions, a line of dashes, and the input with places for values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Template {
     Think,
     Refine,
     Evaluate,
     Judge,
-    /// Strategies of a solution that is right, or that nobody found wrong.
+    /// It asks for strategies from a solution that is right, or that nobody found wrong.
     ExtractSuccess,
-    /// Warnings of a solution that failed.
+    /// It asks for warnings from a solution that failed.
     ExtractFailure,
     Contrast,
     Capture,
@@ -96,12 +96,12 @@ impl Template {
         Prompts::default().instructions(self)
     }
 
-    /// Whether its answers hold lessons.
+    /// Tells whether its answers hold lessons.
     pub fn asks_for_items(self) -> bool {
         !matches!(self, Self::Think | Self::Refine | Self::Evaluate)
     }
 
-    /// What its file is called, without the ending.
+    /// The name of its file, without the ending.
     fn name(self) -> &'static str {
         match self {
             Self::ExtractSuccess => "extract_success",
@@ -129,9 +129,8 @@ impl Template {
 const MEMORIES: &str = "memories";
 const NO_ROOM_FOR_MEMORIES: &str = "There is no room for experience beside this task.";
 
-/// Fills a template; `budget` bounds the whole prompt, in tokens. Only where the words of the template and its blocks
-/// alone are over it, the prompt is too. Memories are left out where they would take more than half of what the texts
-/// could have.
+/// Fills a template. `budget` bounds the whole prompt, in tokens, unless the words of the template and its blocks alone
+/// are over it. Memories are left out where they would take more than half of what the texts could have.
 pub fn render(prompts: &Prompts, template: Template, values: &[(&str, &str)], budget: usize) -> Prompt {
     let mut pieces = pieces(prompts.input(template), values);
     let instructions = prompts.instructions(template);
@@ -161,8 +160,8 @@ fn with_texts(instructions: &str, pieces: &[Piece<'_>], budget: usize) -> Prompt
     })
 }
 
-/// A prompt whose input is made of texts that share what the budget leaves beside the rest. None is dropped: what is
-/// longer than its share keeps its head and its tail around a note.
+/// A prompt whose input consists of texts that share what the budget leaves beside the rest. None is dropped. A text
+/// that is longer than its share keeps its head and its tail around a note.
 pub(crate) fn fitted(
     instructions: String,
     texts: &[&str],
@@ -176,7 +175,7 @@ pub(crate) fn fitted(
     }
     let from_tokens = tokens::estimate(&input);
     let rest = tokens::estimate(&input_of(&vec!["."; texts.len()]));
-    // Tokens of parts do not add up exactly to those of the whole.
+    // The tokens of parts do not exactly add up to those of the whole.
     let mut room = all.saturating_sub(rest) * 31 / 32;
     loop {
         let shown = tokens::fit_all(texts, room);
@@ -189,7 +188,8 @@ pub(crate) fn fitted(
     }
 }
 
-/// Tokens of the input. A byte is a token at the most: close enough where the budget is much larger.
+/// How many tokens are left for the input. A byte counts as a token at most, which is close enough where the budget is
+/// much larger.
 fn left_for_input(instructions: &str, budget: usize) -> usize {
     let used = if budget > 8 * instructions.len() { instructions.len() } else { tokens::estimate(instructions) };
     budget.saturating_sub(used)
@@ -199,7 +199,7 @@ fn left_for_input(instructions: &str, budget: usize) -> usize {
 enum Piece<'a> {
     Words(&'a str),
     Text(Cow<'a, str>),
-    /// With its name.
+    /// A block with its name.
     Block(&'a str, &'a str),
 }
 
@@ -211,7 +211,8 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     pieces(template, values).into_iter().map(text).collect()
 }
 
-/// One pass from left to right: a value that holds `{{name}}` is not filled again. A name without a value is nothing.
+/// The parts of a template, filled in one pass from left to right, so that a value which holds `{{name}}` is not filled
+/// again. A name without a value becomes nothing.
 fn pieces<'a>(template: &'a str, values: &[(&str, &'a str)]) -> Vec<Piece<'a>> {
     let value = |name: &str| values.iter().find(|(key, _)| *key == name).map(|(_, value)| *value).unwrap_or_default();
     let mut pieces = Vec::new();

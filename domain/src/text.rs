@@ -1,5 +1,5 @@
-//! Texts as a search and a model take them: the terms that are searched (`terms`), the tokens that a model counts (`tokens`), the
-//! size of a JSON text before it is parsed (`json`).
+//! Texts as searches and models take them: `terms` are what is searched, `tokens` are what a model counts, and `json`
+//! tells the size of a JSON text before it is parsed.
 
 pub mod hex;
 pub mod json;

@@ -1,5 +1,5 @@
-//! Fences: tags around text that others wrote, and what keeps such text inside them. Which text needs one is known to
-//! whoever makes a prompt.
+//! Fences: tags around text that others wrote, and what keeps such text inside them. Whoever makes a prompt knows which
+//! text needs one.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ pub const ATTEMPT_FENCE: &str = "attempt-text";
 /// The tags around any other text that a model is to look at. Templates hold them, too.
 pub const TEXT_FENCE: &str = "submitted-text";
 
-/// Whether a text holds the name of a fence, whatever its case.
+/// Tells whether a text holds the name of a fence, whatever its case.
 pub fn names_a_fence(text: &str) -> bool {
     matches!(quoted(text), Cow::Owned(_))
 }
@@ -35,7 +35,7 @@ pub fn fenced(text: &str) -> String {
     format!("<{TEXT_FENCE}>\n{}\n</{TEXT_FENCE}>", quoted(text))
 }
 
-/// Quoted text, each of its lines marked: none reads as a line of what stands around it.
+/// Quoted text with each of its lines marked, so that none reads as a line of what stands around it.
 pub fn quoted_lines(text: &str) -> String {
     let text = quoted(text).replace("\r\n", "\n");
     let line = |line: &str| if line.is_empty() { ">\n".to_owned() } else { format!("> {line}\n") };
@@ -48,7 +48,7 @@ pub fn one_line(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Line ends of any system, and control characters that some reader takes for one.
+/// Tells a line end of any system, or a control character that some reader takes for one.
 fn ends_line(c: char) -> bool {
     (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}')
 }

@@ -1,20 +1,20 @@
-//! Prompts that a user writes in place of those built in. They may use other words, and nothing else may differ: the same
-//! values stand in the same fences, so that what others wrote stays data.
+//! Prompts that a user writes in place of the built-in ones. They may use other words, and nothing else may differ: the
+//! same values stand in the same fences, so that what others wrote stays data.
 
 use std::collections::BTreeMap;
 
 use super::fence::{TEXT_FENCE, names_a_fence};
 use super::{Template, fill};
 
-/// The longest prompt that a user may write, in characters: every call begins with it.
+/// The longest prompt that a user may write, in characters, as every call begins with it.
 pub const PROMPT_MAX_CHARS: usize = 20_000;
-/// Says what an item is, wherever items are asked for.
+/// The name of the text that says what an item is, wherever items are asked for.
 const ITEM: &str = "item";
 const BUILT_IN_ITEM: &str = include_str!("../../../config/prompts/item.md");
-/// Between the instructions and the input.
+/// The line between the instructions and the input.
 const RULE: &str = "\n---\n";
 
-/// The words of every call.
+/// The prompts of all calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prompts {
     own: BTreeMap<Template, String>,
@@ -22,15 +22,16 @@ pub struct Prompts {
 }
 
 impl Prompts {
-    /// The name of the file that a prompt is read from, for each of them.
+    /// The names of the files that prompts are read from.
     pub fn file_names() -> impl Iterator<Item = String> {
         Template::ALL.into_iter().map(Template::name).chain([ITEM]).map(|name| format!("{name}.md"))
     }
 
-    /// Takes the text of a file in place of the prompt that is built in.
+    /// Takes the text of a file in place of the built-in prompt.
     ///
     /// # Errors
-    /// What is wrong with the name or with the text.
+    ///
+    /// The name or the text is wrong; the error says how.
     pub fn replace(&mut self, file_name: &str, text: &str) -> Result<(), String> {
         let text = text.replace("\r\n", "\n");
         if text.chars().count() > PROMPT_MAX_CHARS {
@@ -53,13 +54,13 @@ impl Prompts {
         Ok(())
     }
 
-    /// What an item is, is said in the same words wherever items are asked for.
+    /// The instructions of a template. They say in the same words what an item is, wherever items are asked for.
     pub fn instructions(&self, template: Template) -> String {
         let item = self.own_item.as_deref().unwrap_or(BUILT_IN_ITEM);
         fill(self.parts(template).0.trim(), &[(ITEM, item.trim())])
     }
 
-    /// The instructions that ask for lessons and are not those built in.
+    /// The instructions that ask for lessons and are not the built-in ones.
     pub(crate) fn own_instructions(&self) -> impl Iterator<Item = String> {
         let asking = Template::ALL.into_iter().filter(|template| template.asks_for_items());
         let own = asking.filter(|template| self.own_item.is_some() || self.own.contains_key(template));
@@ -84,7 +85,7 @@ fn parts(text: &str) -> (&str, &str) {
     text.split_once(RULE).unwrap_or((text, ""))
 }
 
-/// Whether a text can stand in place of the one built in.
+/// Checks whether a text can stand in place of the built-in one.
 fn check(template: Template, text: &str) -> Result<(), String> {
     let ((instructions, input), (built_in_instructions, built_in)) = (parts(text), parts(template.built_in()));
     if instructions.trim().is_empty() || input.trim().is_empty() {

@@ -13,9 +13,9 @@ pub enum Purpose {
     Judge,
     Extract,
     Contrast,
-    /// Lessons from an exchange of a conversation.
+    /// A call for lessons from an exchange of a conversation.
     Capture,
-    /// Lessons from a session that is over.
+    /// A call for lessons from a session that is over.
     Distill,
 }
 
@@ -33,7 +33,8 @@ impl Purpose {
         }
     }
 
-    /// Drafts are text, shall differ from each other, are never cached and never share a flight.
+    /// Tells whether a call is for a draft. Drafts are text, shall differ from each other, are never cached and never
+    /// share a flight.
     pub fn is_draft(self) -> bool {
         matches!(self, Self::Think | Self::Refine)
     }

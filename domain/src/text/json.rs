@@ -1,15 +1,15 @@
-//! How much there is in a JSON text, told before it is parsed: a parsed value takes some hundred bytes, and a text may
+//! How many values a JSON text has, told before it is parsed. A parsed value takes some hundred bytes, and a text may
 //! have one in every two of its own.
 
-/// Whether a JSON text has at most `max` values, those inside of others included. Of what is no JSON it says something,
-/// and the parser says the rest.
+/// Tells whether a JSON text has at most `max` values, including nested ones. The answer for what is no JSON means
+/// nothing, as the parser refuses it.
 pub fn has_at_most(text: &[u8], max: usize) -> bool {
     let mut values = 1;
     let mut rest = text;
     while let Some((byte, behind)) = rest.split_first() {
         rest = behind;
         match byte {
-            // A container may be empty; where it is not, its first value is counted with it.
+            // A container may be empty. Where it is not, its first value is counted with it.
             b'{' | b'[' | b',' => values += 1,
             b'"' => rest = behind_string(rest),
             _ => {}
@@ -21,7 +21,7 @@ pub fn has_at_most(text: &[u8], max: usize) -> bool {
     true
 }
 
-/// What is behind the quote that ends the string that `text` begins within.
+/// The text behind the quote that ends the string in which `text` begins.
 fn behind_string(text: &[u8]) -> &[u8] {
     let mut rest = text;
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {

@@ -1,10 +1,11 @@
-//! Index terms: what of a text is searched by words, and what of a query is looked for. One function for both, so that
-//! a text index anywhere compares like with like. Not here: how terms are weighed (BM25 is the index's work).
+//! Index terms: what of a text is searched by words, and what a query looks for. One function makes both, so that a
+//! text index anywhere compares like with like. How terms are weighed is the index's work (BM25).
 //!
 //! Words are folded (case, accents, width) and stemmed as English. Identifiers are found by their parts and as a whole.
 //! Scripts without spaces between words are cut into overlapping pairs of signs, as Lucene's CJK analysis does. What
-//! differs from one run of a program to the next (addresses, line numbers) is dropped. Nothing is left out of a text; of
-//! a query the words that say only that it is a question are. docs/RETRIEVAL.md has the numbers behind each choice.
+//! differs from one run of a program to the next (addresses, line numbers) is dropped. Nothing else is left out of a
+//! text. The words of a query that only say that it is a question are left out. docs/RETRIEVAL.md has the numbers
+//! behind each choice.
 
 mod noise;
 mod words;
@@ -18,19 +19,20 @@ use frostem::{Algorithm, Stemmer};
 
 use self::words::TextRun;
 
-/// Longer words are cut to this many characters: hashes, encoded data.
+/// The longest word, in characters. A longer one, such as a hash or encoded data, is cut.
 const LONGEST_CHARS: usize = 64;
-/// A task may be a whole file; the terms that it says most often, the first of them, say what it is about.
+/// The most terms of a query. A task may be a whole file, and the terms that it says most often say what it is about.
 pub const QUERY_TERMS: usize = 128;
 /// Lucene's English stop words, question words and auxiliaries. Every other word of a question may be what it is about.
 const STOP_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
     there these they this to was will with what when where which who how do does did has have from";
 /// How often the title is added to a passage.
 const TITLE_REPEATS: usize = 2;
-/// The endings of shorter words are left on.
+/// The shortest word that is stemmed, in characters.
 const SHORTEST_STEMMED: usize = 3;
 
-/// Words whose terms each thread that analyses texts remembers, some 3 MB: it takes a third of the time then.
+/// How many words each thread that analyses texts remembers with their terms. They take some 3 MB, and analysing then
+/// takes a third of the time.
 const KNOWN_WORDS: usize = 16_384;
 const LONGEST_KNOWN_BYTES: usize = 32;
 
@@ -49,8 +51,8 @@ pub struct QueryTerm {
     pub count: u32,
 }
 
-/// What a query looks for: distinct terms in their order, without stop words unless there is nothing else; of more than
-/// 128 those that it says most often.
+/// The terms that a query looks for: distinct, in their order, without stop words unless there is nothing else. Of more
+/// than 128 those stay that it says most often.
 pub fn query(text: &str) -> Vec<QueryTerm> {
     let mut all = counted(terms(text));
     if all.iter().any(|of| !STOP_TERMS.contains(&of.term)) {
@@ -58,7 +60,7 @@ pub fn query(text: &str) -> Vec<QueryTerm> {
     }
     if all.len() > QUERY_TERMS {
         let mut in_order: Vec<(usize, QueryTerm)> = all.into_iter().enumerate().collect();
-        // Of those that are said as often the first come first.
+        // Of terms that are said equally often, the first ones come first.
         in_order.sort_by_key(|(_, of)| Reverse(of.count));
         in_order.truncate(QUERY_TERMS);
         in_order.sort_unstable_by_key(|(place, _)| *place);
@@ -67,7 +69,7 @@ pub fn query(text: &str) -> Vec<QueryTerm> {
     all
 }
 
-/// The distinct terms, in their order.
+/// The distinct terms in their order, with their counts.
 pub fn counted(terms: impl IntoIterator<Item = String>) -> Vec<QueryTerm> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut all: Vec<QueryTerm> = Vec::new();
@@ -90,8 +92,8 @@ pub fn terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// The terms of a passage of the memory with this title, separated by single spaces: the column that text indexes are built over. Those of
-/// the title are in every passage, repeated, because a term counts by how often it is there.
+/// The terms of a passage of the memory with this title, separated by single spaces: the column that text indexes are
+/// built over. The terms of the title are in every passage, repeated, because a term counts by how often it is there.
 pub fn indexed(title: &str, passage: &str) -> String {
     let (mut all, mut title_terms) = (String::with_capacity(passage.len()), String::new());
     each_term(passage, &mut |term| append(&mut all, term));
@@ -118,7 +120,7 @@ fn each_term(text: &str, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// The terms of a word, which most texts have said before.
+/// The terms of a word. Most words were met before, so they are remembered.
 fn of_word(word: &str, take: &mut impl FnMut(&str)) {
     if word.len() > LONGEST_KNOWN_BYTES {
         return of_new_word(word).iter().for_each(|term| take(term));
@@ -136,7 +138,7 @@ fn of_word(word: &str, take: &mut impl FnMut(&str)) {
     });
 }
 
-/// Its parts, and the whole where it has several.
+/// The terms of a word that was not met before: its parts, and the whole where it has several parts.
 fn of_new_word(word: &str) -> Vec<String> {
     if is_plain(word) {
         return vec![stem(word)];
@@ -146,7 +148,7 @@ fn of_new_word(word: &str) -> Vec<String> {
     parts.into_iter().chain([word]).map(term).filter(|term| !term.is_empty()).collect()
 }
 
-/// Overlapping pairs; a single sign by itself.
+/// The terms of signs: overlapping pairs, or the sign itself where it is a single one.
 fn of_signs(signs: &str, take: &mut impl FnMut(&str)) {
     let starts: Vec<usize> = signs.char_indices().map(|(at, _)| at).chain([signs.len()]).collect();
     match starts.len() {
@@ -156,7 +158,7 @@ fn of_signs(signs: &str, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// Has one part, and nothing in it is folded.
+/// Tells whether a word has one part and nothing in it is folded.
 fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.len() <= LONGEST_CHARS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
@@ -170,7 +172,7 @@ pub(crate) fn term(part: &str) -> String {
     if is_plain(&folded) { stem(&folded) } else { folded }
 }
 
-/// Of a plain word.
+/// The stem of a plain word.
 fn stem(word: &str) -> String {
     if word.len() < SHORTEST_STEMMED {
         return word.to_owned();

@@ -6,33 +6,34 @@ use std::sync::LazyLock;
 
 use tiktoken_rs::CoreBPE;
 
-/// tiktoken's o200k; within 10 to 15 % for the models of other vendors. None if the vocabulary does not load: then
-/// [`estimate`] counts four characters as a token.
+/// The vocabulary o200k of tiktoken, which counts within 10 to 15 % for the models of other vendors. None if it does
+/// not load: then [`estimate`] counts four characters as a token.
 static O200K: LazyLock<Option<CoreBPE>> = LazyLock::new(|| tiktoken_rs::o200k_base().ok());
 
-/// How many tokens a text has, about.
+/// About how many tokens a text has.
 pub fn estimate(text: &str) -> usize {
-    // The tokenizer panics where its regular expressions give up on a text.
+    // The tokenizer panics when its regular expressions give up on a text.
     let counted = O200K.as_ref().and_then(|bpe| catch_unwind(|| bpe.encode_ordinary(text).len()).ok());
     counted.unwrap_or_else(|| text.chars().count().div_ceil(4))
 }
 
-/// Whether a text has at most `budget` tokens. Cheap for short texts: a token has at least one byte, so the vocabulary
-/// is loaded only when the length leaves it open.
+/// Tells whether a text has at most `budget` tokens. It is cheap for short texts: a token has at least one byte, so the
+/// vocabulary is loaded only when the length leaves it open.
 pub fn fits(text: &str, budget: usize) -> bool {
     text.len() <= budget || estimate(text) <= budget
 }
 
 const MARKER: &str = "\n\n... [content truncated] ...\n\n";
 
-/// A text that fits the budget as it is, or its head and tail around a marker: each 20 % of the budget's characters
-/// (four a token), so that the task at the start and the newest at the end survive.
+/// Cuts a text to the budget, and answers none where it fits as it is. It keeps its head and its tail around a marker,
+/// each 20 % of the budget's characters (four a token), so that the task at the start and the newest at the end
+/// survive.
 pub fn truncate(text: &str, budget: usize) -> Option<String> {
     if fits(text, budget) { None } else { Some(head_and_tail(text, budget, budget * 4 / 5)) }
 }
 
-/// Texts that fit the budget together. None is dropped: what is longer than its fair share (short texts leave the rest
-/// of theirs to the long ones) keeps its head and its tail.
+/// Cuts texts so that they fit the budget together. None is dropped. A text that is longer than its fair share keeps
+/// its head and its tail; short texts leave the rest of their share to the long ones.
 pub fn fit_all<'a>(texts: &[&'a str], budget: usize) -> Vec<Cow<'a, str>> {
     let whole = || texts.iter().map(|text| Cow::Borrowed(*text)).collect();
     if texts.iter().map(|text| text.len()).sum::<usize>() <= budget {
@@ -47,7 +48,8 @@ pub fn fit_all<'a>(texts: &[&'a str], budget: usize) -> Vec<Cow<'a, str>> {
     texts.iter().zip(needs.into_iter().zip(shares)).map(shorten).collect()
 }
 
-/// Max-min fair: nobody gets more than it needs, and nobody less than an even part of `all` unless it needs less.
+/// The max-min fair shares of `all`: nobody gets more than it needs, and nobody less than an even part unless it needs
+/// less.
 fn fair_shares(needs: &[usize], all: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..needs.len()).collect();
     order.sort_by_key(|index| needs[*index]);
@@ -59,8 +61,8 @@ fn fair_shares(needs: &[usize], all: usize) -> Vec<usize> {
     shares
 }
 
-/// `part` characters of the start and of the end, or as many as fit; without a marker where the budget has no room for
-/// one.
+/// So many characters of the start and of the end, or as many as fit. There is no marker where the budget has no room
+/// for one.
 fn head_and_tail(text: &str, budget: usize, part: usize) -> String {
     const LEAST_WITH_MARKER: usize = 24;
     let mut part = part.min(text.chars().count() / 2);
@@ -70,7 +72,7 @@ fn head_and_tail(text: &str, budget: usize, part: usize) -> String {
             let end = text.char_indices().rev().take(part).last().map_or(text.len(), |(at, _)| at);
             cut = format!("{cut}{MARKER}{}", &text[end..]);
         }
-        // Scripts with about a token a character need less than four characters a token.
+        // Scripts with about a token for each character need less than four characters a token.
         if part == 0 || fits(&cut, budget) {
             return cut;
         }

@@ -1,4 +1,5 @@
-//! What of an error message or a stack trace differs from run to run: addresses in memory, positions in files.
+//! Noise: what of an error message or a stack trace differs from run to run, such as addresses in memory and positions
+//! in files.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
