@@ -37,9 +37,9 @@ use jiff::Timestamp;
 
 use self::clause_relation::{ClauseRelation, clause_relation};
 
-/// Fewer of an older statement's claims than this share leave it standing when they change.
+/// The least share of an older statement's claims that must change for it to be outdated.
 const LEAST_SHARE_OF_CLAIMS: f64 = 0.25;
-/// From this confidence on, a statement updates another one; below, both are of the same subject alone.
+/// The confidence from which on a statement updates another one. Below it, both are only of the same subject.
 const LEAST_CONFIDENCE: f64 = 0.5;
 
 /// A statement and when it was said, which is not when it was stored.
@@ -53,7 +53,7 @@ pub struct Dated<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Neighbour<'a> {
     pub said: Dated<'a>,
-    /// Another statement updates or supersedes it already.
+    /// Whether another statement updates or supersedes it already.
     pub is_outdated: bool,
 }
 
@@ -64,8 +64,8 @@ pub fn updates(newer: Dated<'_>, older: Dated<'_>) -> Option<f64> {
     confidence.filter(|confidence| *confidence >= LEAST_CONFIDENCE)
 }
 
-/// Whether two statements say different things of the same subject under the same qualifiers, so that the newer one is
-/// shown first. Whichever is named first, the answer is the same.
+/// Tells whether two statements say different things of the same subject under the same qualifiers, so that the newer
+/// one is shown first. The order of the two does not matter.
 pub fn same_subject(a: &Statement, b: &Statement) -> bool {
     differs(a, b).is_some() || differs(b, a).is_some()
 }
@@ -94,7 +94,7 @@ fn differs(newer: &Statement, older: &Statement) -> Option<f64> {
     let (mut changed, mut best) = (0, 0.0f64);
     for old in older.claims() {
         let mut of_claim = 0.0f64;
-        // What is said again is not changed, whatever else is said.
+        // A claim that is said again is not changed, whatever else is said.
         if newer.claims().any(|new| new == old) {
             continue;
         }

@@ -9,7 +9,7 @@ use super::units;
 use super::values::{self, ValueKind};
 use super::verb::Joint;
 
-/// Longer values are other statements.
+/// The most words of a value. A longer one is another statement.
 const MOST_WORDS: usize = 5;
 
 /// The words of a clause that carry something, in their order.
@@ -18,11 +18,11 @@ pub(super) struct Sequence {
     words: Vec<Word>,
     /// What narrows the clause from outside of it.
     narrowed_by: BTreeSet<String>,
-    /// Where what is said of the subject begins.
+    /// The place where the predicate begins.
     value_from: usize,
-    /// It may have several values, or there is no subject whose only value it tells.
+    /// Whether it may have several values, or there is no subject whose only value it tells.
     is_open: bool,
-    /// It is one of many of its kind, tools as well.
+    /// Whether it is one of many of its kind, including tools.
     is_one_of_many: bool,
 }
 
@@ -36,15 +36,15 @@ impl Sequence {
 struct Word {
     text: String,
     is_preposition: bool,
-    /// A number, a date, a path or a name.
+    /// Whether it is a number, a date, a path or a name.
     is_typed: bool,
-    /// The kind of value that it is the first word of, where that is no name.
+    /// The kind of the value that begins with this word, unless that is a name.
     kind: Option<ValueKind>,
     lists: bool,
 }
 
-/// The words of a clause whose predicate ends before the token `predicate_to`. Other values may stand
-/// beside that of an advice, and of a verb that is additive.
+/// Makes the sequence of a clause whose predicate ends before the token `predicate_to`. Other values may stand beside
+/// that of an advice, and of a verb that is additive.
 pub(super) fn sequence(
     tokens: &[Token],
     predicate_to: usize,
@@ -94,14 +94,14 @@ pub(super) fn sequence(
     }
 }
 
-/// Whether the first words exclude one another, and those behind them are the same.
+/// Tells whether the first words exclude one another, and those behind them are the same.
 fn exclude(a: &[Word], b: &[Word]) -> bool {
     let (Some((first_a, rest_a)), Some((first_b, rest_b))) = (a.split_first(), b.split_first()) else { return false };
     tools::exclude(&first_a.text, &first_b.text)
         && rest_a.iter().map(|word| &word.text).eq(rest_b.iter().map(|word| &word.text))
 }
 
-/// Whether two clauses differ in one value alone, and in nothing that narrows them.
+/// Tells whether two clauses differ in one value alone, and in nothing that narrows them.
 pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
     let prefix = a.words.iter().zip(&b.words).take_while(|(a, b)| a.text == b.text).count();
     if a.narrowed_by == b.narrowed_by && a.words.len() > 1 && exclude(&a.words[prefix..], &b.words[prefix..]) {

@@ -13,31 +13,31 @@ use super::token::Token;
 use super::values::{ClauseValue, ValueKind};
 use super::verb::{self, Joint, Verb};
 
-/// More words without a verb that is known are a sentence with one that is not.
+/// The most words of a phrase. More words without a known verb are a sentence with an unknown one.
 const MOST_WORDS_OF_PHRASE: usize = 4;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clause {
     pub subject: Vec<Term>,
     pub values: Vec<ClauseValue>,
-    /// What the clause says was the value before.
+    /// The value before, as far as the clause tells it.
     pub former: BTreeSet<String>,
     pub joint: Joint,
-    /// False for `never`, `disabled`, `forbidden`; two of them affirm.
+    /// Whether it affirms. `never`, `disabled` and `forbidden` deny; two of them affirm.
     pub is_affirmed: bool,
-    /// It says that something is not allowed, or advises against it.
+    /// Whether it says that something is not allowed, or advises against it.
     pub bans: bool,
-    /// It speaks of what may be.
+    /// Whether it speaks of what may be.
     pub is_doubtful: bool,
-    /// It speaks of the sentence before, as in `This holds for staging`, or is but a phrase.
+    /// Whether it speaks of the sentence before, as in `This holds for staging`, or is only a phrase.
     pub refers_back: bool,
-    /// It adds a value to those there are.
+    /// Whether it adds a value to those there are.
     pub is_added: bool,
-    /// It speaks of what was.
+    /// Whether it speaks of what was.
     pub is_past: bool,
-    /// Its verb may have several objects, none of which takes the place of another.
+    /// Whether its verb may have several objects, none of which takes the place of another.
     pub is_additive: bool,
-    /// Its subject does something to an object, and may do it to others.
+    /// Whether its subject does something to an object, and may do it to others.
     pub acts: bool,
     pub sequence: Sequence,
     pub outline: Outline,
@@ -50,7 +50,7 @@ impl Clause {
         self.subject.iter().filter(|term| term.role == Role::Qualifier)
     }
 
-    /// Whether the clause says anything of its own that another clause could say differently.
+    /// Tells whether the clause says anything of its own that another clause could say differently.
     pub(super) fn is_claim(&self) -> bool {
         !self.values.is_empty() || self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Action))
     }
@@ -60,11 +60,11 @@ impl Clause {
 pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let (told, reasons) = reason::split(tokens);
     let (tokens, mut former) = former::split(&told);
-    // Who gives a name in the reason for a choice tells what was not chosen.
+    // A name in the reason for a choice is what was not chosen.
     former.extend(reasons.into_iter().filter(|token| token.is_name).map(|token| token.lower));
     let is_doubtful = tokens.iter().enumerate().any(|(at, token)| {
         let is_plan = token.lower.starts_with("plan");
-        // What is considered abandoned is so.
+        // Something that is considered abandoned is abandoned.
         let is_rule = token.lower == "considered"
             && at.checked_sub(1).is_some_and(|before| matches!(&*tokens[before].lower, "is" | "are"));
         lexicon::is_doubt(&token.lower)
@@ -109,7 +109,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     }
 }
 
-/// Whether words are nothing but a name. Before a verb of the third person, a word with an `s` is no plural.
+/// Tells whether words are nothing but a name. Before a verb of the third person, a word with an `s` is no plural.
 fn is_bare_name(tokens: &[Token], verb: &Token) -> bool {
     let is_singular = verb.lower.ends_with('s') && verb.lower != "was";
     let may_be_name = |token: &Token| phrase::may_be_name(token) && (is_singular || !phrase::may_be_plural(token));
@@ -123,12 +123,12 @@ fn is_passive(verb: &[Token]) -> bool {
         && matches!(&*verb[0].lower, "is" | "are" | "was" | "were" | "be" | "get" | "gets" | "got" | "has" | "have")
 }
 
-/// Whether a word begins a phrase that one thing alone can be: `the owner`.
+/// Tells whether a word begins a phrase that only one thing can be: `the owner`.
 fn begins_definite(word: &str) -> bool {
     matches!(word, "the" | "our" | "my" | "your" | "his" | "her" | "their" | "responsible")
 }
 
-/// Whether a clause adds a value to those there are: `also`, `as well`, `was added`.
+/// Tells whether a clause adds a value to those there are: `also`, `as well`, `was added`.
 fn adds(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().any(|(at, token)| {
         let before = at.checked_sub(1).map_or("", |before| &tokens[before].lower);
@@ -148,11 +148,11 @@ struct Reading {
     values: Vec<ClauseValue>,
     negations: usize,
     bans: bool,
-    /// Its subject does something to an object.
+    /// Whether its subject does something to an object.
     acts: bool,
-    /// The word behind the verb or the mark; beyond the last one where there is neither.
+    /// The word behind the verb or the mark. It is beyond the last word where there is neither.
     predicate_to: usize,
-    /// It begins with its verb: `Use tabs`.
+    /// Whether it begins with its verb: `Use tabs`.
     is_advice: bool,
     is_additive: bool,
     outline: Outline,
@@ -222,7 +222,7 @@ impl Reading {
         }
     }
 
-    /// A clause without a verb: typed values and tools are its values, other words its subject.
+    /// Reads a clause without a verb. Typed values and tools are its values, other words its subject.
     fn fragment(&mut self, phrases: &[Phrase]) {
         for phrase in phrases {
             if phrase.is_main() {
@@ -310,7 +310,8 @@ impl Reading {
         joint
     }
 
-    /// Whether the subject of a clause is what may be exchanged: `Ann owns billing`, `Paris is the capital of France`.
+    /// Tells whether the subject of a clause is what may be exchanged: `Ann owns billing`, `Paris is the capital of
+    /// France`.
     fn is_holder(&self, left: &[Token], verb_word: &Token, verb: &Verb, next: Option<&Token>) -> bool {
         let Some(next) = next else { return false };
         let definite = begins_definite(&next.lower);
@@ -375,8 +376,8 @@ impl Reading {
         self.take(phrase);
     }
 
-    /// `We store sessions in Redis`: the object is what is spoken of, what stands behind the preposition the value.
-    /// False where it is not so.
+    /// Reads `We store sessions in Redis`: the object is the subject, and what stands behind the preposition is the
+    /// value. Answers false for another clause.
     fn object(&mut self, phrases: &[Phrase]) -> bool {
         let Some(object) = phrases.iter().find(|phrase| phrase.is_main()) else { return false };
         let is_place = |phrase: &&Phrase| {

@@ -1,4 +1,4 @@
-//! What a newer clause is to an older one.
+//! The relation of a newer clause to an older one: whether it updates the older one.
 
 use super::aligned::differ_in_one_value;
 use super::clause::Clause;
@@ -10,17 +10,18 @@ use super::tools;
 use super::values::{ClauseValue, Comparison, ValueKind, compare};
 use super::verb::Joint;
 
-/// From this share of common words on, two subjects are the same.
+/// The share of common words from which on two subjects are the same.
 const SAME_SUBJECT: f64 = 0.5;
-/// From this share on they are where the newer clause names the older value as the one before.
+/// That share where the newer clause names the older value as the one before.
 const SAME_SUBJECT_NAMED: f64 = 0.3;
-/// What makes an opposite needs more, since nothing but the words says what it is about.
+/// The share from which on a negated clause is the opposite of another. It is higher, as nothing but the words says
+/// what they are about.
 const SAME_ADVICE: f64 = 0.75;
 
 /// The confidence in an update that repeats the sentence with another value.
 const SAME_SENTENCE: f64 = 0.9;
 
-/// The share that is taken for common where two clauses say the same in other words but for one value.
+/// The share that is assumed where two clauses say the same in other words but for one value.
 const SAME_OUTLINE: f64 = 0.9;
 
 /// How a newer clause stands to an older one.
@@ -61,7 +62,7 @@ pub(super) fn clause_relation(newer: &Clause, older: &Clause) -> ClauseRelation 
         .map_or(found, |kind| ClauseRelation::Updates(confidence(kind, SAME_OUTLINE)))
 }
 
-/// What a newer clause is to an older one of the same subject.
+/// The relation of a newer clause to an older one by their subjects.
 fn by_subject(newer: &Clause, older: &Clause) -> ClauseRelation {
     let Some(agreement) = agreement(newer, older) else { return ClauseRelation::Apart };
     if newer.is_affirmed != older.is_affirmed {
@@ -99,7 +100,7 @@ fn confidence(kind: ValueKind, share: f64) -> f64 {
     of_kind * share
 }
 
-/// Whether what is said names the value before: `from Jenkins to Buildkite`.
+/// Tells whether the newer clause names the value before: `from Jenkins to Buildkite`.
 fn names_as_former(newer: &Clause, older: &Clause) -> bool {
     !newer.former.is_empty()
         && older.values.iter().any(|value| {
@@ -118,7 +119,8 @@ fn is_amount_of(former: &str, word: &str) -> bool {
     !digits.is_empty() && digits == word
 }
 
-/// Whether both speak of one attribute of the subject. Where a verb names none (`uses`, `is`), a short subject has many.
+/// Tells whether both speak of one attribute of the subject. Where the verb names none (`uses`, `is`), a short subject
+/// has many.
 fn is_one_attribute(newer: &Clause, older: &Clause, kind: ValueKind, agreement: Agreement, same_tools: bool) -> bool {
     let topics = |clause: &Clause| clause.subject.iter().filter(|term| term.role == Role::Topic).count();
     let least_topics = topics(newer).min(topics(older));
@@ -164,7 +166,8 @@ fn tools_of_other_kinds(a: &[ClauseValue], b: &[ClauseValue]) -> bool {
     !tool_kinds(a).is_empty() && !tool_kinds(b).is_empty() && !tools_of_one_kind(a, b)
 }
 
-/// The same advice with and without a negation: all words must agree, those of the values as well.
+/// The relation of clauses with and without a negation. They are opposites where all words agree, also those of the
+/// values.
 fn opposite(newer: &Clause, older: &Clause, agreement: Agreement) -> ClauseRelation {
     let words = |clause: &Clause| clause.values.iter().flat_map(|value| value.words.clone()).collect::<Vec<_>>();
     let (new, old) = (words(newer), words(older));
@@ -175,11 +178,11 @@ fn opposite(newer: &Clause, older: &Clause, agreement: Agreement) -> ClauseRelat
         (2.0 * agreement.shared + common as f64) / (2.0 * agreement.words.max(agreement.shared) + all as f64).max(1.0);
     let typed_differ =
         matches!(compare(&newer.values, &older.values), Comparison::Differ(kind) if kind != ValueKind::Phrase);
-    // What was so on one day is no rule.
+    // What held on one day is no rule.
     if newer.outline.has_date() != older.outline.has_date() {
         return ClauseRelation::Apart;
     }
-    // What is forbidden is so for all that it is a part of.
+    // A ban holds for everything that contains what is forbidden.
     let is_ban = !newer.is_affirmed && newer.bans && newer.outline.is_said_by(&older.outline);
     if is_ban || newer.outline.has_words_of(&older.outline) {
         return ClauseRelation::Updates(0.85);

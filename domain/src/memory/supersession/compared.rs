@@ -1,4 +1,4 @@
-//! Memories that are compared: which may speak of the same thing, and which of them a newer one updates.
+//! Comparable memories: which may speak of the same thing, and which of them a newer one updates.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -7,12 +7,12 @@ use super::{Dated, Neighbour, Statement, found, lexicon, updates};
 use crate::memory::ids::MemoryId;
 use crate::memory::{Memory, normalised};
 
-/// A longer content is no statement about one thing.
+/// The longest content, in characters, that is a statement about one thing.
 const STATEMENT_MAX_CHARS: usize = 300;
 
-/// Contents that are alike share this part of their words at least, by the shorter one.
+/// The least share of their words, by the shorter one, that contents which are alike have in common.
 const LEAST_COMMON_WORDS: f64 = 0.5;
-/// A content of more words is a sentence.
+/// The most words of a content that is only a value. A longer one is a sentence.
 const VALUE_MAX_WORDS: usize = 3;
 
 /// A memory that may be compared with others. Its statement is read when it is first needed.
@@ -33,13 +33,13 @@ struct Stated {
 #[derive(Debug, Clone, Copy)]
 pub struct Older<'a> {
     pub compared: &'a Compared<'a>,
-    /// Another memory updates it already.
+    /// Whether another memory updates it already.
     pub is_outdated: bool,
 }
 
 impl<'a> Compared<'a> {
-    /// None where its content is too long, and where nobody knows when it was said: a copy in another scope that does not
-    /// tell.
+    /// Prepares a memory. None where its content is too long, or where nobody knows when it was said, as for a copy in
+    /// another scope that does not tell.
     pub fn of(memory: &'a Memory) -> Option<Self> {
         let is_datable = memory.valid_from.is_some() || !memory.is_copy();
         let is_short = memory.content.chars().nth(STATEMENT_MAX_CHARS).is_none();
@@ -66,14 +66,14 @@ impl<'a> Compared<'a> {
         Dated { statement, at: self.memory.said_at() }
     }
 
-    /// The words of its title that name one of several things: those with digits that the content does not tell, such as
-    /// `Case 2`. A title that repeats what the content says names nothing.
+    /// The words of its title that name one of several things: those with digits that the content does not have, such
+    /// as `Case 2`. A title that repeats what the content says names nothing.
     fn names(&self) -> BTreeSet<String> {
         let words = self.memory.title.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
         words.filter(|word| word.contains(|c: char| c.is_ascii_digit()) && !self.words.contains(word)).collect()
     }
 
-    /// Whether the contents are alike in their words. Reading statements takes its time, so that a search compares no
+    /// Tells whether the contents are alike in their words. Reading statements takes time, so a search compares no
     /// others.
     pub fn shares_words(&self, other: &Self) -> bool {
         let common = self.words.intersection(&other.words).count();
@@ -81,8 +81,8 @@ impl<'a> Compared<'a> {
         common as f64 >= LEAST_COMMON_WORDS * shorter as f64
     }
 
-    /// Whether both may speak of the same thing: about the same error, or about none, under titles that do not tell them
-    /// apart. Who undid the pair tells them apart, too.
+    /// Tells whether both may speak of the same thing: about the same error, or about none, under titles that do not
+    /// tell them apart. A pair that somebody undid is told apart, too.
     fn is_comparable(&self, older: &Self) -> bool {
         self.memory.signature() == older.memory.signature()
             && !older.memory.succession.stands_beside.contains(&self.memory.id)
@@ -90,10 +90,10 @@ impl<'a> Compared<'a> {
             && self.names() == older.names()
     }
 
-    /// The places of those that it updates, and the confidence of each in 0..=1. They were said before it.
+    /// The places of the older memories that it updates, with the confidence of each in 0..=1.
     ///
-    /// Under the same title, a content may tell a value alone. Under another one it has to update the other content by
-    /// itself, and the titles must not speak against it.
+    /// Under the same title, a content may consist of a value alone. Under another one it has to update the other
+    /// content by itself, and the titles must not contradict it.
     pub fn updates(&self, older: &[Older<'_>]) -> Vec<(usize, f64)> {
         let comparable = (0..older.len()).filter(|n| self.is_comparable(older[*n].compared));
         let (same, other): (Vec<usize>, Vec<usize>) = comparable.partition(|n| {
@@ -113,7 +113,7 @@ impl<'a> Compared<'a> {
         under_same_title.into_iter().chain(under_other_title).collect()
     }
 
-    /// Those of the memories at `places` that it updates by what `read` gives of each.
+    /// The memories at `places` that it updates, by what `read` gives of each.
     fn updates_by(
         &self,
         read: impl Fn(&Stated) -> &Statement,
@@ -133,12 +133,13 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// Whether a content is but a value, such as `30 s`: what it is the value of, the title tells.
+/// Tells whether a content is only a value, such as `30 s`. The title then tells what it is the value of.
 fn is_value(content: &str) -> bool {
     content.split_whitespace().count() <= VALUE_MAX_WORDS && !content.trim_end().ends_with(['.', '!', '?'])
 }
 
-/// Whether a title speaks of several things, such as `Open ports of the gateway`: its first noun phrase is a plural.
+/// Tells whether a title speaks of several things, such as `Open ports of the gateway`, where the first noun phrase is
+/// a plural.
 fn names_several(title: &str) -> bool {
     let words: Vec<String> = title.split_whitespace().map(str::to_lowercase).collect();
     let nouns = words.iter().take_while(|word| !lexicon::is_preposition(word));
@@ -150,11 +151,11 @@ fn names_several(title: &str) -> bool {
 pub struct Links {
     /// The older memories that it updates.
     pub updates: Vec<(MemoryId, f64)>,
-    /// The newest memory that updates it: what is stored later may have been said before.
+    /// The newest memory that updates it, as what is stored later may have been said before.
     pub updated_by: Option<(MemoryId, f64)>,
 }
 
-/// The links between a memory and those that are stored for the same readers. What is of lower trust updates nothing.
+/// The links between a memory and those that are stored for the same readers. A memory of lower trust updates nothing.
 pub fn links(memory: &Memory, stored: &[Memory]) -> Links {
     let Some(own) = Compared::of(memory) else { return Links::default() };
     let others: Vec<Compared> = stored.iter().filter_map(Compared::of).collect();

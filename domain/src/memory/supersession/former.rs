@@ -1,4 +1,4 @@
-//! What a clause says was the value before: `from A to B`, `B instead of A`, `replaced A with B`, `(was A)`.
+//! The former value of a clause: `from A to B`, `B instead of A`, `replaced A with B`, `(was A)`.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const CHANGES: &str = "move moves moved moving switch switched switching switche
 const REPLACES: &str = "replace replaced replaces replacing swap swapped swaps drop dropped ditch ditched abandon \
     abandoned trade traded exchanged retire retired";
 
-/// What has this said of it is no longer there.
+/// Words which say that something is no longer there.
 const GONE: [&str; 12] = [
     "removed",
     "retired",
@@ -32,12 +32,12 @@ fn in_list(list: &str, token: &Token) -> bool {
     list.split_whitespace().any(|word| word == token.lower)
 }
 
-/// Whether a verb says that a value is another one from now on.
+/// Tells whether a verb says that a value is another one from now on.
 pub(super) fn is_change(word: &str) -> bool {
     [CHANGES, REPLACES].iter().any(|list| list.split_whitespace().any(|listed| listed == word))
 }
 
-/// The words without those of a former value, and the words of it.
+/// Splits words into those without the former value, and the words of that value.
 pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, BTreeSet<String>) {
     let mut is_former = vec![false; tokens.len()];
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
@@ -125,7 +125,7 @@ fn end(tokens: &[Token], at: usize) -> usize {
     to
 }
 
-/// `replaced A with B`, `A was replaced by B`, `B replaces A`.
+/// The words of the former value in `replaced A with B`, `A was replaced by B`, `B replaces A`.
 fn replaced(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
     let is_with = |token: &Token| matches!(&*token.lower, "with" | "by" | "for" | "favour" | "favor");
     let next = tokens.get(at + 1)?;

@@ -1,5 +1,5 @@
-//! Words that the reading of statements knows: which carry nothing, which join a subject to its value, which open a
-//! qualifier, which mean the same, and which places narrow a statement.
+//! The lexicon: words that the reading of statements knows. Some carry nothing, some join a subject to its value or
+//! open a qualifier, some mean the same, and some name places that narrow a statement.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ const PREPOSITIONS: &str = "in on at for with under during within inside outside
 const CONDITIONS: &str = "when whenever if unless while where wherever once before after until";
 /// Words that begin a reason or a purpose, which say nothing about the subject.
 const REASONS: &str = "because since due owing thanks following so";
-/// What a change came after: a phrase with one of them is a reason, not a condition.
+/// Events after which a change came. A phrase with one of them is a reason, not a condition.
 const OCCASIONS: &str = "incident outage migration review meeting upgrade vote discussion retro retrospective audit \
     change changes rewrite refactor refactoring move merger merge reorg reorganisation reorganization complaint \
     complaints benchmark benchmarks postmortem call launch cutover election wedding divorce injury promotion feedback \
@@ -353,7 +353,7 @@ const IRREGULAR: &[&str] = &[
     "wear wore worn",
     "win won",
 ];
-/// By each word of a line, the line's index.
+/// The index of the line for each word of a line.
 pub(super) fn by_line(lines: &[&'static str]) -> HashMap<String, usize> {
     let words =
         lines.iter().enumerate().flat_map(|(line, words)| words.split_whitespace().map(move |word| (word, line)));
@@ -423,17 +423,17 @@ pub(super) fn is_doubt(word: &str) -> bool {
     DOUBT.contains(word)
 }
 
-/// Whether a word, in the spelling that is compared, only affirms or denies.
+/// Tells whether a word, in the spelling that is compared, only affirms or denies.
 pub(super) fn is_polarity(word: &str) -> bool {
     POLARITY.contains(word)
 }
 
-/// The place where a program runs, or the group of people, that a word names; in one spelling.
+/// The place where a program runs, or the group of people, that a word names, in one spelling.
 pub(super) fn environment(word: &str) -> Option<&'static str> {
     ENVIRONMENT.get(word).and_then(|line| ENVIRONMENTS[*line].split_whitespace().next())
 }
 
-/// What a word means the same as, or the opposite of: the word that stands for both, and whether it is affirmed.
+/// The word that stands for a word and its opposite, and whether the word affirms it.
 pub(super) fn opposite(word: &str) -> Option<(&'static str, bool)> {
     OPPOSITE.get(word).map(|base| base.strip_prefix('!').map_or((*base, true), |base| (base, false)))
 }
@@ -455,12 +455,12 @@ fn synonym(word: &str) -> Option<&'static str> {
     first.or_else(|| infinitive(word))
 }
 
-/// The term that stands for a verb, which is no place: what is `paid` is no paid plan.
+/// The term that stands for a verb. A verb names no place: what is `paid` is no paid plan.
 pub(super) fn verb(word: &str) -> String {
     synonym(word).map(term).unwrap_or_else(|| term(word))
 }
 
-/// What one does that a word names: of a `formatter`, to format.
+/// The action of the agent that a word names: a `formatter` formats.
 fn doing(word: &str) -> Option<String> {
     let stem = word.strip_suffix('s').unwrap_or(word).strip_suffix("er")?;
     let doubled = stem.strip_suffix(stem.chars().next_back()?)?;

@@ -1,4 +1,4 @@
-//! The newest first of what speaks of the same thing, in a ranking by relevance: reordered, never hidden.
+//! The order of newest first: what speaks of the same thing is reordered in a ranking by relevance, and never hidden.
 
 use std::cmp::Reverse;
 
@@ -16,11 +16,11 @@ pub struct Placed<Trust, Owner> {
 /// The order in which results are shown, and which of them newer ones outdate. Numbers are places in the ranking given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewestFirst {
-    /// Each place once.
+    /// The places in the order in which they are shown, each once.
     pub order: Vec<usize>,
     /// For each place, the newest result that outdates it.
     pub outdated_by: Vec<Option<usize>>,
-    /// For each place, the newest result that would outdate it, were that not of lower trust or of another owner.
+    /// For each place, the newest result that contradicts it, but is of lower trust or of another owner.
     pub contested_by: Vec<Option<usize>>,
 }
 

@@ -1,5 +1,5 @@
-//! What words are to each other beside meaning the same: verbs that tell one relation, points of a scale,
-//! and nouns that only announce a value.
+//! Relations between words that do not mean the same: verbs that tell one relation, points of a scale, and nouns that
+//! only announce a value.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ const KIND_NOUNS: &[(&str, &str)] = &[
     ("path", "path location file directory folder address"),
     ("name", "name"),
 ];
-/// Scales: what is said at one point of a scale says nothing about another point, which a bar parts from it.
+/// Scales. What is said at one point of a scale says nothing about another point; a bar parts the points.
 const SCALES: &[&str] = &[
     "limit | minimum | default | average mean median typical | percentile p50 p90 p95 p99 | peak | there",
     "start begin open opening | end close finish stop",
@@ -75,17 +75,18 @@ static BOUND: LazyLock<HashSet<String>> = LazyLock::new(|| ["limit", "minimum", 
 /// The point that `at least` names.
 pub(super) const MINIMUM: (usize, usize) = (0, 1);
 
-/// Whether two verbs, in the spelling that is compared, tell the same relation.
+/// Tells whether two verbs, in the spelling that is compared, tell the same relation.
 pub(super) fn are_related(a: &str, b: &str) -> bool {
     RELATION.get(a).zip(RELATION.get(b)).is_some_and(|(a, b)| a.iter().any(|group| b.contains(group)))
 }
 
-/// Whether what does this, in the spelling that is compared, does it at one place alone: `I live in Rome`.
+/// Tells whether the subject of this verb, in the spelling that is compared, does it at one place alone: `I live in
+/// Rome`.
 pub(super) fn has_one_object(verb: &str) -> bool {
     UNIQUE.contains(verb)
 }
 
-/// The kind of relation that a preposition tells; nothing for other words.
+/// The kind of relation that a preposition tells. It is empty for other words.
 pub(super) fn preposition(word: &str) -> &'static str {
     match word {
         "in" | "on" | "at" | "inside" | "near" | "under" | "behind" | "within" => "place",
@@ -96,7 +97,7 @@ pub(super) fn preposition(word: &str) -> &'static str {
     }
 }
 
-/// Whether a noun only says that a value of this kind follows.
+/// Tells whether a noun only says that a value of this kind follows.
 pub(super) fn names_kind(word: &str, kind: &'static str) -> bool {
     KIND_NOUN.contains(&(kind, word.to_owned()))
 }
@@ -106,7 +107,7 @@ pub(super) fn point(word: &str) -> Option<(usize, usize)> {
     POINT.get(word).copied()
 }
 
-/// Whether a word says that a value is a bound, or holds unless another one is told.
+/// Tells whether a word says that a value is a bound, or holds unless another one is told.
 pub(super) fn is_bound(word: &str) -> bool {
     BOUND.contains(word)
 }

@@ -7,10 +7,10 @@ use super::term::{Role, Term};
 use super::token::{self, Token};
 use super::{former, lexicon, verb};
 
-/// Longer texts are read up to this many bytes: what is said beyond that does not make a statement about one thing.
+/// How many bytes of a text are read. What is said beyond that does not make a statement about one thing.
 const READ_BYTES: usize = 8_192;
 const MOST_WORDS: usize = 600;
-/// Comparing takes time by the product of clauses.
+/// The most clauses of a statement, as the time to compare two grows with the product of their clauses.
 const MOST_CLAUSES: usize = 16;
 
 /// What a memory states, split into clauses.
@@ -65,7 +65,8 @@ impl Statement {
         Self { clauses, context, said }
     }
 
-    /// Whether their titles leave open that they speak of the same thing: not where each names what the other does not.
+    /// Tells whether their titles allow that they speak of the same thing. They do not where each names what the other
+    /// does not.
     pub(super) fn shares_context(&self, other: &Self) -> bool {
         self.context.is_subset(&other.said) || other.context.is_subset(&self.said)
     }
@@ -76,7 +77,7 @@ impl Statement {
 }
 
 impl Clause {
-    /// Whether a word stands in its subject or in its values, as a name or as another word.
+    /// Tells whether a word stands in its subject or in its values, as a name or as another word.
     pub(super) fn says(&self, word: &str) -> bool {
         self.said.contains(word) || self.said.contains(&lexicon::canonical(word))
     }

@@ -1,4 +1,5 @@
-//! Whether two clauses speak of the same thing: how far the words of their subjects agree, and what may not differ.
+//! The agreement of subjects: whether two clauses speak of the same thing. It is decided by how far the words of their
+//! subjects agree, and by what may not differ.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ pub(super) struct Agreement {
     pub words: f64,
 }
 
-/// None where a qualifier, or a word on either side, says that they speak of different things.
+/// The agreement of two clauses. None where a qualifier, or a word on either side, says that they speak of different
+/// things.
 pub(super) fn agreement(a: &Clause, b: &Clause) -> Option<Agreement> {
     let (left_a, left_b) = (left_over(a, b)?, left_over(b, a)?);
     if left_a.topics > 0 && left_b.topics > 0 || left_a.actions > 0 && left_b.actions > 0 {
@@ -28,7 +30,7 @@ pub(super) fn agreement(a: &Clause, b: &Clause) -> Option<Agreement> {
     if a.has_topic() && b.has_topic() && !shares_topic(a, b) {
         return None;
     }
-    // Who says it of one thing alone makes an exception of it.
+    // A statement about one thing alone is an exception.
     if a.has_topic() != b.has_topic() && left_a.topics + left_b.topics > 0 && (a.has_qualifier() || b.has_qualifier()) {
         return None;
     }
@@ -39,7 +41,7 @@ pub(super) fn agreement(a: &Clause, b: &Clause) -> Option<Agreement> {
     Some(Agreement { share, shared, words: shared + left })
 }
 
-/// Whether a word that narrows neither of them is said by both, in the subject of one at least.
+/// Tells whether both say a word that narrows neither of them, at least one of them in its subject.
 fn shares_topic(a: &Clause, b: &Clause) -> bool {
     let tells = |a: &Clause, b: &Clause| {
         a.subject.iter().any(|term| {
@@ -64,7 +66,7 @@ impl LeftOver {
     }
 }
 
-/// What of `a` is not in `b`. None where that narrows `a`.
+/// What of `a` is not in `b`. None where such a word narrows `a`.
 fn left_over(a: &Clause, b: &Clause) -> Option<LeftOver> {
     let mut found = LeftOver::default();
     let mut roles: BTreeMap<&str, Role> = BTreeMap::new();

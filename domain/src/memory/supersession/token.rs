@@ -1,4 +1,4 @@
-//! The words of a sentence: how each is written, what marks stand around it, and whether it reads like a name.
+//! Tokens: the words of a sentence, how each is written, which marks stand around it, and whether it reads like a name.
 
 use super::lexicon;
 use super::tools;
@@ -13,19 +13,19 @@ const CLOSING: [char; 16] = [')', ']', '}', '"', '\'', '`', '”', '’', '*', '
 pub(super) struct Token {
     pub text: String,
     pub lower: String,
-    /// It reads like a name: of a person, a tool, a symbol of a program.
+    /// Whether it reads like a name: of a person, a tool, a symbol of a program.
     pub is_name: bool,
-    /// A colon, an equals sign or an arrow follows it.
+    /// Whether a colon, an equals sign or an arrow follows it.
     pub separates: bool,
-    /// A comma, a bracket or a dash follows it.
+    /// Whether a comma, a bracket or a dash follows it.
     pub pauses: bool,
-    /// A bracket opens before it.
+    /// Whether a bracket opens before it.
     pub opens: bool,
-    /// A question ends with it.
+    /// Whether a question ends with it.
     pub asks: bool,
 }
 
-/// The sentences of a text, each as its words; at most `most` words altogether.
+/// The sentences of a text, each as its words, at most `most` words altogether.
 pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
     let (mut all, mut words, mut count) = (Vec::new(), Vec::new(), 0);
     for line in text.lines() {
@@ -152,7 +152,7 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
         && !matches!(text, "e.g" | "i.e" | "vs" | "approx" | "no" | "Dr" | "Mr" | "Mrs" | "Ms")
 }
 
-/// A pronoun without the short form of a verb behind it: `you'll`.
+/// The pronoun without the short form of a verb behind it: `you'll`.
 fn uncontracted(word: String) -> String {
     match word.split_once('\'') {
         Some((pronoun @ ("i" | "we" | "you" | "they" | "it" | "he" | "she"), "ll" | "ve" | "re" | "m")) => {

@@ -1,11 +1,11 @@
-//! Names of tools by what they are used for, and other values of a kind: one takes the place of another of its kind.
+//! Tools and other values that exclude one another: one takes the place of another of its kind.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::lexicon::{self, by_line};
 
-/// Names of tools; those of one line take each other's place.
+/// Names of tools. Those of one line take each other's place.
 const TOOLS: &[&str] = &[
     "postgres postgresql mysql mariadb sqlite mongodb mongo cockroachdb dynamodb cassandra oracle couchdb neo4j scylladb \
      firestore spanner aurora duckdb clickhouse bigquery snowflake redshift planetscale timescaledb influxdb supabase mssql tidb",
@@ -71,7 +71,7 @@ const TOOLS: &[&str] = &[
     "monorepo polyrepo",
 ];
 
-/// Values that are no tools and exclude one another; those of one line take each other's place.
+/// Values that are no tools and exclude one another. Those of one line take each other's place.
 const EXCLUSIVE: &[&str] = &[
     "single double",
     "password passkey",
@@ -111,17 +111,17 @@ pub(super) fn tool_kind(word: &str) -> Option<usize> {
     TOOL.get(word).copied()
 }
 
-/// Whether a word may be a value that excludes others.
+/// Tells whether a word may be a value that excludes others.
 pub(super) fn is_exclusive(word: &str) -> bool {
     EXCLUSIVE_VALUE.contains_key(&lexicon::canonical(word))
 }
 
-/// Whether both are values, in the spelling that is compared, that exclude one another.
+/// Tells whether both are values, in the spelling that is compared, that exclude one another.
 pub(super) fn exclude(a: &str, b: &str) -> bool {
     a != b && EXCLUSIVE_VALUE.get(a).is_some_and(|line| EXCLUSIVE_VALUE.get(b) == Some(line))
 }
 
-/// Whether a word is the name of a tool wherever it stands.
+/// Tells whether a word is the name of a tool wherever it stands.
 pub(super) fn is_tool(word: &str) -> bool {
     tool_kind(word).is_some() && !WORDS_TOO.split_whitespace().any(|listed| listed == word)
 }

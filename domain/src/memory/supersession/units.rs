@@ -1,6 +1,6 @@
 //! Units, number words and words of the calendar.
 
-/// Units of an amount: the kind of it, and how much of the base unit one is.
+/// The units of amounts: the kind of amount, and how much of the base unit one is.
 const UNITS: &[(&str, &str, f64)] = &[
     ("duration", "ms millisecond milliseconds msec", 0.001),
     ("duration", "s sec secs second seconds", 1.0),

@@ -7,15 +7,15 @@ use super::token::Token;
 use super::tools;
 use super::units;
 
-/// What a number counts that says how often something is done.
+/// What a number counts which says how often something is done.
 const TIMES: &str = "times";
 
-/// What kind of value it is; only values of one kind take each other's place.
+/// The kind of a value. Only values of one kind take each other's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ValueKind {
     /// A number without a unit, or a version.
     Number,
-    /// An amount of a unit, such as seconds, bytes, percent, dollars; of one dimension.
+    /// An amount of one dimension with a unit, such as seconds, bytes, percent, dollars.
     Amount(&'static str),
     /// A date, a part of one, or a day of the week.
     Date,
@@ -32,7 +32,7 @@ pub(super) enum ValueKind {
 }
 
 impl ValueKind {
-    /// What such values are called.
+    /// The noun for such values.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Number => "number",
@@ -61,7 +61,7 @@ impl ClauseValue {
         Self { kind, words: words.into_iter().map(Into::into).collect(), of: None }
     }
 
-    /// Whether one says what the other says, or part of it.
+    /// Tells whether one says what the other says, or part of it.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.words.is_subset(&other.words) || other.words.is_subset(&self.words)
     }
@@ -73,7 +73,7 @@ impl ClauseValue {
         }
     }
 
-    /// Whether one may stand at the place of the other, and says something else.
+    /// Tells whether one may stand in the place of the other, and says something else.
     pub(super) fn may_replace(&self, other: &Self) -> bool {
         let counts_any = |value: &Self| value.of.as_deref().is_none_or(|of| of == TIMES);
         let counts_same = counts_any(self) || counts_any(other) || self.of == other.of;
@@ -81,7 +81,7 @@ impl ClauseValue {
     }
 }
 
-/// How the values of two clauses about one subject are to each other.
+/// How the values of two clauses about one subject compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     /// They have no kind of value in common.
@@ -104,7 +104,8 @@ impl Comparison {
     }
 }
 
-/// Compares the values of two clauses kind by kind; a difference in one kind is enough, several values of one are not.
+/// Compares the values of two clauses kind by kind. They differ where one kind differs, unless several values of a kind
+/// do.
 pub(super) fn compare(a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
     let kinds: BTreeSet<ValueKind> =
         a.iter().map(|value| value.kind).filter(|kind| *kind != ValueKind::Phrase).collect();
@@ -175,7 +176,8 @@ fn phrases(a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
     }
 }
 
-/// Reads the value that begins at `at`; returns it with the number of words it takes. Plain words and names are none.
+/// Reads the value that begins at `at`, and answers it with the number of words it takes. Plain words and names are no
+/// such values.
 pub(super) fn typed(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let token = tokens.get(at)?;
     let next = tokens.get(at + 1).filter(|_| !token.pauses && !token.separates);
@@ -257,7 +259,7 @@ fn lower_quarter(word: &str) -> Option<String> {
     matches!(word, "q1" | "q2" | "q3" | "q4").then(|| word.to_owned())
 }
 
-/// How often something happens: as the time between, where that is an amount, else as the day.
+/// Reads how often something happens: as the time between, where that is an amount, else as the day.
 fn frequency(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let word = tokens[at].lower.as_str();
     let every = |count: f64, period: &str| -> Option<ClauseValue> {
@@ -322,7 +324,7 @@ fn time(token: &Token, next: Option<&Token>) -> Option<(ClauseValue, usize)> {
     Some((at(hour % 12 + added.unwrap_or(if hour >= 12 { 12 } else { 0 }), minute), taken))
 }
 
-/// A number with its unit, where it has one, and with the period it is counted by: `100 requests per minute`.
+/// Reads a number with its unit, where it has one, and with the period it is counted by: `100 requests per minute`.
 fn amount(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let token = &tokens[at];
     let word = token.lower.as_str();
@@ -388,7 +390,7 @@ fn amount(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     Some((value, 1))
 }
 
-/// `an hour`, where it is not what something else is counted by, and `half an hour`.
+/// Reads `an hour`, where nothing else is counted by it, and `half an hour`.
 fn one_unit(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let is_half = tokens[at].lower == "half";
     let article = tokens.get(at + usize::from(is_half)).filter(|article| matches!(&*article.lower, "a" | "an"))?;

@@ -33,37 +33,37 @@ const PAST: [&str; 9] = ["was", "were", "had", "lived", "worked", "ran", "liked"
 /// How the value of a clause is joined to its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
-    /// By `:`, `=`, an arrow, or nothing: the subject names the attribute.
+    /// It is joined by `:`, `=`, an arrow, or nothing: the subject names the attribute.
     Mark,
-    /// By `is` and the like.
+    /// It is joined by `is` and the like.
     Copula,
-    /// By a verb that names no attribute: `uses`, `runs`, `has`.
+    /// It is joined by a verb that names no attribute: `uses`, `runs`, `has`.
     Light,
-    /// By a verb that names the attribute: `lives`, `listens`.
+    /// It is joined by a verb that names the attribute: `lives`, `listens`.
     Content,
 }
 
 /// Where the words of the main verb stand, and what they say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Verb {
-    /// Its first word, and the one behind its last.
+    /// Its first word; `to` is the one behind its last.
     pub from: usize,
     pub to: usize,
-    /// What it says about the attribute, in the spelling that is compared.
+    /// The words that name the attribute, in the spelling that is compared.
     pub actions: Vec<String>,
     /// All of its words but those of `to be`, in the spelling that is compared.
     pub words: BTreeSet<String>,
     pub is_copula: bool,
-    /// What does it may be exchanged: `owns`, `formats`.
+    /// Whether the subject may be exchanged: `owns`, `formats`.
     pub is_role: bool,
-    /// `is used for`: what is used is the value.
+    /// Whether it is `is used for`, where what is used is the value.
     pub is_for: bool,
-    /// A preposition belongs to it: `runs on`.
+    /// Whether a preposition belongs to it: `runs on`.
     pub(super) has_preposition: bool,
-    /// Its object is spoken of, its value stands behind a preposition: `store it in Redis`.
+    /// Whether its object is the subject and its value stands behind a preposition: `store it in Redis`.
     pub takes_object: bool,
     pub is_past: bool,
-    /// It may have several objects, none of which takes the place of another: `ships to`, `supports`.
+    /// Whether it may have several objects, none of which takes the place of another: `ships to`, `supports`.
     pub is_additive: bool,
 }
 
@@ -107,7 +107,7 @@ fn in_list(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
 }
 
-/// Whether a word is a verb whatever stands around it.
+/// Tells whether a word is a verb whatever stands around it.
 fn is_certain(token: &Token) -> bool {
     let word = token.lower.as_str();
     let is_inflected = word.ends_with('s') || word.ends_with("ed");
@@ -223,8 +223,8 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
     Some(verb)
 }
 
-/// Whether these words of a verb may have several objects. What is done to something, as in `is sent by`, may be done to
-/// several only where it goes to them; one `works for` one.
+/// Tells whether these words of a verb may have several objects. What is done to something, as in `is sent by`, may be
+/// done to several only where it goes to them; one `works for` one.
 fn is_additive(verb: &[Token], next: Option<&Token>) -> bool {
     let is_passive = verb.first().is_some_and(|token| is_copula(&token.lower));
     let next = next.map_or("", |next| &next.lower);
@@ -234,15 +234,15 @@ fn is_additive(verb: &[Token], next: Option<&Token>) -> bool {
     takes_several && verb.iter().any(|token| in_list(ADDITIVE, &token.lower))
 }
 
-/// Whether a word reads as the participle of a verb that is not listed.
+/// Tells whether a word reads as the participle of a verb that is not listed.
 fn is_participle(token: &Token) -> bool {
     let word = token.lower.as_str();
     let is_regular = word.len() > 4 && (word.ends_with("ed") || word.ends_with("built") || word.ends_with("written"));
     !token.is_name && (is_regular || in_list(PARTICIPLES, word))
 }
 
-/// A word behind the first one that reads like a verb, where no verb that is listed stands: it has its ending, and an
-/// object or a preposition behind it.
+/// The place of a word behind the first one that reads like a verb, where no listed verb stands: it has the ending of
+/// one, and an object or a preposition behind it.
 fn unlisted(tokens: &[Token]) -> Option<usize> {
     let end = tokens.iter().position(|token| lexicon::is_condition(&token.lower)).unwrap_or(tokens.len());
     let is_spoken_by = |at: usize| {
@@ -289,7 +289,7 @@ fn unlisted(tokens: &[Token]) -> Option<usize> {
     })
 }
 
-/// Whether `up to` stands here.
+/// Tells whether `up to` stands here.
 fn begins_bound(tokens: &[Token], at: usize) -> bool {
     tokens[at].lower == "up" && tokens.get(at + 1).is_some_and(|next| next.lower == "to")
 }
@@ -302,7 +302,7 @@ fn is_modal(word: &str) -> bool {
     matches!(word, "can" | "may" | "could" | "should" | "must" | "will" | "shall")
 }
 
-/// A word that makes another verb of one: `kicks off`, `hands back`.
+/// Tells a word that makes another verb of one: `kicks off`, `hands back`.
 fn is_particle(word: &str) -> bool {
     matches!(word, "off" | "out" | "up" | "down" | "over" | "back" | "away")
 }
@@ -372,7 +372,7 @@ fn is_adverb(word: &str) -> bool {
     )
 }
 
-/// Whether a participle belongs to a noun, since the clause has its verb behind it: `the supported version is 3`.
+/// Tells whether a participle belongs to a noun, since the clause has its verb behind it: `the supported version is 3`.
 fn is_attribute(tokens: &[Token], at: usize) -> bool {
     let is_behind_verb = at > 0 && is_verb(&tokens[at - 1]);
     let mut behind = tokens[at + 1..].iter().take_while(|token| {
