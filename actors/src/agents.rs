@@ -50,7 +50,7 @@ pub struct SolveOptions {
     pub progress: Option<watch::Sender<Progress>>,
     /// Checks the chosen solution; what it observes wins over the judge.
     pub verifier: Option<Arc<dyn Verifier>>,
-    /// By the checkout: what of it nobody has agreed to is said to be missing.
+    /// What the checkout proposes. The report names what of it nobody has agreed to.
     pub proposed: ProposedScopes,
     /// The session of the client that asks.
     pub session: Option<String>,
@@ -72,13 +72,13 @@ impl SolveOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SolveSettings {
     pub limits: Limits,
-    /// In tokens, of one call, reasoning included.
+    /// A call takes at most so many tokens, reasoning included.
     pub max_output_tokens: u32,
-    /// Of one call, from when it begins.
+    /// A call takes at most so long, from when it begins.
     pub call_timeout: Duration,
     /// Shown in traces; sent to models that reason.
     pub reasoning_effort: String,
-    /// Solves at once; more are refused as overload.
+    /// So many solves run at once; more are refused as overload.
     pub concurrency: usize,
     /// The words of the calls, those in the background as well.
     pub prompts: Arc<Prompts>,
@@ -143,7 +143,8 @@ impl AgentsHandle {
             .behind(&self.gate)
     }
 
-    /// The whole loop for one task. Ends early, with its model calls, when `options.cancel` fires or the future is dropped.
+    /// Runs the whole loop for one task. It ends early, with its model calls, when `options.cancel` fires or the future is
+    /// dropped.
     pub async fn solve(
         &self,
         task: SolveTask,

@@ -52,7 +52,7 @@ impl CacheCounters {
     }
 }
 
-/// What ends a flight and is not kept.
+/// An answer or a failure that ends a flight and is not kept.
 enum Unkept {
     Failed(FailedCall),
     /// An answer that another call of the same question should not get.
@@ -65,7 +65,7 @@ type Answers = Cache<CacheKey, CompletionReply>;
 pub struct CacheHandle {
     settings: CacheLimits,
     slot: Slot<CacheMsg>,
-    /// That of the actor; none while it does not run.
+    /// The cache of the actor; there is none while the actor does not run.
     published: Arc<ArcSwapOption<Answers>>,
     /// Since the start of the process or the last reset; a restart of the actor does not touch them.
     counters: Arc<Mutex<CacheCounters>>,

@@ -34,9 +34,9 @@ use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 /// Jobs that wait or run, of all workspaces; more are refused as overload.
 const MAX_OPEN: u64 = 256;
-/// What other processes queued is seen after this.
+/// The actor sees what other processes queued after this time.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// A job that is asked to stop has written that down within this.
+/// A job that is asked to stop has written that down within this time.
 const FINISH_LIMIT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -148,37 +148,37 @@ fn check_exchanges(work: &Work) -> Result<(), Error> {
 pub(crate) enum DistillerMsg {
     /// There may be something to do.
     Look,
-    /// A run has ended; whether there was something to do.
+    /// A run has ended. It says whether there was something to do.
     Ran(Result<(WorkerState, bool), Panicked>),
 }
 
-/// What background work is done with.
+/// Background work is done with these.
 #[derive(Clone)]
 pub(crate) struct DistillerArgs {
     pub(crate) store: StoreHandle,
     pub(crate) memories: MemoriesHandle,
     pub(crate) events: Events,
-    /// None: there is none, or background work must not use it.
+    /// It is None where there is no model, or background work must not use it.
     pub(crate) model: Option<Arc<dyn LanguageModel>>,
     pub(crate) lease: Arc<dyn Lease>,
     pub(crate) clock: Clock,
     pub(crate) pace: Arc<Pace>,
     pub(crate) daily_token_cap: u64,
     pub(crate) prompts: Arc<Prompts>,
-    /// Tokens of one prompt.
+    /// A prompt has at most so many tokens.
     pub(crate) prompt_token_budget: usize,
     pub(crate) max_output_tokens: u32,
 }
 
 pub(crate) struct DistillerState {
     args: DistillerArgs,
-    /// None while a run is under way, which has it.
+    /// It is None while a run is under way, because the run has it.
     worker: Option<WorkerState>,
-    /// Asked to look during a run.
+    /// The actor was asked to look while a run was under way.
     look_again: bool,
     stop: CancellationToken,
     tasks: Tasks,
-    /// Ends with the state.
+    /// The timer ends with the state.
     next_look: Option<AbortOnDropHandle<Result<(), MessagingErr<DistillerMsg>>>>,
 }
 

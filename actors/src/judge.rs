@@ -52,7 +52,7 @@ pub(crate) enum JudgeMsg {
         request: Box<Completion>,
         deadline: Deadline,
         cancel: CancellationToken,
-        /// The asker's.
+        /// The span of the asker.
         span: Span,
         reply: RpcReplyPort<CallOutcome>,
         inside: Permit,

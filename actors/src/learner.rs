@@ -24,9 +24,9 @@ use crate::ports::Clock;
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
-/// Batches that are worked on or wait.
+/// At most so many batches are worked on or wait.
 const GATE: usize = 64;
-/// Exchanges of a batch.
+/// A batch has at most so many exchanges.
 pub const MAX_BATCH: usize = 64;
 const FINISH_LIMIT: Duration = Duration::from_secs(5);
 
@@ -51,7 +51,7 @@ pub struct LearnerHandle {
     gate: Gate,
     workspaces: WorkspacesHandle,
     settings: LearnerSettings,
-    /// Where a model draws the lessons.
+    /// It is there where a model draws the lessons.
     distiller: Option<DistillerHandle>,
 }
 
@@ -94,7 +94,7 @@ impl LearnerHandle {
         captured.ok_or_else(|| Error::internal("an exchange was not answered"))
     }
 
-    /// What is worth keeping becomes a background job, the same exchange always the same one.
+    /// An exchange that is worth keeping becomes a background job, the same exchange always the same one.
     async fn hand_on(
         &self,
         exchange: Exchange,
@@ -163,7 +163,7 @@ pub(crate) enum LearnerMsg {
     Learn {
         batch: Arc<ExchangeBatch>,
         deadline: Deadline,
-        /// The asker's.
+        /// The span of the asker.
         span: Span,
         reply: RpcReplyPort<Result<Vec<Captured>, Error>>,
         inside: Permit,

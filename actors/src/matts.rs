@@ -74,12 +74,12 @@ impl MattsHandle {
     }
 }
 
-/// One attempt to draft.
+/// Asks for one draft.
 pub(crate) struct MattsMsg {
     request: Box<Completion>,
     deadline: Deadline,
     cancel: CancellationToken,
-    /// The asker's.
+    /// The span of the asker.
     span: Span,
     reply: RpcReplyPort<CallOutcome>,
     _inside: Permit,

@@ -161,12 +161,12 @@ pub(crate) struct StoreArgs {
 
 pub(crate) struct StoreState {
     args: StoreArgs,
-    /// None while it is not open, and may yet be.
+    /// It is None while the store is not open and may yet be.
     store: Option<Store>,
     opening: bool,
     waiting: VecDeque<Request>,
     tasks: Tasks,
-    /// Ends with the state.
+    /// The timer ends with the state.
     next_maintenance: Option<AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>>>,
 }
 

@@ -170,7 +170,7 @@ impl UsageState {
     }
 }
 
-/// What sessions were shown in one workspace.
+/// The signals of what sessions were shown in one workspace.
 struct UnstoredSignals {
     workspace: WorkspaceRef,
     signals: Vec<(SignalId, MemoryId, String, Timestamp)>,

@@ -10,16 +10,14 @@ use reasoning_bank_domain::memory::ids::TaskId;
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::safety::secrets::Scrub;
-use reasoning_bank_domain::solve::agent_loop::{
-    AgentLoop, CallFailure, Conclusion, Effect, Input, ModelCall, RunFailure, RunLimits, RunSpec,
-};
+use reasoning_bank_domain::solve::agent_loop::{AgentLoop, CallFailure, Conclusion, Effect, Input, ModelCall, RunFailure, RunLimits, RunSpec};
 use reasoning_bank_domain::solve::answer::{Answer, FinishReason};
 use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveUsage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
-use super::{AgentsMsg, SolveSettings};
+use crate::spans;
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
@@ -27,10 +25,10 @@ use crate::memories::{Kept, MemoriesHandle};
 use crate::model::{CallOutcome, ask};
 use crate::ports::{Clock, Completion, LanguageModel, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
-use crate::spans;
 use crate::workspaces::Resolved;
+use super::{AgentsMsg, SolveSettings};
 
-/// Kept back from the deadline to store what there is, and of that to answer.
+/// So much of the time before the deadline is kept back to store what there is, and then to answer.
 const STORE_RESERVE: Duration = Duration::from_secs(2);
 const ANSWER_RESERVE: Duration = Duration::from_millis(100);
 /// A solution does not wait longer than this for what may go wrong around it.
@@ -43,7 +41,7 @@ pub(crate) enum AgentMsg {
     Stored(Result<SolveReport, Error>),
 }
 
-/// What every agent works with.
+/// Every agent works with these.
 #[derive(Clone)]
 pub(crate) struct AgentDependencies {
     pub(crate) model: Arc<dyn LanguageModel>,
@@ -57,15 +55,15 @@ pub(crate) struct AgentDependencies {
 pub(crate) struct AgentArgs {
     pub(crate) task_id: TaskId,
     pub(crate) job: RunSpec,
-    /// As it was when the task began.
+    /// The workspace as it was when the task began.
     pub(crate) begun: Resolved,
     pub(crate) deadline: Deadline,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Option<watch::Sender<Progress>>,
     pub(crate) verifier: Option<Arc<dyn Verifier>>,
-    /// By the checkout.
+    /// What the checkout proposes.
     pub(crate) proposed: ProposedScopes,
-    /// Of the task.
+    /// The span of the task.
     pub(crate) span: Span,
     pub(crate) dependencies: AgentDependencies,
     pub(crate) agents: ActorRef<AgentsMsg>,
@@ -73,10 +71,10 @@ pub(crate) struct AgentArgs {
 
 pub(crate) struct AgentState {
     args: AgentArgs,
-    /// Of everything before the conclusion.
+    /// Everything before the conclusion ends by then.
     until: Deadline,
     run: Option<AgentLoop>,
-    /// Of the model calls; fires when the run is over, too.
+    /// It cancels the model calls, and fires when the run is over, too.
     calls: CancellationToken,
     attempts: HashMap<u32, Span>,
     tasks: Tasks,
@@ -254,7 +252,7 @@ impl AgentState {
     }
 }
 
-/// What the loop is told of a call.
+/// The loop is told this of a call.
 struct LoopAnswer {
     result: Result<Answer, CallFailure>,
     ended: FinishReason,

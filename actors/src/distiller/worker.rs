@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank_domain::learning::distill::{self, LessonQuestion};
+use jiff::civil::Date;
+use reasoning_bank_domain::learning::distill::{LessonQuestion, self};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::learning::lesson::Lesson;
 use reasoning_bank_domain::memory::ids::TaskId;
@@ -12,28 +12,26 @@ use reasoning_bank_domain::solve::answer::Answer;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::DistillerArgs;
+use crate::spans;
 use crate::error::Error;
 use crate::model::{CallOutcome, ask};
-use crate::ports::{
-    Completion, EraseScope, JobFilter, LanguageModel, LeaseGuard, ModelError, Page, Record, StoreError,
-};
+use crate::ports::{Completion, EraseScope, JobFilter, LanguageModel, LeaseGuard, ModelError, Page, Record, StoreError};
 use crate::runtime::{Deadline, SystemEvent};
-use crate::spans;
+use super::DistillerArgs;
 
-/// Of one job.
+/// A job takes at most so long.
 const JOB_LIMIT: Duration = Duration::from_secs(900);
 /// Making vectors for a few memories may take so long; after a failure nobody tries again for the pause.
 const FILL_LIMIT: Duration = Duration::from_secs(300);
 const FILL_PAUSE: Duration = Duration::from_secs(600);
-/// Of what is read and written around it.
+/// What is read and written around a job takes at most so long.
 const STORE_LIMIT: Duration = Duration::from_secs(30);
 /// Jobs that are over are kept so long.
 const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Jobs that are read at once; one may be large.
+/// So many jobs are read at once, because a job may be large.
 const PAGE: usize = 8;
 
-/// What is carried from run to run.
+/// One run hands this to the next.
 #[derive(Default)]
 pub(crate) struct WorkerState {
     lease: Option<Box<dyn LeaseGuard>>,
@@ -41,13 +39,13 @@ pub(crate) struct WorkerState {
     tidied: Option<Date>,
     /// The next job needs more tokens than are left of this day.
     waits: Option<Date>,
-    /// Until then nobody tries to make the vectors that memories lack.
+    /// Nobody tries before then to make the vectors that memories lack.
     fill_from: Option<Instant>,
-    /// The last run failed; that was said.
+    /// The last run failed, and the log says so.
     failing: bool,
 }
 
-/// Whether there was something to do.
+/// Does one run, and says whether there was something to do.
 pub(super) async fn run_once(
     args: DistillerArgs,
     mut worker: WorkerState,
@@ -261,7 +259,7 @@ enum Worked {
     Waits,
 }
 
-/// Of what is read and written around a job.
+/// What is read and written around a job is done by then.
 fn within() -> Deadline {
     Deadline::after(STORE_LIMIT)
 }
