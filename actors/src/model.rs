@@ -1,8 +1,8 @@
 //! Language models and what stands around them. From the outside in: the cache ([`CachedModel`]), another try after a
-//! failure that passes, a breaker for a provider that keeps failing, with the limit of requests a minute, the limit of a
-//! single call ([`TimedModel`]), counting, the scrubbing of what goes out and comes in ([`ScrubbedModel`]), the provider.
-//! Each ends with its caller. [`ask`] stands outside of them all: a structured answer, with one repair. Wire codecs are in
-//! the root package.
+//! failure that passes, a breaker for a provider that keeps failing, with the limit of requests a minute, the limit
+//! of a single call ([`TimedModel`]), counting, the scrubbing of what goes out and comes in ([`ScrubbedModel`]), the
+//! provider. Each ends with its caller. [`ask`] stands outside of them all: a structured answer, with one repair.
+//! Wire codecs are in the root package.
 
 mod breaker;
 mod cached;

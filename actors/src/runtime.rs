@@ -3,17 +3,17 @@
 //!
 //! The file of every actor reads in the same order, with the same names. `usage.rs` is a small one:
 //!
-//! 1. `UsageHandle` is what others clone and call. It holds a [`Slot`] and a [`Gate`]. `new` makes it, and `child` gives
-//!    the [`ChildSpec`] by which a [`Supervisor`] starts the actor, and starts it again.
+//! 1. `UsageHandle` is what others clone and call. It holds a [`Slot`] and a [`Gate`]. `new` makes it, and `child`
+//!    gives the [`ChildSpec`] by which a [`Supervisor`] starts the actor, and starts it again.
 //! 2. `UsageMsg` is what the handle and the actor's own work send.
 //! 3. `UsageArgs` is what each incarnation is started with.
 //! 4. `UsageState` is what one incarnation has. Its [`Tasks`] run what a handler must not wait for.
-//! 5. `UsageActor` has no fields. `pre_start` makes the state, `handle` takes one message, and `post_stop` finishes what
-//!    is under way.
+//! 5. `UsageActor` has no fields. `pre_start` makes the state, `handle` takes one message, and `post_stop` finishes
+//!    what is under way.
 //! 6. The work itself follows: the methods of the state, and functions.
 //!
-//! None of this is for tests alone. They crash any actor from outside (`testkit::Faults`), and they and the statistics
-//! watch [`Events`].
+//! Nothing in it is for tests: a test crashes any actor from outside (`testkit::Faults`). Tests and statistics watch
+//! [`Events`].
 
 mod call;
 mod deadline;
