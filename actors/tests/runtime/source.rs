@@ -59,6 +59,15 @@ fn no_actor_has_a_name_of_ractor() {
 }
 
 #[test]
+fn no_actor_has_code_for_tests() {
+    for (path, text) in sources() {
+        let finds_actors = path.ends_with("lib.rs") || path.components().any(|part| part.as_os_str() == "runtime");
+        let for_tests = text.contains(r#"feature="testkit""#);
+        assert!(finds_actors || !for_tests, "{}: crash it from outside, see `testkit::Faults`", path.display());
+    }
+}
+
+#[test]
 fn no_timer_fills_a_mailbox() {
     for (path, text) in sources() {
         assert!(!text.contains("send_interval("), "{}: arm the next tick when one is handled", path.display());
