@@ -15,7 +15,7 @@ use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::safety::secrets::scrub;
-use reasoning_bank_domain::solve::agent_loop::{Limits, RunSpec};
+use reasoning_bank_domain::solve::agent_loop::{RunLimits, RunSpec};
 use reasoning_bank_domain::solve::matts::K_RANGE;
 use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveTask};
 use reasoning_bank_domain::system::restart::Restart;
@@ -71,7 +71,7 @@ impl SolveOptions {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct SolveSettings {
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// A call takes at most so many tokens, reasoning included.
     pub max_output_tokens: u32,
     /// A call takes at most so long, from when it begins.
@@ -87,7 +87,7 @@ pub struct SolveSettings {
 impl Default for SolveSettings {
     fn default() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: RunLimits::default(),
             max_output_tokens: 8192,
             call_timeout: Duration::from_secs(120),
             reasoning_effort: "medium".into(),

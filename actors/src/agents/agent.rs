@@ -10,14 +10,16 @@ use reasoning_bank_domain::memory::ids::TaskId;
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::safety::secrets::Scrub;
-use reasoning_bank_domain::solve::agent_loop::{AgentLoop, CallFailure, Conclusion, Effect, Input, ModelCall, RunFailure, RunLimits, RunSpec};
+use reasoning_bank_domain::solve::agent_loop::{
+    AgentLoop, CallFailure, Conclusion, Effect, Input, ModelCall, RunFailure, RunSpec,
+};
 use reasoning_bank_domain::solve::answer::{Answer, FinishReason};
 use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveUsage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
-use crate::spans;
+use super::{AgentsMsg, SolveSettings};
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
@@ -25,8 +27,8 @@ use crate::memories::{Kept, MemoriesHandle};
 use crate::model::{CallOutcome, ask};
 use crate::ports::{Clock, Completion, LanguageModel, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
+use crate::spans;
 use crate::workspaces::Resolved;
-use super::{AgentsMsg, SolveSettings};
 
 /// So much of the time before the deadline is kept back to store what there is, and then to answer.
 const STORE_RESERVE: Duration = Duration::from_secs(2);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
 use jiff::civil::Date;
-use reasoning_bank_domain::learning::distill::{LessonQuestion, self};
+use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_domain::learning::distill::{self, LessonQuestion};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::learning::lesson::Lesson;
 use reasoning_bank_domain::memory::ids::TaskId;
@@ -12,12 +12,14 @@ use reasoning_bank_domain::solve::answer::Answer;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::spans;
+use super::DistillerArgs;
 use crate::error::Error;
 use crate::model::{CallOutcome, ask};
-use crate::ports::{Completion, EraseScope, JobFilter, LanguageModel, LeaseGuard, ModelError, Page, Record, StoreError};
+use crate::ports::{
+    Completion, EraseScope, JobFilter, LanguageModel, LeaseGuard, ModelError, Page, Record, StoreError,
+};
 use crate::runtime::{Deadline, SystemEvent};
-use super::DistillerArgs;
+use crate::spans;
 
 /// A job takes at most so long.
 const JOB_LIMIT: Duration = Duration::from_secs(900);

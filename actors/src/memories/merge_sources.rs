@@ -8,11 +8,11 @@ use reasoning_bank_domain::evidence::genealogy::{Lineage, cyclic_sources, merge_
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 
+use super::MemoriesHandle;
+use super::compare::PreparedLesson;
 use crate::error::Error;
 use crate::ports::{Batch, Record, StoreError};
 use crate::runtime::Deadline;
-use super::MemoriesHandle;
-use super::compare::PreparedLesson;
 
 /// Others who change the same memories at the same time.
 const TRIES: usize = 3;

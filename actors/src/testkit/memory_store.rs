@@ -17,7 +17,6 @@ use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::retrieval::candidates::Candidates;
-use reasoning_bank_index::TermQuery;
 use uuid::Uuid;
 
 use self::data::{Data, Stored};

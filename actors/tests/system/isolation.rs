@@ -4,7 +4,6 @@
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{FeedbackRequest, ListRequest, RecordRequest, RetrieveRequest, UpdateRequest};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::observation::Feedback;
 use reasoning_bank_domain::memory::{Changes, Memory, Scope};
 use uuid::Uuid;
 

@@ -11,7 +11,6 @@ use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::observation::Feedback;
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::{Changes, Scope, Status};
 

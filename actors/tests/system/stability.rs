@@ -6,7 +6,6 @@ use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::ManualClock;
 use reasoning_bank_domain::evidence::stability::{Commit, CommitHistory, Stability, WorkStanding};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::observation::Feedback;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::prompt::Purpose;
 

@@ -4,7 +4,6 @@ use jiff::SignedDuration;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, SaidBy, UpdateRequest};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::observation::Feedback;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::{Changes, Scope, Status, Trust};
 use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded, Retrieved};

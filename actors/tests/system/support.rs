@@ -15,7 +15,7 @@ use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, opener_of};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::observation::Verdict;
+use reasoning_bank_domain::memory::observation::Feedback;
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::trace::{MattsMode, Trace};
 use reasoning_bank_domain::memory::{ErrorContext, Memory, Scope, SourceType, Trust};
@@ -131,7 +131,7 @@ pub(crate) fn ids(retrieved: &Retrieved) -> Vec<MemoryId> {
 }
 
 /// A verdict on memories of the project, which is no report of work.
-pub(crate) fn feedback_on(memory_ids: Vec<MemoryId>, verdict: Verdict) -> FeedbackRequest {
+pub(crate) fn feedback_on(memory_ids: Vec<MemoryId>, verdict: Feedback) -> FeedbackRequest {
     FeedbackRequest {
         workspace: project(),
         memory_ids,
@@ -147,7 +147,7 @@ pub(crate) fn feedback_on(memory_ids: Vec<MemoryId>, verdict: Verdict) -> Feedba
 }
 
 /// What a session says about the memories that its work in the project used; it may not share them.
-pub(crate) fn work_report(session: &str, task: Option<&str>, used: &[MemoryId], verdict: Verdict) -> FeedbackRequest {
+pub(crate) fn work_report(session: &str, task: Option<&str>, used: &[MemoryId], verdict: Feedback) -> FeedbackRequest {
     FeedbackRequest {
         task: task.map(Into::into),
         session: Some(session.into()),
@@ -162,12 +162,12 @@ pub(crate) fn learning(title: &str, content: &str) -> Learning {
     Learning { title: title.into(), description: "when it fits".into(), content: content.into(), error_context: None }
 }
 
-pub(crate) fn helpful() -> Verdict {
-    Verdict { helpful: Some(true), ..Verdict::default() }
+pub(crate) fn helpful() -> Feedback {
+    Feedback { helpful: Some(true), ..Feedback::default() }
 }
 
-pub(crate) fn claims(succeeded: bool) -> Verdict {
-    Verdict { task_succeeded: Some(succeeded), ..Verdict::default() }
+pub(crate) fn claims(succeeded: bool) -> Feedback {
+    Feedback { task_succeeded: Some(succeeded), ..Feedback::default() }
 }
 
 /// The lesson as a warning of this error.

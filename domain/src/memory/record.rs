@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
+use super::search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
+use super::signal::{SignalKind, id_within_trace};
+use super::succession::Succession;
 use crate::memory::ids::{MemoryId, SignalId, TraceId};
 use crate::memory::signature::Signature;
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
 use crate::prompt::one_line;
 use crate::text::hex::hex;
-use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
-use super::search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
-use super::signal::{SignalKind, id_within_trace};
-use super::succession::Succession;
 
 pub const TITLE_MAX_CHARS: usize = 120;
 pub const DESCRIPTION_MAX_CHARS: usize = 400;

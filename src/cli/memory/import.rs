@@ -132,7 +132,8 @@ impl ImportLinks {
         let Restorable::Memory { memory, .. } = thing else { return };
         let id = memory.id;
         let is_kept = |source: &MemoryId| {
-            self.inside.as_ref().is_none_or(|inside| inside.contains(source)) && !self.circles.contains(&(id, *source))
+            self.inside.as_ref().is_none_or(|inside| inside.contains(source))
+                && !self.cycle_edges.contains(&(id, *source))
         };
         memory.derived_from.retain(is_kept);
         memory.parent_memory_id = memory.parent_memory_id.filter(is_kept);
@@ -264,7 +265,7 @@ fn check(
     let inside =
         (!bank.is_backup).then(|| sources.values().flatten().copied().filter(|id| memories.contains(id)).collect());
     let links = ImportLinks { cycle_edges: cycle_edges(&sources), inside };
-    not_taken.circles.clone_from(&links.circles);
+    not_taken.cycle_edges.clone_from(&links.cycle_edges);
     let mut checked = Checked { file: aside, things, foreign, not_taken, links };
     checked.file.rewind().map_err(CommandFailure::put_aside)?;
     Ok(checked)

@@ -12,7 +12,7 @@ use crate::testkit::Scripted;
 const OPEN_AFTER: usize = 29;
 
 fn breaker(model: &Scripted) -> Breaker {
-    Breaker::new(Arc::new(model.clone()), Limits::default(), None)
+    Breaker::new(Arc::new(model.clone()), BreakerLimits::default(), None)
 }
 
 fn down() -> Scripted {
@@ -54,7 +54,7 @@ async fn a_provider_that_keeps_failing_is_not_asked_for_a_while_and_then_by_one_
 async fn calls_that_wait_for_their_turn_are_told_at_once_when_the_provider_is_left_alone() {
     let model = down();
     let rate_limit = RateLimit::new(NonZeroU32::new(60).unwrap());
-    let breaker = Breaker::new(Arc::new(model.clone()), Limits::default(), Some(rate_limit));
+    let breaker = Breaker::new(Arc::new(model.clone()), BreakerLimits::default(), Some(rate_limit));
     let begun = Instant::now();
     let calls = (0..100).map(|_| async { (ask(&breaker).await, begun.elapsed()) });
     let answers = join_all(calls).await;

@@ -9,7 +9,7 @@ use reasoning_bank_domain::retrieval::candidates::{Candidates, MatchedTerms};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::retrieval::fusion::RankedList;
 use reasoning_bank_domain::text::terms;
-use reasoning_bank_index::{Collection, IndexedMemory, OwnerIndex, Query};
+use reasoning_bank_index::{Collection, IndexedMemory, OwnerIndex, TermQuery};
 
 use super::data::{Data, Stored};
 use crate::ports::{Passage, Recall};
@@ -69,7 +69,7 @@ fn by_words(searched: &[&Stored], text: &str, limit: usize) -> (RankedList, Matc
             let _ = index.add_passage(stored.memory.id, stored.memory.revision, terms, None);
         }
     }
-    let query = Query::new(&terms::query(text));
+    let query = TermQuery::new(&terms::query(text));
     let mut collection = Collection::default();
     index.count(&query, &mut collection);
     let found = index.by_words(&query, &collection, &Conditions::default(), limit);

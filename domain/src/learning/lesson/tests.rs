@@ -43,7 +43,8 @@ fn origin(outcome: Outcome) -> LessonOrigin {
 
 #[test]
 fn a_lesson_becomes_a_valid_memory_of_its_solve() {
-    let memory = warning().into_memory(Uuid::from_u128(1).into(), &origin(Outcome::Failure), &Injection::default());
+    let memory =
+        warning().into_memory(Uuid::from_u128(1).into(), &origin(Outcome::Failure), &PromptMemories::default());
     assert_eq!(memory.validate(), Ok(()));
     assert_eq!(memory.outcome, MemoryOutcome::Failure);
     assert_eq!(memory.domain_category.as_deref(), Some("algorithms"), "the origin's, where the model gave none");
@@ -54,7 +55,7 @@ fn a_lesson_becomes_a_valid_memory_of_its_solve() {
 
 #[test]
 fn a_partial_solve_gives_mixed_memories() {
-    let memory = lesson().into_memory(Uuid::from_u128(1).into(), &origin(Outcome::Partial), &Injection::default());
+    let memory = lesson().into_memory(Uuid::from_u128(1).into(), &origin(Outcome::Partial), &PromptMemories::default());
     assert_eq!((memory.outcome, memory.trust), (MemoryOutcome::Mixed, Trust::Model));
 }
 
@@ -64,7 +65,7 @@ proptest! {
         warns: bool, outcome in prop::sample::select(vec![Outcome::Success, Outcome::Failure, Outcome::Partial]),
     ) {
         let from = if warns { warning() } else { lesson() };
-        let memory = from.into_memory(Uuid::from_u128(1).into(), &origin(outcome), &Injection::default());
+        let memory = from.into_memory(Uuid::from_u128(1).into(), &origin(outcome), &PromptMemories::default());
         let has_error = memory.error_context.as_ref().is_some_and(|error| !error.signature().error().is_empty());
         prop_assert!(memory.outcome != MemoryOutcome::Failure || has_error);
         prop_assert_eq!(memory.is_warning(), warns);
@@ -79,7 +80,7 @@ proptest! {
             let parent = Memory { evolution_stage: *stage, trust: *trust, ..strategy(n as u128 + 10) };
             recalled(parent, 0.9, *score)
         }).collect();
-        let injected = Injection { strategies: entries, ..Injection::default() };
+        let injected = PromptMemories { strategies: entries, ..PromptMemories::default() };
         let memory = lesson().into_memory(Uuid::from_u128(1).into(), &origin(Outcome::Success), &injected);
         prop_assert_eq!(memory.evolution_stage, parents.iter().map(|(stage, ..)| stage + 1).max().unwrap_or(0));
         prop_assert!(memory.trust <= parents.iter().map(|(_, trust, _)| *trust).min().unwrap_or(Trust::Model));

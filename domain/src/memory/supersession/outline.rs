@@ -6,11 +6,10 @@ pub(super) mod difference;
 use std::collections::BTreeSet;
 
 use super::lexicon;
-use super::phrase::{self, Phrase};
+use super::phrase::Phrase;
 use super::relations;
 use super::term::{Role, Term};
 use super::token::Token;
-use super::tools;
 use super::values::{ClauseValue, ValueKind};
 use super::verb::Verb;
 

@@ -23,8 +23,8 @@ fn asked() -> QueryContext {
     }
 }
 
-fn listed(rank: usize, score: f64, relative: f64, share: f64) -> Listed {
-    Listed { rank, score, relative, share }
+fn listed(rank: usize, score: f64, relative: f64, share: f64) -> ListEntry {
+    ListEntry { rank, score, relative, share }
 }
 
 fn similar(similarity: f64) -> Fused {

@@ -71,7 +71,7 @@ impl<F: FnMut(&ModelCall) -> Result<Answer, CallFailure>> Player<F> {
             let effect = effects.remove(0);
             match effect {
                 Effect::Recall => effects.extend(
-                    run.on(Input::Recalled { prompt_memories: Some(Injection::default()), notes: vec![] }, NOW),
+                    run.on(Input::Recalled { prompt_memories: Some(PromptMemories::default()), notes: vec![] }, NOW),
                 ),
                 Effect::Call(call) => {
                     self.asked.push((call.purpose, call.attempt));

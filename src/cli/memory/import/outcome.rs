@@ -81,7 +81,7 @@ impl ImportCounts {
 #[derive(Debug, Default)]
 pub(super) struct NotTaken {
     /// The memories that are imported without one of their sources, because they would come from themselves with it.
-    pub(super) circles: BTreeSet<(MemoryId, MemoryId)>,
+    pub(super) cycle_edges: BTreeSet<(MemoryId, MemoryId)>,
     /// The number of memories of each workspace that are for readers it is not trusted with.
     pub(super) left_out: BTreeMap<(WorkspaceId, UntrustedReaders), u64>,
     /// The evidence and the jobs for which nobody vouches.
@@ -121,7 +121,7 @@ impl NotTaken {
             }
         });
         let circles = self
-            .circles
+            .cycle_edges
             .iter()
             .map(|(id, source)| format!("{id} was not linked to its source {source}, which comes from it"));
         notes.extend(named(left_out, |more| format!("so were those for {more} more teams and organisations")));

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::prompt::{ATTEMPT_FENCE, FENCE, Template};
+use crate::prompt::{ATTEMPT_FENCE, FENCE, Prompts, Template};
 
 const TASK: &str = "Write a function that merges overlapping intervals, sorted by their start, in linear time.";
 const SOLUTION: &str = "def merge(intervals):\n    merged = []\n    for start, end in sorted(intervals):\n        if merged \
@@ -91,7 +91,7 @@ fn secret() -> String {
 #[case::path(titled("`src/parser/lexer.rs`"), LessonRefusal::OnlyLiterals)]
 #[case::absolute_path(titled("/etc/hosts, C:\\work\\notes.txt"), LessonRefusal::OnlyLiterals)]
 #[case::id(titled("550e8400-e29b-41d4-a716-446655440000"), LessonRefusal::OnlyLiterals)]
-#[case::address_and_number(titled("https://example.org/a #4711"), Refused::OnlyLiterals)]
+#[case::address_and_number(titled("https://example.org/a #4711"), LessonRefusal::OnlyLiterals)]
 fn unfit_lessons_are_refused_with_the_reason(#[case] lesson: Lesson, #[case] reason: LessonRefusal) {
     let kept = accept(vec![lesson], &shown(), false, 3);
     assert!(kept.lessons.is_empty());

@@ -133,7 +133,8 @@ fn recall_comes_first_and_its_notes_become_warnings() {
     let (mut run, effects) = AgentLoop::start(with_memory, RunLimits::default(), NOW);
     assert_eq!(effects, [Effect::Recall]);
     let notes = vec!["store_unavailable: no memories".to_owned()];
-    let effects = run.on(Input::Recalled { prompt_memories: Some(Injection::default()), notes: notes.clone() }, NOW);
+    let effects =
+        run.on(Input::Recalled { prompt_memories: Some(PromptMemories::default()), notes: notes.clone() }, NOW);
     assert!(matches!(&effects[..], [Effect::Call(call)] if call.purpose == Purpose::Think));
     assert_eq!(run.warnings, notes);
     assert_eq!(run.trajectory[0].action, Action::Recall);
@@ -141,7 +142,7 @@ fn recall_comes_first_and_its_notes_become_warnings() {
 
 #[test]
 fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_relevant() {
-    let recalled_by = |prompt_memories: Option<Injection>, notes: Vec<String>| {
+    let recalled_by = |prompt_memories: Option<PromptMemories>, notes: Vec<String>| {
         let mut with_memory = spec(1);
         with_memory.task.use_memory = true;
         let (mut run, _) = AgentLoop::start(with_memory, RunLimits::default(), NOW);
@@ -156,7 +157,7 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
     };
     let below = (recalled(warning(2), 0.1, 0.2), LeftOut::BelowFloor);
     let used = recalled(strategy(1), 0.9, 0.7);
-    let some = Injection { strategies: vec![used], left_out: vec![below.clone()], ..Injection::default() };
+    let some = PromptMemories { strategies: vec![used], left_out: vec![below.clone()], ..PromptMemories::default() };
     let (report, prompt) = recalled_by(Some(some), vec![]);
     assert_eq!((report.memories_used[0].id, report.memories_used.len()), (id(1), 1));
     let left_out = &report.memories_left_out[0];
@@ -164,9 +165,9 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
     assert_eq!(serde_json::to_value(left_out).unwrap()["reason"], "below_floor");
     assert!(report.notes.is_empty() && prompt.contains("Strategy 1") && !prompt.contains("Warning 2"), "{prompt}");
 
-    let nothing = Injection { left_out: vec![below], ..Injection::default() };
+    let nothing = PromptMemories { left_out: vec![below], ..PromptMemories::default() };
     for (prompt_memories, notes) in
-        [(nothing, vec![]), (Injection::default(), vec!["embedding_unavailable: x".to_owned()])]
+        [(nothing, vec![]), (PromptMemories::default(), vec!["embedding_unavailable: x".to_owned()])]
     {
         let (report, prompt) = recalled_by(Some(prompt_memories), notes);
         assert_eq!(report.notes, ["nothing_relevant: no memory is relevant enough to be put into the prompts"]);
@@ -187,7 +188,7 @@ fn memories_that_no_draft_was_shown_were_not_used_and_nothing_is_concluded_about
         let limits = RunLimits { prompt_token_budget: 2_000, max_iterations: 2, ..RunLimits::default() };
         let (mut run, _) = AgentLoop::start(long, limits, NOW);
         let strategies = vec![recalled(content, 0.9, 0.7)];
-        let prompt_memories = Some(Injection { strategies, ..Injection::default() });
+        let prompt_memories = Some(PromptMemories { strategies, ..PromptMemories::default() });
         let mut effects = run.on(Input::Recalled { prompt_memories, notes: vec![] }, NOW);
         let mut prompts = Vec::new();
         let conclusion = loop {
