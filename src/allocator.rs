@@ -48,7 +48,7 @@ mod tests {
         let before = PART.to_vec();
         drop_pages(PART);
         assert!(PART == before);
-        forget(&PART[..10]);
+        drop_pages(&PART[..10]);
         assert!(PART == before);
     }
 }

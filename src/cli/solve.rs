@@ -10,7 +10,7 @@ use reasoning_bank_actors::ports::Verifier;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::solve::task::{ProgressIndicator as Steps, SolveReport, SolveTask};
+use reasoning_bank_domain::solve::task::{Progress as Steps, SolveReport, SolveTask};
 use tokio::sync::watch;
 use verify::ShellCheck;
 

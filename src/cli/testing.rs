@@ -22,7 +22,7 @@ pub(super) async fn system_over(store: Arc<MemStore>) -> System {
             retrieval: RetrievalSettings { relevance_floor: 0.1, ..RetrievalSettings::default() },
             ..SystemSettings::default()
         },
-        ..parts(store, Simulated::new(SimulatedSettings::default()))
+        ..parts(store, Simulated::new(SimulatedBehaviour::default()))
     };
     System::start(parts).await.unwrap()
 }

@@ -182,6 +182,3 @@ fn shown(text: &str) -> String {
         None => text.to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reasoning_bank_actors::memories::WorkspaceRef;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::trace::MattsMode;
 
 use crate::project::Identity;

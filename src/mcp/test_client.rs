@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use rmcp::ServerHandler;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::arguments::extract;
 use super::session::{self, SessionError};
+use super::tools::ToolSpec;
 use super::{McpOptions, ToolDefaults};
 use crate::project::Identity;
 use crate::settings::{Destructive, Toolset};
@@ -29,6 +32,16 @@ pub(super) fn options() -> McpOptions {
         solve_deadline: Duration::from_secs(60),
         defaults: ToolDefaults::default(),
     }
+}
+
+/// Reads the arguments of a call of a tool, or says what is wrong with them.
+pub(super) fn taken<T: DeserializeOwned>(tool: &ToolSpec, arguments: Value) -> Result<(), String> {
+    let Value::Object(arguments) = arguments else { panic!("an object, not {arguments}") };
+    let schema = tool.definition(&ToolDefaults::default()).input_schema;
+    extract::<T>(&schema, Some(arguments), tool.judged_elsewhere).map(drop).map_err(|error| {
+        assert_eq!(error.code(), "invalid_argument");
+        error.to_string()
+    })
 }
 
 pub(super) struct TestClient {

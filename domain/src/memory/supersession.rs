@@ -13,6 +13,7 @@ mod aligned;
 mod clause;
 mod clause_relation;
 mod compared;
+mod difference;
 mod former;
 mod lexicon;
 mod order;

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use reasoning_bank_actors::memories::WorkspaceRef;
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
 use reasoning_bank_actors::system::{System, SystemParts};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, parts, soon};
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 use serde_json::json;

@@ -13,11 +13,10 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::prompt::Purpose;
 use serde_json::{Value, json};
 
-use super::McpOptions;
 use crate::embed::LocalEmbedder;
 use crate::mcp::server::Server;
 use crate::mcp::test_client::{TestClient, options};
-use crate::mcp::{Destructive, McpOptions, Toolset};
+use crate::mcp::McpOptions;
 use crate::settings::{Destructive, Toolset};
 use crate::store::{LanceStore, Options};
 

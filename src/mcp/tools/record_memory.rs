@@ -44,7 +44,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+struct Arguments {
     #[schemars(required, length(min = 1, max = 120))]
     title: Option<String>,
     /// When to use it, when not.
@@ -115,7 +115,7 @@ impl From<ErrorArguments> for ErrorContext {
 }
 
 impl Arguments {
-    pub(crate) fn into_request(self, workspace: WorkspaceRef, session: String) -> RecordRequest {
+    fn into_request(self, workspace: WorkspaceRef, session: String) -> RecordRequest {
         RecordRequest {
             title: self.title.unwrap_or_default(),
             description: self.description.unwrap_or_default(),
@@ -138,3 +138,6 @@ impl Arguments {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,7 +43,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+struct Arguments {
     #[serde(default)]
     #[schemars(length(max = 50))]
     memory_ids: Vec<Uuid>,
@@ -91,7 +91,7 @@ struct LearningArguments {
 }
 
 impl Arguments {
-    pub(crate) fn into_request(self, workspace: WorkspaceRef, session: String, may_share: bool) -> FeedbackRequest {
+    fn into_request(self, workspace: WorkspaceRef, session: String, may_share: bool) -> FeedbackRequest {
         let learning = |learning: LearningArguments| Learning {
             title: learning.title.unwrap_or_default(),
             description: learning.description.unwrap_or_default(),
@@ -122,3 +122,6 @@ impl Arguments {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,7 +73,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Detail {
+enum Detail {
     #[default]
     Compact,
     Full,
@@ -81,7 +81,7 @@ pub(crate) enum Detail {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+struct Arguments {
     /// The task or error at hand.
     #[schemars(length(min = 1, max = 200_000))]
     query: String,
@@ -127,11 +127,11 @@ pub(crate) struct Arguments {
     max_tokens: Option<u32>,
     /// Full adds raw errors, state, all digits.
     #[serde(default)]
-    pub(crate) detail: Detail,
+    detail: Detail,
 }
 
 impl Arguments {
-    pub(crate) fn into_request(
+    fn into_request(
         self,
         workspace: WorkspaceRef,
         proposed: ProposedScopes,
@@ -180,7 +180,7 @@ fn answer_schema() -> JsonObject {
 }
 
 /// Makes the document of an answer. A compact one rounds scores: their last digits are many tokens and say nothing.
-pub(crate) fn document(retrieved: &Retrieved, detail: Detail) -> serde_json::Result<Value> {
+fn document(retrieved: &Retrieved, detail: Detail) -> serde_json::Result<Value> {
     let mut answer = serde_json::to_value(retrieved)?;
     if detail == Detail::Compact
         && let Some(Value::Array(memories)) = answer.get_mut("memories")
@@ -212,3 +212,6 @@ fn round(value: &mut Value) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,7 +49,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+struct Arguments {
     /// With all code and constraints.
     #[schemars(length(min = 1, max = 200_000))]
     task: String,
@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn into_task(self, defaults: &ToolDefaults) -> SolveTask {
+    fn into_task(self, defaults: &ToolDefaults) -> SolveTask {
         let several = self.enable_matts.unwrap_or(defaults.enable_matts);
         SolveTask {
             task: self.task,
@@ -104,3 +104,6 @@ fn answer_schema() -> JsonObject {
     }
     answer
 }
+
+#[cfg(test)]
+mod tests;

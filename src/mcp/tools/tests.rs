@@ -1,39 +1,8 @@
-use reasoning_bank_actors::memories::Reach;
-use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::memory::trace::MattsMode;
-use reasoning_bank_domain::retrieval::responses::Retrieved;
-use reasoning_bank_domain::solve::task::SolveTask;
 use serde_json::json;
 
-use super::retrieve_memories::Detail;
 use super::*;
 use crate::mcp::arguments::extract;
 use crate::mcp::test_client::options;
-
-fn solve_task(arguments: Value, defaults: &ToolDefaults) -> SolveTask {
-    let schema = solve_coding_task::TOOL.definition(defaults).input_schema;
-    let arguments: solve_coding_task::Arguments = extract(&schema, arguments.as_object().cloned(), &[]).unwrap();
-    arguments.into_task(defaults)
-}
-
-#[test]
-fn what_a_caller_of_solve_leaves_out_comes_from_the_configuration() {
-    let defaults = ToolDefaults { matts_k: 3, matts_mode: MattsMode::Sequential, ..ToolDefaults::default() };
-    let expected = SolveTask {
-        task: "t".into(),
-        use_memory: true,
-        k: 3,
-        mode: MattsMode::Sequential,
-        store_result: true,
-        domain: None,
-    };
-    assert_eq!(solve_task(json!({"task": "t"}), &defaults), expected);
-    let single = SolveTask { k: 1, ..expected.clone() };
-    assert_eq!(solve_task(json!({"task": "t", "enable_matts": false, "matts_k": 4}), &defaults), single);
-    let without = ToolDefaults { enable_matts: false, ..defaults };
-    assert_eq!(solve_task(json!({"task": "t"}), &without), single);
-    assert_eq!(solve_task(json!({"task": "t", "enable_matts": true}), &without), expected);
-}
 
 #[test]
 fn the_schema_says_what_the_configuration_says() {
@@ -46,93 +15,6 @@ fn the_schema_says_what_the_configuration_says() {
     assert_eq!(default(&retrieve_memories::TOOL, "n_results"), 7);
     assert_eq!(default(&retrieve_memories::TOOL, "detail"), "compact");
     assert_eq!(default(&record_memory::TOOL, "scope"), "project");
-}
-
-#[test]
-fn every_scope_in_the_schema_is_one_that_is_understood() {
-    let schema = retrieve_memories::TOOL.definition(&ToolDefaults::default()).input_schema;
-    let words: Vec<Reach> = serde_json::from_value(schema["properties"]["scope"]["enum"].clone()).unwrap();
-    assert_eq!(words, [Reach::Cascade, Reach::Project, Reach::Team, Reach::Org]);
-}
-
-#[test]
-fn what_is_left_out_of_retrieve_has_the_documented_defaults() {
-    let schema = retrieve_memories::TOOL.definition(&ToolDefaults::default()).input_schema;
-    let arguments: retrieve_memories::Arguments =
-        extract(&schema, json!({"query": "q"}).as_object().cloned(), &[]).unwrap();
-    assert_eq!(arguments.detail, Detail::Compact);
-    let workspace = WorkspaceRef::Root("/w".into());
-    let request = arguments.into_request(workspace.clone(), Default::default(), &ToolDefaults::default());
-    let expected = reasoning_bank_actors::memories::RetrieveRequest::new("q", workspace, 5);
-    assert_eq!(request, reasoning_bank_actors::memories::RetrieveRequest { max_tokens: Some(8_000), ..expected });
-}
-
-fn retrieved() -> Retrieved {
-    let id = "01890a5d-ac96-774b-bcce-b302099a8057";
-    let error =
-        json!({"error_type": "IndexError", "failure_pattern": "p", "corrective_guidance": "g", "stack_trace": "s"});
-    serde_json::from_value(json!({
-        "memories": [{
-            "id": id, "title": "t", "description": "d", "content": "c", "outcome": "failure", "warning": true,
-            "error_context": error, "scope": "project", "workspace_id": "0123456789abcdef", "source_type": "solve",
-            "trust": "model", "status": "active", "revision": 1, "pinned": false, "confidence": 0.6000000000000001, "usage_count": 2,
-            "derived_from": [], "evolution_stage": 0, "pattern_tags": ["a"], "domain_category": "rust", "trace_id": id,
-            "created_at": "2026-11-20T10:00:00Z", "updated_at": "2026-11-20T10:00:00Z", "relevance": 0.71234567, "similarity_score": 0.123456789, "recency_score": 1.0,
-            "error_score": 0.0, "base_score": 0.5, "composite_score": 0.4,
-            "why": {
-                "profile": "composite", "components": [{"name": "similarity", "value": 0.123456789, "weight": 0.6}],
-                "factors": [{"name": "scope_weight", "value": 1.0}], "cosine": 0.87654321
-            },
-        }],
-        "mode": "hybrid", "partial": false, "notes": [], "took_ms": 3,
-    }))
-    .unwrap()
-}
-
-#[test]
-fn compact_drops_the_state_of_the_bank_raw_errors_and_last_digits() {
-    let answer = retrieve_memories::document(&retrieved(), Detail::Compact).unwrap();
-    assert_eq!(
-        answer,
-        json!({
-            "memories": [{
-                "id": "01890a5d-ac96-774b-bcce-b302099a8057", "title": "t", "description": "d", "content": "c",
-                "outcome": "failure", "warning": true,
-                "error_context": {"error_type": "IndexError", "failure_pattern": "p", "corrective_guidance": "g"},
-                "scope": "project", "workspace_id": "0123456789abcdef", "source_type": "solve", "trust": "model",
-                "confidence": 0.6, "derived_from": [], "evolution_stage": 0, "pattern_tags": ["a"],
-                "domain_category": "rust", "trace_id": "01890a5d-ac96-774b-bcce-b302099a8057",
-                "created_at": "2026-11-20T10:00:00Z", "relevance": 0.712346, "similarity_score": 0.123457, "recency_score": 1.0,
-                "error_score": 0.0, "base_score": 0.5, "composite_score": 0.4,
-                "why": {
-                    "profile": "composite",
-                    "components": [{"name": "similarity", "value": 0.123457, "weight": 0.6}],
-                    "factors": [{"name": "scope_weight", "value": 1.0}],
-                    "cosine": 0.876543,
-                },
-            }],
-            "mode": "hybrid", "partial": false, "notes": [], "took_ms": 3,
-        })
-    );
-}
-
-#[test]
-fn full_keeps_everything() {
-    let retrieved = retrieved();
-    let answer = retrieve_memories::document(&retrieved, Detail::Full).unwrap();
-    assert_eq!(answer, serde_json::to_value(&retrieved).unwrap());
-}
-
-#[test]
-fn what_the_answer_schema_spells_out_is_in_a_compact_answer() {
-    let schema = retrieve_memories::TOOL.definition(&ToolDefaults::default()).output_schema.unwrap();
-    let answer = retrieve_memories::document(&retrieved(), Detail::Compact).unwrap();
-    for field in schema["properties"].as_object().unwrap().keys() {
-        assert!(answer.get(field).is_some(), "{field}");
-    }
-    for field in schema["properties"]["memories"]["items"]["properties"].as_object().unwrap().keys() {
-        assert!(answer["memories"][0].get(field).is_some(), "{field}");
-    }
 }
 
 #[test]

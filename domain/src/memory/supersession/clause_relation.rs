@@ -3,7 +3,7 @@
 use super::aligned::differ_in_one_value;
 use super::clause::Clause;
 use super::lexicon;
-use super::outline::difference;
+use super::difference;
 use super::subject::{Agreement, agreement};
 use super::term::Role;
 use super::tools;

@@ -1,7 +1,6 @@
 //! What a clause says, whatever the order and the form of its words: its phrases with the values in them. In which value
 //! two clauses differ is decided in `difference`.
 
-pub(super) mod difference;
 
 use std::collections::BTreeSet;
 
@@ -16,33 +15,33 @@ use super::verb::Verb;
 /// What a clause says, without the order of its phrases.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Outline {
-    parts: Vec<Part>,
-    actions: Vec<String>,
+    pub(super) parts: Vec<Part>,
+    pub(super) actions: Vec<String>,
     /// Its verbs, those that name no attribute among them.
     verbs: BTreeSet<String>,
     /// All words, in the spelling that is compared.
     said: BTreeSet<String>,
     /// Which points of which scales it tells: the limit, the default.
     points: BTreeSet<(usize, usize)>,
-    is_copula: bool,
+    pub(super) is_copula: bool,
     /// How a verb that is but `to be` joins what is said: by which kind of preposition, or by none.
     joins_by: Option<&'static str>,
     /// Its predicate says which one its subject is: `is the owner`.
-    is_definite: bool,
+    pub(super) is_definite: bool,
     /// What it says may be done in several ways.
-    is_permission: bool,
+    pub(super) is_permission: bool,
 }
 
 /// A phrase: what it is about, and the values in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Part {
-    opening: String,
-    is_condition: bool,
-    is_action: bool,
-    lists: bool,
-    is_before_verb: bool,
-    words: Vec<String>,
-    values: Vec<ClauseValue>,
+pub(super) struct Part {
+    pub(super) opening: String,
+    pub(super) is_condition: bool,
+    pub(super) is_action: bool,
+    pub(super) lists: bool,
+    pub(super) is_before_verb: bool,
+    pub(super) words: Vec<String>,
+    pub(super) values: Vec<ClauseValue>,
 }
 
 impl Outline {
@@ -123,7 +122,7 @@ impl Outline {
         self.parts.push(Part { opening, is_before_verb: true, words, ..Part::default() });
     }
 
-    fn says(&self, word: &str) -> bool {
+    pub(super) fn says(&self, word: &str) -> bool {
         self.said.contains(word) || self.said.contains(&lexicon::canonical(word))
     }
 }
@@ -173,7 +172,7 @@ impl Outline {
         self.joins_by.zip(other.joins_by).is_some_and(|(own, others)| own != others)
     }
 
-    fn values(&self) -> impl Iterator<Item = &ClauseValue> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &ClauseValue> {
         self.parts.iter().flat_map(|part| &part.values)
     }
 }

@@ -72,7 +72,7 @@ pub(super) struct ImportLine {
 pub(super) enum Taken {
     Thing(Restorable),
     /// A memory for readers that its workspace is not trusted with.
-    UntrustedReaders(UntrustedReaders),
+    LeftOut(UntrustedReaders),
     /// The line is evidence or a job, for which nobody vouches.
     Doubted(ImportCounts),
 }

@@ -47,7 +47,7 @@ pub(in crate::store::lance) async fn summary(shared: &SharedStore, tables: &Tabl
 }
 
 /// How many jobs there are in each state.
-pub(super) async fn backlog(tables: &Tables) -> Result<BTreeMap<JobState, u64>, StoreError> {
+pub(in crate::store::lance) async fn backlog(tables: &Tables) -> Result<BTreeMap<JobState, u64>, StoreError> {
     counts(&read::select(&tables.jobs, None, &["state"]).await?, "state")
 }
 

@@ -119,7 +119,10 @@ pub(in crate::store::lance) async fn records<T: DeserializeOwned + Send>(
     rows::decode_bodies(&select(table, condition, &["body"]).await?)
 }
 
-pub(super) async fn record<T: DeserializeOwned + Send>(table: &Table, id: &str) -> Result<Option<T>, StoreError> {
+pub(in crate::store::lance) async fn record<T: DeserializeOwned + Send>(
+    table: &Table,
+    id: &str,
+) -> Result<Option<T>, StoreError> {
     Ok(records(table, Some(filter::equals("id", id))).await?.pop())
 }
 

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::clause::Clause;
-use super::super::values::{ClauseValue, ValueKind};
-use super::super::{lexicon, phrase, relations, tools};
-use super::{Outline, Part};
+use super::clause::Clause;
+use super::values::{ClauseValue, ValueKind};
+use super::{lexicon, phrase, relations, tools};
+use super::outline::{Outline, Part};
 
 /// How much a verb counts beside a noun.
 const VERB_WEIGHT: f64 = 0.5;
