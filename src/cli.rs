@@ -19,6 +19,7 @@ use crate::llm;
 use crate::settings::{self, Loaded, LogLevel, Provider, SettingSources, SettingsError};
 use crate::telemetry;
 
+mod answers;
 mod args;
 mod completions;
 mod config_show;

@@ -1,8 +1,9 @@
 //! The records: memories, the traces they were learned from, the signals about them, and the workspaces they belong to.
 //!
-//! `record` is the memory itself, `kinds` what memories are told apart by, `changes` and `quarantine` what may become of
-//! one, `search_texts` the texts that it is found by. `succession` says which memory took another one's place; whether it should is
-//! decided in `supersession`, which reads two statements against each other. `signature` tells kinds of errors apart.
+//! `record` is the memory itself, `kinds` has what memories are told apart by, `changes` and `quarantine` say what may
+//! become of one, and `search_texts` are the texts that it is found by. `succession` says which memory took another
+//! one's place; `supersession` reads two statements against each other and decides whether it should. `signature` tells
+//! kinds of errors apart.
 
 pub mod ids;
 pub mod label;

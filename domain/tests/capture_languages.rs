@@ -1,4 +1,5 @@
-//! The rules of capture, measured on exchanges that somebody judged, one language at a time. The sets are in tests/data.
+//! The rules of capture, measured on exchanges that somebody judged, one language at a time. The sets are in
+//! tests/data.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are outside the functions that clippy knows as tests")]
 
@@ -34,8 +35,8 @@ fn judged(sample: &Sample) -> Result<(), CaptureRefusal> {
     memory_of(&exchange, id, &origin, Timestamp::UNIX_EPOCH).map(drop)
 }
 
-/// The shares of the exchanges of a language that are kept, of the valuable ones and of the worthless ones, with the ids
-/// of those that are told wrongly.
+/// The shares of the exchanges of a language that are kept, of the valuable ones and of the worthless ones, with the
+/// ids of those that are told wrongly.
 fn kept(set: &str, languages: &[&str]) -> (f64, f64, Vec<String>) {
     let samples = set.lines().map(|line| serde_json::from_str::<Sample>(line).unwrap());
     let samples: Vec<Sample> = samples.filter(|one| languages.contains(&one.language.as_str())).collect();

@@ -1,7 +1,6 @@
 //! The command `learn` gives files of conversations and notes to the learner in batches.
 //! `reasoning_bank_domain::learning::transcript` reads what a file holds; the learner decides what is kept of it.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -12,84 +11,19 @@ use reasoning_bank_actors::learner::MAX_BATCH;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::learning::capture::{CaptureOutcome, Captured, Novelty, trust_of};
-use reasoning_bank_domain::learning::transcript::{self, Format, MAX_FILE_BYTES, Transcript, Unreadable};
-use serde::Serialize;
+use reasoning_bank_domain::learning::capture::{Captured, trust_of};
+use reasoning_bank_domain::learning::transcript::{self, MAX_FILE_BYTES, Transcript};
 
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::progress::ProgressIndicator;
 use super::render;
 use super::session::with_bulk_bank;
+use crate::cli::answers::{LearnReport, LearnedFile};
 use crate::settings::Loaded;
 
 /// One batch may take this long, because all its texts may have to be embedded.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
-
-/// The results of all files.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub(super) struct LearnReport {
-    pub(super) files: Vec<LearnedFile>,
-    pub(super) total: ExchangeCounts,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub(super) struct LearnedFile {
-    /// The file `-` is stdin.
-    pub(super) file: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) format: Option<Format>,
-    #[serde(flatten)]
-    pub(super) counts: ExchangeCounts,
-    pub(super) unreadable: Unreadable,
-    /// The exchanges beyond those that are taken of one file.
-    pub(super) left_out: usize,
-    /// The secrets that were removed.
-    pub(super) redactions: u64,
-    /// The characters that were dropped, because nobody sees them and they carry nothing.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub(super) dropped_characters: u64,
-    /// The reason why nothing could be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub(super) struct ExchangeCounts {
-    pub(super) exchanges: usize,
-    /// The new memories.
-    pub(super) kept: usize,
-    /// The exchanges that say the same as another memory, and count as evidence for it.
-    pub(super) confirmed: usize,
-    /// The exchanges that were learned before.
-    pub(super) known: usize,
-    /// The counts of refused exchanges, by reason.
-    pub(super) refused: BTreeMap<&'static str, usize>,
-}
-
-impl ExchangeCounts {
-    fn count(&mut self, outcome: CaptureOutcome) {
-        self.exchanges += 1;
-        match outcome {
-            CaptureOutcome::Kept(_, Novelty::New) => self.kept += 1,
-            CaptureOutcome::Kept(_, Novelty::Confirms) => self.confirmed += 1,
-            CaptureOutcome::Kept(_, Novelty::Known) => self.known += 1,
-            CaptureOutcome::Refused(refused) => *self.refused.entry(refused.as_str()).or_default() += 1,
-            // Nobody is told so who asks for it.
-            CaptureOutcome::Queued(_) | CaptureOutcome::Off => {}
-        }
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.exchanges += other.exchanges;
-        self.kept += other.kept;
-        self.confirmed += other.confirmed;
-        self.known += other.known;
-        for (reason, count) in &other.refused {
-            *self.refused.entry(reason).or_default() += count;
-        }
-    }
-}
 
 pub(super) fn command(files: &[PathBuf], loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let learned = with_bulk_bank(loaded, async |system| {
@@ -125,10 +59,6 @@ async fn learn(
         learned.files.push(done);
     }
     Ok(learned)
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 async fn file_of(

@@ -3,17 +3,15 @@
 
 use std::path::Path;
 
-use reasoning_bank_actors::ports::Maintained;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::evidence::stability::{CommitHistory, Stability};
-use reasoning_bank_domain::retrieval::responses::OpenLink;
-use serde::Serialize;
+use reasoning_bank_domain::evidence::stability::CommitHistory;
 
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
 use super::session::{request_deadline, with_bank};
+use crate::cli::answers::{Maintenance, UpkeepSummary};
 use crate::git;
 use crate::project::{self, Identity};
 use crate::settings::Loaded;
@@ -25,50 +23,6 @@ const SLICES_MAX: u32 = 100;
 /// The first limit is for all slices, the second for one.
 const UPKEEP_LIMIT: std::time::Duration = std::time::Duration::from_secs(300);
 const SLICE_LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
-
-/// The things that were done, or would be.
-#[derive(Debug, Serialize)]
-pub(super) struct Maintenance {
-    pub(super) applied: bool,
-    /// The solves that used memories, and what their commits say. It is absent where that cannot be known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) stability: Option<Stability>,
-    /// The upkeep of the store. It is absent where nothing was done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) upkeep: Option<UpkeepSummary>,
-    /// The memories that deserve to be shared more widely, and are not.
-    pub(super) open_promotions: usize,
-    /// The first memories that newer ones were found to update, and that nobody has decided about. The count is that of
-    /// all of them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) open_links: Vec<OpenLink>,
-    pub(super) open_link_count: usize,
-    /// The things that could not be done, and why.
-    pub(super) notes: Vec<String>,
-}
-
-#[derive(Debug, Default, Serialize)]
-pub(super) struct UpkeepSummary {
-    pub(super) slices: u32,
-    pub(super) fragments_removed: u64,
-    pub(super) versions_removed: u64,
-    /// The memories that had been stored without vectors, and have them now.
-    pub(super) vectors_made: u64,
-    /// Another process was writing: it keeps the store in shape itself.
-    pub(super) busy: bool,
-    /// More is left to do.
-    pub(super) more: bool,
-}
-
-impl UpkeepSummary {
-    fn add(&mut self, slice: &Maintained) {
-        let Maintained { busy, fragments_removed, versions_removed, more } = *slice;
-        self.slices += 1;
-        self.fragments_removed += fragments_removed;
-        self.versions_removed += versions_removed;
-        (self.busy, self.more) = (busy, more);
-    }
-}
 
 pub(super) fn command(apply: bool, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let done = with_bank(loaded, async |bank| maintain(apply, loaded, &bank).await)?;

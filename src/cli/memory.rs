@@ -4,6 +4,8 @@
 use std::io;
 use std::path::Path;
 
+use export::export;
+use import::import;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
@@ -24,11 +26,6 @@ mod edit;
 mod export;
 mod import;
 mod record;
-
-pub(super) use edit::Deleted;
-use export::export;
-use import::import;
-pub(super) use import::{ImportCounts, Imported};
 
 pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     match command {

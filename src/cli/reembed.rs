@@ -4,28 +4,14 @@ use std::time::Instant;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::Embedder;
-use serde::Serialize;
 
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::{render, session};
+use crate::cli::answers::Reembedded;
 use crate::embed::{LocalEmbedder, Workload};
 use crate::settings::Loaded;
 use crate::store::{LanceStore, Options};
-
-/// The change of the embedder.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Reembedded {
-    /// The embedder before. It is absent where there is no bank yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) from: Option<String>,
-    pub(super) to: String,
-    /// It is false where the vectors were those of this embedder already, or where there are none.
-    pub(super) changed: bool,
-    /// The passages whose vectors were made again.
-    pub(super) passages: u64,
-    pub(super) seconds: f64,
-}
 
 pub(super) fn command(loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandFailure::runtime)?;

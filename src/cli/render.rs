@@ -28,7 +28,7 @@ pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, report
 pub(super) use eval::{eval_capture, eval_embedding, eval_learning, eval_relevance, eval_retrieval, eval_speed};
 pub(super) use learn::learned;
 pub(super) use maintain::maintained;
-pub(super) use memory::{imported, memory, memory_detail, recorded, retrieved, why};
+pub(super) use memory::{imported, memory_detail, recorded, retrieved, why};
 pub(super) use reembed::reembedded;
 pub(super) use solve::{attempts, solve, verdict};
 pub(super) use statistics::statistics;

@@ -1,15 +1,13 @@
 //! The commands of `workspace`: which projects have memories, which one is in use, and what becomes of them.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
-use serde::Serialize;
+use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::args::{Sure, WorkspaceCommand};
 use super::confirm::confirm;
@@ -17,6 +15,7 @@ use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
 use super::session::{request_deadline, rewrite_deadline, with_bank};
+use crate::cli::answers::{Switched, Trusted, WorkspaceEntry, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
 use crate::project;
 use crate::settings::{self, CheckoutProposal, CheckoutRanking, Loaded, SettingSources, Settings, WorkspaceSection};
 
@@ -57,60 +56,6 @@ pub(super) fn command(
             output.answer(&deleted, render::workspace_removed)
         }
     }
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct WorkspaceList {
-    pub(super) workspaces: Vec<WorkspaceEntry>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct WorkspaceEntry {
-    #[serde(flatten)]
-    pub(super) workspace: Workspace,
-    /// The workspace is the one in use.
-    pub(super) current: bool,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct WorkspaceOverview {
-    #[serde(flatten)]
-    pub(super) detail: WorkspaceDetail,
-    /// The way in which it came to be the one in use.
-    pub(super) origin: String,
-    /// The proposal of its checkout.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) proposal: Option<CheckoutProposal>,
-    /// The ranking of its checkout that was agreed to.
-    #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
-    pub(super) ranking: CheckoutRanking,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Trusted {
-    #[serde(flatten)]
-    pub(super) workspace: Workspace,
-    #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
-    pub(super) ranking: CheckoutRanking,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Switched {
-    pub(super) id: WorkspaceId,
-    pub(super) name: String,
-    pub(super) root: String,
-    /// The file that keeps the choice.
-    pub(super) file: PathBuf,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct WorkspaceRemoval {
-    pub(super) id: WorkspaceId,
-    pub(super) name: String,
-    pub(super) removed: Erased,
-    /// The copies of its memories that its team, its organisation or others keep.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) promoted_kept: Option<usize>,
 }
 
 /// The place where the command was called.

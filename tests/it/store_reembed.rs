@@ -123,8 +123,8 @@ async fn refusal(dir: &Path) -> Option<StoreError> {
 /// Every memory has one passage with the vector that the new embedder makes of it, and both searches find it.
 async fn assert_made(store: &LanceStore, memories: &[Memory]) {
     let embedder = HashEmbedder::new();
-    let ids = memories.iter().map(|memory| memory.id).collect();
-    let mut passages = store.passages(ids, soon()).await.unwrap();
+    let made = memories.iter().map(|memory| memory.id).collect();
+    let mut passages = store.passages(made, soon()).await.unwrap();
     let texts = memories.iter().map(Memory::content_text).collect();
     for (memory, mut made) in memories.iter().zip(embedder.embed_documents(texts, soon()).await.unwrap()) {
         let stored = passages.remove(&memory.id).unwrap();

@@ -2,21 +2,21 @@
 //! follows. An adapter reads the repository; the commits come in as data.
 //!
 //! The rule, for a solve at `t`:
-//! - The commits that count are those made from `t` (its whole second: git knows no smaller one) to seven days after it.
-//!   Without any, nothing came of the solve, and nothing is said of its memories.
+//! - The commits that count are those made from `t` (its whole second: git knows no smaller one) to seven days after
+//!   it. Without any, nothing came of the solve, and nothing is said of its memories.
 //! - The solve is `Reverted` as soon as one of these commits is seen to be reverted, however late. A commit is reverted
-//!   where a commit that stands says so ("This reverts commit …"). A commit stands where none that stands reverts it, so
-//!   the revert of a revert takes it back. Times play no part in it, as a commit can only name an earlier one. A commit
-//!   that reverts one of those that count is no work of its own: taking it back is no revert.
+//!   where a commit that stands says so ("This reverts commit …"). A commit stands where none that stands reverts it,
+//!   so the revert of a revert takes it back. Times play no part in it, as a commit can only name an earlier one. A
+//!   commit that reverts one of those that count is no work of its own: taking it back is no revert.
 //! - Otherwise the solve is `Stable` once seven days have passed since the last of the commits, which is fourteen days
 //!   after the solve at the latest.
 //! - The work that a client reports was done before its report, so commits count from an hour before the report on.
-//! - Where a client named the commit that came of its work, that commit alone counts, if it was made within seven days of
-//!   the report.
+//! - Where a client named the commit that came of its work, that commit alone counts, if it was made within seven days
+//!   of the report.
 //!
 //! An example: after a solve on the 1st, commits are made on the 2nd and the 5th. The solve is stable from the 12th on.
-//! If the commit of the 2nd is reverted on the 6th, the solve is reverted from the 6th on. If that revert is reverted on
-//! the 7th, the solve is stable from the 14th on, because all of these commits count.
+//! If the commit of the 2nd is reverted on the 6th, the solve is reverted from the 6th on. If that revert is reverted
+//! on the 7th, the solve is stable from the 14th on, because all of these commits count.
 
 use std::collections::{HashMap, HashSet};
 

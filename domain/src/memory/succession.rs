@@ -16,8 +16,8 @@ pub const REPLACED_MAX: usize = 50;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Succession {
-    /// The newer memory that says something else of the same thing. The memory is superseded by it where its status says
-    /// so; otherwise this is a link, which holds as long as the newer one names this memory, too.
+    /// The newer memory that says something else of the same thing. The memory is superseded by it where its status
+    /// says so; otherwise this is a link, which holds as long as the newer one names this memory, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outdated_by: Option<Successor>,
     /// The older memories that it replaces, or is found to update.

@@ -1,10 +1,12 @@
-//! Which of two statements about the same thing outdates the other. A statement is split into clauses, a clause into a
-//! subject, qualifiers and values (`clause`, `phrase`, `values`), without what it tells about why (`reason`) and about
-//! the value before (`former`). A newer statement updates an older one where subjects agree (`subject`), no qualifier
-//! stands on one side alone, and a value of one kind differs (`clause_relation`); or where one sentence differs from the other
-//! in one value alone (`aligned`); or where one value of a kind is left over on either side when the words of both are
-//! taken away (`outline`). Which memories are compared is `compared`'s rule. What was found orders the answers of a search
-//! (`order`), and links memories when one is stored (`memory::Succession`); nothing is deleted by it.
+//! Supersession: which of two statements about the same thing outdates the other. A statement is split into clauses,
+//! and a clause into a subject, qualifiers and values (`clause`, `phrase`, `values`), without what it tells about
+//! reasons (`reason`) and about the value before (`former`). A newer clause updates an older one in three cases
+//! (`clause_relation`). Their subjects agree (`subject`), no qualifier stands on one side alone, and a value of one
+//! kind differs. Or the sentences differ in one value alone (`aligned`). Or one value of a kind is left over on either
+//! side when the words of both are taken away (`outline`).
+//!
+//! `compared` decides which memories are compared. What is found orders the answers of a search (`order`), and links
+//! memories when one is stored (`memory::Succession`). Nothing is deleted by it.
 //!
 //! In doubt there is no link: a value that is added, an exception for one environment and one of several values are all
 //! said in words that are nearly those of a change.

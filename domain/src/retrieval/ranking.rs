@@ -171,8 +171,8 @@ impl Ranking {
         irrelevant.for_each(|entry| entry.cut = Some(Cut::BelowRelevance { least }));
     }
 
-    /// Cuts what is far less relevant than the most relevant of the answer. A memory that is relevant by its error alone
-    /// says nothing about how relevant others would have to be.
+    /// Cuts what is far less relevant than the most relevant of the answer. A memory that is relevant by its error
+    /// alone says nothing about how relevant others would have to be.
     pub fn cut_far_below_best(&mut self) {
         let by_evidence = self.kept().filter(|entry| !entry.score.why.very_error);
         let best = by_evidence.map(|entry| entry.relevance).fold(0.0, f64::max);

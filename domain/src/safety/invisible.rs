@@ -64,8 +64,8 @@ pub fn escaped_for_people(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Writes the characters that [`drop_invisible`] would drop as `\uXXXX`. In a JSON document they stand in strings only, so
-/// it stays the same document.
+/// Writes the characters that [`drop_invisible`] would drop as `\uXXXX`. In a JSON document they stand in strings only,
+/// so it stays the same document.
 pub fn escaped_in_json(document: &str) -> Cow<'_, str> {
     escaped(document, |out, c| {
         for unit in c.encode_utf16(&mut [0; 2]) {

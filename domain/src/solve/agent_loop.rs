@@ -33,35 +33,11 @@ use crate::solve::answer::{Answer, FinishReason, Judgement};
 use crate::solve::matts::select;
 use crate::solve::task::{Progress, SolveReport, SolveTask, SolveUsage};
 
+pub use budget::RunLimits;
 use budget::reduce_attempts;
 pub use call::{CallFailure, ModelCall};
 use call::{draft_of, failure_of, no_answer};
 pub use conclude::{Conclusion, RunFailure, RunRecord};
-
-/// The bounds of one run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunLimits {
-    /// The most iterations of a run, in 1..=10. Drafting is the first, so there are at most `max_iterations - 1`
-    /// refinements.
-    pub max_iterations: u32,
-    /// The score from which on a solution is good enough, in 0..1.
-    pub success_threshold: f64,
-    /// The most tokens of one prompt, at least [`Self::LEAST_PROMPT_TOKENS`].
-    pub prompt_token_budget: usize,
-    /// The most tokens of all calls together, input and output.
-    pub total_token_budget: u64,
-}
-
-impl RunLimits {
-    /// Below this many tokens, the comparison of eight attempts would not show each of them with its head and its tail.
-    pub const LEAST_PROMPT_TOKENS: usize = 1_500;
-}
-
-impl Default for RunLimits {
-    fn default() -> Self {
-        Self { max_iterations: 3, success_threshold: 0.8, prompt_token_budget: 32_000, total_token_budget: 200_000 }
-    }
-}
 
 /// What a run is about.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,6 @@
 //! `delete`, `quarantine`, `supersede` and `promote`.
 
 use reasoning_bank_actors::memories::{Erasure, FeedbackRequest, ListRequest, SaidBy, UpdateRequest};
-use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::evidence::feedback::Reported;
@@ -11,10 +10,10 @@ use reasoning_bank_domain::memory::Changes;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::observation::Feedback;
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryPage, Quarantined, Replaced, Updated};
-use serde::Serialize;
 use uuid::Uuid;
 
 use super::narrowed;
+use crate::cli::answers::Deleted;
 use crate::cli::args::{FeedbackArgs, ListArgs, Sure, UpdateArgs};
 use crate::cli::confirm::confirm;
 use crate::cli::failure::CommandFailure;
@@ -97,16 +96,6 @@ pub(in crate::cli) async fn feedback(
         is_work: false,
     };
     Ok(system.memories.feedback(request, deadline).await?)
-}
-
-/// A memory that was erased, and what went with it.
-#[derive(Debug, Serialize)]
-pub(in crate::cli) struct Deleted {
-    pub(in crate::cli) id: MemoryId,
-    pub(in crate::cli) title: String,
-    pub(in crate::cli) removed: Erased,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(in crate::cli) reinstated: Vec<MemoryId>,
 }
 
 /// Erases a memory, after a question with its title.

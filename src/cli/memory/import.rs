@@ -27,6 +27,7 @@ use self::aside::AsideEntry;
 use self::foreign::Foreign;
 use self::line::{ImportLine, ImportTarget, Raw, Taken};
 use self::outcome::NotTaken;
+use crate::cli::answers::{ImportCounts, Imported};
 use crate::cli::args::ImportArgs;
 use crate::cli::failure::CommandFailure;
 use crate::cli::maintain::upkeep;
@@ -34,8 +35,6 @@ use crate::cli::output::Output;
 use crate::cli::progress::ProgressIndicator;
 use crate::jsonl::{ItemProblem, ReadError, read_on_all_cores};
 use crate::settings::Loaded;
-
-pub(in crate::cli) use self::outcome::{ImportCounts, Imported};
 
 mod aside;
 mod foreign;

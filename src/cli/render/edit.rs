@@ -10,7 +10,7 @@ use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView, Quaran
 use super::memory::{copies_left, memory};
 use super::style::{bold, dim};
 use super::{clean_line, counted, kind, next_page};
-use crate::cli::memory::Deleted;
+use crate::cli::answers::Deleted;
 
 pub(in crate::cli) fn listed(listed: &MemoryPage) -> String {
     let mut out: String = listed.memories.iter().map(line).collect();

@@ -6,7 +6,7 @@ use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
 
 use super::style::{bad, bold, doubtful};
 use super::{clean_line, counted};
-use crate::cli::learn::{ExchangeCounts, LearnReport, LearnedFile};
+use crate::cli::answers::{ExchangeCounts, LearnReport, LearnedFile};
 
 pub(in crate::cli) fn learned(learned: &LearnReport) -> String {
     let mut out: String = learned.files.iter().map(file).collect();

@@ -8,7 +8,7 @@ use reasoning_bank_domain::retrieval::responses::OpenLink;
 
 use super::style::{bad, bold, dim, good};
 use super::{clean_line, counted};
-use crate::cli::maintain::{Maintenance, UpkeepSummary};
+use crate::cli::answers::{Maintenance, UpkeepSummary};
 
 pub(in crate::cli) fn maintained(done: &Maintenance) -> String {
     let mut out = done.stability.as_ref().map(|stability| judgements(stability, done.applied)).unwrap_or_default();

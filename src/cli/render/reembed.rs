@@ -1,7 +1,7 @@
 //! The text of a change of the embedding model.
 
 use super::counted;
-use crate::cli::reembed::Reembedded;
+use crate::cli::answers::Reembedded;
 
 pub(in crate::cli) fn reembedded(done: &Reembedded) -> String {
     let Reembedded { from, to, changed, passages, seconds } = done;

@@ -13,6 +13,7 @@ use reasoning_bank_domain::retrieval::score::{Component, Factor, ListPart, Profi
 use reasoning_bank_domain::solve::task::{AttemptReport, LeftOutMemory, SolveReport, SolveUsage, UsedMemory};
 use uuid::Uuid;
 
+use super::memory::memory;
 use super::*;
 
 mod commands;

@@ -6,7 +6,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::style::{bold, dim};
 use super::{clean_line, counted};
-use crate::cli::workspace::{Switched, Trusted, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
+use crate::cli::answers::{Switched, Trusted, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
 use crate::settings::CheckoutRanking;
 
 pub(in crate::cli) fn workspaces(listed: &WorkspaceList) -> String {

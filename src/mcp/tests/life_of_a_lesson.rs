@@ -14,9 +14,9 @@ use reasoning_bank_domain::prompt::Purpose;
 use serde_json::{Value, json};
 
 use crate::embed::LocalEmbedder;
+use crate::mcp::McpOptions;
 use crate::mcp::server::Server;
 use crate::mcp::test_client::{TestClient, options};
-use crate::mcp::McpOptions;
 use crate::settings::{Destructive, Toolset};
 use crate::store::{LanceStore, Options};
 

@@ -1,4 +1,5 @@
-//! The forms of a record: a plain message with a role, or a line of Claude Code. The lines of Codex are read in `codex`.
+//! The forms of a record: a plain message with a role, or a line of Claude Code. The lines of Codex are read in
+//! `codex`.
 
 use serde_json::{Map, Value};
 

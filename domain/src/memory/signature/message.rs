@@ -2,9 +2,9 @@
 //! `err_module_not_found`) or, where there is neither, the words of the message without its literals (`index out of
 //! bounds`). Positions, names of threads and what was quoted are no part of it.
 //!
-//! Of several lines one decides: in a Python traceback the line behind the last one's frames; of a chain of `Caused by:`
-//! the last, which is the root; else the last line that starts with a type or a code; else the first that says with a
-//! word like `panic:` or `error:` that something failed; else the first.
+//! One of several lines decides. In a Python traceback it is the line behind the last frame, and in a chain of causes
+//! (`Caused by`) the last cause, which is the root. Otherwise it is the last line that starts with a type or a code, or
+//! else the first that says with a word like `panic:` or `error:` that something failed, or else the first.
 
 use std::sync::LazyLock;
 

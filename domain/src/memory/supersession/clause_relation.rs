@@ -2,8 +2,8 @@
 
 use super::aligned::differ_in_one_value;
 use super::clause::Clause;
-use super::lexicon;
 use super::difference;
+use super::lexicon;
 use super::subject::{Agreement, agreement};
 use super::term::Role;
 use super::tools;

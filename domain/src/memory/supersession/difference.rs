@@ -1,22 +1,22 @@
-//! The one value in which two outlines differ: what both clauses say is taken away, and one value of the same kind has to
-//! be left over on either side.
+//! The difference of two outlines: the one value in which they differ. What both clauses say is taken away, and one
+//! value of the same kind has to be left over on either side.
 
 use std::collections::BTreeSet;
 
 use super::clause::Clause;
+use super::outline::{Outline, Part};
 use super::values::{ClauseValue, ValueKind};
 use super::{lexicon, phrase, relations, tools};
-use super::outline::{Outline, Part};
 
 /// How much a verb counts beside a noun.
 const VERB_WEIGHT: f64 = 0.5;
-/// From this share of common words on, two clauses speak of the same thing.
+/// The share of common words from which on two clauses speak of the same thing.
 const LEAST_SHARE: f64 = 0.6;
-/// From this share on they do where the newer clause names the older value as the one before.
+/// That share where the newer clause names the older value as the one before.
 const LEAST_SHARE_NAMED: f64 = 0.4;
-/// Names and words say less about which attribute they are the value of than amounts do, so that more has to be shared.
+/// How much has to be shared beside names and words, which say less about their attribute than amounts do.
 const LEAST_SHARED_BESIDE_NAMES: f64 = 1.5;
-/// Tools for different purposes take each other's place where this much is shared.
+/// How much has to be shared for tools of different purposes to take each other's place.
 const LEAST_SHARED_BESIDE_TOOLS: f64 = 2.5;
 
 /// What one clause says and the other does not.
@@ -26,7 +26,7 @@ struct LeftOver<'a> {
     values: Vec<&'a ClauseValue>,
     nouns: usize,
     verbs: Vec<&'a String>,
-    /// One of the verbs tells what for.
+    /// Whether one of the verbs tells a purpose.
     has_purpose: bool,
     shared: f64,
 }
@@ -64,9 +64,9 @@ pub(in crate::memory::supersession) fn differ(newer: &Clause, older: &Clause, na
     let left = (new.nouns + old.nouns) as f64 + VERB_WEIGHT * left_verbs as f64;
     let is_named = matches!(kind, ValueKind::Name);
     let least = if is_named && !same_tools && !names_older { LEAST_SHARED_BESIDE_NAMES } else { 1.0 };
-    // What is said to be the one that has a role is all there is of it: `we picked X as our proxy`.
+    // Something that is said to have a role is the only one that has it: `we picked X as our proxy`.
     let least = if left == 0.0 && newer.outline.defines() && older.outline.defines() { 1.0 } else { least };
-    // Who does nothing but one thing does it once: `we release every Tuesday`.
+    // A subject that does nothing else does it once: `we release every Tuesday`.
     let is_all = !is_named && shared >= VERB_WEIGHT && left == 0.0;
     let is_unique = newer
         .outline
@@ -92,19 +92,20 @@ pub(in crate::memory::supersession) fn differ(newer: &Clause, older: &Clause, na
 }
 
 impl Clause {
-    /// Whether the value may be one of several: what a verb of many objects, or a permission, is about.
+    /// Tells whether the value may be one of several: what a verb of many objects, or a permission, is about.
     fn may_have_several(&self, left: &LeftOver<'_>) -> bool {
         !left.slot.is_before_verb && (self.is_additive || self.outline.is_permission)
     }
 }
 
 impl Outline {
-    /// Whether it says what has a role: `the proxy is X`, `X as the proxy`.
+    /// Tells whether it says what has a role: `the proxy is X`, `X as the proxy`.
     fn defines(&self) -> bool {
         self.is_copula || self.parts.iter().any(|part| part.opening == "as")
     }
 
-    /// Whether a phrase tells the only value of an attribute: not who does something, nor where something comes from.
+    /// Tells whether a phrase tells the only value of an attribute: not who does something, nor where something comes
+    /// from.
     fn tells(&self, slot: &Part) -> bool {
         if slot.is_before_verb { self.is_definite } else { slot.opening != "from" }
     }
@@ -114,14 +115,14 @@ fn same_tool(a: &str, b: &str) -> bool {
     tools::tool_kind(a).is_some() && tools::tool_kind(a) == tools::tool_kind(b)
 }
 
-/// Whether both are names of tools, for different purposes.
+/// Tells whether both are names of tools, for different purposes.
 fn is_other_tool(a: &ClauseValue, b: &ClauseValue) -> bool {
     let kinds = |value: &ClauseValue| value.words.iter().filter_map(|word| tools::tool_kind(word)).collect::<Vec<_>>();
     let (a, b) = (kinds(a), kinds(b));
     !a.is_empty() && !b.is_empty() && !a.iter().any(|kind| b.contains(kind))
 }
 
-/// None where what is left over narrows the clause, or does not hold one value.
+/// What one outline says and the other does not. None where that narrows the clause, or does not hold one value.
 fn left_over<'a>(a: &'a Outline, b: &Outline) -> Option<LeftOver<'a>> {
     let is_known = |value: &ClauseValue| {
         value.words.iter().all(|word| b.says(word))

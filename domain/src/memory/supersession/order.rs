@@ -13,7 +13,7 @@ pub struct Placed<Trust, Owner> {
     pub owner: Owner,
 }
 
-/// The order in which results are shown, and which of them newer ones outdate. Numbers are places in the ranking given.
+/// The order in which results are shown, and which of them newer ones outdate. Numbers are places in the given ranking.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewestFirst {
     /// The places in the order in which they are shown, each once.
@@ -24,10 +24,10 @@ pub struct NewestFirst {
     pub contested_by: Vec<Option<usize>>,
 }
 
-/// Orders results, given best first, newest first where they are linked. `links` are pairs of the place of a newer and of
-/// an older result, the newer of which updates the older.
+/// Orders results, which are given best first, so that newer ones come first where they are linked. `links` are pairs
+/// of the place of a newer and of an older result, the newer of which updates the older.
 ///
-/// A result moves only before what it outdates; what is outdated stays where it is.
+/// A result moves only before what it outdates. What is outdated stays where it is.
 pub fn newest_first<T: PartialOrd, O: PartialEq>(ranked: &[Placed<T, O>], links: &[(usize, usize)]) -> NewestFirst {
     let count = ranked.len();
     let (mut precede, mut contest) = (vec![Vec::new(); count], vec![None::<usize>; count]);
@@ -58,12 +58,12 @@ pub fn newest_first<T: PartialOrd, O: PartialEq>(ranked: &[Placed<T, O>], links:
     shown
 }
 
-/// The newest first; of the same age, the better one.
+/// The key that puts the newest first and, of the same age, the better one.
 fn age<T, O>(ranked: &[Placed<T, O>], place: usize) -> (Reverse<Timestamp>, usize) {
     (Reverse(ranked[place].at), place)
 }
 
-/// All places that come before one, directly or by others.
+/// All places that come before one, directly or over others.
 fn reachable(precede: &[Vec<usize>], from: usize) -> Vec<usize> {
     let (mut seen, mut open, mut all) = (vec![false; precede.len()], vec![from], Vec::new());
     seen[from] = true;

@@ -1,6 +1,5 @@
-//! What a clause says, whatever the order and the form of its words: its phrases with the values in them. In which value
-//! two clauses differ is decided in `difference`.
-
+//! What a clause says, whatever the order and the form of its words: its phrases with the values in them. In which
+//! value two clauses differ is decided in `difference`.
 
 use std::collections::BTreeSet;
 
@@ -17,18 +16,18 @@ use super::verb::Verb;
 pub(super) struct Outline {
     pub(super) parts: Vec<Part>,
     pub(super) actions: Vec<String>,
-    /// Its verbs, those that name no attribute among them.
+    /// Its verbs, including those that name no attribute.
     verbs: BTreeSet<String>,
     /// All words, in the spelling that is compared.
     said: BTreeSet<String>,
     /// Which points of which scales it tells: the limit, the default.
     points: BTreeSet<(usize, usize)>,
     pub(super) is_copula: bool,
-    /// How a verb that is but `to be` joins what is said: by which kind of preposition, or by none.
+    /// How `to be` joins what is said: by which kind of preposition, or by none.
     joins_by: Option<&'static str>,
-    /// Its predicate says which one its subject is: `is the owner`.
+    /// Whether its predicate says which one its subject is: `is the owner`.
     pub(super) is_definite: bool,
-    /// What it says may be done in several ways.
+    /// Whether what it says may be done in several ways.
     pub(super) is_permission: bool,
 }
 
@@ -57,7 +56,7 @@ impl Outline {
         }));
     }
 
-    /// The bare words before the verb are a name.
+    /// Replaces the bare words before the verb by a name.
     pub(super) fn begin_with(&mut self, name: Option<ClauseValue>) {
         self.parts.retain(|part| !part.is_before_verb);
         self.parts.push(Part { is_before_verb: true, values: name.into_iter().collect(), ..Part::default() });
@@ -91,7 +90,7 @@ impl Outline {
         self.is_permission = is_permission;
     }
 
-    /// `inherited` is what a clause without a subject speaks of.
+    /// Completes the outline. `inherited` is what a clause without a subject speaks of.
     pub(super) fn finish(mut self, inherited: &[Term]) -> Self {
         let has_subject =
             self.parts.iter().any(|part| part.is_before_verb && !(part.words.is_empty() && part.values.is_empty()));
@@ -128,9 +127,9 @@ impl Outline {
 }
 
 impl Outline {
-    /// Whether they speak of other points of one scale: the default and the limit, the start and the end.
+    /// Tells whether they speak of different points of one scale: the default and the limit, the start and the end.
     pub(super) fn measures_other(&self, other: &Self) -> bool {
-        // A value is told without its limit; what it has to be at least is another thing than what it is.
+        // A value says nothing about its limit, and what it has to be at least is another thing than what it is.
         let has_minimum =
             |outline: &Self| outline.points.iter().copied().filter(|point| point.0 == 0).eq([relations::MINIMUM]);
         if has_minimum(self) != has_minimum(other) {
@@ -145,13 +144,13 @@ impl Outline {
         })
     }
 
-    /// Whether they consist of the same words, but for those that affirm or deny.
+    /// Tells whether they consist of the same words, except for those that affirm or deny.
     pub(super) fn has_words_of(&self, other: &Self) -> bool {
         let (own, others) = (self.plain_words(), other.plain_words());
         !own.is_empty() && own == others && (self.verbs.is_subset(&other.verbs) || other.verbs.is_subset(&self.verbs))
     }
 
-    /// Whether each of its words is said by another one, two of them at least.
+    /// Tells whether another outline says each of its words, which are at least two.
     pub(super) fn is_said_by(&self, other: &Self) -> bool {
         let own = self.plain_words();
         own.len() > 1 && own.iter().all(|word| other.says(word))
@@ -167,7 +166,7 @@ impl Outline {
         self.values().any(|value| matches!(value.kind, ValueKind::Date | ValueKind::Time))
     }
 
-    /// Whether both say what something is, where it is or where it is from, and not both the same of it.
+    /// Tells whether both say what something is, where it is or where it is from, and not the same of these.
     pub(super) fn joins_otherwise(&self, other: &Self) -> bool {
         self.joins_by.zip(other.joins_by).is_some_and(|(own, others)| own != others)
     }

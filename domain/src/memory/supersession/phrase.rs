@@ -8,23 +8,23 @@ use super::values::{self, ClauseValue, ValueKind};
 const DETAILS: &str = "service system project server version number component instance team company tool library \
     framework provider engine default standard official overall total main primary whole person people guy product \
     solution approach choice option currently new software stack preferred obligation permission usage automatic count";
-/// What a purpose is told with: `to avoid downtime`.
+/// Verbs that a purpose is told with: `to avoid downtime`.
 const PURPOSES: &str = "avoid save reduce speed keep make help prevent fix improve simplify cut stop ensure stay match \
     be catch give protect get allow handle have free ease leave cope support do";
 
 /// Words that belong together, and the values among them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Phrase {
-    /// The preposition or condition it begins with; empty for the main one.
+    /// The preposition or condition it begins with. It is empty for the main phrase.
     pub opening: String,
     pub is_condition: bool,
-    /// Its first word is a verb: `for sending mail`.
+    /// Whether its first word is a verb: `for sending mail`.
     pub is_action: bool,
-    /// It names several things.
+    /// Whether it names several things.
     pub lists: bool,
     /// The plain words that tell what it is about, in the spelling that is compared.
     pub words: Vec<String>,
-    /// All values; the plain words are one of kind phrase for each part of a list.
+    /// All values. The plain words are one value of the kind phrase for each part of a list.
     pub values: Vec<ClauseValue>,
 }
 
@@ -33,7 +33,7 @@ impl Phrase {
         self.opening.is_empty()
     }
 
-    /// Whether a verb may have its value behind this preposition: `store it in Redis`.
+    /// Tells whether a verb may have its value behind this preposition: `store it in Redis`.
     pub(super) fn is_object_of_verb(&self) -> bool {
         matches!(
             &*self.opening,
@@ -42,7 +42,7 @@ impl Phrase {
             || self.values.iter().any(|value| matches!(value.kind, ValueKind::Amount(_) | ValueKind::Number)))
     }
 
-    /// It names the tool that something is done with.
+    /// Tells whether it names the tool that something is done with.
     pub(super) fn is_means(&self) -> bool {
         self.opening == "with" && self.values.iter().any(|value| value.kind == ValueKind::Name)
     }
@@ -57,7 +57,7 @@ pub(super) fn is_detail(word: &str) -> bool {
     DETAIL.with(|details| details.iter().any(|detail| detail == word))
 }
 
-/// Whether the first word of a sentence may be a name, though every first word has a capital.
+/// Tells whether the first word of a sentence may be a name, though every first word has a capital.
 pub(super) fn may_be_name(token: &Token) -> bool {
     let word = token.lower.as_str();
     token.text.starts_with(char::is_uppercase)
@@ -71,12 +71,12 @@ pub(super) fn may_be_plural(token: &Token) -> bool {
     token.lower.ends_with('s') && !token.lower.ends_with("ss")
 }
 
-/// Whether a word begins a noun phrase rather than a value with a type.
+/// Tells whether a word begins a noun phrase rather than a value with a type.
 pub(super) fn begins_plain(token: &Token) -> bool {
     values::typed(std::slice::from_ref(token), 0).is_none()
 }
 
-/// Words that a main clause begins with.
+/// Tells a word that a main clause begins with.
 pub(super) fn is_pronoun(word: &str) -> bool {
     matches!(word, "we" | "it" | "they" | "you" | "i")
 }
@@ -86,7 +86,7 @@ pub(super) fn name(tokens: &[Token]) -> Option<ClauseValue> {
     (!tokens.is_empty()).then(|| ClauseValue::new(ValueKind::Name, tokens.iter().map(|token| token.lower.clone())))
 }
 
-/// Splits words into phrases. `behind_verb`: a preposition that comes first belongs to the verb.
+/// Splits words into phrases. Where they stand behind a verb, a preposition that comes first belongs to the verb.
 pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
     let mut builder = Builder { phrases: vec![Phrase::default()], ..Builder::default() };
     let (mut at, mut is_begun) = (0, !behind_verb);
@@ -112,7 +112,6 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
         let is_condition = lexicon::is_condition(word);
         if (is_condition || lexicon::is_preposition(word)) && !token.is_name {
             if is_begun || (is_condition && !matches!(word, "after" | "before" | "until" | "once")) {
-                // What belongs to a noun narrows it; whose it is needs no preposition of its own.
                 builder.open(word, is_condition);
                 let is_verb = |next: &Token| next.lower.len() > 4 && next.lower.ends_with("ing") && !next.is_name;
                 let is_infinitive = word == "to"
@@ -164,7 +163,7 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
     builder.finish()
 }
 
-/// Where what begins at `at` ends: behind the next pause, or before the pronoun that begins the main clause.
+/// The end of what begins at `at`: behind the next pause, or before the pronoun that begins the main clause.
 fn after_pause(tokens: &[Token], at: usize) -> usize {
     let rest = &tokens[at..];
     let pause = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
@@ -188,10 +187,10 @@ fn idiom(tokens: &[Token], at: usize) -> Option<usize> {
 #[derive(Default)]
 struct Builder {
     phrases: Vec<Phrase>,
-    /// Plain words of the part of a list that is being read.
+    /// The plain words of the part of a list that is being read.
     part: Vec<String>,
     name: Vec<String>,
-    /// A pause stands behind the last value.
+    /// Whether a pause stands behind the last value.
     is_paused: bool,
 }
 
@@ -227,7 +226,7 @@ impl Builder {
         self.part.push(lexicon::canonical(&token.lower));
     }
 
-    /// `at most` says that a limit is spoken of.
+    /// Notes that an idiom such as `at most` speaks of a limit.
     fn bound(&mut self, idiom: &[Token]) {
         let bound = match idiom.last().map(|token| token.lower.as_str()) {
             Some("most" | "than" | "to") => "limit",

@@ -1,18 +1,18 @@
-//! What a clause tells about why and since when something holds: it says nothing about the subject.
+//! Reasons: what a clause tells about why and since when something holds. It says nothing about the subject.
 
 use super::lexicon;
 use super::phrase;
 use super::token::Token;
 
-/// The words without reasons: `because of the outage`, `since March`, `after the review`, `as of version 2`; and the words
-/// of the reasons.
+/// Splits words into those without reasons, and the words of the reasons: `because of the outage`, `since March`,
+/// `after the review`, `as of version 2`.
 pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, Vec<Token>) {
     let (mut rest, mut reasons) = (Vec::with_capacity(tokens.len()), Vec::new());
     let mut at = 0;
     while at < tokens.len() {
         let end = reason(tokens, at).unwrap_or(at);
         if end > at {
-            // What a pause ended is ended by what stood before it.
+            // A pause behind the reason now stands behind the word before it.
             if let Some(last) = rest.last_mut() {
                 let last: &mut Token = last;
                 last.pauses |= tokens[end - 1].pauses;
@@ -28,7 +28,7 @@ pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, Vec<Token>) {
     if rest.is_empty() { (tokens.to_vec(), Vec::new()) } else { (rest, reasons) }
 }
 
-/// Where the reason ends that begins at `at`.
+/// The end of the reason that begins at `at`. None where no reason begins there.
 fn reason(tokens: &[Token], at: usize) -> Option<usize> {
     let (token, next) = (&tokens[at], tokens.get(at + 1)?);
     let behind_pause = at > 0 && tokens[at - 1].pauses;
@@ -46,7 +46,7 @@ fn reason(tokens: &[Token], at: usize) -> Option<usize> {
     (is_reason && !token.is_name).then_some(end)
 }
 
-/// Behind the next pause, or before the words that begin the main clause.
+/// The end of a reason: behind the next pause, or before the words that begin the main clause.
 fn end(tokens: &[Token], at: usize) -> usize {
     let rest = &tokens[at..];
     let pause = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);

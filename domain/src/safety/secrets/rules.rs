@@ -238,8 +238,8 @@ pub(super) struct Ready {
     regex: &'static Regex,
 }
 
-/// Every rule. Each is searched for by itself: most begin with letters that are looked for first, and together they are so
-/// many that no automaton of all of them is small enough to be fast.
+/// Every rule. Each is searched for by itself: most begin with letters that are looked for first, and together they are
+/// so many that no automaton of all of them is small enough to be fast.
 pub(super) fn all() -> impl Iterator<Item = Ready> {
     TABLE.iter().zip(COMPILED.iter()).map(|(rule, regex)| Ready { kind: rule.kind, rule, regex })
 }

@@ -1,7 +1,7 @@
 //! The token budget of a run: what it has room for. Every call reads the task, so a long task costs its tokens again at
 //! every call.
 
-use super::{AgentLoop, RunLimits};
+use super::AgentLoop;
 use crate::solve::task::SolveTask;
 use crate::text::tokens;
 
@@ -11,6 +11,31 @@ const QUARTERS_FOR_PROMPTS: u64 = 3;
 const CALLS_AFTER_ATTEMPTS: u64 = 2;
 /// A refinement takes a call, so does its evaluation, and the calls after the attempts follow.
 const CALLS_OF_REFINEMENT: u64 = 2 + CALLS_AFTER_ATTEMPTS;
+
+/// The bounds of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunLimits {
+    /// The most iterations of a run, in 1..=10. Drafting is the first, so there are at most `max_iterations - 1`
+    /// refinements.
+    pub max_iterations: u32,
+    /// The score from which on a solution is good enough, in 0..1.
+    pub success_threshold: f64,
+    /// The most tokens of one prompt, at least [`Self::LEAST_PROMPT_TOKENS`].
+    pub prompt_token_budget: usize,
+    /// The most tokens of all calls together, input and output.
+    pub total_token_budget: u64,
+}
+
+impl RunLimits {
+    /// Below this many tokens, the comparison of eight attempts would not show each of them with its head and its tail.
+    pub const LEAST_PROMPT_TOKENS: usize = 1_500;
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        Self { max_iterations: 3, success_threshold: 0.8, prompt_token_budget: 32_000, total_token_budget: 200_000 }
+    }
+}
 
 /// Reduces the attempts to as many as the budget has room for, at least one. Each attempt is drafted and evaluated.
 /// Answers a warning where they are fewer than was asked for.

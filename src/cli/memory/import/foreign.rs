@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId, quoted_name};
 
 use super::line::ImportTarget;
-use super::outcome::ImportCounts;
+use crate::cli::answers::ImportCounts;
 use crate::cli::args::Sure;
 use crate::cli::confirm::confirm;
 use crate::cli::failure::CommandFailure;

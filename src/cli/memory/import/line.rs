@@ -23,7 +23,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use super::outcome::ImportCounts;
+use crate::cli::answers::ImportCounts;
 use crate::jsonl::{ItemProblem, Values, parsed};
 
 /// The JSON values of a line without its passages: several times what the longest trace has.

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_domain::learning::imported::UntrustedReaders;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{WorkspaceId, quoted_name};
-use serde::Serialize;
+
+use crate::cli::answers::ImportCounts;
 
 /// This many notes of one kind name what they are about. The others are counted.
 const NAMED: usize = 10;
@@ -15,67 +15,6 @@ const NAMED: usize = 10;
 const NOT_VOUCHED_FOR: &str = "nobody vouches for the file: its memories begin anew, as the word of a model, with low \
                                confidence and without pins, links to other memories here or vectors; `--trusted-backup` \
                                restores a backup of your own exactly";
-
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub(in crate::cli) struct Imported {
-    pub(in crate::cli) imported: ImportCounts,
-    /// The things whose ids were there already.
-    pub(in crate::cli) skipped: u64,
-    /// The things that nobody vouches for and that were not taken: memories for readers that their workspace is not
-    /// trusted with, and evidence.
-    #[serde(skip_serializing_if = "ImportCounts::is_nothing")]
-    pub(in crate::cli) left_out: ImportCounts,
-    /// The secrets that were replaced in what was imported.
-    pub(in crate::cli) redactions: u64,
-    /// The characters that were dropped from it, because nobody sees them and they carry nothing.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub(in crate::cli) dropped_characters: u64,
-    /// The parts of the file that were not taken, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(in crate::cli) notes: Vec<String>,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub(in crate::cli) struct ImportCounts {
-    pub(in crate::cli) memories: u64,
-    pub(in crate::cli) traces: u64,
-    pub(in crate::cli) signals: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub(in crate::cli) jobs: u64,
-}
-
-impl ImportCounts {
-    /// Counts one thing. A workspace is not counted.
-    pub(super) fn of(thing: &Restorable) -> Self {
-        let none = Self::default();
-        match thing {
-            Restorable::Workspace(_) => none,
-            Restorable::Memory { .. } => Self { memories: 1, ..none },
-            Restorable::Trace(_) => Self { traces: 1, ..none },
-            Restorable::Signal(_) => Self { signals: 1, ..none },
-            Restorable::Job(_) => Self { jobs: 1, ..none },
-        }
-    }
-
-    pub(super) fn add(&mut self, more: Self) {
-        self.memories += more.memories;
-        self.traces += more.traces;
-        self.signals += more.signals;
-        self.jobs += more.jobs;
-    }
-
-    pub(super) fn sum(self) -> u64 {
-        self.memories + self.traces + self.signals + self.jobs
-    }
-
-    fn is_nothing(&self) -> bool {
-        self.sum() == 0
-    }
-}
 
 /// The part of a checked file that is not taken.
 #[derive(Debug, Default)]

@@ -14,6 +14,7 @@ use reasoning_bank_domain::safety::secrets::Removed;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::cli::answers::ImportCounts;
 use crate::cli::args::Sure;
 use crate::cli::testing::{self, system};
 

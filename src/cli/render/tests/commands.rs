@@ -7,9 +7,8 @@ use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_domain::evidence::feedback::{Moved, Reported};
 use reasoning_bank_domain::evidence::promotion::{Promoted, Proposal, Proposals};
 use reasoning_bank_domain::evidence::stability::{CommitName, JudgedMemory, JudgedWork, Stability, WorkStanding};
-use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::trace::{
-    Action, Outcome, Step, Trace, TraceMetadata, TraceSource, TraceSummary, Traces, VerdictSource,
+    Action, MattsMode, Outcome, Step, Trace, TraceMetadata, TraceSource, TraceSummary, Traces, VerdictSource,
 };
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
@@ -22,10 +21,10 @@ use uuid::Uuid;
 
 use super::super::*;
 use super::{id, plain, strategy, warning};
+use crate::cli::answers::{
+    Deleted, Maintenance, Trusted, UpkeepSummary, WorkspaceEntry, WorkspaceList, WorkspaceOverview, WorkspaceRemoval,
+};
 use crate::cli::doctor::{Check, Diagnosis, Grade};
-use crate::cli::maintain::{Maintenance, UpkeepSummary};
-use crate::cli::memory::Deleted;
-use crate::cli::workspace::{Trusted, WorkspaceEntry, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
 use crate::settings::{CheckoutProposal, CheckoutRanking};
 
 #[test]

@@ -18,8 +18,8 @@ fn what_is_left_out_of_retrieve_has_the_documented_defaults() {
     assert_eq!(arguments.detail, Detail::Compact);
     let workspace = WorkspaceRef::Root("/w".into());
     let request = arguments.into_request(workspace.clone(), Default::default(), &ToolDefaults::default());
-    let expected = reasoning_bank_actors::memories::RetrieveRequest::new("q", workspace, 5);
-    assert_eq!(request, reasoning_bank_actors::memories::RetrieveRequest { max_tokens: Some(8_000), ..expected });
+    let expected = RetrieveRequest::new("q", workspace, 5);
+    assert_eq!(request, RetrieveRequest { max_tokens: Some(8_000), ..expected });
 }
 
 #[rstest]

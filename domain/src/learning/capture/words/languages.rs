@@ -1,5 +1,5 @@
-//! The cues of languages other than English that put spaces between words, a table for each. A language without a table is
-//! judged by structure.
+//! The cues of languages other than English that put spaces between words, a table for each. Structure decides for a
+//! language without a table.
 
 use super::Cue::{self, *};
 

@@ -1,5 +1,5 @@
-//! The statements in `tests/data/updates.jsonl` and the pairs in `tests/data/update_pairs.jsonl`: changes must be found,
-//! look-alikes must not.
+//! The statements in `tests/data/updates.jsonl` and the pairs in `tests/data/update_pairs.jsonl`: changes must be
+//! found, look-alikes must not.
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,265 @@
+//! The answers of commands that are documents of the command line alone: `--json` prints them as they are, `render` writes
+//! them for people. The other answers are documents of the domain.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use reasoning_bank_actors::memories::Restorable;
+use reasoning_bank_actors::ports::{Erased, Maintained};
+use reasoning_bank_domain::evidence::stability::Stability;
+use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
+use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
+use reasoning_bank_domain::retrieval::responses::OpenLink;
+use serde::Serialize;
+
+use crate::settings::{CheckoutProposal, CheckoutRanking};
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// The results of all files.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(super) struct LearnReport {
+    pub(super) files: Vec<LearnedFile>,
+    pub(super) total: ExchangeCounts,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(super) struct LearnedFile {
+    /// The file `-` is stdin.
+    pub(super) file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) format: Option<Format>,
+    #[serde(flatten)]
+    pub(super) counts: ExchangeCounts,
+    pub(super) unreadable: Unreadable,
+    /// The exchanges beyond those that are taken of one file.
+    pub(super) left_out: usize,
+    /// The secrets that were removed.
+    pub(super) redactions: u64,
+    /// The characters that were dropped, because nobody sees them and they carry nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) dropped_characters: u64,
+    /// The reason why nothing could be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(super) struct ExchangeCounts {
+    pub(super) exchanges: usize,
+    /// The new memories.
+    pub(super) kept: usize,
+    /// The exchanges that say the same as another memory, and count as evidence for it.
+    pub(super) confirmed: usize,
+    /// The exchanges that were learned before.
+    pub(super) known: usize,
+    /// The counts of refused exchanges, by reason.
+    pub(super) refused: BTreeMap<&'static str, usize>,
+}
+
+impl ExchangeCounts {
+    pub(super) fn count(&mut self, outcome: CaptureOutcome) {
+        self.exchanges += 1;
+        match outcome {
+            CaptureOutcome::Kept(_, Novelty::New) => self.kept += 1,
+            CaptureOutcome::Kept(_, Novelty::Confirms) => self.confirmed += 1,
+            CaptureOutcome::Kept(_, Novelty::Known) => self.known += 1,
+            CaptureOutcome::Refused(refused) => *self.refused.entry(refused.as_str()).or_default() += 1,
+            // Nobody is told so who asks for it.
+            CaptureOutcome::Queued(_) | CaptureOutcome::Off => {}
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.exchanges += other.exchanges;
+        self.kept += other.kept;
+        self.confirmed += other.confirmed;
+        self.known += other.known;
+        for (reason, count) in &other.refused {
+            *self.refused.entry(reason).or_default() += count;
+        }
+    }
+}
+
+/// A memory that was erased, and what went with it.
+#[derive(Debug, Serialize)]
+pub(super) struct Deleted {
+    pub(super) id: MemoryId,
+    pub(super) title: String,
+    pub(super) removed: Erased,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) reinstated: Vec<MemoryId>,
+}
+
+/// The things that were done, or would be.
+#[derive(Debug, Serialize)]
+pub(super) struct Maintenance {
+    pub(super) applied: bool,
+    /// The solves that used memories, and what their commits say. It is absent where that cannot be known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stability: Option<Stability>,
+    /// The upkeep of the store. It is absent where nothing was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) upkeep: Option<UpkeepSummary>,
+    /// The memories that deserve to be shared more widely, and are not.
+    pub(super) open_promotions: usize,
+    /// The first memories that newer ones were found to update, and that nobody has decided about. The count is that of
+    /// all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) open_links: Vec<OpenLink>,
+    pub(super) open_link_count: usize,
+    /// The things that could not be done, and why.
+    pub(super) notes: Vec<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct UpkeepSummary {
+    pub(super) slices: u32,
+    pub(super) fragments_removed: u64,
+    pub(super) versions_removed: u64,
+    /// The memories that had been stored without vectors, and have them now.
+    pub(super) vectors_made: u64,
+    /// Another process was writing: it keeps the store in shape itself.
+    pub(super) busy: bool,
+    /// More is left to do.
+    pub(super) more: bool,
+}
+
+impl UpkeepSummary {
+    pub(super) fn add(&mut self, slice: &Maintained) {
+        let Maintained { busy, fragments_removed, versions_removed, more } = *slice;
+        self.slices += 1;
+        self.fragments_removed += fragments_removed;
+        self.versions_removed += versions_removed;
+        (self.busy, self.more) = (busy, more);
+    }
+}
+
+/// The change of the embedder.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Reembedded {
+    /// The embedder before. It is absent where there is no bank yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) from: Option<String>,
+    pub(super) to: String,
+    /// It is false where the vectors were those of this embedder already, or where there are none.
+    pub(super) changed: bool,
+    /// The passages whose vectors were made again.
+    pub(super) passages: u64,
+    pub(super) seconds: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct WorkspaceList {
+    pub(super) workspaces: Vec<WorkspaceEntry>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct WorkspaceEntry {
+    #[serde(flatten)]
+    pub(super) workspace: Workspace,
+    /// The workspace is the one in use.
+    pub(super) current: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct WorkspaceOverview {
+    #[serde(flatten)]
+    pub(super) detail: WorkspaceDetail,
+    /// The way in which it came to be the one in use.
+    pub(super) origin: String,
+    /// The proposal of its checkout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) proposal: Option<CheckoutProposal>,
+    /// The ranking of its checkout that was agreed to.
+    #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
+    pub(super) ranking: CheckoutRanking,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Trusted {
+    #[serde(flatten)]
+    pub(super) workspace: Workspace,
+    #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
+    pub(super) ranking: CheckoutRanking,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Switched {
+    pub(super) id: WorkspaceId,
+    pub(super) name: String,
+    pub(super) root: String,
+    /// The file that keeps the choice.
+    pub(super) file: PathBuf,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct WorkspaceRemoval {
+    pub(super) id: WorkspaceId,
+    pub(super) name: String,
+    pub(super) removed: Erased,
+    /// The copies of its memories that its team, its organisation or others keep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) promoted_kept: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(super) struct Imported {
+    pub(super) imported: ImportCounts,
+    /// The things whose ids were there already.
+    pub(super) skipped: u64,
+    /// The things that nobody vouches for and that were not taken: memories for readers that their workspace is not
+    /// trusted with, and evidence.
+    #[serde(skip_serializing_if = "ImportCounts::is_nothing")]
+    pub(super) left_out: ImportCounts,
+    /// The secrets that were replaced in what was imported.
+    pub(super) redactions: u64,
+    /// The characters that were dropped from it, because nobody sees them and they carry nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) dropped_characters: u64,
+    /// The parts of the file that were not taken, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub(super) struct ImportCounts {
+    pub(super) memories: u64,
+    pub(super) traces: u64,
+    pub(super) signals: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) jobs: u64,
+}
+
+impl ImportCounts {
+    /// Counts one thing. A workspace is not counted.
+    pub(super) fn of(thing: &Restorable) -> Self {
+        let none = Self::default();
+        match thing {
+            Restorable::Workspace(_) => none,
+            Restorable::Memory { .. } => Self { memories: 1, ..none },
+            Restorable::Trace(_) => Self { traces: 1, ..none },
+            Restorable::Signal(_) => Self { signals: 1, ..none },
+            Restorable::Job(_) => Self { jobs: 1, ..none },
+        }
+    }
+
+    pub(super) fn add(&mut self, more: Self) {
+        self.memories += more.memories;
+        self.traces += more.traces;
+        self.signals += more.signals;
+        self.jobs += more.jobs;
+    }
+
+    pub(super) fn sum(self) -> u64 {
+        self.memories + self.traces + self.signals + self.jobs
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.sum() == 0
+    }
+}
