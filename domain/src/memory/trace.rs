@@ -82,6 +82,7 @@ pub struct Step {
 /// How the attempts at one task are run (MaTTS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(description = "")] // said to models at every argument of this type
 pub enum MattsMode {
     /// All k drafts are made at once, which takes about the time of one.
     #[default]
