@@ -143,8 +143,8 @@ impl AgentsHandle {
             .behind(&self.gate)
     }
 
-    /// Runs the whole loop for one task. It ends early, with its model calls, when `options.cancel` fires or the future is
-    /// dropped.
+    /// Runs the whole loop for one task. It ends early, with its model calls, when `options.cancel` fires or the future
+    /// is dropped.
     pub async fn solve(
         &self,
         task: SolveTask,
@@ -221,7 +221,7 @@ impl AgentsHandle {
         let record = async move {
             if job.task.store_result
                 && let Err(error) =
-                    memories.keep(job.empty_record(Outcome::Failure, now, now), begun_in, deadline).await
+                    memories.store_run(job.empty_record(Outcome::Failure, now, now), begun_in, deadline).await
             {
                 tracing::error!(%error, "the trace of a task whose agent died was not stored");
             }

@@ -42,7 +42,7 @@ pub(crate) use capture::Draft;
 pub use copies::PromotedCopies;
 pub use edit::{Erasure, UpdateRequest};
 pub use feedback::{FeedbackRequest, Learning};
-pub(crate) use learn::Kept;
+pub(crate) use learn::StoredLessons;
 pub use list::{ListRequest, MAX_LISTED};
 pub use restore::Restorable;
 pub use supersede::SaidBy;
@@ -58,7 +58,8 @@ pub struct RetrievalSettings {
     pub profile: ProfileName,
     pub weights: Weights,
     pub half_life_days: f64,
-    /// The relevance that a memory needs to be in an answer where the caller does not say, in 0..=1; 0 leaves nothing out.
+    /// The relevance that a memory needs to be in an answer where the caller does not say, in 0..=1; 0 leaves nothing
+    /// out.
     pub min_relevance: f64,
     /// The relevance that a memory needs to be injected into a prompt, in 0..=1.
     pub relevance_floor: f64,

@@ -1,5 +1,5 @@
-//! AgentActor: one for each task, for as long as it runs. A shell around `domain::agent_loop`: it performs the effects
-//! and feeds the results back.
+//! AgentActor: one for each task, for as long as it runs. A shell around `domain::solve::agent_loop`: it performs the
+//! effects and feeds the results back.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::{AgentsMsg, SolveSettings};
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::matts::MattsHandle;
-use crate::memories::{Kept, MemoriesHandle};
+use crate::memories::{MemoriesHandle, StoredLessons};
 use crate::model::{CallOutcome, ask};
 use crate::ports::{Clock, Completion, LanguageModel, Verifier, VerifyError};
 use crate::runtime::{CallError, Deadline, Panicked, Tasks};
@@ -228,12 +228,12 @@ impl AgentState {
         let deadline = self.args.deadline.leaving(ANSWER_RESERVE).at_most(STORE_LIMIT);
         let stored = async move {
             let kept = match conclusion.record {
-                Some(keep) => Some(memories.keep(keep, begun, deadline).await),
+                Some(run) => Some(memories.store_run(run, begun, deadline).await),
                 None => None,
             };
             let mut report = conclusion.end.map_err(|failure| error_of(failure, conclusion.best))?;
             match kept {
-                Some(Ok(Kept { learnings, notes })) => {
+                Some(Ok(StoredLessons { learnings, notes })) => {
                     (report.trace_id, report.learnings) = (Some(trace_id), learnings);
                     report.warnings.extend(notes);
                 }

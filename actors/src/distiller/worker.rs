@@ -235,7 +235,7 @@ impl DistillerArgs {
         let done = |learned, more: Vec<String>| {
             job.done(JobResult { learned, method, notes: [notes.clone(), more].concat() }, now)
         };
-        let kept = self.memories.keep_of_job(&job, lessons, &origin, done, within()).await;
+        let kept = self.memories.store_job_lessons(&job, lessons, &origin, done, within()).await;
         match kept {
             Ok(()) => {
                 self.events.emit(|| SystemEvent::JobStored { job: job.id, state: JobState::Done });

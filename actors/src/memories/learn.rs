@@ -21,11 +21,11 @@ use crate::ports::{Committed, Record, StoreError};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
-/// What was kept of a solve.
+/// The lessons of a solve that were stored.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Kept {
+pub(crate) struct StoredLessons {
     pub(crate) learnings: Vec<Learned>,
-    /// What was not, each starting with an error code.
+    /// The lessons that were not stored, each note starting with an error code.
     pub(crate) notes: Vec<String>,
 }
 
@@ -35,10 +35,15 @@ impl MemoriesHandle {
     ///
     /// # Errors
     /// `WorkspaceUnknown` where the workspace was deleted since the solve began: it does not bring it back.
-    pub(crate) async fn keep(&self, keep: RunRecord, begun: Resolved, deadline: Deadline) -> Result<Kept, Error> {
+    pub(crate) async fn store_run(
+        &self,
+        run: RunRecord,
+        begun: Resolved,
+        deadline: Deadline,
+    ) -> Result<StoredLessons, Error> {
         let mut tries = 1;
         loop {
-            match self.try_to_keep(keep.clone(), &begun, tries, deadline).await {
+            match self.try_to_store_run(run.clone(), &begun, tries, deadline).await {
                 // Somebody changed a memory that a lesson confirms. What it is then is compared again.
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 kept => return kept,
@@ -46,18 +51,18 @@ impl MemoriesHandle {
         }
     }
 
-    async fn try_to_keep(
+    async fn try_to_store_run(
         &self,
-        keep: RunRecord,
+        run: RunRecord,
         begun: &Resolved,
         tries: usize,
         deadline: Deadline,
-    ) -> Result<Kept, Error> {
-        let now = keep.origin.at;
-        let (memories, notes) = memories_of(keep.lessons, &keep.origin, &keep.injected, |_| Uuid::now_v7().into());
+    ) -> Result<StoredLessons, Error> {
+        let now = run.origin.at;
+        let (memories, notes) = memories_of(run.lessons, &run.origin, &run.injected, |_| Uuid::now_v7().into());
         let (prepared, grown) = self.prepare(memories, LessonBatch::default().on_try(tries), deadline.halfway()).await;
         let pending = PendingIds::of(&prepared);
-        let mut trace = keep.trace;
+        let mut trace = run.trace;
         let trace_id = trace.trace_id;
         trace.scrub();
         trace.memory_items = ids(&pending.learned);
@@ -66,8 +71,8 @@ impl MemoriesHandle {
         let sources: Vec<LessonSources> = prepared.iter().map(LessonSources::of).collect();
         batch.extend(prepared.into_iter().map(|prepared| prepared.into_record(now)));
         batch.extend(grown);
-        let used: Vec<MemoryId> = keep.signals.iter().map(|(memory_id, _)| *memory_id).collect();
-        batch.extend(keep.signals.into_iter().map(|(memory_id, kind)| {
+        let used: Vec<MemoryId> = run.signals.iter().map(|(memory_id, _)| *memory_id).collect();
+        batch.extend(run.signals.into_iter().map(|(memory_id, kind)| {
             let id = id_within_trace(trace_id, memory_id, kind, None);
             signal(id, memory_id, workspace.id.clone(), kind, Some(trace_id), now)
         }));
@@ -93,12 +98,12 @@ impl MemoriesHandle {
         self.merge_sources(sources, ids.clone(), deadline).await;
         let concerned = used.into_iter().chain(ids);
         self.promote_proven(concerned, workspace, deadline).await;
-        Ok(Kept { learnings, notes })
+        Ok(StoredLessons { learnings, notes })
     }
 
-    /// Stores the lessons of a background job together with its end, which `done` makes of what was learned and of notes
-    /// on what could not be stored; all or nothing.
-    pub(crate) async fn keep_of_job(
+    /// Stores the lessons of a background job together with its end, which `done` makes of what was learned and of
+    /// notes on what could not be stored; all or nothing.
+    pub(crate) async fn store_job_lessons(
         &self,
         job: &Job,
         lessons: Vec<Lesson>,

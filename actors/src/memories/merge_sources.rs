@@ -1,5 +1,5 @@
-//! A lesson that confirms a memory brings its sources along, and the task that it was learned from. Which sources can be
-//! joined is `domain::evidence::genealogy`'s rule.
+//! A lesson that confirms a memory brings its sources along, and the task that it was learned from. Which sources can
+//! be joined is `domain::evidence::genealogy`'s rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::ports::{Batch, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// Others who change the same memories at the same time.
-const TRIES: usize = 3;
+/// How often sources are joined while others change the same memories.
+const JOIN_TRIES: usize = 3;
 /// Nobody waits longer for it, nor for taking it back: the confirmation itself is stored.
 const LIMIT: Duration = Duration::from_secs(2);
 
@@ -50,8 +50,8 @@ struct Merged {
 }
 
 impl MemoriesHandle {
-    /// For the lessons that became the memories `kept` instead of their own. Best effort: what cannot be done now is
-    /// left undone, and said in the log.
+    /// Joins the sources and the tasks of lessons to the memories that they confirmed, which are `kept`. Best effort:
+    /// what cannot be done now is left undone, and said in the log.
     pub(super) async fn merge_sources(&self, lessons: Vec<LessonSources>, kept: Vec<MemoryId>, deadline: Deadline) {
         let mut confirmed = Confirmed::new();
         for (lesson, kept) in lessons.into_iter().zip(kept).filter(|(lesson, kept)| lesson.own != *kept) {
@@ -70,14 +70,14 @@ impl MemoriesHandle {
         let made = loop {
             match self.merge(confirmed, merging).await {
                 // Somebody else was faster. What is stored then decides.
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                Err(Error::Store(StoreError::Conflict(_))) if tries < JOIN_TRIES => tries += 1,
                 made => break made?,
             }
         };
         let mut tries = 1;
         loop {
             match self.break_cycles(&made, breaking).await {
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                Err(Error::Store(StoreError::Conflict(_))) if tries < JOIN_TRIES => tries += 1,
                 broken => return broken,
             }
         }
