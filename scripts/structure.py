@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks how the sources are cut, as docs/ARCHITECTURE.md says. Usage: scripts/structure.py [ROOT]
+"""Checks how the sources are cut, as CONTRIBUTING.md says. Usage: scripts/structure.py [ROOT]
 
 Prints one line for each breach and exits with 1 where there is one. `scripts/test_structure.py` shows that each rule can
 fail. Which way packages depend on each other is checked by `scripts/check-structure.sh`, with cargo.

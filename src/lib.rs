@@ -6,7 +6,7 @@
 //! [`store`] keeps it in LanceDB, [`embed`] makes vectors, and [`llm`] asks language models over HTTP.
 //!
 //! `eval` measures a bank. `jsonl` reads the files of imports and of measurements, `git` reads the commits of a
-//! repository, [`telemetry`] writes the log, and `heap` keeps memory in bounds.
+//! repository, [`telemetry`] writes the log, and `allocator` keeps the process small.
 
 #![recursion_limit = "256"]
 

@@ -1,5 +1,5 @@
 //! DistillerActor: works off the bank's queue of background jobs, one at a time, where this process has the lease.
-//! What one run of it does is in `worker`, what may become of a job in `domain::job`.
+//! What one run of it does is in `worker`, what may become of a job in `domain::learning::job`.
 //!
 //! The queue is in the store, so a job survives every process. One process of a bank works at a time; when it ends, the
 //! next one takes over what it had begun. A job's end and its lessons are one commit, which is refused if the job was

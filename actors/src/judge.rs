@@ -1,5 +1,5 @@
 //! JudgeActor: evaluates solutions and judges the chosen one, with bounded concurrency. What it asks and how it reads
-//! the answer is in `domain::answer`; what follows from it in `domain::agent_loop`.
+//! the answer is in `domain::solve::answer`; what follows from it in `domain::solve::agent_loop`.
 
 use std::sync::Arc;
 use std::time::Duration;

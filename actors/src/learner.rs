@@ -1,5 +1,5 @@
-//! LearnerActor: what conversations teach without being asked. What is worth keeping and what becomes of it is
-//! decided in `domain::capture`; a batch is taken at a time, so that exchanges that say the same meet each other.
+//! LearnerActor: what conversations teach without being asked. What is worth keeping and what becomes of it is decided
+//! in `domain::learning::capture`; a batch is taken at a time, so that exchanges that say the same meet each other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +74,8 @@ impl LearnerHandle {
     /// An exchange that a client offers: durable when it returns, and the same one again adds nothing.
     ///
     /// # Errors
-    /// `invalid_argument` for a text that is blank or too long; `overloaded`, `deadline_exceeded` and those of the store.
+    /// `invalid_argument` for a text that is blank or too long; `overloaded`, `deadline_exceeded` and those of the
+    /// store.
     pub async fn capture(
         &self,
         exchange: Exchange,
@@ -115,8 +116,8 @@ impl LearnerHandle {
         Ok(Captured { outcome, id: None, removed })
     }
 
-    /// Exchanges that somebody asks to be learned, at most [`MAX_BATCH`] and all told by the same: what becomes of each,
-    /// in their order. All that is kept of them is stored, or nothing; calling again is safe.
+    /// Exchanges that somebody asks to be learned, at most [`MAX_BATCH`] and all told by the same: what becomes of
+    /// each, in their order. All that is kept of them is stored, or nothing; calling again is safe.
     pub async fn learn(
         &self,
         exchanges: Vec<Exchange>,

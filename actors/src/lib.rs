@@ -1,5 +1,11 @@
 //! The supervised system of ReasoningBank. It knows no database and no protocol: what it needs from outside is in
-//! `ports`, what outside needs from it are handles.
+//! [`ports`], and the world outside calls it through handles.
+//!
+//! In reading order: [`system`] is the tree of actors, its start and its stop. [`runtime`] is what every actor is built
+//! from. [`agents`] solves tasks, with attempts in parallel by `matts`, and `judge` evaluates them. [`memories`] is
+//! what clients do with memories, and [`workspaces`] knows whose they are. [`learner`] and [`distiller`] learn in the
+//! background, and [`usage`] stores what clients were shown. [`store`] keeps the store open, [`cache`] the answers of
+//! models, and [`model`] has the decorators around a model. `testkit` is for tests.
 
 pub mod agents;
 pub mod cache;

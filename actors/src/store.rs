@@ -35,7 +35,8 @@ const MAINTENANCE_EVERY: Duration = Duration::from_secs(60);
 const MAINTENANCE_LIMIT: Duration = Duration::from_secs(20);
 const FINISH_LIMIT: Duration = Duration::from_secs(5);
 
-/// Opens the store; called again after a restart. Gives the same store while an earlier one is still in use.
+/// Opens the store. It is called again after a restart, and by the next request after a failure that passes. It gives
+/// the same store while an earlier one is still in use.
 pub type StoreOpener = Arc<dyn Fn() -> BoxFuture<'static, Result<Arc<dyn MemoryStore>, StoreError>> + Send + Sync>;
 
 type Store = Result<Arc<dyn MemoryStore>, StoreError>;
@@ -46,7 +47,7 @@ type Request = Box<dyn FnOnce(Store) -> BoxFuture<'static, ()> + Send>;
 pub struct StoreHandle {
     slot: Slot<StoreMsg>,
     gate: Gate,
-    /// Nothing of an erased text is kept.
+    /// Cleared after an erasure, so that nothing of an erased text is kept.
     embeddings: EmbeddingCache,
     /// As of the last request.
     limitation: Arc<Mutex<Option<Limitation>>>,

@@ -1,7 +1,7 @@
-//! Evidence: what is known of a memory's worth. `confidence` adds signals up. Other files say which signals follow from
-//! what happened: `feedback` from a report, `verdict_override` from a verdict that changed, `stability` from the
-//! commits after a solve. `promotion` proposes proven memories to wider scopes, and `genealogy` shows what came from
-//! what.
+//! Evidence: what is known of a memory's worth. `confidence` adds its signals up. `verdict_override` says what becomes
+//! of votes when a verdict changes, and `stability` what follows from the commits after a solve. `feedback` is what a
+//! client reads after it reported. `promotion` proposes proven memories to wider scopes, and `genealogy` shows what
+//! came from what.
 
 pub mod confidence;
 pub mod feedback;

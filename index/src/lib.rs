@@ -1,7 +1,9 @@
-//! The resident read model: what a search of one reader's active memories needs, in memory. An owner index holds the
-//! memories that one workspace, one team or one organisation reads, and a search reads up to three of them. This
-//! package has the data structures and the search. The store decides which owner indexes there are, fills them and
-//! keeps them current.
+//! The search engine of ReasoningBank, in memory. An owner index holds what a search of the memories of one workspace,
+//! one team or one organisation needs, and a search reads up to three of them. This package has the data structures and
+//! the search. The store decides which owner indexes there are, fills them and keeps them current.
+//!
+//! In reading order: `columns` has what scoring and filters need of each memory, `inverted_index` searches words by
+//! BM25, and `quantized_vectors` searches vectors, whose arithmetic is in `kernels`.
 
 mod columns;
 mod inverted_index;

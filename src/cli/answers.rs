@@ -1,5 +1,5 @@
-//! The answers of commands that are documents of the command line alone: `--json` prints them as they are, `render` writes
-//! them for people. The other answers are documents of the domain.
+//! The answers of commands that are documents of the command line alone: `--json` prints them as they are, `render`
+//! writes them for people. The other answers are documents of the domain.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ impl ExchangeCounts {
             CaptureOutcome::Kept(_, Novelty::Confirms) => self.confirmed += 1,
             CaptureOutcome::Kept(_, Novelty::Known) => self.known += 1,
             CaptureOutcome::Refused(refused) => *self.refused.entry(refused.as_str()).or_default() += 1,
-            // Nobody is told so who asks for it.
+            // `learn` waits for its answer, so it never meets these two.
             CaptureOutcome::Queued(_) | CaptureOutcome::Off => {}
         }
     }

@@ -19,6 +19,7 @@
 //! DIR/lance/.write.lock       held by the one process that writes
 //! DIR/lance/.write.owner      which journal it is applying, and the versions of the tables before
 //! DIR/lance/.upkeep.lock      held by the one process that does upkeep
+//! DIR/lance/.reembed.lock     held by the one process that makes vectors of another embedder
 //! DIR/journal/UUID.log        frames of a process since its last checkpoint
 //! DIR/journal/UUID.lock       held by that process while it lives
 //! DIR/journal/history*.log    frames from before, bounded: what damaged tables are repaired from

@@ -1,5 +1,6 @@
-//! What becomes of the bank by a lesson: whether a memory says the same already, which it then confirms, and which memories
-//! it updates. What the same is decides `domain::lesson`, what an update is `domain::supersession`.
+//! What a lesson changes in the bank: whether a memory says the same already, which it then confirms, and which
+//! memories it updates. What the same is decides `domain::learning::lesson`, what an update is
+//! `domain::memory::supersession`.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +49,7 @@ pub(super) struct LessonBatch {
     busy: Vec<MemoryId>,
     /// What the lessons take the place of, and so do not confirm.
     replaced: Vec<MemoryId>,
-    /// Nothing may be changed: others changed the same memories again and again. A signal needs no turn.
+    /// Others kept changing the same memories, so only signals are stored, which conflict with nobody.
     by_signals_alone: bool,
 }
 
@@ -123,7 +124,9 @@ impl LessonBatch {
         same.max_by(|(x, _), (y, _)| x.total_cmp(y)).map(|(_, earlier)| earlier.id)
     }
 
-    /// Notes that the lesson, which says the same as `near`, confirms it. False where that has no room for its wording.
+    /// Notes that the lesson, which says the same as `near`, confirms it. False where that cannot take in what the
+    /// lesson brings: it has no room for the wording, cannot name all that the lesson replaces, is trusted less, or may
+    /// not be changed.
     fn confirm(&mut self, near: &Memory, lesson: &Memory, passages: &[Passage]) -> bool {
         let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
         let is_new = self.new.iter().any(|earlier| earlier.memory.id == near.id);
@@ -186,8 +189,8 @@ fn content_vector(passages: &[Passage]) -> Option<&[f32]> {
 }
 
 impl PreparedLesson {
-    /// Gives the wording of the lesson to this memory, if it is the new memory `of`. Returns false where it is another one,
-    /// or has no room for the wording.
+    /// Gives the wording of the lesson to this memory, if it is the new memory `of`. Returns false where it is another
+    /// one, or has no room for the wording.
     fn takes_in(&mut self, of: MemoryId, lesson: &Memory, more: &[Passage]) -> bool {
         let Self::New { memory, passages, .. } = self else { return false };
         if memory.id != of {
@@ -240,7 +243,8 @@ impl PreparedLesson {
 
 impl MemoriesHandle {
     /// Embeds lessons and compares each with the bank and with those before it; the records are the memories that they
-    /// confirm, with their wordings and tasks. The comparison is best effort: without vectors only exact duplicates are found, by the store.
+    /// confirm, with their wordings and tasks. The comparison is best effort: without vectors only exact duplicates are
+    /// found, by the store.
     pub(super) async fn prepare(
         &self,
         memories: Vec<Memory>,

@@ -1,5 +1,5 @@
-//! What a report of evidence changes beside the reporter's own votes: the verdict of the trace, the lessons learned from
-//! it, and the votes of the solve that it contradicts. The rule is `domain::overruling`'s.
+//! What a report of evidence changes beside the reporter's own votes: the verdict of the trace, the lessons learned
+//! from it, and the votes of the solve that it contradicts. The rule is `domain::evidence::verdict_override`'s.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -25,8 +25,8 @@ pub(super) struct Overruled {
 }
 
 impl MemoriesHandle {
-    /// `after` is the trace with what is reported, none where that says nothing new. Of the votes that are `contradicted`
-    /// those count no more that were cast.
+    /// `after` is the trace with what is reported, none where that says nothing new. Of the votes that are
+    /// `contradicted` those count no more that were cast.
     pub(super) async fn overrule(
         &self,
         trace: &Trace,

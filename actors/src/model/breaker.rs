@@ -1,5 +1,6 @@
 //! A provider that keeps failing is left alone for a while. When, and who may try again first, is decided in
-//! `domain::breaker`. Who waits for its turn waits here, to be told at once when the provider is left alone meanwhile.
+//! `domain::system::breaker`. Who waits for its turn waits here, to be told at once when the provider is left alone
+//! meanwhile.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! A one_for_one supervisor: children are started in order, started again as `domain::restart` decides, and stopped in
-//! a given order. It decides nothing itself and knows no child beyond its [`ChildSpec`]; children that come and go with
-//! requests belong to an actor of their own that links them.
+//! A one_for_one supervisor: children are started in order, started again as `domain::system::restart` decides, and
+//! stopped in a given order. It decides nothing itself and knows no child beyond its [`ChildSpec`]; children that come
+//! and go with requests belong to an actor of their own that links them.
 
 mod actor;
 mod child;

@@ -33,7 +33,8 @@ pub enum SourceType {
     Imported,
 }
 
-/// Whose word a memory is; a derived memory is trusted no more than its least trusted source.
+/// Whose word a memory is; a derived memory is trusted no more than its least trusted source
+/// ([`super::Memory::derive_from`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {

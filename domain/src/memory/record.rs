@@ -386,8 +386,8 @@ pub struct Facts {
     pub created_at: Timestamp,
     /// The trace it was learned from.
     pub trace_id: Option<TraceId>,
-    /// [`Memory::text_key`]. A memory that was replaced by a newer one has a key of its own, so that it takes the place
-    /// of none that says the same again.
+    /// [`Memory::text_key`] of an active memory that nothing outdates. Any other has a key of its own, so that it takes
+    /// the place of none that says the same again.
     pub text_key: String,
 }
 

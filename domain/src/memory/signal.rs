@@ -10,7 +10,7 @@ use uuid::Builder;
 use super::ids::{MemoryId, SignalId, TraceId, derived};
 use super::workspace::WorkspaceId;
 
-/// One piece of evidence about a memory.
+/// What was observed of a memory. New kinds go to the end, because [`id_within_trace`] hashes the position of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SignalKind {

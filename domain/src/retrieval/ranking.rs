@@ -74,7 +74,8 @@ impl Ranked {
     }
 }
 
-/// All candidates, best first. Their order depends on nothing but scores and ids.
+/// All candidates, best first. Their order depends on nothing but scores and ids, unless [`Self::matching_first`] was
+/// called.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ranking {
     pub entries: Vec<Ranked>,
@@ -194,7 +195,8 @@ impl Ranking {
         others.for_each(|entry| entry.cut = Some(Cut::NotOfBestTrace { best }));
     }
 
-    /// Keeps the first `n` and, of the rest, as many warnings of the very `error` as their placement allows.
+    /// Keeps the best `n`, and as many warnings of the very `error` as their placement allows: one in the last place
+    /// where none would be among the `n`, or some beside them.
     pub fn shorten(&mut self, n: usize, error: Option<&Signature>, room: WarningPlacement) {
         let warns = |entry: &Ranked| error.is_some_and(|error| entry.warns_of(error));
         let told = self.kept().take(n).any(warns);

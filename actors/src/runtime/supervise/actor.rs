@@ -1,4 +1,4 @@
-//! The supervisor as an actor: events in, decisions of `domain::restart` carried out.
+//! The supervisor as an actor: events in, decisions of `domain::system::restart` carried out.
 
 mod stop;
 
