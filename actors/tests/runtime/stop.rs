@@ -205,8 +205,10 @@ async fn a_supervisor_that_is_killed_while_a_child_drains_takes_it_along() {
 async fn a_child_that_blocks_its_thread_is_left_behind_and_reported() {
     let three = three().await;
     // A thread that blocks takes along the task it has just woken. This one is to have woken none: the supervisor, woken
-    // by the start of the child, has run once the child and then it have answered.
-    echo(&three.slots[1], "awake", within(60_000)).await.unwrap();
+    // by the start of each child, has run once all of them and then it have answered.
+    for slot in &three.slots {
+        echo(slot, "awake", within(60_000)).await.unwrap();
+    }
     three.supervisor.observe(within(60_000)).await.unwrap();
     let (release, until) = mpsc::channel();
     let (held, holding) = oneshot::channel();
