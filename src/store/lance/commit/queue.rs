@@ -138,11 +138,9 @@ mod tests {
     #[tokio::test]
     async fn only_those_whose_time_is_over_are_told_so_when_the_lock_was_not_had() {
         let queue = Queue::default();
-        let push = async |timeout| {
-            let place = queue.place().await.unwrap();
-            queue.push(Batch::new(), None, Deadline::after(timeout), place).0
-        };
-        let (mut late, mut in_time) = (push(Duration::ZERO).await, push(Duration::from_secs(60)).await);
+        let places = (queue.place().await.unwrap(), queue.place().await.unwrap());
+        let push = |timeout, place| queue.push(Batch::new(), None, Deadline::after(timeout), place).0;
+        let (mut late, mut in_time) = (push(Duration::ZERO, places.0), push(Duration::from_secs(60), places.1));
         let held = StoreError::ReadOnly(ReadOnlyCause::LockHeld);
         queue.time_out(&held);
         assert_eq!(late.try_recv().unwrap(), Err(held));
