@@ -2,6 +2,7 @@
 //! Sets and properties, never exact scores of text: those differ.
 
 mod commit;
+mod conditions;
 mod erase;
 mod jobs;
 mod reads;
