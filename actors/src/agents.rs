@@ -13,6 +13,7 @@ use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, Supervi
 use reasoning_bank_domain::memory::ids::{TaskId, TraceId};
 use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
+use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::safety::secrets::scrub;
 use reasoning_bank_domain::solve::agent_loop::{RunLimits, RunSpec};
@@ -204,10 +205,12 @@ impl AgentsHandle {
         log.end(&solved);
         let mut report = solved?;
         if redactions > 0 {
-            report.warnings.push(format!("redacted: {redactions} secrets were removed from the task"));
+            let removed = format!("{redactions} secrets were removed from the task");
+            report.warnings.push(Note::new(Code::Redacted, removed));
         }
         if dropped > 0 {
-            report.warnings.push(format!("dropped: {dropped} invisible characters were removed from the task"));
+            let removed = format!("{dropped} invisible characters were removed from the task");
+            report.warnings.push(Note::new(Code::Dropped, removed));
         }
         report.elapsed_ms = begun.elapsed().as_millis() as u64;
         self.meters.took(Timer::Solve, begun.elapsed());

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use reasoning_bank_domain::memory::{MemoryInvalid, Scope};
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::solve::task::BestSoFar;
 
 use crate::ports::{EmbedError, ModelError, StoreError};
@@ -87,31 +88,31 @@ impl Error {
     }
 
     /// What clients can rely on.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         match self {
-            Self::InvalidArgument { .. } => "invalid_argument",
-            Self::NotFound(_) => "not_found",
-            Self::WorkspaceUnknown(_) => "workspace_unknown",
-            Self::ScopeDenied(_) | Self::OtherWorkspace(_) | Self::SharingDenied(_) => "scope_denied",
-            Self::WorkspaceRequired(_) => "workspace_required",
-            Self::ConsentRequired { .. } => "consent_required",
-            Self::Declined { .. } => "declined",
-            Self::MemoryInvalid(_) => "memory_invalid",
-            Self::Store(StoreError::OtherEmbedder { .. }) => "embedder_mismatch",
-            Self::Store(StoreError::TimedOut) => "deadline_exceeded",
+            Self::InvalidArgument { .. } => Code::InvalidArgument,
+            Self::NotFound(_) => Code::NotFound,
+            Self::WorkspaceUnknown(_) => Code::WorkspaceUnknown,
+            Self::ScopeDenied(_) | Self::OtherWorkspace(_) | Self::SharingDenied(_) => Code::ScopeDenied,
+            Self::WorkspaceRequired(_) => Code::WorkspaceRequired,
+            Self::ConsentRequired { .. } => Code::ConsentRequired,
+            Self::Declined { .. } => Code::Declined,
+            Self::MemoryInvalid(_) => Code::MemoryInvalid,
+            Self::Store(StoreError::OtherEmbedder { .. }) => Code::EmbedderMismatch,
+            Self::Store(StoreError::TimedOut) => Code::DeadlineExceeded,
             Self::Store(StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::TraceChanged(_))
-            | Self::Conflict(_) => "conflict",
-            Self::Store(_) => "store_unavailable",
-            Self::Embedding(_) => "embedding_unavailable",
-            Self::ModelUnavailable { .. } => "llm_unavailable",
-            Self::ModelFailed { .. } | Self::ModelRefused(_) => "llm_failed",
-            Self::ModelOutputInvalid(_) => "llm_output_invalid",
-            Self::KeyRejected(_) => "llm_rejected_key",
-            Self::TokenBudgetExceeded { .. } => "token_budget_exceeded",
-            Self::Overloaded { .. } => "overloaded",
-            Self::DeadlineExceeded => "deadline_exceeded",
-            Self::Cancelled => "cancelled",
-            Self::Internal(_) => "internal",
+            | Self::Conflict(_) => Code::Conflict,
+            Self::Store(_) => Code::StoreUnavailable,
+            Self::Embedding(_) => Code::EmbeddingUnavailable,
+            Self::ModelUnavailable { .. } => Code::LlmUnavailable,
+            Self::ModelFailed { .. } | Self::ModelRefused(_) => Code::LlmFailed,
+            Self::ModelOutputInvalid(_) => Code::LlmOutputInvalid,
+            Self::KeyRejected(_) => Code::LlmRejectedKey,
+            Self::TokenBudgetExceeded { .. } => Code::TokenBudgetExceeded,
+            Self::Overloaded { .. } => Code::Overloaded,
+            Self::DeadlineExceeded => Code::DeadlineExceeded,
+            Self::Cancelled => Code::Cancelled,
+            Self::Internal(_) => Code::Internal,
         }
     }
 

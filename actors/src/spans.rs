@@ -52,7 +52,7 @@ pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, F
             "a model call ended"
         ),
         Err(FailedCall { error, usage }) => debug!(
-            outcome = Error::from(error.clone()).code(),
+            outcome = Error::from(error.clone()).code().as_str(),
             input_tokens = usage.input_tokens,
             output_tokens = usage.output_tokens,
             elapsed_ms,
@@ -63,7 +63,7 @@ pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, F
 
 /// Within [`model_call`], for a call that is tried again.
 pub(crate) fn model_call_failed(error: &ModelError, tries: u32, pause: Duration) {
-    let (outcome, pause_ms) = (Error::from(error.clone()).code(), pause.as_millis() as u64);
+    let (outcome, pause_ms) = (Error::from(error.clone()).code().as_str(), pause.as_millis() as u64);
     debug!(outcome, tries, pause_ms, "a model call failed and is tried again");
 }
 
@@ -86,7 +86,9 @@ pub(crate) fn store_ended(begun: Instant, rows: Result<usize, &StoreError>) {
     let elapsed_ms = begun.elapsed().as_millis() as u64;
     match rows {
         Ok(rows) => debug!(outcome = "ok", rows, elapsed_ms, "a store operation ended"),
-        Err(error) => debug!(outcome = Error::from(error.clone()).code(), elapsed_ms, "a store operation ended"),
+        Err(error) => {
+            debug!(outcome = Error::from(error.clone()).code().as_str(), elapsed_ms, "a store operation ended")
+        }
     }
 }
 
@@ -121,7 +123,7 @@ impl TaskLog {
                 elapsed_ms,
                 "a task ended"
             ),
-            Err(error) => info!(outcome = error.code(), elapsed_ms, "a task ended"),
+            Err(error) => info!(outcome = error.code().as_str(), elapsed_ms, "a task ended"),
         });
     }
 }

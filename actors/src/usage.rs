@@ -162,7 +162,7 @@ impl UsageState {
             let (store, workspaces) = (store.clone(), workspaces.clone());
             async move {
                 if let Err(error) = waiting.store(&store, &workspaces).await {
-                    tracing::debug!(code = error.code(), "what clients were shown is not counted");
+                    tracing::debug!(code = error.code().as_str(), "what clients were shown is not counted");
                 }
             }
         })

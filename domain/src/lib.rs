@@ -1,15 +1,17 @@
 //! The rules of ReasoningBank, as pure computation without a runtime, a clock, IO or threads. Time comes in as an
 //! argument.
 //!
-//! Each room uses only those before it: `text` and `safety` treat texts, `prompt` is what models are asked with,
-//! `memory` holds the records, `evidence` says what a memory is worth, `retrieval` finds and ranks, `learning` makes
-//! lessons, `solve` is the loop of a task, and `system` keeps the whole running.
+//! Each room uses only those before it: `text` and `safety` treat texts, `note` has the codes of failures and remarks,
+//! `prompt` is what models are asked with, `memory` holds the records, `evidence` says what a memory is worth,
+//! `retrieval` finds and ranks, `learning` makes lessons, `solve` is the loop of a task, and `system` keeps the whole
+//! running.
 
 #![forbid(unsafe_code)]
 
 pub mod evidence;
 pub mod learning;
 pub mod memory;
+pub mod note;
 pub mod prompt;
 pub mod retrieval;
 pub mod safety;

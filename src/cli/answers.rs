@@ -11,6 +11,7 @@ use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
+use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
 use serde::Serialize;
 
@@ -113,7 +114,7 @@ pub(super) struct Maintenance {
     pub(super) open_links: Vec<OpenLink>,
     pub(super) open_link_count: usize,
     /// The things that could not be done, and why.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 #[derive(Debug, Default, Serialize)]

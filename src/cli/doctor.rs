@@ -136,7 +136,7 @@ async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
     };
     match tokio::time::timeout(STORE_LIMIT, opened).await {
         Ok(Ok((_, failed, Some(limitation)))) => {
-            let found = format!("{shown}: {limitation}");
+            let found = format!("{shown}: {}", limitation.note());
             let store = Check::new("store", Grade::Warn, found).hint(limitation.cause.remedy());
             (store, given_up(&failed))
         }

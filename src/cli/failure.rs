@@ -4,6 +4,7 @@
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::runtime::Ended;
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::solve::task::BestSoFar;
 use serde::Serialize;
 
@@ -35,7 +36,7 @@ impl CommandExit {
 #[derive(Debug, Serialize)]
 pub(super) struct CommandFailure {
     /// The codes are those that MCP clients meet, and `configuration_invalid`.
-    pub(super) code: &'static str,
+    pub(super) code: Code,
     pub(super) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
@@ -53,7 +54,7 @@ pub(super) struct CommandFailure {
 }
 
 impl CommandFailure {
-    fn new(exit: CommandExit, code: &'static str, message: impl Into<String>) -> Self {
+    fn new(exit: CommandExit, code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
         let (hint, retry_after_ms, best) = (None, None, None);
         Self { code, message, hint, retryable: false, retry_after_ms, best, exit, is_after_output: false }
@@ -61,60 +62,61 @@ impl CommandFailure {
 
     /// The call was wrong.
     pub(super) fn usage(message: impl Into<String>) -> Self {
-        Self::new(CommandExit::Usage, "invalid_argument", message)
+        Self::new(CommandExit::Usage, Code::InvalidArgument, message)
     }
 
     /// The user was asked and did not agree.
     pub(super) fn declined() -> Self {
-        Self::new(CommandExit::Failed, "cancelled", "nothing was changed")
+        Self::new(CommandExit::Failed, Code::Cancelled, "nothing was changed")
     }
 
     /// The process was asked to end.
     pub(super) fn ended_by(signal: &str) -> Self {
-        Self::new(CommandExit::Failed, "cancelled", format!("ended by {signal}"))
+        Self::new(CommandExit::Failed, Code::Cancelled, format!("ended by {signal}"))
     }
 
     /// The answer could not be written out.
     pub(super) fn output(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, "internal", format!("the answer cannot be written: {error}"))
+        Self::new(CommandExit::Failed, Code::Internal, format!("the answer cannot be written: {error}"))
     }
 
     pub(super) fn runtime(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, "internal", format!("there are no threads to work with: {error}"))
+        Self::new(CommandExit::Failed, Code::Internal, format!("there are no threads to work with: {error}"))
     }
 
     pub(super) fn signals(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, "internal", format!("signals cannot be handled: {error}"))
+        Self::new(CommandExit::Failed, Code::Internal, format!("signals cannot be handled: {error}"))
     }
 
     pub(super) fn temporary(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, "store_unavailable", format!("no temporary directory can be made: {error}"))
+        Self::new(CommandExit::Failed, Code::StoreUnavailable, format!("no temporary directory can be made: {error}"))
             .hint("name a directory with --data-dir, or a place for temporary files with TMPDIR")
     }
 
     /// A file of the data directory, which an import puts what it has checked into, could not be written.
     pub(super) fn put_aside(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, "store_unavailable", format!("what was checked cannot be put aside: {error}"))
+        Self::new(CommandExit::Failed, Code::StoreUnavailable, format!("what was checked cannot be put aside: {error}"))
             .hint("free as much space in the data directory as the file has, or name another one with --data-dir")
     }
 
     pub(super) fn not_stored(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, "store_unavailable", format!("the choice cannot be stored: {error}"))
+        Self::new(CommandExit::Failed, Code::StoreUnavailable, format!("the choice cannot be stored: {error}"))
             .hint("check that the data directory is writable; --data-dir or REASONING_BANK_DATA names another")
     }
 
     /// A part of a measurement, which is a process of its own, failed.
     pub(super) fn part(message: String) -> Self {
-        Self::new(CommandExit::Failed, "internal", message).hint("what the part said is above")
+        Self::new(CommandExit::Failed, Code::Internal, message).hint("what the part said is above")
     }
 
     pub(super) fn session(error: SessionError) -> Self {
-        Self::new(CommandExit::Failed, "internal", error.to_string())
+        Self::new(CommandExit::Failed, Code::Internal, error.to_string())
     }
 
     /// The system restarted too often and ended.
     pub(super) fn gave_up(ended: &Ended) -> Self {
-        Self::new(CommandExit::Failed, "internal", format!("the system gave up: {ended:?}")).hint("the log says why")
+        Self::new(CommandExit::Failed, Code::Internal, format!("the system gave up: {ended:?}"))
+            .hint("the log says why")
     }
 
     pub(super) fn after_output(mut self) -> Self {
@@ -135,14 +137,14 @@ impl CommandFailure {
 
 impl From<SettingsError> for CommandFailure {
     fn from(error: SettingsError) -> Self {
-        Self::new(CommandExit::Usage, "configuration_invalid", error.to_string())
+        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string())
             .hint("correct or remove what each line names")
     }
 }
 
 impl From<TelemetryError> for CommandFailure {
     fn from(error: TelemetryError) -> Self {
-        Self::new(CommandExit::Usage, "configuration_invalid", error.to_string())
+        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string())
     }
 }
 
@@ -154,13 +156,13 @@ impl From<ProviderError> for CommandFailure {
 
 impl From<EmbeddingModelError> for CommandFailure {
     fn from(error: EmbeddingModelError) -> Self {
-        Self::new(CommandExit::Usage, "configuration_invalid", error.to_string()).hint(error.hint())
+        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string()).hint(error.hint())
     }
 }
 
 impl From<ClientError> for CommandFailure {
     fn from(error: ClientError) -> Self {
-        Self::new(CommandExit::Usage, "llm_unavailable", error.to_string())
+        Self::new(CommandExit::Usage, Code::LlmUnavailable, error.to_string())
             .hint("install the certificates of the system (the package ca-certificates), or choose another `--llm`")
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::evidence::stability::CommitHistory;
+use reasoning_bank_domain::note::Note;
 
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
@@ -35,7 +36,7 @@ async fn maintain(apply: bool, loaded: &Loaded, bank: &SystemHandle) -> Result<M
     let stability = match history(&root).await {
         Ok(history) => Some(bank.memories.stability(&history, &loaded.workspace, apply, request_deadline()).await?),
         Err(reason) => {
-            notes.push(reason);
+            notes.push(Note::plain(reason));
             None
         }
     };

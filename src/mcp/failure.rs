@@ -2,6 +2,7 @@
 //! to try again. The codes and hints are the error's own.
 
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::BestSoFar;
 use rmcp::model::CallToolResult;
@@ -9,7 +10,7 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct ToolFailure<'a> {
-    code: &'static str,
+    code: Code,
     message: String,
     hint: &'a str,
     retryable: bool,

@@ -119,7 +119,7 @@ impl ServerHandler for Server {
             }
             Err(Interrupted::Asks(question)) => Ok((*question).into()),
             Err(Interrupted::Failed(error)) => {
-                tracing::info!(tool = %tool.name, code = error.code(), "a call failed");
+                tracing::info!(tool = %tool.name, code = error.code().as_str(), "a call failed");
                 Ok(failure::tool_error(&error).into())
             }
         }

@@ -15,6 +15,7 @@ use super::tools::ToolSpec;
 use super::{McpOptions, ToolDefaults};
 use crate::project::Identity;
 use crate::settings::{Destructive, Toolset};
+use reasoning_bank_domain::note::Code;
 
 /// The options of a server that has the core tools and a model, asks before it erases, and works in no workspace yet.
 pub(super) fn options() -> McpOptions {
@@ -39,7 +40,7 @@ pub(super) fn taken<T: DeserializeOwned>(tool: &ToolSpec, arguments: Value) -> R
     let Value::Object(arguments) = arguments else { panic!("an object, not {arguments}") };
     let schema = tool.definition(&ToolDefaults::default()).input_schema;
     extract::<T>(&schema, Some(arguments), tool.judged_elsewhere).map(drop).map_err(|error| {
-        assert_eq!(error.code(), "invalid_argument");
+        assert_eq!(error.code(), Code::InvalidArgument);
         error.to_string()
     })
 }

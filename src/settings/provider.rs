@@ -2,6 +2,7 @@
 //! models themselves are in `llm`.
 
 use config::Config;
+use reasoning_bank_domain::note::Code;
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -67,12 +68,12 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         match self {
-            Self::KeyMissing { .. } => "llm_key_missing",
-            Self::KeyRejected { .. } => "llm_rejected_key",
-            Self::NoModel { .. } => "llm_unavailable",
-            Self::KeyUnusable(_) => "configuration_invalid",
+            Self::KeyMissing { .. } => Code::LlmKeyMissing,
+            Self::KeyRejected { .. } => Code::LlmRejectedKey,
+            Self::NoModel { .. } => Code::LlmUnavailable,
+            Self::KeyUnusable(_) => Code::ConfigurationInvalid,
         }
     }
 

@@ -313,7 +313,7 @@ fn a_base_url_is_http_and_holds_no_secret(#[case] url: &str) {
 #[test]
 fn a_provider_that_cannot_be_used_is_told_with_its_origin() {
     let missing = Place::new().load().check_provider(true).unwrap_err();
-    assert_eq!(missing.code(), "llm_key_missing");
+    assert_eq!(missing.code(), Code::LlmKeyMissing);
     let told = "the provider openrouter (built-in) needs a key, and OPENROUTER_API_KEY is not set";
     assert_eq!(missing.to_string(), told);
     let none = Place::new().user_file("llm.provider = 'none'").load();

@@ -15,6 +15,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::note::Code;
 use rstest::rstest;
 
 use crate::store_fixtures::*;
@@ -172,7 +173,7 @@ async fn what_breaks_off_is_gone_on_with_and_what_changed_meanwhile_is_made_too(
     let store = open(dir.path()).await;
     let mut memories = lessons(MANY);
     commit(&store, &memories).await;
-    assert_eq!(store.reembed(&BreaksOff::after(600), |_, _| ()).await.unwrap_err().code(), "embedding_unavailable");
+    assert_eq!(store.reembed(&BreaksOff::after(600), |_, _| ()).await.unwrap_err().code(), Code::EmbeddingUnavailable);
 
     let found = store.candidates(by_vector(&workspace("/here"), AXIS), soon()).await.unwrap();
     assert_eq!(ids(&found.vector).len(), 50, "the old vectors serve");

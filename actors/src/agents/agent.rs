@@ -8,6 +8,7 @@ use std::time::Duration;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::memory::ids::TaskId;
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
+use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::agent_loop::{
@@ -165,8 +166,9 @@ impl AgentState {
         let (workspace, proposed) = (self.args.begun.workspace.clone(), self.args.proposed.clone());
         let recalled = async move { memories.recall_for_task(&task, domain, workspace, proposed, deadline).await };
         self.tasks.pipe(myself, recalled, |recalled| {
-            let (prompt_memories, notes) = recalled
-                .unwrap_or_else(|panicked| (None, vec![format!("internal: no memories were recalled: {panicked}")]));
+            let (prompt_memories, notes) = recalled.unwrap_or_else(|panicked| {
+                (None, vec![Note::new(Code::Internal, format!("no memories were recalled: {panicked}"))])
+            });
             AgentMsg::Input(Input::Recalled { prompt_memories, notes })
         });
     }
@@ -239,10 +241,11 @@ impl AgentState {
                 }
                 Some(Err(error @ Error::WorkspaceUnknown(_))) => {
                     let deleted = "the result was not stored: the workspace was deleted meanwhile";
-                    report.warnings.push(format!("{}: {deleted}", error.code()));
+                    report.warnings.push(Note::new(error.code(), deleted));
                 }
                 Some(Err(error)) => {
-                    report.warnings.push(format!("store_unavailable: the result may not have been stored: {error}"));
+                    let lost = format!("the result may not have been stored: {error}");
+                    report.warnings.push(Note::new(Code::StoreUnavailable, lost));
                 }
                 None => {}
             }
@@ -299,8 +302,8 @@ fn error_of(failure: RunFailure, best: Option<reasoning_bank_domain::solve::task
         RunFailure::DeadlinePassed => Error::DeadlineExceeded,
         RunFailure::Cancelled => Error::Cancelled,
         RunFailure::AllDraftsFailed(CallFailure { code, message, refused, retry_after }) => match code {
-            "llm_unavailable" => Error::ModelUnavailable { message, retry_after },
-            "llm_rejected_key" => Error::KeyRejected(message),
+            Code::LlmUnavailable => Error::ModelUnavailable { message, retry_after },
+            Code::LlmRejectedKey => Error::KeyRejected(message),
             _ if refused => Error::ModelRefused(message),
             _ => Error::ModelFailed { message, retry_after },
         },

@@ -8,6 +8,7 @@ use reasoning_bank_domain::learning::distill::{self, LessonQuestion};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::learning::lesson::Lesson;
 use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::solve::answer::Answer;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -161,7 +162,7 @@ impl DistillerArgs {
         let Some((model, question)) = asked else {
             let too_small = model.is_some().then(|| TOO_SMALL.to_owned());
             let (lessons, why_none) = distill::by_rules(&work);
-            let notes = too_small.into_iter().chain(why_none).collect();
+            let notes = too_small.into_iter().chain(why_none).map(Note::plain).collect();
             return self.finish(job, &work, lessons, Method::Rules, notes).await;
         };
         let now = self.clock.now();
@@ -183,8 +184,10 @@ impl DistillerArgs {
         match result {
             Ok(Answer::Lessons(lessons)) => {
                 let kept = distill::keep(&self.prompts, &work, lessons);
-                let notes =
-                    kept.refused.iter().map(|(why, count)| format!("lessons_refused: {count} {}", why.as_str()));
+                let notes = kept
+                    .refused
+                    .iter()
+                    .map(|(why, count)| Note::new(Code::LessonsRefused, format!("{count} {}", why.as_str())));
                 let notes = notes.collect();
                 self.finish(job, &work, kept.lessons, Method::Model, notes).await
             }
@@ -192,7 +195,8 @@ impl DistillerArgs {
             Err(ModelError::Cancelled) => self.write(job.put_back(self.clock.now())).await,
             Err(error) => {
                 let error = Error::from(error);
-                self.write(job.failed_once(&format!("{}: {error}", error.code()), self.clock.now())).await
+                self.write(job.failed_once(&Note::new(error.code(), error.to_string()).to_string(), self.clock.now()))
+                    .await
             }
         }
     }
@@ -228,11 +232,11 @@ impl DistillerArgs {
         work: &Work,
         lessons: Vec<Lesson>,
         method: Method,
-        notes: Vec<String>,
+        notes: Vec<Note>,
     ) -> Result<Worked, Error> {
         let now = self.clock.now();
         let origin = distill::origin(&job, work, now);
-        let done = |learned, more: Vec<String>| {
+        let done = |learned, more: Vec<Note>| {
             job.done(JobResult { learned, method, notes: [notes.clone(), more].concat() }, now)
         };
         let kept = self.memories.store_job_lessons(&job, lessons, &origin, done, within()).await;
@@ -242,7 +246,9 @@ impl DistillerArgs {
                 Ok(Worked::Done)
             }
             Err(error @ Error::Store(_)) => Err(error),
-            Err(error) => self.write(job.failed_once(&format!("{}: {error}", error.code()), now)).await,
+            Err(error) => {
+                self.write(job.failed_once(&Note::new(error.code(), error.to_string()).to_string(), now)).await
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::id_within_trace;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::{Learned, Memory};
+use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::retrieval::prompt_memories::PromptMemories;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::agent_loop::RunRecord;
@@ -26,7 +27,7 @@ use crate::workspaces::Resolved;
 pub(crate) struct StoredLessons {
     pub(crate) learnings: Vec<Learned>,
     /// The lessons that were not stored, each note starting with an error code.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
 }
 
 impl MemoriesHandle {
@@ -108,7 +109,7 @@ impl MemoriesHandle {
         job: &Job,
         lessons: Vec<Lesson>,
         origin: &LessonOrigin,
-        done: impl Fn(Vec<Learned>, Vec<String>) -> Job,
+        done: impl Fn(Vec<Learned>, Vec<Note>) -> Job,
         deadline: Deadline,
     ) -> Result<(), Error> {
         let (memories, notes) = memories_of(lessons, origin, &PromptMemories::default(), |n| job.memory_id(n));
@@ -150,7 +151,7 @@ impl MemoriesHandle {
     /// was learned is stored; that this was not is said in the log.
     pub(super) async fn correct(&self, record: Record, deadline: Deadline) {
         if let Err(error) = self.store.commit(vec![record], deadline).await {
-            tracing::debug!(code = error.code(), "the ids of confirmed memories were not corrected");
+            tracing::debug!(code = error.code().as_str(), "the ids of confirmed memories were not corrected");
         }
     }
 }
@@ -187,13 +188,13 @@ fn memories_of(
     origin: &LessonOrigin,
     injected: &PromptMemories,
     id: impl Fn(usize) -> MemoryId,
-) -> (Vec<Memory>, Vec<String>) {
+) -> (Vec<Memory>, Vec<Note>) {
     let (mut memories, mut notes, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for (n, lesson) in lessons.into_iter().enumerate() {
         let mut memory = lesson.into_memory(id(n), origin, injected);
         memory.scrub();
         match memory.validate() {
-            Err(invalid) => notes.push(format!("memory_invalid: a lesson was not stored: {invalid}")),
+            Err(invalid) => notes.push(Note::new(Code::MemoryInvalid, format!("a lesson was not stored: {invalid}"))),
             Ok(()) if seen.insert(memory.duplicate_key()) => memories.push(memory),
             Ok(()) => {}
         }

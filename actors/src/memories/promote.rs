@@ -10,6 +10,7 @@ use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
+use reasoning_bank_domain::note::{Code, Note};
 use uuid::Uuid;
 
 use super::list::PAGE;
@@ -45,7 +46,8 @@ impl MemoriesHandle {
                 continue;
             }
             if !has_scope(&workspace, proposal.to) {
-                let note = format!("scope_denied: this workspace has no {}", proposal.to.as_str());
+                let none = format!("this workspace has no {}", proposal.to.as_str());
+                let note = Note::new(Code::ScopeDenied, none);
                 if !found.notes.contains(&note) {
                     found.notes.push(note);
                 }

@@ -9,14 +9,13 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signature::{Signature, mentioned, mentions_error};
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, quoted_name};
 use reasoning_bank_domain::memory::{Memory, Scope, gist};
+use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::retrieval::candidates::over_fetch;
 use reasoning_bank_domain::retrieval::prompt_memories::PromptMemories;
 use reasoning_bank_domain::retrieval::ranking::{Cut, Ranked, Ranking, WarningPlacement};
 use reasoning_bank_domain::retrieval::recalled::Recalled;
 use reasoning_bank_domain::retrieval::relevance::SHIPPED_EMBEDDER;
-use reasoning_bank_domain::retrieval::responses::{
-    CandidateView, Explained, NOTHING_RELEVANT, RecalledView, Retrieved, SearchMode,
-};
+use reasoning_bank_domain::retrieval::responses::{CandidateView, Explained, RecalledView, Retrieved, SearchMode};
 use reasoning_bank_domain::retrieval::score::QueryContext;
 use tokio::time::Instant;
 
@@ -47,7 +46,7 @@ struct Found {
     /// Not all that was asked for could be read.
     partial: bool,
     mode: SearchMode,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl Found {
@@ -120,7 +119,7 @@ impl MemoriesHandle {
         workspace: Workspace,
         proposed: ProposedScopes,
         deadline: Deadline,
-    ) -> (Option<PromptMemories>, Vec<String>) {
+    ) -> (Option<PromptMemories>, Vec<Note>) {
         let named = WorkspaceRef::Id(workspace.id.clone());
         let request = RetrieveRequest {
             domain,
@@ -133,7 +132,7 @@ impl MemoriesHandle {
                 let notes = found.notes.clone();
                 (Some(PromptMemories::choose(found.recalled(), self.settings.relevance_floor, task)), notes)
             }
-            Err(error) => (None, vec![format!("{}: no memories were recalled: {error}", error.code())]),
+            Err(error) => (None, vec![Note::new(error.code(), format!("no memories were recalled: {error}"))]),
         }
     }
 
@@ -186,8 +185,8 @@ impl MemoriesHandle {
         };
         let Searched { mut ranking, mode, complete } = self.search(&mut search, deadline).await?;
         if !complete {
-            notes
-                .push(format!("narrowed: {} of each list were looked at; others may fit as well", search.recall.limit));
+            let looked_at = format!("{} of each list were looked at; others may fit as well", search.recall.limit);
+            notes.push(Note::new(Code::Narrowed, looked_at));
         }
         if aim != Aim::Prompt {
             notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode));
@@ -211,7 +210,7 @@ impl MemoriesHandle {
         ranking.fit(request.max_tokens, |id| bodies.get(&id));
         notes.extend(over_tokens(&ranking));
         let limitation = self.store.limitation();
-        notes.extend(limitation.map(|limitation| limitation.to_string()));
+        notes.extend(limitation.map(|limitation| limitation.note()));
         let partial = partial || limitation.is_some_and(|limitation| limitation.is_incomplete());
         self.meters.took(Timer::Retrieval, begun.elapsed());
         Ok(Found { ranking, bodies, partial, mode, notes })
@@ -225,7 +224,7 @@ impl MemoriesHandle {
         search: &Search<'_>,
         asked_for: Option<f64>,
         mode: SearchMode,
-    ) -> Vec<String> {
+    ) -> Vec<Note> {
         let least = asked_for.unwrap_or(self.settings.min_relevance);
         if least <= 0.0 {
             return Vec::new();
@@ -237,28 +236,28 @@ impl MemoriesHandle {
         }
         let mut notes = Vec::new();
         if mode != SearchMode::Keyword && !search.asked.compares_meaning {
-            notes.push(
-                "relevance_by_words: relevance is calibrated for the built-in embedding model; words alone decide it here"
-                    .to_owned(),
-            );
+            let by_words = "relevance is calibrated for the built-in embedding model; words alone decide it here";
+            notes.push(Note::new(Code::RelevanceByWords, by_words));
         }
         if let Some(best) = found.filter(|_| ranking.kept().next().is_none()) {
-            notes.push(format!(
-                "{NOTHING_RELEVANT}: nothing here is about this (the nearest has a relevance of {best:.2}, and {least:.2} \
-                 is needed); min_relevance 0 shows what is nearest"
-            ));
+            let none = format!(
+                "nothing here is about this (the nearest has a relevance of {best:.2}, and {least:.2} is needed); \
+                 min_relevance 0 shows what is nearest"
+            );
+            notes.push(Note::new(Code::NothingRelevant, none));
         }
         notes
     }
 }
 
 /// The note says how many memories did not fit into the tokens of the answer.
-fn over_tokens(ranking: &Ranking) -> Option<String> {
+fn over_tokens(ranking: &Ranking) -> Option<Note> {
     let max_of = |entry: &Ranked| if let Some(Cut::OverTokens { max }) = entry.cut { Some(max) } else { None };
     let max = ranking.entries.iter().find_map(max_of)?;
     let cut = ranking.entries.iter().filter_map(max_of).count();
     let of = cut + ranking.kept().count();
-    Some(format!("max_tokens: {cut} of {of} memories did not fit into {max} tokens; raise max_tokens to see them"))
+    let left_out = format!("{cut} of {of} memories did not fit into {max} tokens; raise max_tokens to see them");
+    Some(Note::new(Code::MaxTokens, left_out))
 }
 
 fn check(request: &RetrieveRequest) -> Result<(), Error> {
@@ -282,19 +281,21 @@ fn check(request: &RetrieveRequest) -> Result<(), Error> {
 }
 
 /// Why scopes that should have been read were not, each in a note.
-fn unread(request: &RetrieveRequest, workspace: &Workspace, visible: &Visible) -> Vec<String> {
+fn unread(request: &RetrieveRequest, workspace: &Workspace, visible: &Visible) -> Vec<Note> {
     let open = request.proposed.beyond(workspace).into_iter().filter(|(scope, _)| request.reach.includes(*scope));
-    let mut notes: Vec<String> = open
+    let mut notes: Vec<Note> = open
         .map(|(scope, name)| {
             let (what, name) = (if scope == Scope::Org { "organisation" } else { "team" }, quoted_name(name));
-            format!(
-                "scope_denied: the checkout proposes the {what}{name}, which the user has not agreed to: its memories \
-                 were not read; `reasoning-bank workspace trust` agrees"
-            )
+            let not_read = format!(
+                "the checkout proposes the {what}{name}, which the user has not agreed to: its memories were not read; \
+                 `reasoning-bank workspace trust` agrees"
+            );
+            Note::new(Code::ScopeDenied, not_read)
         })
         .collect();
     if notes.is_empty() && *visible == Visible::default() {
-        notes.push(format!("scope_denied: this workspace has no {}", reach_name(request.reach)));
+        let none = format!("this workspace has no {}", reach_name(request.reach));
+        notes.push(Note::new(Code::ScopeDenied, none));
     }
     notes
 }
@@ -307,6 +308,6 @@ fn reach_name(reach: Reach) -> &'static str {
     }
 }
 
-fn keyword_note(error: &EmbedError) -> String {
-    format!("embedding_unavailable: searched by keywords only: {error}")
+fn keyword_note(error: &EmbedError) -> Note {
+    Note::new(Code::EmbeddingUnavailable, format!("searched by keywords only: {error}"))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ractor::{Actor, ActorRef};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::{CallError, Slot};
+use reasoning_bank_domain::note::Code;
 use tokio::time::Instant;
 
 use crate::echo::{Echo, EchoMsg, MS, echo, hold, within};
@@ -139,5 +140,5 @@ fn only_a_dropped_call_is_reported_as_a_bug() {
     assert_eq!(Error::from(CallError::Unavailable), Error::DeadlineExceeded);
     assert_eq!(Error::from(CallError::TimedOut), Error::DeadlineExceeded);
     assert_eq!(Error::from(CallError::Overloaded { retry_after }), Error::Overloaded { retry_after });
-    assert_eq!(Error::from(CallError::Dropped).code(), "internal");
+    assert_eq!(Error::from(CallError::Dropped).code(), Code::Internal);
 }

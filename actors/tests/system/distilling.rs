@@ -26,6 +26,7 @@ use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;
@@ -182,7 +183,7 @@ async fn the_same_session_again_is_the_same_job_and_nobody_elses() {
     assert_eq!((again.queued, again.job_id), (false, id));
     assert_eq!(model.calls(Purpose::Distill), 1);
     let error = handle.distiller.job(id, &elsewhere(), soon()).await.unwrap_err();
-    assert_eq!(error.code(), "not_found");
+    assert_eq!(error.code(), Code::NotFound);
     system.stop(Duration::from_secs(1)).await;
 }
 
@@ -353,7 +354,7 @@ async fn nothing_comes_of_a_job_whose_workspace_is_deleted_while_it_runs() {
     system.stop(Duration::from_secs(5)).await;
     let later = bank.start(NoModel, "none".into(), 0, false).await;
     let handle = later.handle();
-    assert_eq!(handle.distiller.job(id, &project(), soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(handle.distiller.job(id, &project(), soon()).await.unwrap_err().code(), Code::NotFound);
     assert_eq!(handle.workspaces.list(soon()).await.unwrap(), []);
     later.stop(Duration::from_secs(1)).await;
 }
@@ -439,7 +440,7 @@ async fn text_without_exchanges_is_refused_at_once_where_no_model_reads_it() {
     for too_small in [0, 500] {
         let without = Bank::default().open(distilling(|| Ok(LESSONS.into())), too_small).await;
         let refused = without.handle().distiller.queue(prose(), &project(), soon()).await.unwrap_err();
-        assert_eq!(refused.code(), "invalid_argument");
+        assert_eq!(refused.code(), Code::InvalidArgument);
         assert!(refused.to_string().contains("neither a transcript nor notes"), "{refused}");
         without.stop(Duration::from_secs(1)).await;
     }

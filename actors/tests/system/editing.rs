@@ -8,6 +8,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{Changes, Memory, Scope, Status};
+use reasoning_bank_domain::note::Code;
 
 use crate::support::*;
 
@@ -99,10 +100,10 @@ async fn a_change_that_makes_a_memory_invalid_names_all_that_is_wrong() {
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let changes = Changes { title: Some(" ".into()), description: Some("x".repeat(401)), ..Changes::default() };
     let error = world.handle.memories.update(update(id, changes), soon()).await.unwrap_err();
-    assert_eq!(error.code(), "memory_invalid");
+    assert_eq!(error.code(), Code::MemoryInvalid);
     assert!(error.to_string().contains("title") && error.to_string().contains("description"), "{error}");
     let error = world.handle.memories.update(update(id, Changes::default()), soon()).await.unwrap_err();
-    assert_eq!(error.code(), "invalid_argument");
+    assert_eq!(error.code(), Code::InvalidArgument);
     assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().revision, 1);
     world.stop().await;
 }
@@ -114,7 +115,7 @@ async fn a_change_meant_for_another_revision_is_a_conflict() {
     let for_revision = |revision, title| UpdateRequest { if_revision: Some(revision), ..update(id, retitled(title)) };
     assert_eq!(world.handle.memories.update(for_revision(1, "One"), soon()).await.unwrap().memory.revision, 2);
     let error = world.handle.memories.update(for_revision(1, "Other"), soon()).await.unwrap_err();
-    assert_eq!((error.code(), error.retryable()), ("conflict", true));
+    assert_eq!((error.code(), error.retryable()), (Code::Conflict, true));
     assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().title, "One");
     world.stop().await;
 }
@@ -145,8 +146,8 @@ async fn a_deleted_memory_is_gone() {
     let kept = world.recorded(lesson("Close files", "before renaming them")).await;
     let erased = world.handle.memories.delete(id, &project(), soon()).await.unwrap();
     assert_eq!(erased.removed.memories, 1);
-    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap_err().code(), "not_found");
-    assert_eq!(world.handle.memories.delete(id, &project(), soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap_err().code(), Code::NotFound);
+    assert_eq!(world.handle.memories.delete(id, &project(), soon()).await.unwrap_err().code(), Code::NotFound);
     assert_eq!(found(&world, "backoff delay renaming").await, [kept]);
     world.stop().await;
 }
@@ -157,11 +158,11 @@ async fn another_workspace_can_neither_change_nor_delete() {
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let memories = &world.handle.memories;
     let foreign = UpdateRequest { workspace: elsewhere(), ..update(id, retitled("Mine now")) };
-    assert_eq!(memories.update(foreign, soon()).await.unwrap_err().code(), "not_found");
-    assert_eq!(memories.delete(id, &elsewhere(), soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(memories.update(foreign, soon()).await.unwrap_err().code(), Code::NotFound);
+    assert_eq!(memories.delete(id, &elsewhere(), soon()).await.unwrap_err().code(), Code::NotFound);
     for descendants in [false, true] {
         let error = memories.quarantine(id, &elsewhere(), descendants, false, soon()).await.unwrap_err();
-        assert_eq!(error.code(), "not_found");
+        assert_eq!(error.code(), Code::NotFound);
     }
     let view = memories.get(id, &project(), soon()).await.unwrap();
     assert_eq!((view.title.as_str(), view.revision, view.status), ("Retry with backoff", 1, Status::Active));
@@ -178,7 +179,7 @@ async fn those_who_read_a_team_may_change_what_it_shares() {
     assert_eq!(world.handle.memories.update(by_a_neighbour, soon()).await.unwrap().memory.revision, 2);
     workspaces.trust(&elsewhere(), None, None, soon()).await.unwrap();
     let error = world.handle.memories.delete(id, &elsewhere(), soon()).await.unwrap_err();
-    assert_eq!(error.code(), "not_found");
+    assert_eq!(error.code(), Code::NotFound);
     world.stop().await;
 }
 
@@ -288,7 +289,7 @@ async fn nothing_is_changed_after_the_deadline() {
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let passed = Deadline::after(Duration::ZERO);
     let error = world.handle.memories.update(update(id, retitled("Late")), passed).await.unwrap_err();
-    assert_eq!(error.code(), "deadline_exceeded");
+    assert_eq!(error.code(), Code::DeadlineExceeded);
     assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().title, "Retry with backoff");
     world.stop().await;
 }
@@ -326,7 +327,7 @@ async fn a_memory_at_the_last_revision_of_earlier_versions_is_changed_quarantine
     let child = world.recorded(child).await;
     assert_eq!(world.store.get(vec![child], soon()).await.unwrap()[0].memory.evolution_stage, u32::MAX);
     world.handle.memories.delete(id, &project(), soon()).await.unwrap();
-    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap_err().code(), Code::NotFound);
     world.stop().await;
 }
 
@@ -340,10 +341,10 @@ async fn a_memory_erased_while_it_is_changed_is_not_found() {
     let revision = Record::Revision { memory: Memory { revision: 2, ..stale }, passages: vec![] };
     assert!(world.store.commit(vec![revision], soon()).await.is_err());
     let error = world.handle.memories.update(update(id, retitled("Gone")), soon()).await.unwrap_err();
-    assert_eq!(error.code(), "not_found");
+    assert_eq!(error.code(), Code::NotFound);
     let nowhere = WorkspaceRef::Id("0123456789abcdef".parse().unwrap());
     let request = UpdateRequest { workspace: nowhere, ..update(id, retitled("Gone")) };
-    assert_eq!(world.handle.memories.update(request, soon()).await.unwrap_err().code(), "workspace_unknown");
+    assert_eq!(world.handle.memories.update(request, soon()).await.unwrap_err().code(), Code::WorkspaceUnknown);
     world.stop().await;
 }
 

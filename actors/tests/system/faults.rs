@@ -12,6 +12,7 @@ use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::testkit::Faults;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 
@@ -88,7 +89,11 @@ async fn evaluations_that_die_with_the_judge_leave_attempts_without_a_score() {
     held.release();
     let report = solving.await.unwrap().unwrap();
     assert!(report.attempts.iter().all(|attempt| attempt.score.is_none()));
-    assert!(report.warnings.iter().any(|warning| warning.starts_with("internal: evaluate")), "{:?}", report.warnings);
+    assert!(
+        report.warnings.iter().any(|warning| warning.to_string().starts_with("internal: evaluate")),
+        "{:?}",
+        report.warnings
+    );
     world.stop().await;
 }
 
@@ -101,7 +106,7 @@ async fn drafts_that_die_with_their_pool_are_failed_attempts_and_are_not_made_ag
     let solving = tokio::spawn(async move { agents.solve(task("x y z", 3), project(), call()).await });
     assert!(model.begun(3, soon()).await);
     assert!(world.handle.faults("matts").kill().await);
-    assert_eq!(solving.await.unwrap().unwrap_err().code(), "llm_failed");
+    assert_eq!(solving.await.unwrap().unwrap_err().code(), Code::LlmFailed);
     assert_eq!(model.calls(Purpose::Think), 3);
     world.stop().await;
 }

@@ -8,6 +8,7 @@ use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::trace::{Outcome, VerdictSource};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{ErrorContext, Trust};
+use reasoning_bank_domain::note::Code;
 use rstest::rstest;
 
 use crate::support::*;
@@ -102,9 +103,9 @@ async fn a_trace_stands_for_the_memories_it_used() {
     assert_eq!(world.signal_kinds().await.len(), kinds_before.len() + 1, "another session has a vote of its own");
 
     let foreign = FeedbackRequest { workspace: elsewhere(), ..by_trace.clone() };
-    assert_eq!(memories.feedback(foreign, soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(memories.feedback(foreign, soon()).await.unwrap_err().code(), Code::NotFound);
     let unknown = FeedbackRequest { trace_id: Some(TraceId::from(uuid::Uuid::now_v7())), ..by_trace.clone() };
-    assert_eq!(memories.feedback(unknown, soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(memories.feedback(unknown, soon()).await.unwrap_err().code(), Code::NotFound);
 
     memories.delete(used, &project(), soon()).await.unwrap();
     assert!(memories.feedback(by_trace, soon()).await.unwrap().updated.is_empty(), "what is gone is left out");
@@ -159,12 +160,12 @@ async fn unknown_memories_are_all_named_and_nothing_is_stored() {
     let (one, two) = (MemoryId::from(uuid::Uuid::now_v7()), MemoryId::from(uuid::Uuid::now_v7()));
     let error =
         world.handle.memories.feedback(feedback_on(vec![one, known, two], helpful()), soon()).await.unwrap_err();
-    assert_eq!(error.code(), "not_found");
+    assert_eq!(error.code(), Code::NotFound);
     let message = error.to_string();
     assert!(message.contains(&one.to_string()) && message.contains(&two.to_string()), "{message}");
     assert!(!message.contains(&known.to_string()));
     let foreign = FeedbackRequest { workspace: elsewhere(), ..feedback_on(vec![known], helpful()) };
-    assert_eq!(world.handle.memories.feedback(foreign, soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(world.handle.memories.feedback(foreign, soon()).await.unwrap_err().code(), Code::NotFound);
     assert!(world.signals().await.is_empty());
     world.stop().await;
 }
@@ -225,7 +226,7 @@ async fn bad_lessons_are_refused_with_all_that_is_wrong_and_nothing_is_stored() 
     let learnings = vec![learning("Fine", "content"), learning(" ", "content"), learning("Title", "")];
     let request = FeedbackRequest { learnings, ..feedback_on(vec![id], helpful()) };
     let error = world.handle.memories.feedback(request, soon()).await.unwrap_err();
-    assert_eq!(error.code(), "memory_invalid");
+    assert_eq!(error.code(), Code::MemoryInvalid);
     let message = error.to_string();
     assert!(message.contains("title of learnings[1]") && message.contains("content of learnings[2]"), "{message}");
     assert_eq!((world.signals().await.len(), world.memories().await.len()), (0, 1));
@@ -246,7 +247,7 @@ async fn a_report_that_says_nothing_or_too_much_is_refused(
 ) {
     let world = world(good_model()).await;
     let error = world.handle.memories.feedback(request, soon()).await.unwrap_err();
-    assert_eq!(error.code(), "invalid_argument");
+    assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.to_string().starts_with(argument), "{error}");
     world.stop().await;
 }
@@ -278,7 +279,7 @@ async fn a_report_outlives_a_store_that_dies_and_counts_once() {
 
     world.store.fail_with(Some(StoreError::Failed("the disk is gone".into())));
     let error = world.handle.memories.feedback(feedback_on(vec![id], helpful()), soon()).await.unwrap_err();
-    assert_eq!(error.code(), "store_unavailable");
+    assert_eq!(error.code(), Code::StoreUnavailable);
     world.stop().await;
 }
 

@@ -9,6 +9,7 @@ use reasoning_bank_domain::evidence::genealogy::{EdgeKind, MAX_NODES, Node};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{Memory, Scope, Status, Trust};
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::retrieval::responses::RecordStatus;
 use rstest::rstest;
 
@@ -36,7 +37,7 @@ async fn it_shows_where_a_memory_came_from_and_what_came_of_it() {
     assert!(!tree.truncated);
     assert_eq!(tree.edges.iter().filter(|edge| edge.kind == EdgeKind::Parent).count(), 2);
     assert_eq!(tree.tree.lines().count(), 5, "{}", tree.tree);
-    assert_eq!(memories.genealogy(middle, &elsewhere(), None, soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(memories.genealogy(middle, &elsewhere(), None, soon()).await.unwrap_err().code(), Code::NotFound);
     world.stop().await;
 }
 
@@ -202,7 +203,7 @@ async fn a_tree_that_is_too_large_is_cut() {
     assert_eq!((tree.nodes().count(), tree.truncated), (MAX_NODES, true));
     let late = Deadline::after(Duration::ZERO);
     let error = world.handle.memories.genealogy(root, &project(), None, late).await.unwrap_err();
-    assert_eq!(error.code(), "deadline_exceeded");
+    assert_eq!(error.code(), Code::DeadlineExceeded);
     world.stop().await;
 }
 

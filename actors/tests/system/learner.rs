@@ -12,6 +12,7 @@ use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::{SourceType, Trust};
+use reasoning_bank_domain::note::Code;
 use rstest::rstest;
 
 use crate::support::*;
@@ -112,7 +113,7 @@ async fn a_batch_says_of_each_what_became_of_it_and_learns_nothing_the_second_ti
     assert_eq!(world.held().await, (2, 0));
     let too_many = vec![worthless(); MAX_BATCH + 1];
     let error = world.handle.learner.learn(too_many, &project(), Trust::Tool, soon()).await.unwrap_err();
-    assert_eq!(error.code(), "invalid_argument");
+    assert_eq!(error.code(), Code::InvalidArgument);
     world.stop().await;
 }
 
@@ -181,7 +182,7 @@ async fn texts_that_are_blank_or_too_long_are_refused_by_name() {
     {
         let offered = world.handle.learner.capture(exchange(question, answer), &project(), Trust::Model, soon()).await;
         let error = offered.unwrap_err();
-        assert_eq!(error.code(), "invalid_argument");
+        assert_eq!(error.code(), Code::InvalidArgument);
         assert!(error.to_string().starts_with(argument), "{error}");
     }
     world.stop().await;
@@ -220,7 +221,7 @@ async fn too_many_at_once_are_told_to_come_back_and_the_others_are_answered() {
     });
     let answers = futures::future::join_all(asked).await;
     let refused =
-        answers.iter().filter(|answer| answer.as_ref().is_err_and(|error| error.code() == "overloaded")).count();
+        answers.iter().filter(|answer| answer.as_ref().is_err_and(|error| error.code() == Code::Overloaded)).count();
     assert_eq!((answers.iter().filter(|answer| answer.is_ok()).count(), refused), (64, 16));
     world.stop().await;
 }
@@ -244,7 +245,7 @@ async fn a_store_that_fails_is_named_and_nothing_is_half_kept() {
     world.store.fail_with(Some(StoreError::Failed("the disk is gone".into())));
     let learner = &world.handle.learner;
     let failed = learner.capture(exchange(QUESTION, ANSWER), &project(), Trust::Model, soon()).await.unwrap_err();
-    assert_eq!(failed.code(), "store_unavailable");
+    assert_eq!(failed.code(), Code::StoreUnavailable);
     world.store.fail_with(None);
     assert_eq!(world.held().await, (1, 0));
     assert!(world.capture(exchange(QUESTION, ANSWER)).await.outcome.is_captured());

@@ -4,6 +4,7 @@ use reasoning_bank_actors::memories::{ListRequest, RecordRequest, UpdateRequest}
 use reasoning_bank_actors::ports::{Conditions, MemoryStore, Record};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::{Changes, Memory, Status};
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 
 use crate::support::*;
@@ -68,7 +69,7 @@ async fn a_list_is_narrowed_by_conditions_page_by_page() {
     assert_eq!(listed(&world, of_parent.clone()).await, (vec![child], None));
     assert_eq!(listed(&world, ListRequest { conditions, ..of_parent }).await, (vec![], None));
     let wrong = ListRequest { made: made(Some("soon"), None), ..first(5) };
-    assert_eq!(world.handle.memories.list(wrong, soon()).await.unwrap_err().code(), "invalid_argument");
+    assert_eq!(world.handle.memories.list(wrong, soon()).await.unwrap_err().code(), Code::InvalidArgument);
     world.stop().await;
 }
 
@@ -116,7 +117,7 @@ async fn a_status_or_a_parent_narrows_it() {
     let archived = ListRequest { status: Some(Status::Archived), ..first(1) };
     assert_eq!(listed(&world, archived).await, (vec![children[1]], None));
     let foreign = ListRequest { workspace: elsewhere(), ..of_parent };
-    assert_eq!(world.handle.memories.list(foreign, soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(world.handle.memories.list(foreign, soon()).await.unwrap_err().code(), Code::NotFound);
     for limit in [0, 501] {
         let error = world.handle.memories.list(first(limit), soon()).await.unwrap_err();
         assert!(error.to_string().starts_with("limit"), "{error}");
@@ -139,7 +140,7 @@ async fn traces_are_read_by_their_workspace_alone() {
     let rest = memories.traces(&project(), 2, page.next, soon()).await.unwrap();
     assert_eq!((rest.traces[0].trace_id, rest.next), (solved[2], None));
     assert_eq!(memories.trace(solved[0], &project(), soon()).await.unwrap().task, "third task");
-    assert_eq!(memories.trace(solved[0], &elsewhere(), soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(memories.trace(solved[0], &elsewhere(), soon()).await.unwrap_err().code(), Code::NotFound);
     assert!(memories.traces(&elsewhere(), 2, None, soon()).await.unwrap().traces.is_empty());
     world.stop().await;
 }

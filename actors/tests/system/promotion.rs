@@ -13,6 +13,7 @@ use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::{Changes, Scope, Status};
+use reasoning_bank_domain::note::Code;
 
 use crate::support::*;
 
@@ -59,7 +60,7 @@ async fn without_a_team_nothing_is_shared() {
     let found = memories.promotions(&project(), soon()).await.unwrap();
     assert!(found.proposals.is_empty());
     assert_eq!(found.notes, ["scope_denied: this workspace has no team"]);
-    assert_eq!(memories.promote(id, &project(), soon()).await.unwrap_err().code(), "scope_denied");
+    assert_eq!(memories.promote(id, &project(), soon()).await.unwrap_err().code(), Code::ScopeDenied);
     world.stop().await;
 }
 
@@ -70,16 +71,16 @@ async fn a_person_may_promote_what_is_not_proposed_and_no_more_than_that() {
     let memories = &world.handle.memories;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     assert!(memories.promote(id, &project(), soon()).await.unwrap().created);
-    assert_eq!(memories.promote(id, &elsewhere(), soon()).await.unwrap_err().code(), "not_found");
+    assert_eq!(memories.promote(id, &elsewhere(), soon()).await.unwrap_err().code(), Code::NotFound);
     let quarantined = world.recorded(lesson("Close files", "before renaming them")).await;
     let changes = Changes { status: Some(Status::Quarantined), ..Changes::default() };
     let update = UpdateRequest { id: quarantined, workspace: project(), changes, if_revision: None };
     memories.update(update, soon()).await.unwrap();
-    assert_eq!(memories.promote(quarantined, &project(), soon()).await.unwrap_err().code(), "invalid_argument");
+    assert_eq!(memories.promote(quarantined, &project(), soon()).await.unwrap_err().code(), Code::InvalidArgument);
     world.handle.workspaces.trust(&project(), None, Some("acme".into()), soon()).await.unwrap();
     let widest =
         world.recorded(RecordRequest { scope: Scope::Org, ..lesson("Pin versions", "in the lock file") }).await;
-    assert_eq!(memories.promote(widest, &project(), soon()).await.unwrap_err().code(), "invalid_argument");
+    assert_eq!(memories.promote(widest, &project(), soon()).await.unwrap_err().code(), Code::InvalidArgument);
     world.stop().await;
 }
 
@@ -138,7 +139,7 @@ async fn a_copy_that_proves_itself_goes_on_to_the_organisation_from_where_it_was
     let promoted = report(&world, id, "f", &project()).await.promoted;
     assert_eq!(promoted.iter().map(|made| made.scope).collect::<Vec<_>>(), [Scope::Org]);
     let hidden = world.handle.memories.get(promoted[0].id, &elsewhere(), soon()).await;
-    assert_eq!(hidden.unwrap_err().code(), "not_found");
+    assert_eq!(hidden.unwrap_err().code(), Code::NotFound);
     world.stop().await;
 }
 
@@ -202,7 +203,7 @@ async fn a_promotion_does_not_bring_a_deleted_workspace_back() {
     let here = world.memories().await[0].workspace_id.clone();
     world.store.erase(EraseScope::Workspace(here), soon()).await.unwrap();
     let error = world.handle.memories.promote(shared, &project(), soon()).await.unwrap_err();
-    assert_eq!(error.code(), "workspace_unknown");
+    assert_eq!(error.code(), Code::WorkspaceUnknown);
     assert_eq!(world.memories().await.len(), 1);
     assert!(world.handle.workspaces.list(soon()).await.unwrap().is_empty());
     world.stop().await;
@@ -265,7 +266,7 @@ async fn a_workspace_is_deleted_with_the_copies_that_were_made_of_its_memories()
     let erased = memories.delete_workspace_with(&copies, &project(), soon()).await.unwrap();
     assert_eq!(erased.memories, 3);
     for gone in [own, team_copy, org_copy] {
-        assert_eq!(memories.get(gone, &elsewhere(), soon()).await.unwrap_err().code(), "not_found");
+        assert_eq!(memories.get(gone, &elsewhere(), soon()).await.unwrap_err().code(), Code::NotFound);
     }
     for there in [foreign_copy, shared] {
         assert!(memories.get(there, &elsewhere(), soon()).await.is_ok());

@@ -8,6 +8,7 @@ use reasoning_bank_actors::ports::ModelError;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::answer::FinishReason;
 use reasoning_bank_domain::solve::task::SolveTask;
@@ -25,7 +26,7 @@ async fn drafts_that_fail_after_all_tries_name_the_reason_and_how_often_it_was_t
     model.answer(Purpose::Think, |_| Err(busy()));
     let world = world(model.clone()).await;
     let error = world.handle.agents.solve(task("x y z", 2), project(), call()).await.unwrap_err();
-    assert_eq!((error.code(), error.retryable(), error.retry_after()), ("llm_failed", true, None));
+    assert_eq!((error.code(), error.retryable(), error.retry_after()), (Code::LlmFailed, true, None));
     assert_eq!(error.to_string(), "no attempt succeeded: 503 from upstream (4 tries)");
     assert_eq!(model.calls(Purpose::Think), 2 * 4);
     world.stop().await;
@@ -37,11 +38,11 @@ async fn a_provider_that_is_down_is_left_alone_and_callers_are_told_for_how_long
     model.answer(Purpose::Think, |_| Err(busy()));
     let world = world(model.clone()).await;
     let solve = || world.handle.agents.solve(task("x y z", 8), project(), call());
-    assert_eq!(solve().await.unwrap_err().code(), "llm_failed");
+    assert_eq!(solve().await.unwrap_err().code(), Code::LlmFailed);
     let (asked, begun) = (model.calls(Purpose::Think), Instant::now());
     assert!((29..=32).contains(&asked), "{asked}");
     let error = solve().await.unwrap_err();
-    assert_eq!((error.code(), error.retryable()), ("llm_unavailable", true));
+    assert_eq!((error.code(), error.retryable()), (Code::LlmUnavailable, true));
     let wait = error.retry_after().unwrap();
     assert!(wait > Duration::ZERO && wait <= Duration::from_secs(5), "{wait:?}");
     assert!(begun.elapsed() < Duration::from_millis(100) && model.calls(Purpose::Think) == asked, "at once");
@@ -69,7 +70,7 @@ async fn a_request_that_would_be_refused_again_is_told_as_such() {
     model.answer(Purpose::Think, |_| Err(ModelError::Refused("HTTP 404: no model gemini-9".into())));
     let world = world(model.clone()).await;
     let error = world.handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap_err();
-    assert_eq!((error.code(), error.retryable()), ("llm_failed", false));
+    assert_eq!((error.code(), error.retryable()), (Code::LlmFailed, false));
     assert_eq!(error.to_string(), "the request was refused: HTTP 404: no model gemini-9");
     assert!(error.hint().contains("llm.model"), "{}", error.hint());
     world.stop().await;
@@ -84,7 +85,7 @@ async fn a_wait_that_leaves_no_time_to_store_is_not_begun_and_the_reason_is_told
     let call = SolveOptions { deadline: Deadline::after(Duration::from_secs(60)), ..call() };
     let begun = Instant::now();
     let error = world.handle.agents.solve(task("x y z", 1), project(), call).await.unwrap_err();
-    assert_eq!(error.code(), "llm_failed");
+    assert_eq!(error.code(), Code::LlmFailed);
     assert!(error.to_string().contains("429 (1 try; the next, after 59.0 s, would come too late)"), "{error}");
     assert_eq!(error.retry_after(), retry_after, "the client is told what the provider said");
     assert!(error.hint().contains("after 59000 ms"), "{}", error.hint());
@@ -130,7 +131,7 @@ async fn a_draft_that_was_cut_off_before_it_began_fails_with_the_setting_to_rais
     model.cut_off(Purpose::Think, FinishReason::AtLimit).answer(Purpose::Think, |_| Ok(String::new()));
     let world = world(model.clone()).await;
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
-    assert_eq!(error.code(), "llm_failed");
+    assert_eq!(error.code(), Code::LlmFailed);
     let message = error.to_string();
     assert!(message.contains("cut off at llm.max_output_tokens (8192"), "{message}");
     assert_eq!(world.handle.statistics(soon()).await.unwrap().llm.by_purpose[&Purpose::Think].calls, 1);
@@ -154,7 +155,7 @@ async fn a_draft_of_which_the_filter_left_nothing_fails_without_a_word_about_tok
     model.cut_off(Purpose::Think, FinishReason::Filtered).answer(Purpose::Think, |_| Ok(String::new()));
     let world = world(model.clone()).await;
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
-    assert_eq!(error.code(), "llm_failed");
+    assert_eq!(error.code(), Code::LlmFailed);
     let message = error.to_string();
     assert!(message.contains("content filter") && !message.contains("max_output_tokens"), "{message}");
     assert_eq!(model.calls(Purpose::Think), 1);
@@ -169,7 +170,7 @@ async fn no_repair_is_spent_on_a_structured_answer_that_was_filtered() {
     let one = SolveTask { store_result: false, ..task("x y z", 1) };
     let report = world.handle.agents.solve(one, project(), call()).await.unwrap();
     assert_eq!((report.outcome, model.calls(Purpose::Judge)), (Outcome::Partial, 1));
-    let warning = &report.warnings[0];
+    let warning = report.warnings[0].to_string();
     assert!(warning.starts_with("llm_failed: judge") && warning.contains("content filter"), "{warning}");
     world.stop().await;
 }
@@ -198,7 +199,7 @@ async fn a_structured_answer_that_was_cut_off_is_repaired_once_and_counted() {
     let one = SolveTask { store_result: false, ..task("x y z", 1) };
     let report = world.handle.agents.solve(one, project(), call()).await.unwrap();
     assert_eq!((report.outcome, model.calls(Purpose::Judge), report.usage.llm_calls), (Outcome::Partial, 2, 4));
-    let warning = &report.warnings[0];
+    let warning = report.warnings[0].to_string();
     assert!(warning.starts_with("llm_output_invalid: judge") && warning.contains("llm.max_output_tokens"), "{warning}");
     assert!(!report.truncated);
     world.stop().await;

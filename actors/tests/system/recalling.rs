@@ -8,6 +8,7 @@ use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::ManualClock;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType};
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::ranking::Cut;
@@ -135,7 +136,10 @@ async fn an_explanation_has_the_answer_and_for_every_other_candidate_the_rule_th
     assert!(explained.retrieved.memories.is_empty());
     assert_eq!(explained.candidates[0].cut, Some(Cut::OverTokens { max: 1 }));
     let notes = &explained.retrieved.notes;
-    assert!(notes.iter().any(|note| note.contains("did not fit into 1 tokens; raise max_tokens")), "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note.to_string().contains("did not fit into 1 tokens; raise max_tokens")),
+        "{notes:?}"
+    );
     world.stop().await;
 }
 
@@ -163,7 +167,7 @@ async fn what_was_learned_within_a_time_is_found_however_much_is_more_alike() {
     assert!(!ids(&found(&world, within(None, Some("15d"))).await).contains(&middle));
     for (request, end) in [(within(Some("soon"), None), "since"), (within(Some("1d"), Some("2d")), "until")] {
         let error = world.handle.memories.retrieve(request, soon()).await.unwrap_err();
-        assert_eq!(error.code(), "invalid_argument");
+        assert_eq!(error.code(), Code::InvalidArgument);
         assert!(error.to_string().starts_with(end), "{error}");
     }
     world.stop().await;

@@ -10,6 +10,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_domain::memory::trace::{MattsMode, Outcome, VerdictSource};
+use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::agent_loop::RunLimits;
 use reasoning_bank_domain::solve::task::{Progress, SolveTask};
@@ -96,7 +97,7 @@ async fn an_answer_of_the_wrong_form_is_repaired_once() {
     let report = world.handle.agents.solve(task("x y zz", 1), project(), call()).await.unwrap();
     assert_eq!((report.outcome, report.verdict_source), (Outcome::Partial, VerdictSource::None));
     assert!(
-        report.warnings.iter().any(|warning| warning.starts_with("llm_output_invalid: judge")),
+        report.warnings.iter().any(|warning| warning.to_string().starts_with("llm_output_invalid: judge")),
         "{:?}",
         report.warnings
     );
@@ -143,7 +144,7 @@ async fn at_the_deadline_the_best_so_far_is_a_partial_answer_in_time() {
     let report = world.handle.agents.solve(task("x y z", 2), project(), until).await.unwrap();
     assert!(begun.elapsed() <= Duration::from_secs(30));
     assert_eq!((report.outcome, &*report.solution), (Outcome::Partial, "draft 1"));
-    assert!(report.warnings.iter().any(|warning| warning.starts_with("deadline_exceeded")));
+    assert!(report.warnings.iter().any(|warning| warning.to_string().starts_with("deadline_exceeded")));
     world.stop().await;
 }
 
@@ -155,7 +156,7 @@ async fn over_its_token_budget_a_task_ends_with_the_best_so_far() {
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
     let Error::TokenBudgetExceeded { used, limit: 1, best: Some(best) } = &error else { panic!("{error:?}") };
     assert!(*used > 1 && best.solution.contains("simulated"));
-    assert_eq!(error.code(), "token_budget_exceeded");
+    assert_eq!(error.code(), Code::TokenBudgetExceeded);
     world.stop().await;
 }
 
@@ -165,7 +166,7 @@ async fn all_drafts_failing_is_an_error_with_the_reason() {
     model.answer(Purpose::Think, |_| Err(ModelError::Transient { message: "503".into(), retry_after: None }));
     let world = world(model).await;
     let error = world.handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap_err();
-    assert_eq!((error.code(), error.retryable()), ("llm_failed", true));
+    assert_eq!((error.code(), error.retryable()), (Code::LlmFailed, true));
     assert!(error.to_string().contains("503"));
     world.stop().await;
 }
@@ -179,7 +180,11 @@ async fn without_a_store_or_an_embedder_the_task_is_still_solved() {
     let report = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
     assert!(begun.elapsed() < Duration::from_secs(30), "nothing around it holds a solution back for long");
     assert_eq!((&*report.solution, report.trace_id), ("draft 1", None));
-    assert!(report.warnings.iter().any(|warning| warning.starts_with("store_unavailable")), "{:?}", report.warnings);
+    assert!(
+        report.warnings.iter().any(|warning| warning.to_string().starts_with("store_unavailable")),
+        "{:?}",
+        report.warnings
+    );
     world.stop().await;
 }
 
@@ -191,7 +196,7 @@ async fn what_a_provider_says_of_a_refusal_is_scrubbed() {
     model.answer(Purpose::Judge, move |_| Err(ModelError::Refused(format!("bad request: {quoted}"))));
     let world = world(model).await;
     let report = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap();
-    let said = report.warnings.join(" ");
+    let said = report.warnings.iter().map(Note::to_string).collect::<Vec<_>>().join(" ");
     assert!(said.contains("bad request") && !said.contains(&secret), "{said}");
     world.stop().await;
 }
@@ -220,7 +225,7 @@ async fn a_call_that_takes_longer_than_its_limit_fails_and_waiting_for_a_place_d
     assert!(report.attempts.iter().all(|attempt| attempt.error.is_none()), "{:?}", report.attempts);
     model.latency(Duration::from_secs(4));
     let error = world.handle.agents.solve(task("z y x", 2), project(), call()).await.unwrap_err();
-    assert_eq!(error.code(), "llm_failed");
+    assert_eq!(error.code(), Code::LlmFailed);
     assert!(error.to_string().contains("no answer within 3 s"), "{error}");
     world.stop().await;
 }
@@ -232,7 +237,7 @@ async fn secrets_in_a_task_reach_neither_the_model_nor_the_trace() {
     let secret = format!("ghp_{}", "a1B2".repeat(9));
     let report =
         world.handle.agents.solve(task(&format!("use token {secret} to push"), 1), project(), call()).await.unwrap();
-    assert!(report.warnings.iter().any(|warning| warning.starts_with("redacted: 1")));
+    assert!(report.warnings.iter().any(|warning| warning.to_string().starts_with("redacted: 1")));
     assert!(model.requests().iter().all(|request| !request.input.contains(&secret)));
     assert!(!world.trace(report.trace_id.unwrap()).await.task.contains(&secret));
     world.stop().await;
@@ -281,7 +286,7 @@ async fn bad_tasks_are_refused_with_the_argument_and_its_bound() {
         (task("x", 9), "matts_k"),
     ] {
         let error = world.handle.agents.solve(bad, project(), call()).await.unwrap_err();
-        assert_eq!(error.code(), "invalid_argument");
+        assert_eq!(error.code(), Code::InvalidArgument);
         assert!(error.to_string().starts_with(argument), "{error}");
     }
     world.stop().await;

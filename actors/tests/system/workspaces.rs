@@ -13,6 +13,7 @@ use reasoning_bank_domain::learning::job::{Job, Work};
 use reasoning_bank_domain::memory::observation::Feedback;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{Memory, Scope};
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::task::Progress;
 use tokio::sync::watch;
@@ -63,10 +64,10 @@ async fn a_moved_workspace_is_found_at_its_new_root_and_leaves_the_old_one_empty
     assert!(at_old.registered);
     assert_ne!(at_old.workspace.id, moved.id, "the old path is a workspace of its own now");
     let error = world.handle.memories.get(stranger, &root(NEW_ROOT), soon()).await.unwrap_err();
-    assert_eq!(error.code(), "not_found");
+    assert_eq!(error.code(), Code::NotFound);
 
     let error = workspaces.move_root(&root(NEW_ROOT), ROOT, soon()).await.unwrap_err();
-    assert_eq!(error.code(), "invalid_argument");
+    assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.to_string().contains(at_old.workspace.id.as_str()), "{error}");
     world.stop().await;
 }
@@ -124,7 +125,7 @@ async fn a_deleted_workspace_is_gone_with_all_that_is_its_own() {
     assert_eq!(found(&world, project()).await, 0);
     assert_eq!(workspaces.list(soon()).await.unwrap().len(), 1);
     memories.get(shared, &elsewhere(), soon()).await.unwrap();
-    assert_eq!(workspaces.delete(&project(), soon()).await.unwrap_err().code(), "workspace_unknown");
+    assert_eq!(workspaces.delete(&project(), soon()).await.unwrap_err().code(), Code::WorkspaceUnknown);
     world.recorded(lesson("Again", "from the start with backoff")).await;
     assert_eq!(found(&world, project()).await, 1, "it can be written to again");
     let embedded = world.embedder.calls();
@@ -160,7 +161,10 @@ async fn a_solve_that_still_runs_does_not_bring_a_deleted_workspace_back() {
         let (report, ()) = tokio::join!(solve, delete);
         let report = report.unwrap();
         assert!(report.trace_id.is_none() && report.learnings.is_empty() && !report.solution.is_empty());
-        assert!(report.warnings.iter().any(|warning| warning.starts_with("workspace_unknown: ")), "{report:?}");
+        assert!(
+            report.warnings.iter().any(|warning| warning.to_string().starts_with("workspace_unknown: ")),
+            "{report:?}"
+        );
         assert_eq!(workspaces.list(soon()).await.unwrap().len(), usize::from(made_again));
         assert_eq!(world.memories().await.len(), usize::from(made_again));
         assert!(world.signals().await.is_empty());
@@ -200,7 +204,7 @@ async fn a_name_and_a_team_are_checked_and_kept() {
         assert!(error.to_string().starts_with("team"), "{error}");
     }
     let unknown = WorkspaceRef::Id(WorkspaceId::of_root("/nowhere"));
-    assert_eq!(workspaces.rename(&unknown, "x", soon()).await.unwrap_err().code(), "workspace_unknown");
+    assert_eq!(workspaces.rename(&unknown, "x", soon()).await.unwrap_err().code(), Code::WorkspaceUnknown);
     world.stop().await;
 }
 
@@ -290,15 +294,15 @@ async fn while_the_store_does_not_answer_nobody_is_told_that_a_workspace_is_new(
     assert!(known.registered, "what was known before is believed");
     let unknown = WorkspaceRef::Id(WorkspaceId::of_root("/nowhere"));
     for workspace in [elsewhere(), unknown] {
-        assert_eq!(workspaces.resolve(&workspace, soon()).await.unwrap_err().code(), "store_unavailable");
+        assert_eq!(workspaces.resolve(&workspace, soon()).await.unwrap_err().code(), Code::StoreUnavailable);
     }
-    assert_eq!(workspaces.list(soon()).await.unwrap_err().code(), "store_unavailable");
-    assert_eq!(workspaces.delete(&project(), soon()).await.unwrap_err().code(), "store_unavailable");
+    assert_eq!(workspaces.list(soon()).await.unwrap_err().code(), Code::StoreUnavailable);
+    assert_eq!(workspaces.delete(&project(), soon()).await.unwrap_err().code(), Code::StoreUnavailable);
     let report = world.handle.agents.solve(task("x y z", 1), elsewhere(), call()).await.unwrap();
     assert!(report.trace_id.is_none() && !report.solution.is_empty(), "a task is solved all the same");
     world.store.fail_with(None);
     let late = workspaces.list(Deadline::after(Duration::ZERO)).await.unwrap_err();
-    assert_eq!(late.code(), "deadline_exceeded");
+    assert_eq!(late.code(), Code::DeadlineExceeded);
     world.stop().await;
 }
 

@@ -13,6 +13,7 @@ use crate::memory::ids::{MemoryId, SignalId, TraceId, derived};
 use crate::memory::signal::{Signal, SignalKind};
 use crate::memory::workspace::{Workspace, WorkspaceId};
 use crate::memory::{Facts, Memory, Scope, Status, Succession};
+use crate::note::Note;
 
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 pub const LEAST_POSITIVE: u64 = 5;
@@ -113,7 +114,7 @@ pub struct Proposals {
     /// The most certain first.
     pub proposals: Vec<Proposal>,
     /// Why some that deserve it cannot be promoted.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// What became of a promotion.

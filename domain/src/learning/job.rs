@@ -13,6 +13,7 @@ use crate::memory::Learned;
 use crate::memory::MemoryOutcome;
 use crate::memory::ids::{JobId, MemoryId, derived};
 use crate::memory::workspace::WorkspaceId;
+use crate::note::Note;
 use crate::safety::secrets::{Removed, Scrub};
 
 /// The longest transcript, in characters.
@@ -96,7 +97,7 @@ pub struct JobResult {
     pub method: Method,
     /// Why some lessons were not kept, or not drawn by the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// A job: one thing to be done once.

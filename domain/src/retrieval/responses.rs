@@ -9,6 +9,7 @@ use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
 use crate::memory::{ErrorContext, Facts, Memory, MemoryOutcome, Scope, SourceType, Status, Successor, Trust};
+use crate::note::{Code, Note};
 use crate::retrieval::ranking::{Cut, Ranked, Ranking};
 use crate::retrieval::recalled::Recalled;
 use crate::retrieval::score::Why;
@@ -266,16 +267,13 @@ pub struct Retrieved {
     pub mode: SearchMode,
     /// A scope that should have been read could not be.
     pub partial: bool,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     pub took_ms: u64,
 }
 
-/// A note begins with it where nothing that was found is relevant enough.
-pub const NOTHING_RELEVANT: &str = "nothing_relevant";
-
 impl Retrieved {
     pub fn nothing_is_relevant(&self) -> bool {
-        self.notes.iter().any(|note| note.starts_with(NOTHING_RELEVANT))
+        self.notes.iter().any(|note| note.code == Some(Code::NothingRelevant))
     }
 }
 

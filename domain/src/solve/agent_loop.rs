@@ -26,6 +26,7 @@ use crate::memory::observation::Observed;
 use crate::memory::trace::MattsMode;
 use crate::memory::trace::{Action, Step, Trace};
 use crate::memory::workspace::WorkspaceId;
+use crate::note::{Code, Note};
 use crate::prompt::Purpose;
 use crate::prompt::{self, Prompt, Prompts, Template};
 use crate::retrieval::prompt_memories::PromptMemories;
@@ -76,7 +77,7 @@ pub enum Input {
     /// and starts with an error code.
     Recalled {
         prompt_memories: Option<PromptMemories>,
-        notes: Vec<String>,
+        notes: Vec<Note>,
     },
     Answered {
         purpose: Purpose,
@@ -148,8 +149,8 @@ pub struct AgentLoop {
     usage: SolveUsage,
     progress: Progress,
     truncated: bool,
-    warnings: Vec<String>,
-    notes: Vec<String>,
+    warnings: Vec<Note>,
+    notes: Vec<Note>,
     trajectory: Vec<Step>,
     started: Timestamp,
 }
@@ -204,7 +205,8 @@ impl AgentLoop {
         match input {
             Input::Recalled { prompt_memories, notes } if self.phase == Phase::Recalling => {
                 if prompt_memories.as_ref().is_some_and(PromptMemories::is_empty) {
-                    self.notes.push("nothing_relevant: no memory is relevant enough to be put into the prompts".into());
+                    let none = "no memory is relevant enough to be put into the prompts";
+                    self.notes.push(Note::new(Code::NothingRelevant, none));
                 }
                 self.prompt_memories = prompt_memories.unwrap_or_default();
                 self.warnings.extend(notes);
@@ -238,8 +240,8 @@ impl AgentLoop {
         // A deadline or a cancellation also ends the calls, so their failures arrive around `DeadlinePassed` or
         // `Cancelled`.
         match result.as_ref().map_err(|failure| failure.code) {
-            Err("deadline_exceeded") => return self.cut_short(now),
-            Err("cancelled") => return self.fail(RunFailure::Cancelled, now),
+            Err(Code::DeadlineExceeded) => return self.cut_short(now),
+            Err(Code::Cancelled) => return self.fail(RunFailure::Cancelled, now),
             _ => {}
         }
         let index = attempt.map_or(0, |number| number as usize - 1);
@@ -292,7 +294,8 @@ impl AgentLoop {
         if !self.prompt_memories.is_empty() {
             self.prompt_memories.leave_all_out();
             self.memories = self.prompt_memories.text(&self.spec.task.task);
-            self.notes.push("memories_left_out: beside this task the prompts have no room for memories".into());
+            let no_room = "beside this task the prompts have no room for memories";
+            self.notes.push(Note::new(Code::MemoriesLeftOut, no_room));
         }
     }
 
@@ -351,7 +354,7 @@ impl AgentLoop {
     /// unavailable. A refusal explains it only where no other failure does.
     fn why_no_draft(&self) -> CallFailure {
         let failures = || self.attempts.iter().filter_map(|attempt| attempt.error.as_ref());
-        let telling = || failures().filter(|failure| failure.code != "llm_unavailable");
+        let telling = || failures().filter(|failure| failure.code != Code::LlmUnavailable);
         let passing = telling().find(|failure| !failure.refused);
         passing.or_else(|| telling().next()).or_else(|| failures().next()).cloned().unwrap_or_else(no_answer)
     }
@@ -450,7 +453,7 @@ impl AgentLoop {
 
     /// Notes once for each purpose that something was cut.
     fn note_truncated(&mut self, what: String) {
-        let warning = format!("truncated: {what}");
+        let warning = Note::new(Code::Truncated, what);
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
@@ -458,7 +461,7 @@ impl AgentLoop {
     }
 
     fn warn(&mut self, during: &str, failure: &CallFailure) {
-        self.warnings.push(format!("{}: {during}: {}", failure.code, failure.message));
+        self.warnings.push(Note::new(failure.code, format!("{during}: {}", failure.message)));
     }
 
     fn step(&mut self, action: Action, attempt: Option<usize>, now: Timestamp) -> &mut Step {

@@ -8,6 +8,7 @@ use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::observation::Observed;
 use crate::memory::trace::MattsMode;
 use crate::memory::trace::{Outcome, VerdictSource};
+use crate::note::Note;
 use crate::retrieval::prompt_memories::{LeftOut, PromptMemories};
 use crate::retrieval::recalled::Recalled;
 
@@ -35,7 +36,7 @@ pub struct AttemptReport {
     /// The time from the start of its draft to its evaluation.
     pub latency_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
+    pub error: Option<Note>,
 }
 
 /// A memory that was put into the prompts.
@@ -152,10 +153,10 @@ pub struct SolveReport {
     pub usage: SolveUsage,
     /// Whether a prompt lost its middle because it was longer than its budget, or a draft was cut off.
     pub truncated: bool,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Note>,
     /// Remarks that are no fault, such as that no memory was relevant.
     #[serde(default)]
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     pub elapsed_ms: u64,
 }
 

@@ -50,7 +50,7 @@ pub(in crate::cli) fn stop(number: usize, stop: &Stop) -> String {
             writeln!(out, "   {what} {kind} \"{}\"\n             {}", render::clean_line(&learned.title), learned.id);
     }
     for warning in &report.warnings {
-        let _ = writeln!(out, "   warning: {}", render::clean_line(warning));
+        let _ = writeln!(out, "   warning: {}", render::clean_line(&warning.to_string()));
     }
     out
 }

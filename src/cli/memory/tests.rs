@@ -60,7 +60,7 @@ async fn what_was_recorded_is_found_and_shown() {
 
     assert_eq!(get(strategy.id, &loaded, &handle, soon()).await.unwrap().memory.title, "Bound retries");
     let unknown = get(MemoryId::from(uuid::Uuid::nil()), &loaded, &handle, soon()).await.unwrap_err();
-    assert_eq!((unknown.code, unknown.exit.code()), ("not_found", 1));
+    assert_eq!((unknown.code, unknown.exit.code()), (Code::NotFound, 1));
     system.stop(Duration::from_secs(5)).await;
 }
 
@@ -76,7 +76,7 @@ async fn a_file_names_its_workspace_unless_the_flag_does() {
     let args = || record_args(&["--file", file.to_str().unwrap()]);
 
     let there = record(args(), &loaded, &handle, soon()).await.unwrap().id;
-    assert_eq!(get(there, &loaded, &handle, soon()).await.unwrap_err().code, "not_found");
+    assert_eq!(get(there, &loaded, &handle, soon()).await.unwrap_err().code, Code::NotFound);
 
     loaded.workspace_is_named = true;
     let here = record(args(), &loaded, &handle, soon()).await.unwrap().id;
@@ -88,7 +88,7 @@ async fn a_file_names_its_workspace_unless_the_flag_does() {
 async fn an_incomplete_memory_is_refused_with_all_that_is_missing() {
     let (system, loaded) = (system().await, loaded());
     let refused = record(record_args(&["--title", " "]), &loaded, &system.handle(), soon()).await.unwrap_err();
-    assert_eq!((refused.code, refused.exit.code()), ("memory_invalid", 2));
+    assert_eq!((refused.code, refused.exit.code()), (Code::MemoryInvalid, 2));
     for field in ["title", "description", "content"] {
         assert!(refused.message.contains(field), "{}", refused.message);
     }
@@ -138,7 +138,7 @@ async fn an_export_of_an_unknown_workspace_is_refused() {
     let unknown = WorkspaceRef::Id("0123456789abcdef".parse().unwrap());
     let mut out = Vec::new();
     let refused = export(Some(&unknown), false, false, true, &system.handle(), &mut out).await.unwrap_err();
-    assert_eq!((refused.code, refused.exit.code()), ("workspace_unknown", 2));
+    assert_eq!((refused.code, refused.exit.code()), (Code::WorkspaceUnknown, 2));
     assert_eq!(out, b"");
     system.stop(Duration::from_secs(5)).await;
 }

@@ -104,7 +104,7 @@ pub(in crate::cli) fn promotions(found: &Proposals) -> String {
     }
     let _ = writeln!(out, "{} to be shared", counted(found.proposals.len(), "memory deserves", "memories deserve"));
     for note in &found.notes {
-        let _ = writeln!(out, "note: {}", clean_line(note));
+        let _ = writeln!(out, "note: {}", clean_line(&note.to_string()));
     }
     out
 }

@@ -22,7 +22,7 @@ pub(in crate::cli) fn maintained(done: &Maintenance) -> String {
     }
     out.push_str(&open_links(&done.open_links, done.open_link_count));
     for note in &done.notes {
-        let _ = writeln!(out, "note: {}", clean_line(note));
+        let _ = writeln!(out, "note: {}", clean_line(&note.to_string()));
     }
     if !done.applied {
         out.push_str("nothing was changed; --apply does it\n");

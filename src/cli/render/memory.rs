@@ -31,7 +31,7 @@ pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
         answer.took_ms
     );
     for note in &answer.notes {
-        let _ = writeln!(out, "note: {}", clean_line(note));
+        let _ = writeln!(out, "note: {}", clean_line(&note.to_string()));
     }
     out
 }

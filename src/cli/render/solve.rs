@@ -40,10 +40,10 @@ pub(in crate::cli) fn solve(report: &SolveReport) -> String {
         usage.cache_hits,
     );
     for note in &report.notes {
-        let _ = writeln!(out, "note: {}", clean_line(note));
+        let _ = writeln!(out, "note: {}", clean_line(&note.to_string()));
     }
     for warning in &report.warnings {
-        let _ = writeln!(out, "warning: {}", clean_line(warning));
+        let _ = writeln!(out, "warning: {}", clean_line(&warning.to_string()));
     }
     out
 }
@@ -74,7 +74,7 @@ pub(in crate::cli) fn attempts(report: &SolveReport) -> String {
     let one = |attempt: &AttemptReport| {
         let mark = if attempt.index == report.selected { "*" } else { "" };
         match &attempt.error {
-            Some(error) => format!("{}{mark} failed ({})", attempt.index, clean_line(error)),
+            Some(error) => format!("{}{mark} failed ({})", attempt.index, clean_line(&error.to_string())),
             None => format!("{}{mark} {} ({} ms)", attempt.index, score(attempt.score), attempt.latency_ms),
         }
     };

@@ -4,6 +4,7 @@ use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::trace::VerdictSource;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Status, Trust};
+use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::retrieval::prompt_memories::LeftOut;
 use reasoning_bank_domain::retrieval::ranking::Cut;
 use reasoning_bank_domain::retrieval::responses::{
@@ -176,7 +177,7 @@ fn an_explained_search_shows_every_candidate_and_the_rule_that_cut_it() {
 fn an_empty_search_says_so_and_why() {
     let mut empty = answer(Vec::new());
     empty.mode = SearchMode::Keyword;
-    empty.notes = vec!["the embedding model is still loading".into()];
+    empty.notes = vec![Note::plain("the embedding model is still loading")];
     insta::assert_snapshot!(plain(&retrieved(&empty, false)), @r"
     0 memories, by words only, 12 ms
     note: the embedding model is still loading
@@ -250,7 +251,7 @@ fn a_solve_shows_the_solution_and_how_it_came_about() {
         attempts: vec![
             AttemptReport { index: 1, score: Some(0.6), latency_ms: 410, error: None },
             AttemptReport { index: 2, score: Some(0.86), latency_ms: 395, error: None },
-            AttemptReport { index: 3, score: None, latency_ms: 20, error: Some("timed out".into()) },
+            AttemptReport { index: 3, score: None, latency_ms: 20, error: Some(Note::plain("timed out")) },
         ],
         selected: 2,
         early_exit: true,
@@ -264,14 +265,15 @@ fn a_solve_shows_the_solution_and_how_it_came_about() {
         learnings: vec![Learned { id: id(3), title: "Test the ends".into() }],
         usage: SolveUsage { input_tokens: 1200, output_tokens: 340, llm_calls: 7, ..SolveUsage::default() },
         truncated: false,
-        warnings: vec!["attempt 3 failed".into()],
+        warnings: vec![Note::plain("attempt 3 failed")],
         notes: vec![],
         elapsed_ms: 612,
     };
     insta::assert_snapshot!(plain(&solve(&report)));
-    let note = "nothing_relevant: no memory is relevant enough to be put into the prompts";
-    let nothing = SolveReport { memories_used: vec![], notes: vec![note.into()], ..report };
-    assert!(plain(&solve(&nothing)).contains(&format!("\nnote: {note}\n")));
+    let note = Note::new(Code::NothingRelevant, "no memory is relevant enough to be put into the prompts");
+    let nothing = SolveReport { memories_used: vec![], notes: vec![note], ..report };
+    let shown = "\nnote: nothing_relevant: no memory is relevant enough to be put into the prompts\n";
+    assert!(plain(&solve(&nothing)).contains(shown));
 }
 
 fn left_out(n: u128, title: &str, reason: LeftOut) -> LeftOutMemory {

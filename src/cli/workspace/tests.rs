@@ -25,7 +25,7 @@ async fn a_workspace_whose_directory_is_gone_is_found_by_the_path_it_had() {
     assert_eq!((found.name.as_str(), found.root), ("mine", old));
     assert_eq!(here.registered(found.id.as_str(), &bank).await.unwrap().name, "mine");
     let unknown = here.registered("other", &bank).await.unwrap_err();
-    assert_eq!((unknown.code, unknown.exit.code()), ("workspace_unknown", 2));
+    assert_eq!((unknown.code, unknown.exit.code()), (Code::WorkspaceUnknown, 2));
     system.stop(Duration::from_secs(5)).await;
 }
 
@@ -46,7 +46,7 @@ async fn nothing_is_trusted_deleted_or_purged_without_consent() {
         here.purge_traces(Some(1), NOT_SURE, &bank).await.map(|_| ()),
     ] {
         let refused = refused.unwrap_err();
-        assert_eq!((refused.code, refused.exit.code()), ("invalid_argument", 2));
+        assert_eq!((refused.code, refused.exit.code()), (Code::InvalidArgument, 2));
     }
     assert_eq!(here.show(&bank).await.unwrap().detail.workspace.team, None);
     assert_eq!(here.trust(Path::new("."), SURE, &bank).await.unwrap().workspace.team.as_deref(), Some("web"));

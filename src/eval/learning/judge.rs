@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::RecordStatus;
 
 use super::expect::{Expectations, ExpectedLesson, LessonKind};
@@ -33,7 +34,7 @@ pub(super) struct StepObservation {
     pub(super) successors: BTreeMap<String, SuccessorIds>,
     pub(super) lessons: Vec<LessonText>,
     /// The notes of the product about its own work, such as lessons that it refused.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
     /// The tasks of traces, and their outcomes.
     pub(super) traces: Vec<(String, Outcome)>,
     pub(super) success_rate: f64,
@@ -121,7 +122,7 @@ impl Judging<'_> {
     }
 
     fn noted(&self, seen: String) -> String {
-        let notes = &self.seen.notes;
+        let notes: Vec<String> = self.seen.notes.iter().map(Note::to_string).collect();
         if notes.is_empty() { seen } else { format!("{seen} ({})", notes.join("; ")) }
     }
 

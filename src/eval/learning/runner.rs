@@ -21,6 +21,7 @@ use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{Feedback, Observed};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{ErrorContext, Learned, Memory, SourceType, Trust};
+use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::solve::task::SolveTask;
 use tokio::time::sleep;
 
@@ -182,8 +183,7 @@ impl<'a> ScenarioRunner<'a> {
         };
         let call = SolveOptions { session: Some(step.session.clone()), ..SolveOptions::until(soon()) };
         let report = self.system.agents.solve(task, workspace(&step.project), call).await?;
-        let is_late =
-            |warning: &String| ["deadline_exceeded", "store_unavailable"].iter().any(|code| warning.starts_with(code));
+        let is_late = |warning: &Note| matches!(warning.code, Some(Code::DeadlineExceeded | Code::StoreUnavailable));
         if report.warnings.iter().chain(&report.notes).any(is_late) {
             // What the machine was too busy for is no finding about what is learned.
             return Err(StepError::Failed(Error::DeadlineExceeded));
@@ -216,7 +216,7 @@ impl<'a> ScenarioRunner<'a> {
         let job = self.until_over(queued.job_id, &workspace).await?;
         // It was taken, so it is not refused.
         let Some(result) = job.result else {
-            seen.notes.extend(job.error);
+            seen.notes.extend(job.error.map(Note::plain));
             return Ok(());
         };
         self.name(distill.name.as_ref(), result.learned.first().map(|learned| learned.id));

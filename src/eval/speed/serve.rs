@@ -59,7 +59,7 @@ impl QueryRunner<'_> {
         let found = self.system.memories.retrieve(request, batch_deadline()).await?;
         let took = begun.elapsed();
         if found.memories.is_empty() {
-            return Err(EvalError::Part(format!("nothing was found for {text:?}: {}", found.notes.join("; "))));
+            return Err(EvalError::Part(format!("nothing was found for {text:?}: {:?}", found.notes)));
         }
         Ok(took)
     }

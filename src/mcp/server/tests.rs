@@ -320,5 +320,5 @@ async fn the_end_of_the_input_ends_a_solve_that_hangs() {
 #[tokio::test]
 async fn a_panic_in_a_tool_is_an_internal_error() {
     let Err(Interrupted::Failed(error)) = guarded(async { panic!("on purpose") }).await else { panic!("no failure") };
-    assert_eq!(error.code(), "internal");
+    assert_eq!(error.code(), Code::Internal);
 }

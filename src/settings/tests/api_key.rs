@@ -66,7 +66,7 @@ fn a_key_that_cannot_be_used_is_told_to_what_needs_it_and_with_all_other_problem
         ("llm.api_key", "environment variable OPENROUTER_API_KEY_FILE")
     );
     let error = loaded.check_provider(true).unwrap_err();
-    assert_eq!((error.code(), error.to_string()), ("configuration_invalid", format!("configuration: {problem}")));
+    assert_eq!((error.code(), error.to_string()), (Code::ConfigurationInvalid, format!("configuration: {problem}")));
 
     let place = place.user_file("matts.k = 99\nllm.timeout_s = 0");
     let problems = load(&place.sources).unwrap_err().problems;

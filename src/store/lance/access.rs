@@ -57,7 +57,7 @@ impl Access {
             let Some(cause) = read_only_cause(&refused) else { return Err(refused) };
             match read_only::open(Layout::of(&dir), fingerprint, options.clone(), cause).await {
                 Ok(shared) => {
-                    tracing::warn!(dir = %dir.display(), "{}; {}", shared.limitation(cause), cause.remedy());
+                    tracing::warn!(dir = %dir.display(), "{}; {}", shared.limitation(cause).note(), cause.remedy());
                     return Ok(Self::of(dir, fingerprint, options, shared, Some(cause)));
                 }
                 // the holder of the lock may be about to make it readable

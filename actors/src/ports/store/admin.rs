@@ -6,6 +6,7 @@ use std::{fmt, io};
 use jiff::Timestamp;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::note::{Code, Note};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,11 +126,16 @@ impl Limitation {
     pub fn is_incomplete(&self) -> bool {
         self.waiting > 0
     }
+
+    /// What is told beside an answer.
+    pub fn note(&self) -> Note {
+        Note::new(Code::StoreUnavailable, self.to_string())
+    }
 }
 
 impl fmt::Display for Limitation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "store_unavailable: memories can be read but nothing can be stored: {}", self.cause)?;
+        write!(f, "memories can be read but nothing can be stored: {}", self.cause)?;
         if self.is_incomplete() {
             write!(
                 f,

@@ -2,6 +2,7 @@
 //! every call.
 
 use super::AgentLoop;
+use crate::note::{Code, Note};
 use crate::solve::task::SolveTask;
 use crate::text::tokens;
 
@@ -39,7 +40,7 @@ impl Default for RunLimits {
 
 /// Reduces the attempts to as many as the budget has room for, at least one. Each attempt is drafted and evaluated.
 /// Answers a warning where they are fewer than was asked for.
-pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &RunLimits) -> Option<String> {
+pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &RunLimits) -> Option<Note> {
     let asked = task.k.max(1);
     let calls = 2 * u64::from(asked) + CALLS_AFTER_ATTEMPTS;
     let room = limits.total_token_budget / 4 * QUARTERS_FOR_PROMPTS;
@@ -52,8 +53,8 @@ pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &RunLimits) -> Optio
     let attempts = (room / per_call).saturating_sub(CALLS_AFTER_ATTEMPTS) / 2;
     task.k = u32::try_from(attempts).unwrap_or(u32::MAX).clamp(1, asked);
     let k = task.k;
-    (k < asked)
-        .then(|| format!("attempts_reduced: the token budget has room for {k} of {asked} attempts at a task this long"))
+    let room = || format!("the token budget has room for {k} of {asked} attempts at a task this long");
+    (k < asked).then(|| Note::new(Code::AttemptsReduced, room()))
 }
 
 impl AgentLoop {
@@ -64,7 +65,8 @@ impl AgentLoop {
         let per_call = self.usage.total_tokens() / self.usage.llm_calls.max(1);
         let has_room = CALLS_OF_REFINEMENT.saturating_mul(per_call) <= left;
         if !has_room {
-            self.warnings.push("refinement_skipped: the token budget has no room to refine the solution".into());
+            let no_room = "the token budget has no room to refine the solution";
+            self.warnings.push(Note::new(Code::RefinementSkipped, no_room));
         }
         has_room
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::note::{Code, Note};
 use crate::prompt::Prompt;
 use crate::prompt::Purpose;
 use crate::solve::answer::Answer;
@@ -18,8 +19,8 @@ pub struct ModelCall {
 /// Why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFailure {
-    /// The code that a client would see, such as `llm_unavailable` or `llm_output_invalid`.
-    pub code: &'static str,
+    /// The code that a client would see.
+    pub code: Code,
     pub message: String,
     /// The provider refused the call and would refuse the same call again.
     pub refused: bool,
@@ -28,8 +29,13 @@ pub struct CallFailure {
 }
 
 impl CallFailure {
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), refused: false, retry_after: None }
+    }
+
+    /// What a client is told of it.
+    pub(super) fn note(&self) -> Note {
+        Note::new(self.code, &*self.message)
     }
 }
 
@@ -42,10 +48,10 @@ pub(super) fn draft_of(result: Result<Answer, CallFailure>) -> Result<String, Ca
 
 /// Treats an answer of the wrong kind like no answer.
 pub(super) fn failure_of(result: Result<Answer, CallFailure>) -> CallFailure {
-    let wrong = |_| CallFailure::new("llm_output_invalid", "an answer of another kind");
+    let wrong = |_| CallFailure::new(Code::LlmOutputInvalid, "an answer of another kind");
     result.map_or_else(|failure| failure, wrong)
 }
 
 pub(super) fn no_answer() -> CallFailure {
-    CallFailure::new("llm_failed", "no attempt gave a solution")
+    CallFailure::new(Code::LlmFailed, "no attempt gave a solution")
 }

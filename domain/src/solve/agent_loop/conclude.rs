@@ -10,6 +10,7 @@ use crate::memory::ids::MemoryId;
 use crate::memory::observation::Observed;
 use crate::memory::signal::SignalKind;
 use crate::memory::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
+use crate::note::{Code, Note};
 use crate::retrieval::prompt_memories::PromptMemories;
 use crate::solve::answer::Verdict;
 use crate::solve::task::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
@@ -136,7 +137,7 @@ impl AgentLoop {
         if self.best.is_none() && !self.take_best_attempt() {
             return self.fail(RunFailure::DeadlinePassed, now);
         }
-        self.warnings.push("deadline_exceeded: the run was cut short".into());
+        self.warnings.push(Note::new(Code::DeadlineExceeded, "the run was cut short"));
         let lessons = self.kept_of_judgement();
         self.conclude(lessons, now)
     }
@@ -149,17 +150,15 @@ impl AgentLoop {
         // A limit of ours is told in the trace and teaches nothing: it says nothing about the task.
         let own = match &failure {
             RunFailure::Budget { used, limit } => {
-                Some(format!("token_budget_exceeded: {used} tokens were used of {limit} allowed"))
+                Some(Note::new(Code::TokenBudgetExceeded, format!("{used} tokens were used of {limit} allowed")))
             }
-            RunFailure::AllDraftsFailed(call) if call.code == "llm_output_invalid" => {
-                Some(format!("{}: {}", call.code, call.message))
-            }
+            RunFailure::AllDraftsFailed(call) if call.code == Code::LlmOutputInvalid => Some(call.note()),
             // An unreachable model, a deadline or a cancellation leaves nothing to tell.
             _ => None,
         };
         let record = own.filter(|_| self.spec.task.store_result).map(|ended_by| {
             let mut record = self.record(Vec::new(), Outcome::Failure, now);
-            record.trace.ended_by = Some(ended_by);
+            record.trace.ended_by = Some(ended_by.to_string());
             // The solver failed by itself. That says nothing about the memories, and nobody judged the outcome.
             record.signals.retain(|(_, kind)| *kind == SignalKind::Injected);
             record.trace.verdict_source = VerdictSource::None;
@@ -201,7 +200,7 @@ impl AgentLoop {
                 index: index as u32 + 1,
                 score: attempt.score,
                 latency_ms: span.map_or(0, |(from, to)| (to.as_millisecond() - from.as_millisecond()).max(0) as u64),
-                error: attempt.error.as_ref().map(|failure| format!("{}: {}", failure.code, failure.message)),
+                error: attempt.error.as_ref().map(CallFailure::note),
             }
         };
         self.attempts.iter().enumerate().map(report).collect()

@@ -7,6 +7,7 @@ use super::contrast::Label;
 use super::{AgentLoop, CallFailure, Effect, ModelCall, Phase, RunFailure, failure_of};
 use crate::learning::lesson::{self, Lesson, LessonContext, MAX_FROM_CONTRAST, MAX_FROM_ONE};
 use crate::memory::trace::Action;
+use crate::note::{Code, Note};
 use crate::prompt::Purpose;
 use crate::prompt::Template;
 use crate::solve::answer::{Answer, Verdict};
@@ -50,7 +51,8 @@ impl AgentLoop {
         if let Effect::Call(call) = &effect
             && !self.is_affordable(call)
         {
-            self.warnings.push("token_budget_exceeded: no lessons were asked for, the budget has no room left".into());
+            let no_room = "no lessons were asked for, the budget has no room left";
+            self.warnings.push(Note::new(Code::TokenBudgetExceeded, no_room));
             let kept = if self.attempts.len() > 1 { self.kept_of_judgement() } else { Vec::new() };
             return self.conclude_with_a_warning(kept, now);
         }
@@ -80,7 +82,8 @@ impl AgentLoop {
     ) -> Vec<Effect> {
         let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);
         if used > limit {
-            self.warnings.push(format!("token_budget_exceeded: learning took it to {used} tokens of {limit} allowed"));
+            let over = format!("learning took it to {used} tokens of {limit} allowed");
+            self.warnings.push(Note::new(Code::TokenBudgetExceeded, over));
         }
         let source = if purpose == Purpose::Contrast { Source::Comparison } else { Source::OneSolution };
         let mut lessons = std::mem::take(&mut self.compared);
@@ -176,7 +179,7 @@ impl AgentLoop {
         if !kept.refused.is_empty() {
             let reasons: Vec<String> =
                 kept.refused.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();
-            self.warnings.push(format!("lessons_refused: {}", reasons.join(", ")));
+            self.warnings.push(Note::new(Code::LessonsRefused, reasons.join(", ")));
         }
         kept.lessons
     }

@@ -106,7 +106,7 @@ fn judgement(verdict: Verdict, learnings: Vec<Lesson>) -> Result<Answer, CallFai
     Ok(Answer::Judgement(Judgement { verdict, score: 0.9, reasoning: "r".into(), learnings }))
 }
 
-fn broken(code: &'static str) -> Result<Answer, CallFailure> {
+fn broken(code: Code) -> Result<Answer, CallFailure> {
     Err(CallFailure::new(code, "no"))
 }
 

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::{AgentLoop, Effect, Phase, RunFailure, no_answer};
 use crate::memory::observation::Observed;
 use crate::memory::trace::VerdictSource;
+use crate::note::{Code, Note};
 use crate::prompt::{Template, fenced};
 use crate::solve::answer::Verdict;
 use crate::text::tokens;
@@ -23,7 +24,7 @@ impl AgentLoop {
     pub(super) fn verified(&mut self, result: Result<Observed, String>, now: Timestamp) -> Vec<Effect> {
         match result {
             Ok(observed) => self.observed = Some(observed),
-            Err(reason) => self.warnings.push(format!("not_verified: {reason}")),
+            Err(reason) => self.warnings.push(Note::new(Code::NotVerified, reason)),
         }
         self.judge(now)
     }

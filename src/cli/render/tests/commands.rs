@@ -12,6 +12,7 @@ use reasoning_bank_domain::memory::trace::{
 };
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
+use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView, OpenLink, Quarantined};
 use reasoning_bank_domain::system::statistics::{
     ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, Latencies, LlmCounts, LlmStatistics,
@@ -62,7 +63,7 @@ fn proposals_say_what_speaks_for_them_and_what_is_in_the_way() {
         positive_signals: 6,
         sources: 3,
     };
-    let notes = vec!["scope_denied: this workspace has no org".into()];
+    let notes = vec![Note::new(Code::ScopeDenied, "this workspace has no org")];
     insta::assert_snapshot!(plain(&promotions(&Proposals { proposals: vec![proposal], notes })));
 }
 
@@ -241,7 +242,7 @@ fn upkeep_says_what_became_of_the_work_that_used_memories() {
             confidence: 0.8,
         }],
         open_link_count: 21,
-        notes: vec!["scope_denied: this workspace has no organisation".into()],
+        notes: vec![Note::new(Code::ScopeDenied, "this workspace has no organisation")],
     };
     insta::assert_snapshot!(plain(&maintained(&shown)));
     let upkeep = UpkeepSummary {

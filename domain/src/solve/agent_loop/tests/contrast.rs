@@ -9,7 +9,7 @@ fn contrasted(
     spec: RunSpec,
     limits: RunLimits,
     answer: impl FnMut(&ModelCall) -> Result<Answer, CallFailure>,
-) -> (Prompt, Vec<String>) {
+) -> (Prompt, Vec<Note>) {
     let mut answer = answer;
     let mut prompt = None;
     let mut player = Player::new(|call: &ModelCall| {
@@ -36,8 +36,8 @@ fn exhibits(input: &str) -> Vec<(&str, &str)> {
 #[test]
 fn every_attempt_is_shown_with_its_label_its_score_and_its_own_text() {
     let (prompt, _) = contrasted(spec(5), RunLimits::default(), |call| match (call.purpose, call.attempt) {
-        (Purpose::Think, Some(5)) => broken("llm_failed"),
-        (Purpose::Evaluate, Some(4)) => broken("llm_output_invalid"),
+        (Purpose::Think, Some(5)) => broken(Code::LlmFailed),
+        (Purpose::Evaluate, Some(4)) => broken(Code::LlmOutputInvalid),
         _ => scores(&[0.0, 0.3, 0.95, 0.8, 0.0, 0.0])(call),
     });
     assert_eq!(
@@ -102,7 +102,7 @@ fn what_was_observed_labels_before_the_judge_and_without_either_the_score_does()
     );
 
     let unjudged = |call: &ModelCall| match call.purpose {
-        Purpose::Judge => broken("llm_unavailable"),
+        Purpose::Judge => broken(Code::LlmUnavailable),
         _ => scores(&[0.0, 0.9, 0.1])(call),
     };
     let (prompt, _) = contrasted(super::spec(2), RunLimits::default(), unjudged);
@@ -170,7 +170,8 @@ fn eight_attempts_at_the_longest_task_are_all_in_one_request() {
     }
     let tokens = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
     assert!((budget / 2..=budget).contains(&tokens), "{tokens}");
-    assert!(warnings.contains(&"truncated: a contrast prompt was over its budget".to_owned()), "{warnings:?}");
+    let over = Note::new(Code::Truncated, "a contrast prompt was over its budget");
+    assert!(warnings.contains(&over), "{warnings:?}");
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_refinement_that_repeats_is_a_loop_and_equal_drafts_are_not() {
 #[test]
 fn one_failed_draft_among_several_is_reported_and_the_others_go_on() {
     let mut player = Player::new(|call: &ModelCall| match (call.purpose, call.attempt) {
-        (Purpose::Think, Some(1)) => broken("llm_unavailable"),
+        (Purpose::Think, Some(1)) => broken(Code::LlmUnavailable),
         (Purpose::Think, _) => draft("ok"),
         (Purpose::Evaluate, _) => evaluation(0.9),
         (Purpose::Judge, _) => judgement(Verdict::Success, vec![]),
@@ -107,7 +107,7 @@ fn one_failed_draft_among_several_is_reported_and_the_others_go_on() {
     let (conclusion, _) = player.play(spec(3), RunLimits::default());
     let report = conclusion.end.unwrap();
     assert_eq!(report.selected, 2);
-    assert_eq!(report.attempts[0].error.as_deref(), Some("llm_unavailable: no"));
+    assert_eq!(report.attempts[0].error, Some(Note::new(Code::LlmUnavailable, "no")));
     assert_eq!(report.attempts[0].score, None);
 }
 
@@ -115,7 +115,7 @@ fn one_failed_draft_among_several_is_reported_and_the_others_go_on() {
 fn evaluations_that_fail_leave_the_attempt_without_a_score_and_skip_refinement() {
     let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("ok"),
-        Purpose::Evaluate => broken("llm_output_invalid"),
+        Purpose::Evaluate => broken(Code::LlmOutputInvalid),
         Purpose::Judge => judgement(Verdict::Success, vec![]),
         _ => Ok(Answer::Lessons(vec![])),
     });
@@ -123,7 +123,12 @@ fn evaluations_that_fail_leave_the_attempt_without_a_score_and_skip_refinement()
     let report = conclusion.end.unwrap();
     assert_eq!((report.score, report.selected, report.outcome), (None, 1, Outcome::Success));
     assert_eq!(player.count(Purpose::Refine), 0);
-    assert!(report.warnings.iter().any(|warning| warning.starts_with("llm_output_invalid: evaluate")));
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.code == Some(Code::LlmOutputInvalid) && warning.detail.starts_with("evaluate"))
+    );
 }
 
 #[test]
@@ -132,7 +137,7 @@ fn recall_comes_first_and_its_notes_become_warnings() {
     with_memory.task.use_memory = true;
     let (mut run, effects) = AgentLoop::start(with_memory, RunLimits::default(), NOW);
     assert_eq!(effects, [Effect::Recall]);
-    let notes = vec!["store_unavailable: no memories".to_owned()];
+    let notes = vec![Note::new(Code::StoreUnavailable, "no memories")];
     let effects =
         run.on(Input::Recalled { prompt_memories: Some(PromptMemories::default()), notes: notes.clone() }, NOW);
     assert!(matches!(&effects[..], [Effect::Call(call)] if call.purpose == Purpose::Think));
@@ -142,7 +147,7 @@ fn recall_comes_first_and_its_notes_become_warnings() {
 
 #[test]
 fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_relevant() {
-    let recalled_by = |prompt_memories: Option<PromptMemories>, notes: Vec<String>| {
+    let recalled_by = |prompt_memories: Option<PromptMemories>, notes: Vec<Note>| {
         let mut with_memory = spec(1);
         with_memory.task.use_memory = true;
         let (mut run, _) = AgentLoop::start(with_memory, RunLimits::default(), NOW);
@@ -167,14 +172,14 @@ fn the_report_says_what_was_injected_what_was_left_out_and_that_nothing_was_rele
 
     let nothing = PromptMemories { left_out: vec![below], ..PromptMemories::default() };
     for (prompt_memories, notes) in
-        [(nothing, vec![]), (PromptMemories::default(), vec!["embedding_unavailable: x".to_owned()])]
+        [(nothing, vec![]), (PromptMemories::default(), vec![Note::new(Code::EmbeddingUnavailable, "x")])]
     {
         let (report, prompt) = recalled_by(Some(prompt_memories), notes);
         assert_eq!(report.notes, ["nothing_relevant: no memory is relevant enough to be put into the prompts"]);
         assert!(report.memories_used.is_empty(), "{report:?}");
         assert!(prompt.contains("No experience in the memory is relevant to this task."), "{prompt}");
     }
-    let (report, _) = recalled_by(None, vec!["store_unavailable: no memories were recalled".into()]);
+    let (report, _) = recalled_by(None, vec![Note::new(Code::StoreUnavailable, "no memories were recalled")]);
     assert!(report.notes.is_empty(), "that is not to have found nothing");
 }
 
@@ -220,7 +225,7 @@ fn memories_that_no_draft_was_shown_were_not_used_and_nothing_is_concluded_about
                 false => vec![LeftOut::OverTokens],
             }
         );
-        assert_eq!(report.notes.iter().any(|note| note.starts_with("memories_left_out: ")), !shown);
+        assert_eq!(report.notes.iter().any(|note| note.code == Some(Code::MemoriesLeftOut)), !shown);
     }
 }
 
@@ -263,7 +268,7 @@ proptest! {
         let mut player = Player::new(|call: &ModelCall| {
             let (fate, score) = outcomes.next().unwrap();
             if fate == 0 {
-                return broken("llm_unavailable");
+                return broken(Code::LlmUnavailable);
             }
             match call.purpose {
                 Purpose::Think | Purpose::Refine => draft(format!("solution {score}")),

@@ -5,7 +5,7 @@ use crate::text::tokens;
 
 #[test]
 fn all_drafts_failing_is_a_failure_that_teaches_nothing_when_the_model_is_unreachable() {
-    let mut player = Player::new(|_: &ModelCall| broken("llm_unavailable"));
+    let mut player = Player::new(|_: &ModelCall| broken(Code::LlmUnavailable));
     let (conclusion, _) = player.play(spec(3), RunLimits::default());
     assert!(matches!(conclusion.end, Err(RunFailure::AllDraftsFailed(_))));
     assert!(conclusion.record.is_none() && conclusion.best.is_none());
@@ -38,7 +38,7 @@ fn a_long_task_gets_as_many_attempts_as_the_budget_has_room_for_and_ends() {
         let (conclusion, _) = player.play(spec, RunLimits::default());
         let report = conclusion.end.unwrap();
         assert!(conclusion.record.is_some_and(|record| !record.lessons.is_empty()));
-        let reduced = report.warnings.iter().any(|warning| warning.starts_with("attempts_reduced: "));
+        let reduced = report.warnings.iter().any(|warning| warning.code == Some(Code::AttemptsReduced));
         (report.attempts.len(), reduced)
     };
     assert_eq!(attempts("write a binary search".into()), (5, false));
@@ -55,7 +55,7 @@ fn what_the_budget_has_no_room_to_refine_is_judged() {
     let (conclusion, _) = player.play(spec(1), limits);
     assert!(player.asked.iter().all(|(purpose, _)| *purpose != Purpose::Refine), "{:?}", player.asked);
     let warnings = conclusion.end.unwrap().warnings;
-    assert!(warnings.iter().any(|warning| warning.contains("no room to refine")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.code == Some(Code::RefinementSkipped)), "{warnings:?}");
 }
 
 #[test]
@@ -96,26 +96,26 @@ fn a_cancelled_run_keeps_nothing() {
 fn only_if_no_draft_failed_for_another_reason_the_model_was_unavailable() {
     let unavailable = || {
         let retry_after = Some(Duration::from_secs(4));
-        Err(CallFailure { retry_after, ..CallFailure::new("llm_unavailable", "left alone") })
+        Err(CallFailure { retry_after, ..CallFailure::new(Code::LlmUnavailable, "left alone") })
     };
     let mut player = Player::new(|_: &ModelCall| unavailable());
     let (conclusion, _) = player.play(spec(3), RunLimits::default());
     let Err(RunFailure::AllDraftsFailed(failure)) = conclusion.end else { panic!("{:?}", conclusion.end) };
-    assert_eq!((failure.code, failure.retry_after), ("llm_unavailable", Some(Duration::from_secs(4))));
+    assert_eq!((failure.code, failure.retry_after), (Code::LlmUnavailable, Some(Duration::from_secs(4))));
 
     let mut player = Player::new(|call: &ModelCall| match call.attempt {
-        Some(3) => broken("llm_failed"),
+        Some(3) => broken(Code::LlmFailed),
         _ => unavailable(),
     });
     let (conclusion, _) = player.play(spec(3), RunLimits::default());
-    assert!(matches!(conclusion.end, Err(RunFailure::AllDraftsFailed(CallFailure { code: "llm_failed", .. }))));
+    assert!(matches!(conclusion.end, Err(RunFailure::AllDraftsFailed(CallFailure { code: Code::LlmFailed, .. }))));
 }
 
 #[test]
 fn a_refusal_is_told_only_if_no_draft_failed_for_a_reason_that_may_pass() {
-    let refused = || Err(CallFailure { refused: true, ..CallFailure::new("llm_failed", "no such model") });
+    let refused = || Err(CallFailure { refused: true, ..CallFailure::new(Code::LlmFailed, "no such model") });
     let mut player =
-        Player::new(|call: &ModelCall| if call.attempt == Some(2) { broken("llm_failed") } else { refused() });
+        Player::new(|call: &ModelCall| if call.attempt == Some(2) { broken(Code::LlmFailed) } else { refused() });
     let (conclusion, _) = player.play(spec(3), RunLimits::default());
     assert!(matches!(conclusion.end, Err(RunFailure::AllDraftsFailed(CallFailure { refused: false, .. }))));
 
@@ -128,7 +128,7 @@ fn a_refusal_is_told_only_if_no_draft_failed_for_a_reason_that_may_pass() {
 fn a_call_that_ran_out_of_time_ends_the_run_with_what_there_is() {
     let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("one"),
-        _ => broken("deadline_exceeded"),
+        _ => broken(Code::DeadlineExceeded),
     });
     let (conclusion, _) = player.play(spec(1), RunLimits::default());
     let report = conclusion.end.unwrap();
@@ -136,14 +136,14 @@ fn a_call_that_ran_out_of_time_ends_the_run_with_what_there_is() {
     assert_eq!(report.warnings, ["deadline_exceeded: the run was cut short"]);
     assert_eq!(player.asked.len(), 2);
 
-    let mut player = Player::new(|_: &ModelCall| broken("deadline_exceeded"));
+    let mut player = Player::new(|_: &ModelCall| broken(Code::DeadlineExceeded));
     let (conclusion, _) = player.play(spec(2), RunLimits::default());
     assert_eq!(conclusion.end, Err(RunFailure::DeadlinePassed));
 }
 
 #[test]
 fn calls_that_end_with_a_cancelled_run_may_say_so_first() {
-    let mut player = Player::new(|_: &ModelCall| broken("cancelled"));
+    let mut player = Player::new(|_: &ModelCall| broken(Code::Cancelled));
     let (conclusion, mut run) = player.play(spec(3), RunLimits::default());
     assert_eq!(conclusion.end, Err(RunFailure::Cancelled));
     assert!(conclusion.record.is_none() && run.on(Input::Cancelled, NOW).is_empty());

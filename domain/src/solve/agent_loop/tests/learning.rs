@@ -17,7 +17,7 @@ fn a_failure_keeps_only_lessons_that_say_what_went_wrong() {
     assert_eq!(report.outcome, Outcome::Failure);
     let record = conclusion.record.unwrap();
     assert_eq!(record.lessons.iter().map(|lesson| &*lesson.title).collect::<Vec<_>>(), ["precise"]);
-    assert!(report.warnings.contains(&"lessons_refused: 1 no_error_context".to_owned()));
+    assert!(report.warnings.contains(&Note::new(Code::LessonsRefused, "1 no_error_context")));
 }
 
 #[test]
@@ -53,13 +53,13 @@ fn what_the_judge_learned_is_kept_by_the_judges_rules_where_the_comparison_fails
     offered.push(lesson("vague", false));
     let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Judge => judgement(Verdict::Failure, offered.clone()),
-        Purpose::Contrast => broken("llm_unavailable"),
+        Purpose::Contrast => broken(Code::LlmUnavailable),
         _ => scores(&[0.0, 0.9, 0.9])(call),
     });
     let (conclusion, _) = player.play(spec(2), RunLimits::default());
     let titles: Vec<String> = conclusion.record.unwrap().lessons.into_iter().map(|lesson| lesson.title).collect();
     assert_eq!(titles, ["Warning 0", "Warning 1", "Warning 2"]);
-    let refused = "lessons_refused: 1 no_error_context, 1 too_many".to_owned();
+    let refused = Note::new(Code::LessonsRefused, "1 no_error_context, 1 too_many");
     assert!(conclusion.end.unwrap().warnings.contains(&refused));
 }
 
@@ -95,7 +95,7 @@ fn a_failure_that_no_model_says_anything_of_leaves_the_warning_that_rules_make()
     for k in [1, 3] {
         let mut player = Player::new(|call: &ModelCall| match call.purpose {
             Purpose::Judge => judgement(Verdict::Failure, vec![]),
-            Purpose::Contrast | Purpose::Extract => broken("llm_unavailable"),
+            Purpose::Contrast | Purpose::Extract => broken(Code::LlmUnavailable),
             _ => scores(&[0.2, 0.2, 0.3, 0.1])(call),
         });
         let (conclusion, _) = player.play(spec(k), RunLimits { max_iterations: 1, ..RunLimits::default() });
@@ -120,7 +120,10 @@ fn no_lessons_are_asked_for_beyond_the_budget_of_the_run_and_the_report_says_so(
         let warnings = conclusion.end.unwrap().warnings;
         assert_eq!(player.count(purpose), 0);
         assert!(
-            warnings.iter().any(|warning| warning.starts_with("token_budget_exceeded: no lessons")),
+            warnings
+                .iter()
+                .any(|warning| warning.code == Some(Code::TokenBudgetExceeded)
+                    && warning.detail.starts_with("no lessons")),
             "{warnings:?}"
         );
 
@@ -164,7 +167,7 @@ fn without_a_judge_the_evaluation_stands_and_the_outcome_is_partial() {
     let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("ok"),
         Purpose::Evaluate => evaluation(0.9),
-        Purpose::Judge => broken("llm_unavailable"),
+        Purpose::Judge => broken(Code::LlmUnavailable),
         _ => Ok(Answer::Lessons(vec![lesson("x", false)])),
     });
     let (conclusion, _) = player.play(spec(1), RunLimits::default());
@@ -182,7 +185,7 @@ fn extraction(score: Option<f64>, judged: Result<Answer, CallFailure>) -> Prompt
     let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("the draft"),
         Purpose::Refine => draft("the draft again"),
-        Purpose::Evaluate => score.map_or(broken("llm_output_invalid"), evaluation),
+        Purpose::Evaluate => score.map_or(broken(Code::LlmOutputInvalid), evaluation),
         Purpose::Judge => judged.clone(),
         _ => {
             prompts.push(call.prompt.clone());
@@ -207,7 +210,7 @@ fn successes_and_failures_are_learned_from_with_prompts_of_their_own() {
 
 #[test]
 fn without_a_verdict_the_evaluation_chooses_the_prompt_and_gives_the_reasons() {
-    let unjudged = |score| extraction(score, broken("llm_unavailable"));
+    let unjudged = |score| extraction(score, broken(Code::LlmUnavailable));
     assert_eq!(unjudged(Some(0.8)).instructions, Template::ExtractSuccess.instructions());
     let failed = unjudged(Some(0.79));
     assert_eq!(failed.instructions, Template::ExtractFailure.instructions());
