@@ -129,7 +129,11 @@ impl fmt::Display for Note {
 /// A note equals the text that it is written as.
 impl PartialEq<&str> for Note {
     fn eq(&self, text: &&str) -> bool {
-        self.to_string() == *text
+        let detail = match self.code {
+            Some(code) => text.strip_prefix(code.as_str()).and_then(|rest| rest.strip_prefix(": ")),
+            None => Some(*text),
+        };
+        detail == Some(&*self.detail)
     }
 }
 

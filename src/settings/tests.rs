@@ -1,6 +1,7 @@
 use std::fs;
 
 use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::note::Code;
 use rstest::rstest;
 
 use super::*;

@@ -6,6 +6,7 @@ use clap::Parser;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::soon;
+use reasoning_bank_domain::note::Code;
 use serde_json::Value;
 
 use super::*;

@@ -1,3 +1,4 @@
+use reasoning_bank_domain::note::Code;
 use std::time::Duration;
 
 use super::*;

@@ -5,6 +5,7 @@ use reasoning_bank_actors::system::{System, SystemParts};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted, parts, soon};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 use serde_json::json;

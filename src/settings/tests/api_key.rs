@@ -1,5 +1,6 @@
 //! Where the key of a provider is found, and what is said of one that cannot be used.
 
+use reasoning_bank_domain::note::Code;
 use rstest::rstest;
 use secrecy::ExposeSecret;
 

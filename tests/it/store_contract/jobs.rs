@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::ports::{Erased, JobFilter};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method};
+use reasoning_bank_domain::note::Note;
 
 use super::*;
 
@@ -21,7 +22,7 @@ async fn jobs(store: &Arc<dyn MemoryStore>, filter: JobFilter, page: Page) -> Ve
 }
 
 fn result() -> JobResult {
-    JobResult { learned: Vec::new(), method: Method::Rules, notes: vec!["\"nothing\" new".into()] }
+    JobResult { learned: Vec::new(), method: Method::Rules, notes: vec![Note::plain("\"nothing\" new")] }
 }
 
 #[rstest]
