@@ -28,7 +28,7 @@ pub(super) enum PreparedLesson {
     New {
         memory: Box<Memory>,
         passages: Vec<Passage>,
-        /// What it came from, without the relatives that it was linked to.
+        /// What it came from before it was compared: without the related memories that it counts as derived from.
         sources: Vec<MemoryId>,
     },
     Same {
@@ -280,7 +280,7 @@ impl MemoriesHandle {
             neighbours.extend(stored.iter().cloned());
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         }
-        let mut linked = memory.clone();
+        let mut derived = memory.clone();
         // What another project told the team is updated, and not confirmed.
         let is_of_here = |near: &Memory| near.workspace_id == memory.workspace_id;
         for (cosine, near) in neighbours.into_iter().filter(|(_, near)| is_of_here(near)) {
@@ -291,14 +291,14 @@ impl MemoriesHandle {
                 Likeness::Same if lessons.confirm(&near, &memory, &passages) => {
                     return PreparedLesson::Same { existing: near.id, memory: Box::new(memory) };
                 }
-                Likeness::Same | Likeness::Related if !linked.derived_from.contains(&near.id) => {
-                    linked.derive_from(&near);
+                Likeness::Same | Likeness::Related if !derived.derived_from.contains(&near.id) => {
+                    derived.derive_from(&near);
                 }
                 Likeness::Same | Likeness::Related | Likeness::Apart => {}
             }
         }
         let stored: Vec<Memory> = stored.into_iter().map(|(_, memory)| memory).collect();
-        let linked = lessons.linked(linked, &stored);
+        let linked = lessons.linked(derived, &stored);
         lessons.new.extend(BatchMember::of(&linked, &passages));
         PreparedLesson::New { memory: Box::new(linked), passages, sources: memory.derived_from }
     }

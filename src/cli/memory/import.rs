@@ -71,7 +71,7 @@ pub(in crate::cli) async fn import(
     let checking = tokio::task::spawn_blocking(move || check(&path, aside, &known, &progress));
     let mut checked = checking.await.map_err(Error::internal)??;
     checked.foreign.agree(&bank, args.sure)?;
-    checked.links.forget_stored(system).await?;
+    checked.lineage.forget_stored(system).await?;
     let progress = output.progress("lines imported");
     progress.most(checked.things);
     let root_of = |id: &WorkspaceId| bank.workspace(id).map(|known| known.root.clone()).filter(|root| !root.is_empty());
@@ -102,19 +102,19 @@ struct Checked {
     /// The other workspaces, where somebody has to agree to them.
     foreign: Foreign,
     not_taken: NotTaken,
-    links: ImportLinks,
+    lineage: ImportLineage,
 }
 
-/// The links between memories that are kept.
+/// Says which sources the memories of the file keep.
 #[derive(Default)]
-struct ImportLinks {
+struct ImportLineage {
     /// The memories with a source that comes from them.
     cycle_edges: BTreeSet<(MemoryId, MemoryId)>,
-    /// The memories of the file that others came from, where no other links are taken.
+    /// The memories of the file that others came from, where no other sources are taken.
     inside: Option<HashSet<MemoryId>>,
 }
 
-impl ImportLinks {
+impl ImportLineage {
     /// Forgets what is stored already: it is not of the file, whatever the file says of it.
     async fn forget_stored(&mut self, system: &SystemHandle) -> Result<(), CommandFailure> {
         let Some(inside) = &mut self.inside else { return Ok(()) };
@@ -263,9 +263,9 @@ fn check(
     let SeenLines { things, foreign, mut not_taken, sources, memories, .. } = seen;
     let inside =
         (!bank.is_backup).then(|| sources.values().flatten().copied().filter(|id| memories.contains(id)).collect());
-    let links = ImportLinks { cycle_edges: cycle_edges(&sources), inside };
-    not_taken.cycle_edges.clone_from(&links.cycle_edges);
-    let mut checked = Checked { file: aside, things, foreign, not_taken, links };
+    let lineage = ImportLineage { cycle_edges: cycle_edges(&sources), inside };
+    not_taken.cycle_edges.clone_from(&lineage.cycle_edges);
+    let mut checked = Checked { file: aside, things, foreign, not_taken, lineage };
     checked.file.rewind().map_err(CommandFailure::put_aside)?;
     Ok(checked)
 }
@@ -329,7 +329,7 @@ struct ImportBatch {
 fn read_batches(checked: Checked, embedder: &str, send: &mpsc::Sender<ImportBatch>) -> io::Result<()> {
     let mut entries = BufReader::with_capacity(1 << 20, checked.file);
     loop {
-        let batch = next_batch(&mut entries, &checked.links, embedder)?;
+        let batch = next_batch(&mut entries, &checked.lineage, embedder)?;
         if batch.things.is_empty() || send.blocking_send(batch).is_err() {
             return Ok(());
         }
@@ -342,7 +342,7 @@ fn is_unembedded(thing: &Restorable, embedder: &str) -> bool {
     passages.is_empty() || memory.embedder.as_deref() != Some(embedder)
 }
 
-fn next_batch(entries: &mut impl BufRead, links: &ImportLinks, embedder: &str) -> io::Result<ImportBatch> {
+fn next_batch(entries: &mut impl BufRead, lineage: &ImportLineage, embedder: &str) -> io::Result<ImportBatch> {
     let (mut batch, mut bytes) = (ImportBatch::default(), 0);
     let (mut unembedded, mut unembedded_bytes) = (0, 0);
     while batch.things.len() < BATCH_THINGS
@@ -351,7 +351,7 @@ fn next_batch(entries: &mut impl BufRead, links: &ImportLinks, embedder: &str) -
         && unembedded_bytes < BATCH_UNEMBEDDED_BYTES
     {
         let Some((AsideEntry { removed, mut thing }, size)) = AsideEntry::read(entries)? else { break };
-        links.keep(&mut thing);
+        lineage.keep(&mut thing);
         if is_unembedded(&thing, embedder) {
             unembedded += 1;
             unembedded_bytes += size;

@@ -9,7 +9,7 @@ use crate::memory::{Memory, normalised};
 
 /// From this cosine on, two lessons with the same words say the same.
 const SAME_COSINE: f64 = 0.95;
-/// From this cosine on, a lesson is linked to the memory as derived from it.
+/// From this cosine on, a lesson counts as derived from the memory.
 pub const RELATED_COSINE: f64 = 0.85;
 
 /// What becomes of a lesson beside a memory.
@@ -17,7 +17,7 @@ pub const RELATED_COSINE: f64 = 0.85;
 pub enum Likeness {
     /// It is added.
     Apart,
-    /// It is added, and linked to the memory as derived from it, because similar experience is never dropped.
+    /// It is added, and counts as derived from the memory, because similar experience is never dropped.
     Related,
     /// It confirms the memory and is not added. Other words of it are kept with the memory.
     Same,

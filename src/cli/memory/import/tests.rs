@@ -238,7 +238,7 @@ fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
     };
     let sizes = |bytes: Vec<u8>| {
         let mut entries = &bytes[..];
-        let mut next = || next_batch(&mut entries, &ImportLinks::default(), OWN).unwrap();
+        let mut next = || next_batch(&mut entries, &ImportLineage::default(), OWN).unwrap();
         std::iter::from_fn(|| Some(next().things.len()).filter(|n| *n > 0)).collect::<Vec<_>>()
     };
     for embedder in [None, Some(OTHER)] {

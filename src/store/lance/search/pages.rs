@@ -152,8 +152,8 @@ pub(in crate::store::lance) async fn derived_from(
     page: &Page,
 ) -> Result<Vec<Memory>, StoreError> {
     let sources: HashSet<String> = sources.iter().map(MemoryId::to_string).collect();
-    let found = linked(memories, page).await?;
-    let derived = links(&found).filter(|(_, of)| of.iter().any(|source| sources.contains(*source)));
+    let found = with_sources(memories, page).await?;
+    let derived = sources_of(&found).filter(|(_, of)| of.iter().any(|source| sources.contains(*source)));
     let ids = cut(derived.map(|(id, _)| id), page);
     in_order(&select_these(memories, "id", ids.clone(), &["id", "body"]).await?, &ids)
 }
@@ -162,27 +162,27 @@ pub(in crate::store::lance) async fn lineage(
     memories: &Table,
     page: &Page,
 ) -> Result<Vec<(MemoryId, Vec<MemoryId>)>, StoreError> {
-    let found = linked(memories, page).await?;
-    let mut links: Vec<(&str, BTreeSet<&str>)> = links(&found).collect();
-    links.sort_unstable_by_key(|(id, _)| *id);
+    let found = with_sources(memories, page).await?;
+    let mut edges: Vec<(&str, BTreeSet<&str>)> = sources_of(&found).collect();
+    edges.sort_unstable_by_key(|(id, _)| *id);
     if page.newest_first {
-        links.reverse();
+        edges.reverse();
     }
     let parse = |id: &str| id.parse::<MemoryId>().map_err(failed);
     let parsed =
         |(id, of): (&str, BTreeSet<&str>)| Ok((parse(id)?, of.into_iter().map(parse).collect::<Result<_, _>>()?));
-    links.into_iter().take(page.limit).map(parsed).collect()
+    edges.into_iter().take(page.limit).map(parsed).collect()
 }
 
-/// The memories beyond the last page that came from others, with these: no bodies.
-async fn linked(memories: &Table, page: &Page) -> Result<Vec<RecordBatch>, StoreError> {
+/// Finds the memories beyond the last page that came from others. It reads their ids and sources, not their bodies.
+async fn with_sources(memories: &Table, page: &Page) -> Result<Vec<RecordBatch>, StoreError> {
     let no_source = rows::list_text::<MemoryId>([]);
-    let linked = col("parent").is_not_null().or(col("derived_from").not_eq(lit(no_source)));
-    select(memories, filter::all([Some(linked), beyond(page, "id")]), &["id", "parent", "derived_from"]).await
+    let has_source = col("parent").is_not_null().or(col("derived_from").not_eq(lit(no_source)));
+    select(memories, filter::all([Some(has_source), beyond(page, "id")]), &["id", "parent", "derived_from"]).await
 }
 
-/// A memory, and its parent and its sources.
-fn links(found: &[RecordBatch]) -> impl Iterator<Item = (&str, BTreeSet<&str>)> {
+/// Each memory, with its parent and its other sources.
+fn sources_of(found: &[RecordBatch]) -> impl Iterator<Item = (&str, BTreeSet<&str>)> {
     let parents = rows::text_column(found, "parent").map(|parent| Some(parent).filter(|parent| !parent.is_empty()));
     let sources = parents.zip(rows::text_column(found, "derived_from"));
     let sources = sources.map(|(parent, listed)| parent.into_iter().chain(rows::listed_ids(listed)).collect());
