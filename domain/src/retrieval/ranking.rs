@@ -175,8 +175,8 @@ impl Ranking {
     /// Cuts what is far less relevant than the most relevant of the answer. A memory that is relevant by its error
     /// alone says nothing about how relevant others would have to be.
     pub fn cut_far_below_best(&mut self) {
-        let by_evidence = self.kept().filter(|entry| !entry.score.why.very_error);
-        let best = by_evidence.map(|entry| entry.relevance).fold(0.0, f64::max);
+        let judged_by_features = self.kept().filter(|entry| !entry.score.why.very_error);
+        let best = judged_by_features.map(|entry| entry.relevance).fold(0.0, f64::max);
         let far_below = self.kept_mut().filter(|entry| is_far_below(entry.relevance, best));
         far_below.for_each(|entry| entry.cut = Some(Cut::FarBelowBest { best }));
     }
