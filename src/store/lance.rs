@@ -72,7 +72,7 @@ pub use self::shared::Options;
 pub use self::threads::use_all_cores;
 
 /// A change of the embedder waits so long for a directory that could not be written to before.
-const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+const WRITABLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A data directory that is open. Several processes, and several instances in one process, may have the same one open.
 #[derive(Clone)]
@@ -92,7 +92,8 @@ impl LanceStore {
         Ok(Self { access: Arc::new(access) })
     }
 
-    fn shared(&self) -> Arc<SharedStore> {
+    /// Gives what a read works on, and looks now and then whether the directory can be written to.
+    fn for_reading(&self) -> Arc<SharedStore> {
         self.access.for_reading()
     }
 
@@ -126,7 +127,7 @@ impl LanceStore {
     /// # Errors
     /// The store or the embedder fails, or another process is at the same work.
     pub async fn reembed(&self, embedder: &dyn Embedder, progress: impl Fn(u64, u64)) -> Result<u64, Error> {
-        let shared = self.access.writable(Deadline::after(OPEN_TIMEOUT)).await?;
+        let shared = self.access.writable(Deadline::after(WRITABLE_TIMEOUT)).await?;
         let passages = reembed::reembed(&shared, embedder, progress).await?;
         shared.journal.remove_empty().map_err(failed)?;
         Ok(passages)

@@ -33,7 +33,7 @@ impl LanceStore {
         deadline: Deadline,
         read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
     ) -> impl Future<Output = Result<T, StoreError>> {
-        let shared = self.shared();
+        let shared = self.for_reading();
         within(deadline, async move { view::whole(&shared, read).await })
     }
 
@@ -44,7 +44,7 @@ impl LanceStore {
         deadline: Deadline,
         read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
     ) -> impl Future<Output = Result<T, StoreError>> {
-        let shared = self.shared();
+        let shared = self.for_reading();
         within(deadline, async move {
             let read = view::whole(&shared, read).await;
             check_embedder(&shared.layout, &shared.fingerprint)?;

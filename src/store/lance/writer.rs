@@ -124,7 +124,7 @@ async fn write(
     guard.begin(&shared.journal.name(&shared.layout).await?)?;
     shared.journal.append(frame).await?;
     let written = plan.write(&shared.tables).await?;
-    guard.publish(&written.before(&shared.tables).await?)?;
+    guard.note_versions(&written.before(&shared.tables).await?)?;
     written.publish(&shared.tables).await?;
     guard.finish()?;
     Ok(answers)

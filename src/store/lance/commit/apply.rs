@@ -288,7 +288,7 @@ mod tests {
         shared.journal.append(Frame { erasures: 0, batch }.encode().unwrap()).await.unwrap();
         assert_eq!(shown(&reader).await, (1, 1));
         let mut first = plan.write(&shared.tables).await.unwrap();
-        guard.publish(&first.before(&shared.tables).await.unwrap()).unwrap();
+        guard.note_versions(&first.before(&shared.tables).await.unwrap()).unwrap();
         let later = first.appended.split_off(1);
         assert_eq!((first.appended.len(), later.len()), (1, 1));
         first.publish(&shared.tables).await.unwrap();

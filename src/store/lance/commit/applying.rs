@@ -93,7 +93,7 @@ pub(super) fn begin(layout: &Layout, journal: &str) -> io::Result<()> {
 }
 
 /// Notes that these tables change from now on; they are still at these versions.
-pub(super) fn publish(layout: &Layout, before: &Versions) -> io::Result<()> {
+pub(super) fn note_versions(layout: &Layout, before: &Versions) -> io::Result<()> {
     let mut lines = String::new();
     for (table, version) in before {
         // a String takes all that is written to it
@@ -134,7 +134,7 @@ mod tests {
         let begun = Applying::read(&layout).unwrap();
         assert_eq!((begun.journal.as_deref(), begun.before.len()), (Some(JOURNAL), 0));
         let before = Versions::from([(TableName::Memories, 12), (TableName::Jobs, 3)]);
-        publish(&layout, &before).unwrap();
+        note_versions(&layout, &before).unwrap();
         let publishing = Applying::read(&layout).unwrap();
         assert_eq!((publishing.journal.as_deref(), &publishing.before), (Some(JOURNAL), &before));
         finish(&layout).unwrap();

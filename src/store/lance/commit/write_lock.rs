@@ -151,8 +151,8 @@ impl WriteGuard {
     }
 
     /// Notes that tables are about to change, which have these versions.
-    pub(in crate::store::lance) fn publish(&self, before: &Versions) -> Result<(), StoreError> {
-        applying::publish(&self.layout, before).map_err(failed)
+    pub(in crate::store::lance) fn note_versions(&self, before: &Versions) -> Result<(), StoreError> {
+        applying::note_versions(&self.layout, before).map_err(failed)
     }
 
     /// Notes that the tables have all of it.

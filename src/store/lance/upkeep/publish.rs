@@ -73,7 +73,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let fingerprint = Fingerprint { name: "test".into(), dims: 4, hash: "0123456789abcdef0123".into() };
         let store = LanceStore::open(dir.path(), &fingerprint, Options::default()).await.unwrap();
-        let (shared, table) = (&store.shared(), &store.shared().tables.memories.clone());
+        let shared = &store.for_reading();
+        let table = &shared.tables.memories.clone();
         let scope = || EraseScope::Memory(Uuid::now_v7().into());
 
         let before = Erasures::read(&shared.layout).await.unwrap();
