@@ -167,7 +167,7 @@ impl AgentsHandle {
             Some(session) => self.memories.sessions.latest(&workspace_id, session).await,
             None => None,
         };
-        let job = RunSpec {
+        let spec = RunSpec {
             task,
             trace_id: TraceId::from(Uuid::now_v7()),
             parent_trace_id,
@@ -180,12 +180,12 @@ impl AgentsHandle {
         };
         let cancel = options.cancel.child_token();
         let running = RunningTask::begin(&self.running, task_id, cancel.clone());
-        let recorded = (job.clone(), begun_in.clone());
+        let recorded = (spec.clone(), begun_in.clone());
         let SolveOptions { deadline, progress, verifier, proposed, .. } = options;
         let span = log.span().clone();
         let start = Start {
             task_id,
-            job,
+            spec,
             begun_in,
             deadline,
             cancel,
@@ -198,8 +198,8 @@ impl AgentsHandle {
         let solved = self.slot.call(|reply| AgentsMsg::Solve { start: Box::new(start), reply }, deadline).await;
         drop(running);
         if solved == Err(CallError::Dropped) {
-            let (job, begun_in) = recorded;
-            span.in_scope(|| self.record_lost(task_id, job, begun_in));
+            let (spec, begun_in) = recorded;
+            span.in_scope(|| self.record_lost(task_id, spec, begun_in));
         }
         let solved = solved.map_err(Error::from).flatten();
         log.end(&solved);
@@ -218,13 +218,13 @@ impl AgentsHandle {
     }
 
     /// The agent died, or the actor above it: the trace says so.
-    fn record_lost(&self, task_id: TaskId, job: RunSpec, begun_in: Resolved) {
+    fn record_lost(&self, task_id: TaskId, spec: RunSpec, begun_in: Resolved) {
         let (memories, events) = (self.memories.clone(), self.events.clone());
         let (now, deadline) = (self.clock.now(), Deadline::after(RECORD_LIMIT));
         let record = async move {
-            if job.task.store_result
+            if spec.task.store_result
                 && let Err(error) =
-                    memories.store_run(job.empty_record(Outcome::Failure, now, now), begun_in, deadline).await
+                    memories.store_run(spec.empty_record(Outcome::Failure, now, now), begun_in, deadline).await
             {
                 tracing::error!(%error, "the trace of a task whose agent died was not stored");
             }
@@ -292,7 +292,7 @@ impl Drop for RunningTask {
 
 pub(crate) struct Start {
     task_id: TaskId,
-    job: RunSpec,
+    spec: RunSpec,
     begun_in: Resolved,
     deadline: Deadline,
     cancel: CancellationToken,
@@ -381,10 +381,10 @@ impl Actor for AgentsActor {
 
 impl AgentsState {
     async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: SolveReply) {
-        let Start { task_id, job, begun_in, deadline, cancel, progress, verifier, proposed, span, inside } = start;
+        let Start { task_id, spec, begun_in, deadline, cancel, progress, verifier, proposed, span, inside } = start;
         let args = AgentArgs {
             task_id,
-            job,
+            spec,
             begun: begun_in,
             deadline,
             cancel,

@@ -1,7 +1,7 @@
 //! The pool of MattsWorkers: each drafts one attempt at a time. The pool is a ractor factory, which replaces a worker
 //! that dies; the draft it was making is lost and counts as a failed attempt.
 //!
-//! A worker's handler is its work, so unlike other actors it awaits the model; it ends early when its job is cancelled
+//! A worker's handler is its work, so unlike other actors it awaits the model; it ends early when its call is cancelled
 //! or past its deadline.
 
 use std::sync::Arc;
@@ -66,11 +66,11 @@ impl MattsHandle {
     ) -> Result<CallOutcome, CallError> {
         let inside = self.gate.enter()?;
         let span = Span::current();
-        let job = |reply| {
+        let message = |reply| {
             let msg = MattsMsg { request: Box::new(request), deadline, cancel, span, reply, _inside: inside };
             FactoryMessage::Dispatch(Job::builder().key(()).msg(msg).build())
         };
-        self.slot.call(job, deadline).await
+        self.slot.call(message, deadline).await
     }
 }
 

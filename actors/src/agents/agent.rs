@@ -57,7 +57,7 @@ pub(crate) struct AgentDependencies {
 
 pub(crate) struct AgentArgs {
     pub(crate) task_id: TaskId,
-    pub(crate) job: RunSpec,
+    pub(crate) spec: RunSpec,
     /// The workspace as it was when the task began.
     pub(crate) begun: Resolved,
     pub(crate) deadline: Deadline,
@@ -135,7 +135,7 @@ impl AgentState {
         });
         let dependencies = &self.args.dependencies;
         let limits = dependencies.settings.limits.clone();
-        let (run, effects) = AgentLoop::start(self.args.job.clone(), limits, dependencies.clock.now());
+        let (run, effects) = AgentLoop::start(self.args.spec.clone(), limits, dependencies.clock.now());
         self.run = Some(run);
         self.report_progress();
         self.perform(myself, effects);
@@ -162,7 +162,7 @@ impl AgentState {
     fn recall(&mut self, myself: &ActorRef<AgentMsg>) {
         let memories = self.args.dependencies.memories.clone();
         let deadline = self.until.at_most(RECALL_LIMIT);
-        let (task, domain) = (self.args.job.task.task.clone(), self.args.job.task.domain.clone());
+        let (task, domain) = (self.args.spec.task.task.clone(), self.args.spec.task.domain.clone());
         let (workspace, proposed) = (self.args.begun.workspace.clone(), self.args.proposed.clone());
         let recalled = async move { memories.recall_for_task(&task, domain, workspace, proposed, deadline).await };
         self.tasks.pipe(myself, recalled, |recalled| {
@@ -226,7 +226,7 @@ impl AgentState {
     fn conclude(&mut self, myself: &ActorRef<AgentMsg>, conclusion: Conclusion) {
         self.calls.cancel();
         let memories = self.args.dependencies.memories.clone();
-        let (begun, trace_id) = (self.args.begun.clone(), self.args.job.trace_id);
+        let (begun, trace_id) = (self.args.begun.clone(), self.args.spec.trace_id);
         let deadline = self.args.deadline.leaving(ANSWER_RESERVE).at_most(STORE_LIMIT);
         let stored = async move {
             let kept = match conclusion.record {
