@@ -235,8 +235,8 @@ impl AgentState {
             };
             let mut report = conclusion.end.map_err(|failure| error_of(failure, conclusion.best))?;
             match kept {
-                Some(Ok(StoredLessons { learnings, notes })) => {
-                    (report.trace_id, report.learnings) = (Some(trace_id), learnings);
+                Some(Ok(StoredLessons { learned, notes })) => {
+                    (report.trace_id, report.learnings) = (Some(trace_id), learned);
                     report.warnings.extend(notes);
                 }
                 Some(Err(error @ Error::WorkspaceUnknown(_))) => {

@@ -25,7 +25,7 @@ use crate::workspaces::Resolved;
 /// The lessons of a solve that were stored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct StoredLessons {
-    pub(crate) learnings: Vec<Learned>,
+    pub(crate) learned: Vec<Learned>,
     /// The lessons that were not stored, each note starting with an error code.
     pub(crate) notes: Vec<Note>,
 }
@@ -83,8 +83,8 @@ impl MemoriesHandle {
         if let Some(session) = &trace.metadata.source_session {
             self.sessions.left(&workspace.id, session, trace_id).await;
         }
-        let learnings = pending.committed(committed);
-        let ids = ids(&learnings);
+        let learned = pending.committed(committed);
+        let ids = ids(&learned);
         if trace.memory_items != ids {
             self.correct(
                 Record::Verdict(Trace {
@@ -99,7 +99,7 @@ impl MemoriesHandle {
         self.merge_sources(sources, ids.clone(), deadline).await;
         let concerned = used.into_iter().chain(ids);
         self.promote_proven(concerned, workspace, deadline).await;
-        Ok(StoredLessons { learnings, notes })
+        Ok(StoredLessons { learned, notes })
     }
 
     /// Stores the lessons of a background job together with its end, which `done` makes of what was learned and of
