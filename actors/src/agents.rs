@@ -154,7 +154,7 @@ impl AgentsHandle {
     ) -> Result<SolveReport, Error> {
         let begun = Instant::now();
         check(&task)?;
-        let inside = self.gate.enter()?;
+        let permit = self.gate.enter()?;
         let _tracked = self.tracker.token();
         let begun_in = self.workspaces.resolve_anyway(&workspace, options.deadline).await?;
         let clean = scrub(&task.task);
@@ -193,7 +193,7 @@ impl AgentsHandle {
             verifier,
             proposed,
             span: span.clone(),
-            inside,
+            permit,
         };
         let solved = self.slot.call(|reply| AgentsMsg::Solve { start: Box::new(start), reply }, deadline).await;
         drop(running);
@@ -300,7 +300,7 @@ pub(crate) struct Start {
     verifier: Option<Arc<dyn Verifier>>,
     proposed: ProposedScopes,
     span: Span,
-    inside: Permit,
+    permit: Permit,
 }
 
 type SolveReply = RpcReplyPort<Result<SolveReport, Error>>;
@@ -320,7 +320,7 @@ struct Pending {
     task_id: TaskId,
     agent: ActorRef<AgentMsg>,
     reply: SolveReply,
-    _inside: Permit,
+    _permit: Permit,
 }
 
 pub(crate) struct AgentsState {
@@ -381,7 +381,7 @@ impl Actor for AgentsActor {
 
 impl AgentsState {
     async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: SolveReply) {
-        let Start { task_id, spec, begun_in, deadline, cancel, progress, verifier, proposed, span, inside } = start;
+        let Start { task_id, spec, begun_in, deadline, cancel, progress, verifier, proposed, span, permit } = start;
         let args = AgentArgs {
             task_id,
             spec,
@@ -398,7 +398,7 @@ impl AgentsState {
         match AgentActor::spawn_linked(None, AgentActor, args, myself.get_cell()).await {
             Ok((agent, _)) => {
                 self.args.events.emit(|| SystemEvent::TaskStarted { task: task_id });
-                let pending = Pending { task_id, agent: agent.clone(), reply, _inside: inside };
+                let pending = Pending { task_id, agent: agent.clone(), reply, _permit: permit };
                 self.pending.insert(agent.get_id(), pending);
             }
             Err(error) => {

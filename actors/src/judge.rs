@@ -41,9 +41,9 @@ impl JudgeHandle {
         deadline: Deadline,
         cancel: CancellationToken,
     ) -> Result<CallOutcome, CallError> {
-        let inside = self.gate.enter()?;
+        let permit = self.gate.enter()?;
         let (request, span) = (Box::new(request), Span::current());
-        self.slot.call(|reply| JudgeMsg::Ask { request, deadline, cancel, span, reply, inside }, deadline).await
+        self.slot.call(|reply| JudgeMsg::Ask { request, deadline, cancel, span, reply, permit }, deadline).await
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) enum JudgeMsg {
         /// The span of the asker.
         span: Span,
         reply: RpcReplyPort<CallOutcome>,
-        inside: Permit,
+        permit: Permit,
     },
 }
 
@@ -90,11 +90,11 @@ impl Actor for JudgeActor {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             JudgeMsg::Ask { reply, deadline, .. } if reply.is_closed() || deadline.passed() => {}
-            JudgeMsg::Ask { request, deadline, cancel, span, reply, inside } => {
+            JudgeMsg::Ask { request, deadline, cancel, span, reply, permit } => {
                 let (model, places) = (Arc::clone(&state.model), Arc::clone(&state.places));
                 let until = cancel.clone();
                 let work = async move {
-                    let _inside = inside;
+                    let _permit = permit;
                     let Ok(_place) = places.acquire().await else { return };
                     if !reply.is_closed() {
                         let _ = reply.send(ask(&*model, *request, deadline, cancel).await);

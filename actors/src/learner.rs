@@ -143,9 +143,9 @@ impl LearnerHandle {
         batch: &Arc<ExchangeBatch>,
         deadline: Deadline,
     ) -> Result<Result<Vec<Captured>, Error>, CallError> {
-        let inside = self.gate.enter()?;
+        let permit = self.gate.enter()?;
         let (batch, span) = (Arc::clone(batch), Span::current());
-        self.slot.call(|reply| LearnerMsg::Learn { batch, deadline, span, reply, inside }, deadline).await
+        self.slot.call(|reply| LearnerMsg::Learn { batch, deadline, span, reply, permit }, deadline).await
     }
 }
 
@@ -167,7 +167,7 @@ pub(crate) enum LearnerMsg {
         /// The span of the asker.
         span: Span,
         reply: RpcReplyPort<Result<Vec<Captured>, Error>>,
-        inside: Permit,
+        permit: Permit,
     },
 }
 
@@ -210,10 +210,10 @@ impl Actor for LearnerActor {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             LearnerMsg::Learn { reply, deadline, .. } if reply.is_closed() || deadline.passed() => {}
-            LearnerMsg::Learn { batch, deadline, span, reply, inside } => {
+            LearnerMsg::Learn { batch, deadline, span, reply, permit } => {
                 let (args, turn) = (state.args.clone(), Arc::clone(&state.turn));
                 let work = async move {
-                    let _inside = inside;
+                    let _permit = permit;
                     let Ok(Ok(_turn)) = timeout_at(deadline.instant(), turn.acquire()).await else { return };
                     if !reply.is_closed() {
                         let _ = reply.send(args.learn(&batch, deadline).await);

@@ -64,10 +64,10 @@ impl MattsHandle {
         deadline: Deadline,
         cancel: CancellationToken,
     ) -> Result<CallOutcome, CallError> {
-        let inside = self.gate.enter()?;
+        let permit = self.gate.enter()?;
         let span = Span::current();
         let message = |reply| {
-            let msg = MattsMsg { request: Box::new(request), deadline, cancel, span, reply, _inside: inside };
+            let msg = MattsMsg { request: Box::new(request), deadline, cancel, span, reply, _permit: permit };
             FactoryMessage::Dispatch(Job::builder().key(()).msg(msg).build())
         };
         self.slot.call(message, deadline).await
@@ -82,7 +82,7 @@ pub(crate) struct MattsMsg {
     /// The span of the asker.
     span: Span,
     reply: RpcReplyPort<CallOutcome>,
-    _inside: Permit,
+    _permit: Permit,
 }
 
 struct MattsWorker;
@@ -109,7 +109,7 @@ impl Worker for MattsWorker {
         job: Job<(), MattsMsg>,
         model: &mut Arc<dyn LanguageModel>,
     ) -> Result<(), ActorProcessingErr> {
-        let MattsMsg { request, deadline, cancel, span, reply, _inside } = job.msg;
+        let MattsMsg { request, deadline, cancel, span, reply, _permit } = job.msg;
         if !reply.is_closed() && !deadline.passed() {
             let _ = reply.send(ask(&**model, *request, deadline, cancel).instrument(span).await);
         }

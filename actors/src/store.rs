@@ -101,17 +101,17 @@ impl StoreHandle {
         deadline: Deadline,
         work: impl Fn(&dyn MemoryStore) -> StoreFuture<'_, T> + Send + Sync + 'static,
     ) -> Result<T, Error> {
-        let (work, inside) = (Arc::new(work), Arc::new(self.gate.enter()?));
+        let (work, permit) = (Arc::new(work), Arc::new(self.gate.enter()?));
         let (span, begun) = (spans::store(op), Instant::now());
         let once = || {
-            let (work, inside, span) = (Arc::clone(&work), Arc::clone(&inside), span.clone());
+            let (work, permit, span) = (Arc::clone(&work), Arc::clone(&permit), span.clone());
             let limitation = Arc::clone(&self.limitation);
             self.slot.call(
                 move |reply| {
                     let request: Request = Box::new(move |store| {
                         async move {
                             // The place is given back with the work, not with its caller.
-                            let _inside = inside;
+                            let _permit = permit;
                             if reply.is_closed() || deadline.passed() {
                                 return;
                             }

@@ -48,7 +48,7 @@ impl UsageHandle {
     pub fn shown(&self, memories: impl IntoIterator<Item = MemoryId>, workspace: &WorkspaceRef, session: &str) {
         let memories = memories.into_iter().collect();
         let shown = ShownMemories { memories, workspace: workspace.clone(), session: session.to_owned() };
-        let told = self.gate.enter().and_then(|inside| self.slot.cast(UsageMsg::Shown { shown, inside }));
+        let told = self.gate.enter().and_then(|permit| self.slot.cast(UsageMsg::Shown { shown, permit }));
         if let Err(error) = told {
             tracing::debug!(%error, "what a client was shown is not counted");
         }
@@ -56,7 +56,7 @@ impl UsageHandle {
 }
 
 pub(crate) enum UsageMsg {
-    Shown { shown: ShownMemories, inside: Permit },
+    Shown { shown: ShownMemories, permit: Permit },
     Store,
 }
 
@@ -100,9 +100,9 @@ impl Actor for UsageActor {
         state: &mut UsageState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            UsageMsg::Shown { shown, inside } => {
+            UsageMsg::Shown { shown, permit } => {
                 let was_waiting = state.waits() > 0;
-                state.note(shown, inside);
+                state.note(shown, permit);
                 if !was_waiting && state.waits() > 0 {
                     myself.send_after(PAUSE, || UsageMsg::Store);
                 }
@@ -130,7 +130,7 @@ impl UsageState {
         self.waiting.iter().map(|waiting| waiting.signals.len()).sum()
     }
 
-    fn note(&mut self, shown: ShownMemories, inside: Permit) {
+    fn note(&mut self, shown: ShownMemories, permit: Permit) {
         let ShownMemories { memories, workspace, session } = shown;
         let at = self.args.clock.now();
         if self.noted.len() > NOTED_MAX {
@@ -146,12 +146,12 @@ impl UsageState {
         }
         let known = self.waiting.iter().position(|waiting| waiting.workspace == workspace);
         let known = known.unwrap_or_else(|| {
-            self.waiting.push(UnstoredSignals { workspace, signals: Vec::new(), inside: Vec::new() });
+            self.waiting.push(UnstoredSignals { workspace, signals: Vec::new(), permits: Vec::new() });
             self.waiting.len() - 1
         });
         let waiting = &mut self.waiting[known];
         waiting.signals.extend(new.into_iter().map(|(id, memory)| (id, memory, session.clone(), at)));
-        waiting.inside.push(inside);
+        waiting.permits.push(permit);
     }
 
     /// Takes out all that waits, as the work of storing it: one piece of work for each workspace.
@@ -175,7 +175,7 @@ struct UnstoredSignals {
     workspace: WorkspaceRef,
     signals: Vec<(SignalId, MemoryId, String, Timestamp)>,
     /// These places in the gate are given back once the signals are stored.
-    inside: Vec<Permit>,
+    permits: Vec<Permit>,
 }
 
 impl UnstoredSignals {
@@ -203,7 +203,7 @@ impl UnstoredSignals {
         for batch in records.chunks(AT_ONCE) {
             store.commit(batch.to_vec(), deadline).await?;
         }
-        drop(self.inside);
+        drop(self.permits);
         Ok(())
     }
 }

@@ -188,7 +188,7 @@ impl WorkspacesHandle {
 
     /// Once it returns, all is known that was stored when it was called.
     async fn reread(&self, deadline: Deadline) -> Result<(), Error> {
-        let _inside = self.gate.enter()?;
+        let _permit = self.gate.enter()?;
         let asked = Instant::now();
         let turn = tokio::time::timeout_at(deadline.instant(), self.reading.lock()).await;
         let _turn = turn.map_err(|_elapsed| Error::DeadlineExceeded)?;

@@ -103,7 +103,7 @@ impl Actor for AgentActor {
         state: &mut AgentState,
     ) -> Result<(), ActorProcessingErr> {
         let span = state.args.span.clone();
-        let _inside = span.enter();
+        let _entered = span.enter();
         match message {
             AgentMsg::Begin => state.begin(&myself),
             AgentMsg::Input(input) => {
@@ -176,7 +176,7 @@ impl AgentState {
     fn call(&mut self, myself: &ActorRef<AgentMsg>, call: ModelCall) {
         let ModelCall { purpose, attempt, prompt } = call;
         let span = attempt.map(|number| self.attempts.entry(number).or_insert_with(|| spans::attempt(number)).clone());
-        let _inside = span.as_ref().map(Span::enter);
+        let _entered = span.as_ref().map(Span::enter);
         spans::prompt_cut(purpose, &prompt);
         let settings = &self.args.dependencies.settings;
         let request = Completion {
