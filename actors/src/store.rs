@@ -31,8 +31,8 @@ use crate::spans;
 
 /// Requests inside at once; more are refused as overload.
 const GATE: usize = 256;
-const MAINTENANCE_EVERY: Duration = Duration::from_secs(60);
-const MAINTENANCE_LIMIT: Duration = Duration::from_secs(20);
+const UPKEEP_EVERY: Duration = Duration::from_secs(60);
+const UPKEEP_LIMIT: Duration = Duration::from_secs(20);
 const FINISH_LIMIT: Duration = Duration::from_secs(5);
 
 /// Opens the store. It is called again after a restart, and by the next request after a failure that passes. It gives
@@ -153,7 +153,7 @@ async fn bounded<T>(deadline: Deadline, work: StoreFuture<'_, T>) -> Result<T, S
 pub(crate) enum StoreMsg {
     Run(Request),
     Opened(Result<Store, Panicked>),
-    MaintenanceDue,
+    UpkeepDue,
 }
 
 pub(crate) struct StoreArgs {
@@ -168,7 +168,7 @@ pub(crate) struct StoreState {
     waiting: VecDeque<Request>,
     tasks: Tasks,
     /// The timer ends with the state.
-    next_maintenance: Option<AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>>>,
+    next_upkeep: Option<AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>>>,
 }
 
 pub(crate) struct StoreActor;
@@ -185,7 +185,7 @@ impl Actor for StoreActor {
             opening: false,
             waiting: VecDeque::new(),
             tasks: Tasks::new("store"),
-            next_maintenance: None,
+            next_upkeep: None,
         };
         state.open(&myself);
         Ok(state)
@@ -210,7 +210,7 @@ impl Actor for StoreActor {
                 let store = opened?;
                 state.opening = false;
                 match &store {
-                    Ok(_) => state.next_maintenance = Some(maintenance_timer(&myself)),
+                    Ok(_) => state.next_upkeep = Some(upkeep_timer(&myself)),
                     Err(error) => tracing::error!(%error, "the store cannot be opened"),
                 }
                 for request in state.waiting.drain(..) {
@@ -219,11 +219,11 @@ impl Actor for StoreActor {
                 let passing = matches!(store, Err(StoreError::TimedOut | StoreError::Failed(_)));
                 state.store = (!passing).then_some(store);
             }
-            StoreMsg::MaintenanceDue => {
+            StoreMsg::UpkeepDue => {
                 let Some(Ok(store)) = state.store.clone() else { return Ok(()) };
-                state.next_maintenance = Some(maintenance_timer(&myself));
+                state.next_upkeep = Some(upkeep_timer(&myself));
                 let upkeep = async move {
-                    match store.maintain(Deadline::after(MAINTENANCE_LIMIT)).await {
+                    match store.maintain(Deadline::after(UPKEEP_LIMIT)).await {
                         Ok(done) => tracing::debug!(?done, "upkeep of the store"),
                         Err(StoreError::TimedOut) => tracing::debug!("upkeep of the store goes on"),
                         Err(error) => tracing::warn!(%error, "upkeep of the store failed"),
@@ -253,6 +253,6 @@ impl StoreState {
     }
 }
 
-fn maintenance_timer(myself: &ActorRef<StoreMsg>) -> AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>> {
-    AbortOnDropHandle::new(myself.send_after(MAINTENANCE_EVERY, || StoreMsg::MaintenanceDue))
+fn upkeep_timer(myself: &ActorRef<StoreMsg>) -> AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>> {
+    AbortOnDropHandle::new(myself.send_after(UPKEEP_EVERY, || StoreMsg::UpkeepDue))
 }

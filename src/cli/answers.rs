@@ -96,7 +96,7 @@ pub(super) struct Deleted {
     pub(super) reinstated: Vec<MemoryId>,
 }
 
-/// The things that were done, or would be.
+/// The things that the command `maintain` did, or would do.
 #[derive(Debug, Serialize)]
 pub(super) struct Maintenance {
     pub(super) applied: bool,

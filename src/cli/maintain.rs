@@ -1,5 +1,6 @@
-//! The command `maintain` does upkeep by hand, or shows it: what the repository of the workspace says about the work
-//! that used memories, the store, how many memories wait to be shared, and which were found to be outdated.
+//! The command `maintain` judges the work that used memories by the commits of the workspace's repository, says how
+//! many memories wait to be shared and which were found to be outdated, and does the upkeep of the store by hand.
+//! Without `--apply` it shows what it would do.
 
 use std::path::Path;
 

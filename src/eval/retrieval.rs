@@ -137,13 +137,13 @@ pub(crate) async fn ingest(
     // What took too long to embed was stored without vectors.
     while system.memories.fill_vectors(Deadline::after(BATCH_TIMEOUT)).await? > 0 {}
     let took = begun.elapsed();
-    let settling = Instant::now();
-    settle(system).await?;
-    Ok(StoredCorpus { corpus, twins, took, upkeep_took: settling.elapsed() })
+    let upkeep_begun = Instant::now();
+    finish_upkeep(system).await?;
+    Ok(StoredCorpus { corpus, twins, took, upkeep_took: upkeep_begun.elapsed() })
 }
 
 /// Does upkeep until there is none left, because a bank at rest is what is measured.
-pub(super) async fn settle(system: &SystemHandle) -> Result<(), Error> {
+pub(super) async fn finish_upkeep(system: &SystemHandle) -> Result<(), Error> {
     for _ in 0..MOST_SLICES {
         let done = system.store.maintain(Deadline::after(UPKEEP_TIMEOUT)).await?;
         if !done.busy && !done.more {

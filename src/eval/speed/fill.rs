@@ -52,9 +52,9 @@ pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u
         .await?;
     making.await.map_err(Error::internal)?;
     let took = begun.elapsed();
-    let settling = Instant::now();
-    retrieval::settle(system).await?;
-    let upkeep_seconds = settling.elapsed().as_secs_f64();
+    let upkeep_begun = Instant::now();
+    retrieval::finish_upkeep(system).await?;
+    let upkeep_seconds = upkeep_begun.elapsed().as_secs_f64();
     let summary = system.store.summary(batch_deadline()).await?;
     let ingest = Ingest { seconds: took.as_secs_f64(), per_second: stored as f64 / took.as_secs_f64(), upkeep_seconds };
     Ok(Filled {

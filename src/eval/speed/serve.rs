@@ -168,7 +168,7 @@ impl QueryRunner<'_> {
         }
         let begun = Instant::now();
         let system = self.system.clone();
-        let upkeep = AbortOnDropHandle::new(tokio::spawn(async move { retrieval::settle(&system).await }));
+        let upkeep = AbortOnDropHandle::new(tokio::spawn(async move { retrieval::finish_upkeep(&system).await }));
         let mut times = Vec::new();
         for query in self.queries.iter().cycle().take(MOST_DURING_UPKEEP) {
             if upkeep.is_finished() {

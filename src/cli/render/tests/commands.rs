@@ -202,7 +202,7 @@ fn statistics_have_a_line_a_subject() {
 }
 
 #[test]
-fn upkeep_says_what_became_of_the_work_that_used_memories() {
+fn maintain_says_what_became_of_the_work_that_used_memories() {
     let commit = |id: &str, subject: &str| CommitName { id: id.repeat(20), subject: subject.into() };
     let judged = |n: u8, standing: WorkStanding, known: bool| JudgedWork {
         trace_id: Uuid::from_u128(n.into()).into(),
