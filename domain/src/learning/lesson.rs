@@ -18,7 +18,7 @@ use crate::memory::signature::mentioned;
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
 use crate::memory::{
-    ErrorContext, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, TAGS_MAX, TITLE_MAX_CHARS,
+    ErrorContext, LABEL_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, TAGS_MAX,
     Trust,
 };
 use crate::retrieval::prompt_memories::PromptMemories;
@@ -146,7 +146,7 @@ impl Lesson {
 
 /// A label trimmed and bounded, or none: a model's label is not worth an error.
 fn tidy(label: Option<String>) -> Option<String> {
-    label.map(|text| text.trim().chars().take(TITLE_MAX_CHARS).collect::<String>()).filter(|text| !text.is_empty())
+    label.map(|text| text.trim().chars().take(LABEL_MAX_CHARS).collect::<String>()).filter(|text| !text.is_empty())
 }
 
 fn tags(tags: Vec<String>) -> Vec<String> {

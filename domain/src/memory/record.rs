@@ -18,6 +18,8 @@ use crate::prompt::one_line;
 use crate::text::hex::hex;
 
 pub const TITLE_MAX_CHARS: usize = 120;
+/// The longest label: a tag, a domain, a difficulty, or the type of an error.
+pub const LABEL_MAX_CHARS: usize = 120;
 pub const DESCRIPTION_MAX_CHARS: usize = 400;
 /// The longest content that a model extracts. Memories by hand may be longer, up to [`CONTENT_MAX_CHARS`].
 pub const LESSON_CONTENT_MAX_CHARS: usize = 4_000;
@@ -323,7 +325,7 @@ impl Memory {
         text("description", &self.description, DESCRIPTION_MAX_CHARS, true);
         text("content", &self.content, CONTENT_MAX_CHARS, true);
         if let Some(error) = &self.error_context {
-            text("error_context.error_type", &error.error_type, TITLE_MAX_CHARS, true);
+            text("error_context.error_type", &error.error_type, LABEL_MAX_CHARS, true);
             text("error_context.failure_pattern", &error.failure_pattern, LESSON_CONTENT_MAX_CHARS, true);
             text("error_context.corrective_guidance", &error.corrective_guidance, LESSON_CONTENT_MAX_CHARS, true);
             let message = error.error_message.as_deref().unwrap_or_default();
@@ -331,13 +333,13 @@ impl Memory {
             let stack = error.stack_trace.as_deref().unwrap_or_default();
             text("error_context.stack_trace", stack, STACK_TRACE_MAX_CHARS, false);
             let domain = error.task_domain.as_deref().unwrap_or_default();
-            text("error_context.task_domain", domain, TITLE_MAX_CHARS, false);
+            text("error_context.task_domain", domain, LABEL_MAX_CHARS, false);
         }
-        text("domain_category", self.domain_category.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
-        text("difficulty_level", self.difficulty_level.as_deref().unwrap_or_default(), TITLE_MAX_CHARS, false);
+        text("domain_category", self.domain_category.as_deref().unwrap_or_default(), LABEL_MAX_CHARS, false);
+        text("difficulty_level", self.difficulty_level.as_deref().unwrap_or_default(), LABEL_MAX_CHARS, false);
         // Where there are far too many, the problems of each are not told.
         for tag in self.pattern_tags.iter().take(10 * TAGS_MAX) {
-            text("pattern_tags", tag, TITLE_MAX_CHARS, true);
+            text("pattern_tags", tag, LABEL_MAX_CHARS, true);
         }
         for (field, texts, most, max) in [
             ("further_tasks", &self.further_tasks, FURTHER_TASKS_MAX, GIST_MAX_CHARS),

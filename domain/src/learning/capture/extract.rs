@@ -11,7 +11,7 @@ use super::describe::{description, shortened, title};
 use super::words::{Cue, Cues};
 use crate::learning::lesson::{Lesson, LessonError};
 use crate::memory::signature::first_match;
-use crate::memory::{LESSON_CONTENT_MAX_CHARS, STACK_TRACE_MAX_CHARS, TITLE_MAX_CHARS};
+use crate::memory::{LABEL_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, STACK_TRACE_MAX_CHARS};
 
 const MAX_TAGS: usize = 6;
 const MAX_GUIDANCE_CHARS: usize = 600;
@@ -303,7 +303,7 @@ fn context(error: &ErrorFound, parts: &[AnalysedBlock]) -> Option<LessonError> {
     let explains = |class: SentenceClass| matches!(class, SentenceClass::Explains | SentenceClass::Finding);
     let pattern = sentences_of(parts, explains).next().unwrap_or(&error.line);
     Some(LessonError {
-        error_type: shortened(&error.name, TITLE_MAX_CHARS),
+        error_type: shortened(&error.name, LABEL_MAX_CHARS),
         failure_pattern: shortened(pattern, MAX_GUIDANCE_CHARS),
         corrective_guidance: shortened(&guidance, MAX_GUIDANCE_CHARS),
     })

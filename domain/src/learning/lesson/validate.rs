@@ -8,7 +8,7 @@ use regex::Regex;
 use super::echo::{Echoes, LessonContext};
 use super::{Lesson, LessonError};
 use crate::memory::signature::Signature;
-use crate::memory::{DESCRIPTION_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, TITLE_MAX_CHARS};
+use crate::memory::{DESCRIPTION_MAX_CHARS, LABEL_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, TITLE_MAX_CHARS};
 use crate::prompt::names_a_fence;
 use crate::safety::secrets::{MARKER, scrub};
 
@@ -85,7 +85,7 @@ fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Le
     let mut names = vec![(&lesson.title, TITLE_MAX_CHARS)];
     let mut pattern = Vec::new();
     if let Some(error) = &lesson.error_context {
-        names.push((&error.error_type, TITLE_MAX_CHARS));
+        names.push((&error.error_type, LABEL_MAX_CHARS));
         texts.push((&error.corrective_guidance, LESSON_CONTENT_MAX_CHARS));
         pattern.push((&error.failure_pattern, LESSON_CONTENT_MAX_CHARS));
     }
