@@ -101,9 +101,9 @@ impl Actor for UsageActor {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             UsageMsg::Shown { shown, permit } => {
-                let was_waiting = state.waits() > 0;
+                let was_waiting = state.unstored() > 0;
                 state.note(shown, permit);
-                if !was_waiting && state.waits() > 0 {
+                if !was_waiting && state.unstored() > 0 {
                     myself.send_after(PAUSE, || UsageMsg::Store);
                 }
             }
@@ -126,7 +126,8 @@ impl Actor for UsageActor {
 }
 
 impl UsageState {
-    fn waits(&self) -> usize {
+    /// Counts the signals that are not stored yet.
+    fn unstored(&self) -> usize {
         self.waiting.iter().map(|waiting| waiting.signals.len()).sum()
     }
 

@@ -64,7 +64,7 @@ impl MemoriesHandle {
         let mut batch = Batch::new();
         let mut added = Vec::new();
         let memories = open.iter().map(|(_, draft)| draft.memory.clone()).collect();
-        let (prepared, grown) = self.prepare(memories, LessonBatch::of_strangers().on_try(tries), deadline).await;
+        let (prepared, revisions) = self.prepare(memories, LessonBatch::of_strangers().on_try(tries), deadline).await;
         for ((position, draft), prepared) in open.iter().zip(prepared) {
             let confirmed_before = stored.contains(&draft.ids.confirmation.uuid());
             found[*position] = match prepared {
@@ -87,7 +87,7 @@ impl MemoriesHandle {
         if batch.is_empty() {
             return Ok(found);
         }
-        batch.extend(grown);
+        batch.extend(revisions);
         batch.insert(0, Record::Workspace(self.workspaces.registration(&begun.workspace)));
         self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;

@@ -45,8 +45,8 @@ pub(super) struct LessonBatch {
     /// The lessons know nothing of each other, so one that says the same as another confirms it.
     of_strangers: bool,
     changed: BTreeMap<MemoryId, Changed>,
-    /// What is changed by something else in the same batch, and so is not changed here.
-    busy: Vec<MemoryId>,
+    /// The memories that something else in the same batch changes, so that lessons do not.
+    revised_elsewhere: Vec<MemoryId>,
     /// What the lessons take the place of, and so do not confirm.
     replaced: Vec<MemoryId>,
     /// Others kept changing the same memories, so only signals are stored, which conflict with nobody.
@@ -73,8 +73,9 @@ impl LessonBatch {
         Self { by_signals_alone: tries >= TRIES, ..self }
     }
 
-    pub(super) fn busy(memories: impl IntoIterator<Item = MemoryId>) -> Self {
-        Self { busy: memories.into_iter().collect(), ..Self::default() }
+    /// The batch changes these memories already for another reason.
+    pub(super) fn beside_revisions_of(memories: impl IntoIterator<Item = MemoryId>) -> Self {
+        Self { revised_elsewhere: memories.into_iter().collect(), ..Self::default() }
     }
 
     /// Of a lesson that takes the place of these.
@@ -83,7 +84,7 @@ impl LessonBatch {
     }
 
     fn may_change(&self, id: MemoryId) -> bool {
-        !self.by_signals_alone && !self.busy.contains(&id) && !self.replaced.contains(&id)
+        !self.by_signals_alone && !self.revised_elsewhere.contains(&id) && !self.replaced.contains(&id)
     }
 
     /// The memory as the lessons leave it.
@@ -251,17 +252,17 @@ impl MemoriesHandle {
         mut lessons: LessonBatch,
         deadline: Deadline,
     ) -> (Vec<PreparedLesson>, Vec<Record>) {
-        let mut learned: Vec<PreparedLesson> = Vec::new();
+        let mut prepared: Vec<PreparedLesson> = Vec::new();
         for (memory, passages) in self.embedded(memories, deadline).await {
             let is_taken_in = match lessons.repeated(&memory, &passages) {
-                Some(of) => learned.iter_mut().any(|earlier| earlier.takes_in(of, &memory, &passages)),
+                Some(of) => prepared.iter_mut().any(|earlier| earlier.takes_in(of, &memory, &passages)),
                 None => false,
             };
             if !is_taken_in {
-                learned.push(self.compare(memory, passages, &mut lessons, deadline).await);
+                prepared.push(self.compare(memory, passages, &mut lessons, deadline).await);
             }
         }
-        (learned, self.grown(lessons, deadline).await)
+        (prepared, self.revisions_for(lessons, deadline).await)
     }
 
     async fn compare(
@@ -303,8 +304,8 @@ impl MemoriesHandle {
         PreparedLesson::New { memory: Box::new(linked), passages, sources: memory.derived_from }
     }
 
-    /// The memories that the lessons confirm or update, with what changed.
-    async fn grown(&self, lessons: LessonBatch, deadline: Deadline) -> Vec<Record> {
+    /// Makes the revisions of the memories that the lessons confirm or update.
+    async fn revisions_for(&self, lessons: LessonBatch, deadline: Deadline) -> Vec<Record> {
         if lessons.changed.is_empty() {
             return Vec::new();
         }

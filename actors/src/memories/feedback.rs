@@ -10,7 +10,7 @@ use reasoning_bank_domain::evidence::stability::names_commit;
 use reasoning_bank_domain::evidence::verdict_override::OwnVote;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, Feedback};
-use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_own_vote, id_of_vote, id_within_trace};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_trace_vote, id_of_vote, id_within_trace};
 use reasoning_bank_domain::memory::trace::{Account, Outcome, Trace, TraceSource};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, Scope, SourceType, Trust};
@@ -186,7 +186,7 @@ impl MemoriesHandle {
             Batch::new()
         };
         revised.extend(revised_by(&settled));
-        let (prepared, grown) = self.prepare(lessons, LessonBatch::busy(revised), deadline).await;
+        let (prepared, revisions) = self.prepare(lessons, LessonBatch::beside_revisions_of(revised), deadline).await;
         let pending = PendingIds::of(&prepared);
         let told = ids(&pending.learned);
         let trace = about.trace_after(request, &told).or_else(|| about.trace.clone().filter(|_| about.begins));
@@ -200,7 +200,7 @@ impl MemoriesHandle {
         batch.extend(trace.clone().map(if about.begins { Record::Trace } else { Record::Verdict }));
         batch.extend(overruled.revisions);
         batch.extend(settled);
-        batch.extend(grown);
+        batch.extend(revisions);
         batch.extend(prepared.into_iter().map(|prepared| prepared.into_record(now)));
         batch.extend(signals.iter().cloned().map(Record::Signal));
         let committed = self.store.commit(batch, deadline).await?;
@@ -401,7 +401,7 @@ fn signals(
 ) -> Vec<Signal> {
     let session = request.session.as_deref();
     let id = |memory: MemoryId, kind| match after.or(about.trace.as_ref()) {
-        Some(trace) if trace.is_of_session(session) => id_of_own_vote(trace.trace_id, trace.turns, memory, kind),
+        Some(trace) if trace.is_of_session(session) => id_of_trace_vote(trace.trace_id, trace.turns, memory, kind),
         Some(trace) => id_within_trace(trace.trace_id, memory, kind, session),
         // Votes by hand count each.
         None => match session.filter(|_| request.is_work) {

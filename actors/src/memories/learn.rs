@@ -61,7 +61,8 @@ impl MemoriesHandle {
     ) -> Result<StoredLessons, Error> {
         let now = run.origin.at;
         let (memories, notes) = memories_of(run.lessons, &run.origin, &run.injected, |_| Uuid::now_v7().into());
-        let (prepared, grown) = self.prepare(memories, LessonBatch::default().on_try(tries), deadline.halfway()).await;
+        let (prepared, revisions) =
+            self.prepare(memories, LessonBatch::default().on_try(tries), deadline.halfway()).await;
         let pending = PendingIds::of(&prepared);
         let mut trace = run.trace;
         let trace_id = trace.trace_id;
@@ -71,7 +72,7 @@ impl MemoriesHandle {
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace.clone())];
         let sources: Vec<LessonSources> = prepared.iter().map(LessonSources::of).collect();
         batch.extend(prepared.into_iter().map(|prepared| prepared.into_record(now)));
-        batch.extend(grown);
+        batch.extend(revisions);
         let used: Vec<MemoryId> = run.signals.iter().map(|(memory_id, _)| *memory_id).collect();
         batch.extend(run.signals.into_iter().map(|(memory_id, kind)| {
             let id = id_within_trace(trace_id, memory_id, kind, None);
@@ -115,12 +116,12 @@ impl MemoriesHandle {
         let (memories, notes) = memories_of(lessons, origin, &PromptMemories::default(), |n| job.memory_id(n));
         let mut tries = 1;
         let (mut job, pending, committed) = loop {
-            let (mut prepared, mut grown) =
+            let (mut prepared, mut revisions) =
                 self.prepare(memories.clone(), LessonBatch::default().on_try(tries), deadline.halfway()).await;
             // That something was said again in a session that failed speaks for nothing.
             if origin.outcome == Outcome::Failure {
                 prepared.retain(|prepared| prepared.reinforces().is_none());
-                grown.clear();
+                revisions.clear();
             }
             let pending = PendingIds::of(&prepared);
             let job = done(pending.learned.clone(), notes.clone());
@@ -132,7 +133,7 @@ impl MemoriesHandle {
                 }
                 other => other,
             }));
-            batch.extend(grown);
+            batch.extend(revisions);
             match self.store.commit(batch, deadline).await {
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 committed => break (job, pending, committed?),

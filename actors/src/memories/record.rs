@@ -52,8 +52,8 @@ impl MemoriesHandle {
         let facts = Facts::from(&memory);
         let (mut near, mut sources, mut updates) = (None, Vec::new(), Vec::new());
         let lessons = LessonBatch::default().on_try(tries).replacing(&replaced);
-        let (prepared, grown) = self.prepare(vec![memory], lessons, deadline).await;
-        batch.extend(grown);
+        let (prepared, revisions) = self.prepare(vec![memory], lessons, deadline).await;
+        batch.extend(revisions);
         for learned in prepared {
             near = learned.reinforces();
             sources.push(LessonSources::of(&learned));

@@ -254,13 +254,13 @@ impl MemoriesHandle {
         Ok(older.iter().map(replaced).collect())
     }
 
-    /// What a report that these memories helped changes about links between them and others. Those in `busy` are changed
-    /// by something else in the same batch, and stay as they are.
+    /// What a report that these memories helped changes about links between them and others. Those that are
+    /// `revised_elsewhere` in the same batch stay as they are.
     pub(super) async fn settled(
         &self,
         reported: &[&Memory],
         session: Option<&str>,
-        busy: &[MemoryId],
+        revised_elsewhere: &[MemoryId],
         deadline: Deadline,
     ) -> Result<Batch, Error> {
         let mut older: Vec<MemoryId> =
@@ -269,7 +269,7 @@ impl MemoriesHandle {
         let others = if older.is_empty() { Vec::new() } else { self.store.get(older, deadline).await? };
         let others: Vec<Memory> = others.into_iter().map(|row| row.memory).collect();
         let mut settled = settled_by_report(reported, &others, session);
-        settled.retain(|memory| !busy.contains(&memory.id));
+        settled.retain(|memory| !revised_elsewhere.contains(&memory.id));
         let said_by = SaidBy::Session(session.map(str::to_owned));
         let confirmed = settled.iter().filter_map(|memory| Some((memory, memory.superseded_by()?)));
         let mut batch: Batch = confirmed

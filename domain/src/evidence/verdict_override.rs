@@ -11,7 +11,7 @@
 //! of the trace order these changes in the same way for all processes.
 
 use crate::memory::ids::{MemoryId, SignalId, TraceId};
-use crate::memory::signal::{SignalKind, id_of_own_vote, id_of_verdict, id_within_trace};
+use crate::memory::signal::{SignalKind, id_of_trace_vote, id_of_verdict, id_within_trace};
 use crate::memory::trace::Trace;
 use crate::memory::{Memory, MemoryOutcome};
 
@@ -31,7 +31,7 @@ impl OwnVote {
     /// outcome changed before.
     pub fn of_reported_trace(passed: bool, trace: TraceId, turns: u32, memory: MemoryId) -> Self {
         let (own, reversal) = own_vote_and_reversal(passed);
-        let id = |kind| id_of_own_vote(trace, turns, memory, kind);
+        let id = |kind| id_of_trace_vote(trace, turns, memory, kind);
         Self { memory, id: id(own), reversal, reversal_id: id(reversal) }
     }
 

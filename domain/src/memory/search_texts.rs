@@ -51,18 +51,19 @@ impl Memory {
     /// This memory after it was confirmed by `lesson`, which says the same. It takes over the wording and the task,
     /// each where that is a new one. None where there is no room for another wording.
     pub fn confirmed_by(&self, lesson: &Self) -> Option<Self> {
-        let mut grown = self.clone();
+        let mut confirmed = self.clone();
         for wording in std::iter::once(lesson.content_text()).chain(lesson.wordings.clone()) {
-            let said = std::iter::once(&grown.content_text()).chain(&grown.wordings).any(|text| same(text, &wording));
-            if !said && grown.wordings.len() == WORDINGS_MAX {
+            let said =
+                std::iter::once(&confirmed.content_text()).chain(&confirmed.wordings).any(|text| same(text, &wording));
+            if !said && confirmed.wordings.len() == WORDINGS_MAX {
                 return None;
             }
-            grown.wordings.extend((!said).then_some(wording));
+            confirmed.wordings.extend((!said).then_some(wording));
         }
         for task in lesson.search_texts().tasks {
-            grown.add_task(task);
+            confirmed.add_task(task);
         }
-        Some(grown)
+        Some(confirmed)
     }
 
     /// Adds a task, which is its own gist. Where there are too many, the one that is most like another goes.
@@ -132,13 +133,13 @@ mod tests {
         let memory = of_task("sort the list of users by name");
         let again =
             Memory { description: "Use it when a range is searched!".into(), ..of_task("page through a cursor") };
-        let grown = memory.confirmed_by(&again).unwrap();
-        assert_eq!(grown.wordings, [again.content_text()]);
-        assert_eq!(grown.further_tasks, ["page through a cursor"]);
-        assert_eq!(grown.confirmed_by(&again).unwrap(), grown);
-        assert_eq!(grown.confirmed_by(&memory).unwrap(), grown);
+        let confirmed = memory.confirmed_by(&again).unwrap();
+        assert_eq!(confirmed.wordings, [again.content_text()]);
+        assert_eq!(confirmed.further_tasks, ["page through a cursor"]);
+        assert_eq!(confirmed.confirmed_by(&again).unwrap(), confirmed);
+        assert_eq!(confirmed.confirmed_by(&memory).unwrap(), confirmed);
         assert_eq!(
-            grown.search_texts(),
+            confirmed.search_texts(),
             SearchTexts {
                 tasks: vec![memory.task.clone(), again.task.clone()],
                 contents: vec![memory.content_text(), again.content_text()]
@@ -177,10 +178,11 @@ mod tests {
             for (content, task) in lessons {
                 let lesson = Memory { content, ..of_task(&task) };
                 match memory.confirmed_by(&lesson) {
-                    Some(grown) => {
-                        prop_assert!(grown.search_texts().contents.iter().any(|text| same(text, &lesson.content_text())));
-                        prop_assert!(memory.search_texts().contents.iter().all(|text| grown.search_texts().contents.contains(text)));
-                        memory = grown;
+                    Some(confirmed) => {
+                        let contents = confirmed.search_texts().contents;
+                        prop_assert!(contents.iter().any(|text| same(text, &lesson.content_text())));
+                        prop_assert!(memory.search_texts().contents.iter().all(|text| contents.contains(text)));
+                        memory = confirmed;
                     }
                     None => prop_assert_eq!(memory.wordings.len(), WORDINGS_MAX),
                 }

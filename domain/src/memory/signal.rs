@@ -138,7 +138,7 @@ pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, sessi
 
 /// The id of a vote of a reported trace about a memory, which is the same however often its session says so. `turns`
 /// counts how often the outcome changed, and the next vote after a change has an id of its own.
-pub fn id_of_own_vote(trace: TraceId, turns: u32, memory: MemoryId, kind: SignalKind) -> SignalId {
+pub fn id_of_trace_vote(trace: TraceId, turns: u32, memory: MemoryId, kind: SignalKind) -> SignalId {
     let (trace, memory) = (trace.uuid(), memory.uuid());
     let kind = kind.as_str().as_bytes();
     derived(&["own vote".as_bytes(), trace.as_bytes(), memory.as_bytes(), kind, &turns.to_be_bytes()]).into()

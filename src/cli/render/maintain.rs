@@ -103,9 +103,9 @@ fn store(upkeep: &UpkeepSummary) -> String {
         return "the store was busy: whoever writes to it keeps it in shape\n".to_owned();
     }
     let more = if upkeep.more { "; more is left, run it again" } else { "" };
-    let vectors = match upkeep.vectors_made {
+    let vectors = match upkeep.memories_embedded {
         0 => String::new(),
-        made => format!("; {} got the vectors that were missing", counted(made, "memory", "memories")),
+        embedded => format!("; {} got the vectors that were missing", counted(embedded, "memory", "memories")),
     };
     format!(
         "the store is in shape: {} and {} removed{vectors}{more}\n",

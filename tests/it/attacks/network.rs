@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use self::peer::{Peer, Reply, Request};
-use self::replies::{Input, answers, faults, http, json_reply, quotes, refusals_without_end, waits};
+use self::replies::{Input, answers, faults, http, json_reply, quotes, refusals_without_end, retry_afters};
 use crate::mcp_process::McpProcess;
 use crate::support::{Place, Ran};
 
@@ -21,7 +21,7 @@ use crate::support::{Place, Ran};
 pub(super) fn inputs() -> usize {
     let replies = [quotes(), answers(), faults(), refusals_without_end()].map(|inputs| inputs.len());
     let proxies = PROXY_VARIABLES.len() * BASE_URLS.len() + TUNNELS.len();
-    replies.iter().sum::<usize>() + waits().len() + redirects(80).len() + proxies
+    replies.iter().sum::<usize>() + retry_afters().len() + redirects(80).len() + proxies
 }
 
 /// The form of a key of OpenRouter.
@@ -232,10 +232,10 @@ fn a_refusal_whose_reason_does_not_end_is_told_as_what_it_is() {
 
 #[test]
 fn a_client_is_told_to_wait_as_long_as_the_provider_says_and_never_for_nothing() {
-    let waits = waits();
-    let inputs: Vec<Input> = waits.iter().map(|(input, _)| input.clone()).collect();
+    let cases = retry_afters();
+    let inputs: Vec<Input> = cases.iter().map(|(input, _)| input.clone()).collect();
     Session::start(20).go_through(&inputs, |input, document| {
-        let (_, expected) = waits.iter().find(|(one, _)| one.name == input.name).unwrap();
+        let (_, expected) = cases.iter().find(|(one, _)| one.name == input.name).unwrap();
         assert_eq!(
             (&document["code"], document["retry_after_ms"].as_u64()),
             (&json!("llm_failed"), *expected),

@@ -277,10 +277,10 @@ pub(in crate::store::lance) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan
 
 /// How many journals with something in them dead processes left behind, as far as this process may look.
 pub(in crate::store::lance) fn waiting(layout: &Layout) -> usize {
-    let waits = |path: &PathBuf| {
+    let is_waiting = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0) && matches!(lock_of_dead(path), Ok(Some(_)))
     };
-    journals(layout).unwrap_or_default().iter().filter(|path| waits(path)).count()
+    journals(layout).unwrap_or_default().iter().filter(|path| is_waiting(path)).count()
 }
 
 /// The lock of a journal, if nobody holds it. Journals of earlier versions have no file beside them and are locked

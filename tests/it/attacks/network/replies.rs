@@ -270,7 +270,7 @@ pub(super) fn refusals_without_end() -> Vec<Input> {
 }
 
 /// What a provider may say about waiting, and the milliseconds that a client is told.
-pub(super) fn waits() -> Vec<(Input, Option<u64>)> {
+pub(super) fn retry_afters() -> Vec<(Input, Option<u64>)> {
     const MONTH: u64 = 30 * 86_400_000;
     let now = "date: Fri, 20 Nov 2026 12:00:00 GMT\r\n";
     let cases: Vec<(&str, String, Option<u64>)> = vec![
