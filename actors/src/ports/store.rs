@@ -24,31 +24,35 @@ pub use self::reads::{Held, JobFilter, MemoryFilter, MemoryRow, Page, Recall, Su
 pub use self::records::{Batch, Committed, MemoryCommit, Passage, PassageKind, Record};
 use crate::runtime::Deadline;
 
+/// Why a store did not do what it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The data directory cannot be used: no permission, no space, not a directory.
+    /// The data directory cannot be used: it is no directory, has no space, or this user may not use it.
     #[error("the store cannot be opened: {0}")]
     Unusable(String),
+    /// The data directory has a format that only later versions know.
     #[error("the data directory was written by a newer version (format {found}, this version knows {known})")]
     NewerFormat { found: u32, known: u32 },
+    /// Vectors of different embedders cannot be compared, so the store neither searches nor writes.
     #[error("the data directory holds vectors of the embedder {found}, not {expected}")]
     OtherEmbedder { found: String, expected: String },
-    /// Another writer held the lock, or the disk was slow, to the deadline. The batch may or may not be stored;
-    /// repeating it with the same ids is safe.
+    /// The deadline passed first: other writers took their turns before, or the disk was slow. A batch may be stored or
+    /// not; the caller may repeat it with the same ids.
     #[error("the store did not finish before the deadline")]
     TimedOut,
     /// The memory was changed or erased since it was read. Nothing of the batch is stored.
     #[error("memory {0} was changed or erased since it was read")]
     Conflict(MemoryId),
-    /// The same of a job.
+    /// The job was changed or erased since it was read. Nothing of the batch is stored.
     #[error("job {0} was changed or erased since it was read")]
     JobChanged(JobId),
-    /// The same of a trace.
+    /// The trace was changed or erased since it was read. Nothing of the batch is stored.
     #[error("trace {0} was changed or erased since it was read")]
     TraceChanged(TraceId),
-    /// What is there can be read; nothing can be written until the cause is gone, and then without a new start.
+    /// Reads work, and writes fail until the cause is gone. Then they work again without a restart.
     #[error("the store can be read but not written to: {0}")]
     ReadOnly(ReadOnlyCause),
+    /// The store failed for a reason that the other variants do not name.
     #[error("the store failed: {0}")]
     Failed(String),
 }
@@ -58,76 +62,86 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// A store: what changes it, and the way to its reads. A store that is made over another one hands out the reads of
 /// that one, so it has no read of its own to keep in step.
 pub trait MemoryStore: Send + Sync + 'static {
+    /// Gives what can be read of this store.
     fn reads(&self) -> &dyn StoreReads;
 
-    /// Durable and visible to every process when it returns; all of the batch or nothing. Idempotent by id.
+    /// Stores all of a batch or nothing. What is stored is durable and visible to every process when this returns. A
+    /// batch that is committed again, with the same ids, changes nothing.
     fn commit(&self, batch: Batch, deadline: Deadline) -> StoreFuture<'_, Committed>;
 
-    /// Hidden at once, physically gone when it returns.
+    /// Erases what the scope names. No read finds it from the beginning on, and its bytes are gone when this returns.
     fn erase(&self, scope: EraseScope, deadline: Deadline) -> StoreFuture<'_, Erased>;
 
-    /// One bounded slice of upkeep: compaction, index update, pruning of old versions.
+    /// Does one bounded slice of upkeep: it compacts, extends indexes and removes old versions.
     fn maintain(&self, deadline: Deadline) -> StoreFuture<'_, Maintained>;
 
-    /// What it cannot do for now, by what the last request came upon; None: it can do everything.
+    /// Says what the store cannot do for now, as the last request found. None where it can do everything.
     fn limitation(&self) -> Option<Limitation> {
         None
     }
 }
 
-/// What can be read. A read sees each commit whole or not at all. Lists that are read in pages are in the order of ids.
+/// The questions that a store answers. A read sees each commit whole or not at all. Lists that are read in pages are in
+/// the order of ids.
 pub trait StoreReads: Send + Sync {
+    /// Finds the candidates of a search.
     fn candidates(&self, recall: Recall, deadline: Deadline) -> StoreFuture<'_, Candidates>;
 
-    /// In the order of `ids`; unknown ids are left out.
+    /// Reads these memories, in the order of `ids`. Unknown ids are left out.
     fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>>;
 
+    /// Lists a page of the memories that the filter lets through.
     fn memories(&self, filter: MemoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>>;
 
-    /// Memories that name one of these as parent or source.
+    /// Lists a page of the memories that name one of these as their parent or source.
     fn derived_from(&self, ids: Vec<MemoryId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>>;
 
-    /// The memories of all workspaces that have a parent or sources, with those. Each source is named once, whether it
-    /// is stored or not.
+    /// Lists a page of the memories of all workspaces that have a parent or sources, with these. Each source is named
+    /// once, whether it is stored or not.
     fn lineage(&self, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<(MemoryId, Vec<MemoryId>)>>;
 
-    /// The passages of these memories, with their vectors. Memories that have none, or are unknown, are left out.
+    /// Reads the passages of these memories, with their vectors. What is unknown or has none
+    /// is left out.
     fn passages(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, BTreeMap<MemoryId, Vec<Passage>>>;
 
-    /// The first memories that were stored without vectors, of all workspaces, `limit` at most.
+    /// Names the first memories of all workspaces that were stored without vectors, `limit` at most.
     fn without_vectors(&self, limit: usize, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryId>>;
 
-    /// Those of `ids` that are ids of stored memories, traces or signals.
+    /// Tells which of these ids are those of stored memories, traces or signals.
     fn existing_ids(&self, ids: Vec<Uuid>, deadline: Deadline) -> StoreFuture<'_, HashSet<Uuid>>;
 
-    /// The traces of one workspace, or of all.
+    /// Lists a page of the traces of one workspace, or of all.
     fn traces(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Trace>>;
 
+    /// Reads one trace. None where it is unknown.
     fn trace(&self, id: TraceId, deadline: Deadline) -> StoreFuture<'_, Option<Trace>>;
 
-    /// The signals of one workspace, or of all.
+    /// Lists a page of the signals of one workspace, or of all.
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>>;
 
-    /// The signals about these memories, of whatever workspace.
+    /// Lists a page of the signals about these memories, whatever workspace they came from.
     fn signals_about(&self, ids: Vec<MemoryId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>>;
 
-    /// All workspaces, in the order of their ids.
+    /// Lists all workspaces, in the order of their ids.
     fn workspaces(&self, deadline: Deadline) -> StoreFuture<'_, Vec<Workspace>>;
 
+    /// Counts what a workspace has of its own.
     fn held(&self, workspace: WorkspaceId, deadline: Deadline) -> StoreFuture<'_, Held>;
 
+    /// Lists a page of the jobs that the filter lets through.
     fn jobs(&self, filter: JobFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Job>>;
 
+    /// Reads one job. None where it is unknown.
     fn job(&self, id: JobId, deadline: Deadline) -> StoreFuture<'_, Option<Job>>;
 
-    /// Of the jobs that are queued and due at this time the one that was due first, then the one that was made first,
-    /// then the one with the lowest id; times are compared in microseconds.
+    /// Finds the job to do next: of the jobs that are queued and due at this time, the one that was due first. Of
+    /// several it is the one that was made first, then the one with the lowest id. Times are compared in microseconds.
     fn next_job(&self, now: Timestamp, deadline: Deadline) -> StoreFuture<'_, Option<Job>>;
 
-    /// How many jobs of all workspaces are in each state, and nothing else: no look at bodies, files or indexes. States
-    /// without jobs are left out.
+    /// Counts the jobs of all workspaces in each state. States without jobs are left out. It is cheap: no body, file or
+    /// index is looked at.
     fn backlog(&self, deadline: Deadline) -> StoreFuture<'_, BTreeMap<JobState, u64>>;
 
-    /// How much there is, of all workspaces together.
+    /// Counts what the store holds of all workspaces together.
     fn summary(&self, deadline: Deadline) -> StoreFuture<'_, Summary>;
 }

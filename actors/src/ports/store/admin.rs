@@ -1,4 +1,4 @@
-//! What is done to a store as a whole: erasing, upkeep, and what it cannot do for now.
+//! The types for what is done to a store as a whole: erasing, upkeep, and what it cannot do for now.
 
 use std::ops::AddAssign;
 use std::{fmt, io};
@@ -9,22 +9,23 @@ use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::note::{Code, Note};
 use serde::{Deserialize, Serialize};
 
+/// What an erasure erases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EraseScope {
-    /// The workspace with its traces, its signals, its jobs and its memories of project scope; what it shares with a
-    /// team or an organisation stays theirs.
+    /// The workspace goes, with its traces, signals, jobs and memories of project scope. What it shares with a team or
+    /// an organisation stays theirs.
     Workspace(WorkspaceId),
-    /// One memory with its passages and signals.
+    /// One memory goes, with its passages and signals.
     Memory(MemoryId),
-    /// Traces, those of one workspace or of all, made before this time, compared in microseconds; memories learned from
-    /// them stay.
+    /// The traces that were made before this time go, those of one workspace or of all. Memories that were learned from
+    /// them stay. Times are compared in microseconds.
     Traces { workspace: Option<WorkspaceId>, before: Timestamp },
-    /// Jobs of all workspaces that were over, done or failed, before this time, compared in microseconds.
+    /// The jobs of all workspaces that were done or had failed before this time go. Times are compared in microseconds.
     Jobs { over_before: Timestamp },
 }
 
-/// What was physically removed.
+/// How many records an erasure physically removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Erased {
     pub memories: u64,
@@ -56,18 +57,25 @@ pub struct Maintained {
     pub more: bool,
 }
 
-/// Why nothing can be written for now.
+/// The reason why nothing can be written for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadOnlyCause {
+    /// The disk has no space left, or the quota is used up.
     DiskFull,
+    /// The file system is mounted read-only.
     FileSystem,
+    /// This user may not write to the directory.
     Permission,
-    /// Somebody held the write lock all the while. Nothing of the write was done.
+    /// The write lock could not be had, and nothing was written. One process held it all the while, so it has stopped
+    /// and is not busy; or others took turns for as long as the opening of a store may wait. A write that only waits
+    /// for the turns of others is [`TimedOut`] instead.
+    ///
+    /// [`TimedOut`]: super::StoreError::TimedOut
     LockHeld,
 }
 
 impl ReadOnlyCause {
-    /// None where that is no reason not to write.
+    /// Finds the cause behind an error of the system. None where such an error is no reason why nothing can be written.
     pub fn of(error: io::ErrorKind) -> Option<Self> {
         match error {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
@@ -79,7 +87,7 @@ impl ReadOnlyCause {
         }
     }
 
-    /// What to do about it.
+    /// Says what the user can do about the cause.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::DiskFull => {
@@ -117,12 +125,12 @@ impl fmt::Display for ReadOnlyCause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limitation {
     pub cause: ReadOnlyCause,
-    /// Journals of earlier processes that could not be replayed: what they alone hold is not shown.
+    /// How many journals of earlier processes could not be replayed. What they alone hold is not shown.
     pub waiting: usize,
 }
 
 impl Limitation {
-    /// Whether something that is stored may be missing from answers.
+    /// Tells whether something that is stored may be missing from answers.
     pub fn is_incomplete(&self) -> bool {
         self.waiting > 0
     }

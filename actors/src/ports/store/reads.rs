@@ -1,4 +1,4 @@
-//! What reads are asked for and what they give.
+//! The types of what reads are asked for and of what they give.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::system::statistics::ResidentStatistics;
 
-/// Whose memories may be read: always built by the server, never by a client. A memory is read by those whom its scope
-/// names and by nobody else: its workspace, its team or its organisation. With all three unset nothing is visible.
+/// Whose memories a read may show. The server builds it, never a client. A memory is read by those whom its scope names
+/// and by nobody else: its workspace, its team or its organisation. With all three unset nothing is visible.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Visible {
     pub workspace: Option<WorkspaceId>,
@@ -22,6 +22,7 @@ pub struct Visible {
 }
 
 impl Visible {
+    /// Tells whether this memory may be shown.
     pub fn contains(&self, memory: &Memory) -> bool {
         match memory.scope {
             Scope::Project => self.workspace.as_ref() == Some(&memory.workspace_id),
@@ -31,71 +32,74 @@ impl Visible {
     }
 }
 
-/// A search for candidates: active memories, and superseded ones where they are asked for.
+/// A search for candidates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recall {
     pub visible: Visible,
     pub conditions: Conditions,
+    /// The search finds superseded memories as well as active ones.
     pub with_superseded: bool,
-    /// None or blank: no text list.
+    /// The words to search for. Where they are absent or blank there is no text list.
     pub text: Option<String>,
-    /// None: no vector list.
+    /// The vector to search for. Without it there is no vector list.
     pub vector: Option<Vec<f32>>,
-    /// The newest memories that warn of an error that matches are candidates as well, whether they are in a list or
-    /// not.
+    /// The error that was met. The newest memories that warn of a matching one are candidates as well, whether they are
+    /// in a list or not.
     pub signature: Option<Signature>,
-    /// Memories (not passages) that each list returns at most, and that are added for their signature.
+    /// Each list has at most so many memories (not passages), and as many are added for their signature.
     pub limit: usize,
 }
 
 impl Recall {
-    /// The statuses of what it finds.
+    /// The statuses of the memories that the search finds.
     pub fn statuses(&self) -> &'static [Status] {
         if self.with_superseded { &[Status::Active, Status::Superseded] } else { &[Status::Active] }
     }
 }
 
+/// A memory as it is stored, with the evidence about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryRow {
     pub memory: Memory,
     pub evidence: Evidence,
 }
 
-/// Which memories are listed: those of which all that is given holds.
+/// Says which memories a list has: those that fulfil all that is given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MemoryFilter {
     pub workspace: Option<WorkspaceId>,
     pub status: Option<Status>,
     pub scope: Option<Scope>,
-    /// Where there are any, memories without passages, which no search finds, are left out.
+    /// The conditions of a search. Where there are any, memories without passages, which no search finds, are left out.
     pub conditions: Conditions,
 }
 
-/// Which jobs are listed: those of which all that is given holds.
+/// Says which jobs a list has: those that fulfil all that is given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobFilter {
     pub workspace: Option<WorkspaceId>,
     pub state: Option<JobState>,
-    /// Only those that are due at this time, compared in microseconds.
+    /// The jobs are due at this time, compared in microseconds.
     pub due: Option<Timestamp>,
 }
 
+/// Which part of a list is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The last id of the page before.
+    /// The last id of the page before. None for the first page.
     pub after: Option<uuid::Uuid>,
     pub limit: usize,
-    /// From the highest id to the lowest, which for ids that hold the time of their making is from new to old.
+    /// The list goes from the highest id to the lowest. Ids that hold the time of their making go from new to old so.
     pub newest_first: bool,
 }
 
 impl Page {
-    /// The first `limit` in id order.
+    /// The first page of `limit`, from the lowest id to the highest.
     pub fn first(limit: usize) -> Self {
         Self { after: None, limit, newest_first: false }
     }
 
-    /// The last `limit`, from the highest id to the lowest.
+    /// The first page of `limit`, from the highest id to the lowest.
     pub fn newest(limit: usize) -> Self {
         Self { newest_first: true, ..Self::first(limit) }
     }
@@ -114,17 +118,17 @@ pub struct Summary {
     pub memories_by_scope: BTreeMap<Scope, u64>,
     pub memories_by_status: BTreeMap<Status, u64>,
     pub jobs: BTreeMap<JobState, u64>,
-    /// Of all tables.
+    /// The rows of all tables.
     pub rows: u64,
     pub fragments: u64,
     pub bytes: u64,
-    /// Rows that are searched one by one because no index has them yet.
+    /// The rows that are searched one by one because no index has them yet.
     pub index_lag_rows: u64,
-    /// Of this process.
+    /// What this process searches in memory.
     pub resident: ResidentStatistics,
 }
 
-/// How much is a workspace's own: memories of every scope and status, jobs of every state.
+/// How much a workspace has of its own, which counts memories of every scope and status and jobs of every state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
     pub memories: u64,

@@ -1,4 +1,4 @@
-//! What is written: records, and what became of them.
+//! The types of what is written: records, and what became of them.
 
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::Memory;
@@ -12,24 +12,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PassageKind {
-    /// The task a memory was learned from.
+    /// It was cut from a task that a memory was learned from.
     Task,
-    /// Title, description and content.
+    /// It was cut from a title, a description and a content.
     Content,
 }
 
-/// What is searched: a piece of a memory's text and its vector.
+/// A piece of a memory's text, with its vector: what a search compares.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passage {
     pub kind: PassageKind,
-    /// Position within its kind, from 0.
+    /// Its position among the passages of its kind, from 0.
     pub n: u32,
     pub text: String,
-    /// None while there is no embedder; the passage is then found by its words alone.
+    /// The vector of the text. It is absent while there is no embedder, and the passage is found by its words alone.
     pub vector: Option<Vec<f32>>,
 }
 
-/// One thing to be stored. Every record carries its own id; committing the same id again changes nothing.
+/// One thing to be stored. Every record has an id of its own, and committing the same id again changes nothing.
 ///
 /// A `Verdict`, a `Revision` and a later `Job` change what is stored. Their revision is one above the stored one. Where
 /// another revision, or none, was stored before the batch, the whole batch is refused: as `StoreError::TraceChanged`,
@@ -38,46 +38,44 @@ pub struct Passage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Record {
-    /// Of the records of one workspace the one with the highest revision stays.
+    /// A workspace. Of its records the one with the highest revision stays.
     Workspace(Workspace),
-    /// A new trace, at whatever revision; changes nothing where it is stored already.
+    /// A new trace, at whatever revision. It changes nothing where it is stored already.
     Trace(Trace),
-    /// A trace that is stored, with another verdict or other ids of what was learned.
+    /// A change of a stored trace: another verdict, or other ids of what was learned.
     Verdict(Trace),
-    /// Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that one is
-    /// confirmed by a signal with the id `confirm` and this one is not stored; one that was learned from a trace
-    /// confirms by [`Memory::confirmation_id`]. Without `confirm` it is stored in any case.
-    Memory {
-        memory: Memory,
-        passages: Vec<Passage>,
-        confirm: Option<SignalId>,
-    },
-    /// A memory that is stored, changed: the whole of it with all its passages.
-    Revision {
-        memory: Memory,
-        passages: Vec<Passage>,
-    },
+    /// A new memory. Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that
+    /// one is confirmed by a signal with the id `confirm`, and this one is not stored. A memory that was learned from a
+    /// trace confirms by [`Memory::confirmation_id`]. Without `confirm` it is stored in any case.
+    Memory { memory: Memory, passages: Vec<Passage>, confirm: Option<SignalId> },
+    /// A change of a stored memory: the whole of it as it is now, with all its passages.
+    Revision { memory: Memory, passages: Vec<Passage> },
+    /// A new signal.
     Signal(Signal),
-    /// Revision 0 is a new job, which changes nothing where it is stored already. Any other changes a stored one.
+    /// A job. Revision 0 is a new job and changes nothing where it is stored already. Any other changes a stored one.
     Job(Job),
 }
 
+/// The records that are committed together.
 pub type Batch = Vec<Record>;
 
-/// What became of the memories of a batch, in their order; revisions are not among them.
+/// What became of the new memories of a batch, in their order. Revisions are not among them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Committed {
     pub memories: Vec<MemoryCommit>,
 }
 
+/// What became of a new memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryCommit {
+    /// It was stored.
     Created(MemoryId),
-    /// The existing memory that says the same.
+    /// It was not stored: this memory, which is there, says the same and was confirmed.
     Reinforced(MemoryId),
 }
 
 impl MemoryCommit {
+    /// The memory that is stored and says it.
     pub fn id(self) -> MemoryId {
         match self {
             Self::Created(id) | Self::Reinforced(id) => id,
