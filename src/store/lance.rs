@@ -2,11 +2,12 @@
 //! the journal, the write lock and the recovery beside it make up for both. No LanceDB or arrow type leaves this
 //! module.
 //!
-//! The rooms, in reading order: `tables` is what the tables hold and how rows are read and written, `commit` has the
-//! parts of a commit, and `vectors` says whose vectors there are. `resident` searches in memory. `shared` is what all
-//! handles of an open directory share. `repair` brings a directory into order, `erase` erases, `upkeep` compacts and
-//! indexes, `writer` commits, and `search` reads. `access` opens the directory, for writing where it can. Below all of
-//! them are the paths of the directory (`layout`), errors (`errors`) and threads (`threads`).
+//! The rooms, in reading order: `tables` is what the tables hold and how rows are read and written. `commit` has the
+//! parts of a commit, which are the queue, the write lock, the journal, the checkpoint and the replay. `vectors` says
+//! whose vectors there are. `resident` searches in memory. `shared` is what all handles of an open directory share.
+//! `repair` brings a directory into order, `erase` erases, `upkeep` compacts and indexes, `writer` commits, and
+//! `search` reads. `access` opens the directory, for writing where it can. Below all of them are the paths of the
+//! directory (`layout`), errors (`errors`) and threads (`threads`).
 //!
 //! The directory on disk:
 //!
@@ -22,9 +23,11 @@
 //! DIR/lance/.reembed.lock     held by the one process that makes vectors of another embedder
 //! DIR/journal/UUID.log        frames of a process since its last checkpoint
 //! DIR/journal/UUID.lock       held by that process while it lives
+//! DIR/journal/UUID.failed     there when the disk failed to sync that journal or its tables: nobody empties it then
 //! DIR/journal/history*.log    frames from before, bounded: what damaged tables are repaired from
 //! DIR/journal/erasures.json   how many erasures there were, and the one under way
 //! DIR/journal/bulk.json       there while a commit of many records is under way: what to go back to if it breaks off
+//! DIR/journal/.probe          written and removed to see whether there is room to write
 //! DIR/repairing               there while a repair of damaged tables is under way
 //! DIR/set-aside/              manifests that did not open, tables and journals that could not be read whole
 //! ```
