@@ -17,7 +17,7 @@ use crate::runtime::Deadline;
 /// Memories that are read at once.
 const AT_ONCE: usize = 1_000;
 /// Relations that are read at once.
-const LINKS_AT_ONCE: usize = 100_000;
+const LINEAGE_AT_ONCE: usize = 100_000;
 /// Of the caller's time, to answer with what was loaded until then.
 const RESERVE: Duration = Duration::from_secs(5);
 
@@ -113,14 +113,13 @@ impl MemoriesHandle {
 
     pub(super) async fn lineage(&self, deadline: Deadline) -> Result<Lineage, Error> {
         let mut lineage = Lineage::default();
-        let mut page = Page::first(LINKS_AT_ONCE);
-        loop {
-            let links = self.store.lineage(page.clone(), deadline).await?;
-            let last = links.last().map(|(id, _)| id.uuid()).filter(|_| links.len() == LINKS_AT_ONCE);
-            links.into_iter().for_each(|(id, sources)| lineage.add(id, sources));
-            let Some(last) = last else { return Ok(lineage) };
-            page = page.after(last);
+        let mut page = Some(Page::first(LINEAGE_AT_ONCE));
+        while let Some(asked) = page {
+            let found = self.store.lineage(asked.clone(), deadline).await?;
+            page = asked.following(&found, |(id, _)| id.uuid());
+            found.into_iter().for_each(|(id, sources)| lineage.add(id, sources));
         }
+        Ok(lineage)
     }
 
     /// Adds all that is reached from `start` over what may be read, nearest first: who may not read a memory does not

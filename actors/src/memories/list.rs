@@ -64,17 +64,15 @@ impl MemoriesHandle {
         };
         let limit = request.limit;
         let mut rows: Vec<MemoryRow> = Vec::new();
-        let mut page = Page { after: request.after.map(MemoryId::uuid), ..Page::newest(limit + 1) };
+        let mut page = Some(Page { after: request.after.map(MemoryId::uuid), ..Page::newest(limit + 1) });
         // Beyond the page, to know whether there is another one.
-        while rows.len() <= limit {
+        while let Some(asked) = page.filter(|_| rows.len() <= limit) {
             let found = match request.parent {
-                Some(parent) => self.store.derived_from(vec![parent], page.clone(), deadline).await?,
-                None => self.store.memories(filter.clone(), page.clone(), deadline).await?,
+                Some(parent) => self.store.derived_from(vec![parent], asked.clone(), deadline).await?,
+                None => self.store.memories(filter.clone(), asked.clone(), deadline).await?,
             };
-            let last = found.last().map(|row| row.memory.id.uuid()).filter(|_| found.len() == page.limit);
+            page = asked.following(&found, |row| row.memory.id.uuid());
             rows.extend(found.into_iter().filter(wanted));
-            let Some(last) = last else { break };
-            page = page.after(last);
         }
         let next = (rows.len() > limit).then(|| rows.get(limit - 1).map(|row| row.memory.id)).flatten();
         rows.truncate(limit);
@@ -124,14 +122,14 @@ impl MemoriesHandle {
         deadline: Deadline,
         mut take: impl FnMut(Vec<MemoryRow>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let mut page = Page::first(PAGE);
-        loop {
-            let rows = self.store.memories(filter.clone(), page.clone(), deadline).await?;
-            let last = rows.last().map(|row| row.memory.id.uuid()).filter(|_| rows.len() == PAGE);
+        let mut page = Some(Page::first(PAGE));
+        while let Some(asked) = page {
+            let rows = self.store.memories(filter.clone(), asked.clone(), deadline).await?;
+            let following = asked.following(&rows, |row| row.memory.id.uuid());
             let flow = take(rows);
-            let (Some(last), ControlFlow::Continue(())) = (last, flow) else { return Ok(()) };
-            page = page.after(last);
+            page = following.filter(|_| flow.is_continue());
         }
+        Ok(())
     }
 }
 

@@ -200,13 +200,11 @@ impl MemoriesHandle {
     async fn sources_of_evidence(&self, ids: &[MemoryId], deadline: Deadline) -> Result<PositiveSources, Error> {
         let mut sources = PositiveSources::default();
         for ids in ids.chunks(AT_ONCE) {
-            let mut page = Page::first(PAGE);
-            loop {
-                let signals = self.store.signals_about(ids.to_vec(), page.clone(), deadline).await?;
-                let last = signals.last().map(|signal| signal.id.uuid()).filter(|_| signals.len() == PAGE);
+            let mut page = Some(Page::first(PAGE));
+            while let Some(asked) = page {
+                let signals = self.store.signals_about(ids.to_vec(), asked.clone(), deadline).await?;
+                page = asked.following(&signals, |signal| signal.id.uuid());
                 signals.into_iter().for_each(|signal| sources.add(signal));
-                let Some(last) = last else { break };
-                page = page.after(last);
             }
         }
         Ok(sources)
@@ -231,15 +229,14 @@ impl MemoriesHandle {
     ) -> Result<Vec<Memory>, Error> {
         let visible = visible(workspace, Reach::Cascade);
         let mut copies = Vec::new();
-        let mut page = Page::first(PAGE);
-        loop {
-            let rows = self.store.derived_from(ids.to_vec(), page.clone(), deadline).await?;
-            let last = rows.last().map(|row| row.memory.id.uuid()).filter(|_| rows.len() == PAGE);
+        let mut page = Some(Page::first(PAGE));
+        while let Some(asked) = page {
+            let rows = self.store.derived_from(ids.to_vec(), asked.clone(), deadline).await?;
+            page = asked.following(&rows, |row| row.memory.id.uuid());
             let shared = rows.into_iter().map(|row| row.memory).filter(|derived| derived.scope != Scope::Project);
             copies.extend(shared.filter(|derived| visible.contains(derived)));
-            let Some(last) = last else { return Ok(copies) };
-            page = page.after(last);
         }
+        Ok(copies)
     }
 }
 

@@ -78,18 +78,14 @@ impl MemoriesHandle {
     /// The traces that count, newest first, and whether there are older ones that were not looked at.
     async fn uses(&self, workspace: &Workspace, deadline: Deadline) -> Result<(Vec<Used>, bool), Error> {
         let (mut used, mut seen) = (Vec::new(), 0);
-        let mut page = Page::newest(TRACES_AT_ONCE);
-        loop {
-            let traces = self.store.traces(Some(workspace.id.clone()), page.clone(), deadline).await?;
-            let last = traces.last().map(|trace| trace.trace_id.uuid()).filter(|_| traces.len() == page.limit);
+        let mut page = Some(Page::newest(TRACES_AT_ONCE));
+        while let Some(asked) = page.take_if(|_| seen < TRACES_MAX) {
+            let traces = self.store.traces(Some(workspace.id.clone()), asked.clone(), deadline).await?;
+            page = asked.following(&traces, |trace| trace.trace_id.uuid());
             seen += traces.len();
             used.extend(traces.iter().filter_map(Used::of));
-            let Some(last) = last else { return Ok((used, false)) };
-            if seen >= TRACES_MAX {
-                return Ok((used, true));
-            }
-            page = page.after(last);
         }
+        Ok((used, page.is_some()))
     }
 
     /// Of the memories that were used and can be read.

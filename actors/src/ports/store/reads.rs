@@ -108,6 +108,12 @@ impl Page {
     pub fn after(self, last: uuid::Uuid) -> Self {
         Self { after: Some(last), ..self }
     }
+
+    /// The page after this one, on which these were found. None where this one was not full, so that it was the last.
+    pub fn following<T>(&self, found: &[T], id: impl Fn(&T) -> uuid::Uuid) -> Option<Self> {
+        let last = found.last().filter(|_| found.len() == self.limit)?;
+        Some(self.clone().after(id(last)))
+    }
 }
 
 /// How much a store holds.
