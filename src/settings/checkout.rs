@@ -3,7 +3,6 @@
 //! agreed to it.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::{self, ALL_TOOLSETS, InCheckout};
 use super::layers::{self, Layer};
 use super::show;
-use crate::store::files::{create_dir, write_synced};
+use crate::store::files::{create_dir, remove_if_there, write_synced};
 
 /// The keys of `retrieval` with the values that a checkout asks for.
 pub type CheckoutRanking = BTreeMap<String, serde_json::Value>;
@@ -123,10 +122,7 @@ pub fn agreed(data_dir: &Path, root: &str) -> CheckoutRanking {
 pub fn agree(data_dir: &Path, root: &str, ranking: CheckoutRanking) -> io::Result<()> {
     let file = agreed_file(data_dir, root);
     if ranking.is_empty() {
-        return match fs::remove_file(&file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        };
+        return remove_if_there(&file);
     }
     let text = serde_json::to_string_pretty(&AgreedFile { root: root.to_owned(), ranking })?;
     create_dir(&data_dir.join(AGREED_DIR))?;

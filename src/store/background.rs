@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use jiff::civil::Date;
 use reasoning_bank_actors::ports::{Lease, LeaseGuard};
 
-use super::files::write_synced;
+use super::files::{unless_gone, write_synced};
 
 /// A day and a number take far less; what is behind them is not read.
 const MAX_BYTES: u64 = 256;
@@ -32,10 +32,9 @@ impl BackgroundLock {
             return Ok(None);
         }
         self.move_account(&lock)?;
-        let spent = match File::open(&self.account) {
-            Ok(file) => account(&bounded(file)?),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
+        let spent = match unless_gone(File::open(&self.account))? {
+            Some(file) => account(&bounded(file)?),
+            None => None,
         };
         Ok(Some(HeldLock { spent, account: self.account.clone(), _lock: lock }))
     }

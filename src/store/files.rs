@@ -1,4 +1,4 @@
-//! Files that only their owner may read, and that are replaced whole.
+//! Files that only their owner may read, that are replaced whole, or that may be missing.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -22,6 +22,20 @@ pub(crate) fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
     sync(path, file.as_file())?;
     file.persist(path)?;
     sync_dir(dir)
+}
+
+/// What the system answered, or none where it says that the file or directory is not there.
+pub(super) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes the file, if it is there.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    unless_gone(fs::remove_file(path)).map(|_removed| ())
 }
 
 /// What is in the directory under which name is on the disk when it returns.

@@ -19,7 +19,7 @@ use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::Deserialize;
 
-use super::files::{create_dir, write_synced};
+use super::files::{create_dir, remove_if_there, unless_gone, write_synced};
 
 const EXTENSION: &str = "json";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
@@ -205,11 +205,7 @@ impl TraceHead {
 /// Goes by what the files say, so those that earlier runs or other processes wrote are found, too. One that cannot be
 /// removed keeps none of the others.
 fn remove(dir: &Path, scope: &EraseScope) -> io::Result<()> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
+    let Some(entries) = unless_gone(fs::read_dir(dir))? else { return Ok(()) };
     let mut result = Ok(());
     for entry in entries {
         let path = entry?.path();
@@ -222,7 +218,7 @@ fn remove(dir: &Path, scope: &EraseScope) -> io::Result<()> {
 fn remove_one(dir: &Path, path: &Path, scope: &EraseScope) -> io::Result<()> {
     let Some(id) = id_of(dir, path).filter(|id| may_be_in(*id, scope)) else { return Ok(()) };
     if head_of(path, id)?.is_some_and(|head| head.is_in(scope)) {
-        unless_gone(fs::remove_file(path))?;
+        remove_if_there(path)?;
     }
     Ok(())
 }
@@ -244,14 +240,6 @@ fn may_be_in(id: TraceId, scope: &EraseScope) -> bool {
 fn head_of(path: &Path, id: TraceId) -> io::Result<Option<TraceHead>> {
     let Some(json) = unless_gone(fs::read(path))? else { return Ok(None) };
     Ok(serde_json::from_slice::<TraceHead>(&json).ok().filter(|head| head.trace_id == id))
-}
-
-fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 #[cfg(test)]

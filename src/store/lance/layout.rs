@@ -1,14 +1,14 @@
 //! Where everything is in the data directory; the map of it is at the head of `lance.rs`.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::ports::StoreError;
 
 use super::errors::unusable;
 use super::threads::blocking;
-use crate::store::files::create_dir;
+use crate::store::files::{create_dir, unless_gone};
 
 /// A number, a fingerprint or the state of a change takes far less.
 const MAX_BYTES: u64 = 64 << 10;
@@ -110,10 +110,8 @@ impl Layout {
 
 /// The text of a small file of the directory; none where there is no such file.
 pub(super) fn read_if_exists(path: &Path) -> Result<Option<String>, StoreError> {
-    let file = match fs::File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(|error| unusable(path, &error))?,
-    };
+    let opened = unless_gone(fs::File::open(path)).map_err(|error| unusable(path, &error))?;
+    let Some(file) = opened else { return Ok(None) };
     let mut text = String::new();
     file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| unusable(path, &error))?;
     Ok(Some(text))

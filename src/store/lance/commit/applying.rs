@@ -20,6 +20,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::journal;
+use crate::store::files::unless_gone;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{TableName, Versions};
 
@@ -53,10 +54,7 @@ impl Applying {
 
 /// The content of a file and when it was changed last; both are empty where there is no file.
 fn read_bounded(path: &Path) -> io::Result<(Vec<u8>, Option<SystemTime>)> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), None)),
-        opened => opened?,
-    };
+    let Some(file) = unless_gone(File::open(path))? else { return Ok((Vec::new(), None)) };
     let mut text = Vec::new();
     (&file).take(MAX_BYTES).read_to_end(&mut text)?;
     Ok((text, file.metadata()?.modified().ok()))

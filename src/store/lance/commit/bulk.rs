@@ -14,7 +14,7 @@ use reasoning_bank_actors::ports::{Batch, Record, StoreError};
 use super::apply::WritePlan;
 use super::checkpoint::{self, Checkpoints};
 use super::write_lock::WriteGuard;
-use crate::store::files::write_synced;
+use crate::store::files::{unless_gone, write_synced};
 use crate::store::lance::errors::{failed, unreadable};
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{TableName, Tables, indexes};
@@ -78,7 +78,7 @@ async fn mark(
 /// Takes back a commit that broke off. The write lock must be held, and nothing may have been written since.
 pub(in crate::store::lance) async fn take_back(layout: &Layout) -> Result<(), StoreError> {
     let path = layout.bulk();
-    let Some(json) = blocking(move || read_if_there(&path)).await?.map_err(failed)? else { return Ok(()) };
+    let Some(json) = blocking(move || unless_gone(fs::read(&path))).await?.map_err(failed)? else { return Ok(()) };
     let versions: BTreeMap<String, u64> =
         serde_json::from_slice(&json).map_err(|error| unreadable(&layout.bulk(), &error))?;
     tracing::info!("taking back a commit of many records that broke off");
@@ -104,14 +104,6 @@ async fn put_back(table: &Path, version: u64) -> Result<(), StoreError> {
     }
     let mut then = open().with_version(version).load().await.map_err(failed)?;
     then.restore().await.map_err(failed)
-}
-
-fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(content) => Ok(Some(content)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 fn remove_synced(path: &Path) -> io::Result<()> {

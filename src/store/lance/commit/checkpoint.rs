@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::journal::JournalSlot;
 use super::write_lock::WriteGuard;
-use crate::store::files::{self, sync};
+use crate::store::files::{self, sync, unless_gone};
 use crate::store::lance::errors::failed;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::threads::blocking;
@@ -117,12 +117,4 @@ fn sync_dir(dir: &Path, synced: &Synced, present: &mut Synced) -> io::Result<boo
         files::sync_dir(dir)?;
     }
     Ok(changed)
-}
-
-fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
 }

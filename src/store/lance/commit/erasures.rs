@@ -1,12 +1,11 @@
 //! `journal/erasures.json`: how many erasures there were, and the one that is under way.
 
 use std::fs;
-use std::io;
 
 use reasoning_bank_actors::ports::{EraseScope, StoreError};
 use serde::{Deserialize, Serialize};
 
-use crate::store::files::write_synced;
+use crate::store::files::{unless_gone, write_synced};
 use crate::store::lance::errors::{failed, unreadable};
 use crate::store::lance::layout::Layout;
 use crate::store::lance::threads::blocking;
@@ -21,9 +20,9 @@ pub(in crate::store::lance) struct Erasures {
 impl Erasures {
     pub(in crate::store::lance) async fn read(layout: &Layout) -> Result<Self, StoreError> {
         let path = layout.erasures();
-        blocking(move || match fs::read(&path) {
-            Ok(json) => serde_json::from_slice(&json).map_err(|error| unreadable(&path, &error)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+        blocking(move || match unless_gone(fs::read(&path)) {
+            Ok(Some(json)) => serde_json::from_slice(&json).map_err(|error| unreadable(&path, &error)),
+            Ok(None) => Ok(Self::default()),
             Err(error) => Err(failed(error)),
         })
         .await?

@@ -13,7 +13,7 @@ use reasoning_bank_actors::ports::{Record, StoreError};
 use uuid::Uuid;
 
 use super::frames::{self, Frame};
-use crate::store::files::{sync_data, sync_dir, write_synced};
+use crate::store::files::{remove_if_there, sync_data, sync_dir, unless_gone, write_synced};
 use crate::store::lance::errors::failed;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::set_aside;
@@ -260,16 +260,15 @@ pub(in crate::store::lance) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan
     for path in journals(layout)? {
         let Some(locked) = lock_of_dead(&path)? else { continue };
         let lock = path.with_extension(LOCK_EXTENSION);
-        match fs::metadata(&path) {
-            Ok(metadata) if metadata.len() > 0 => {
+        match unless_gone(fs::metadata(&path))? {
+            Some(metadata) if metadata.len() > 0 => {
                 // what its owner could not sync is replayed, and synced, by this process
-                remove(&path.with_extension(FAILED_EXTENSION))?;
+                remove_if_there(&path.with_extension(FAILED_EXTENSION))?;
                 orphans.push(Orphan { path, lock, _locked: locked });
             }
-            Ok(_) => remove_with_lock(&path, &lock)?,
+            Some(_) => remove_with_lock(&path, &lock)?,
             // its owner, which ended just now, removed it
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
+            None => {}
         }
     }
     Ok(orphans)
@@ -286,15 +285,11 @@ pub(in crate::store::lance) fn waiting(layout: &Layout) -> usize {
 /// The lock of a journal, if nobody holds it. Journals of earlier versions have no file beside them and are locked
 /// themselves. There is no lock, either, where its owner removed it just now.
 fn lock_of_dead(journal: &Path) -> io::Result<Option<File>> {
-    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    let opened = match File::open(journal.with_extension(LOCK_EXTENSION)) {
-        Err(error) if is_gone(&error) => File::open(journal),
-        opened => opened,
+    let opened = match unless_gone(File::open(journal.with_extension(LOCK_EXTENSION)))? {
+        None => unless_gone(File::open(journal))?,
+        lock => lock,
     };
-    let file = match opened {
-        Err(error) if is_gone(&error) => return Ok(None),
-        opened => opened?,
-    };
+    let Some(file) = opened else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -303,15 +298,7 @@ fn lock_of_dead(journal: &Path) -> io::Result<Option<File>> {
 }
 
 fn remove_with_lock(journal: &Path, lock: &Path) -> io::Result<()> {
-    [journal, &journal.with_extension(FAILED_EXTENSION), lock].into_iter().try_for_each(remove)
-}
-
-/// Removes a file, if it is there.
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    [journal, &journal.with_extension(FAILED_EXTENSION), lock].into_iter().try_for_each(remove_if_there)
 }
 
 /// A journal that a dead process left behind, with its lock.

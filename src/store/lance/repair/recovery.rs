@@ -16,7 +16,7 @@ use reasoning_bank_actors::ports::StoreError;
 use super::orphans::replay_orphans;
 use super::pending::finish_pending;
 use super::upgrade;
-use crate::store::files::{sync_dir, write_synced};
+use crate::store::files::{remove_if_there, sync_dir, write_synced};
 use crate::store::lance::commit::write_lock::WriteGuard;
 use crate::store::lance::commit::{checkpoint, journal, replay};
 use crate::store::lance::errors::failed;
@@ -77,12 +77,7 @@ pub(in crate::store::lance) async fn replay(
     tracing::info!(frames, "replayed all journals over what was repaired");
     shared.checkpoints.take(guard).await?;
     let repairing = shared.layout.repairing();
-    blocking(move || match fs::remove_file(repairing) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    })
-    .await?
-    .map_err(failed)
+    blocking(move || remove_if_there(&repairing)).await?.map_err(failed)
 }
 
 async fn open_table(

@@ -12,6 +12,7 @@ use reasoning_bank_domain::system::statistics::ResidentStatistics;
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 
+use crate::store::files::unless_gone;
 use crate::store::lance::errors::failed;
 use crate::store::lance::resident::ResidentUse;
 use crate::store::lance::shared::SharedStore;
@@ -66,18 +67,14 @@ fn counts<T: for<'de> Deserialize<'de> + Ord>(
 
 /// The bytes of all files below a path, those of old versions included as long as they are there.
 fn size_of(path: &Path) -> io::Result<u64> {
-    let gone_is_nothing = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(0) } else { Err(error) };
-    let entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) => return gone_is_nothing(error),
-    };
+    let Some(entries) = unless_gone(fs::read_dir(path))? else { return Ok(0) };
     let mut bytes = 0;
     for entry in entries {
         let entry = entry?;
-        bytes += match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => size_of(&entry.path())?,
-            Ok(metadata) => metadata.len(),
-            Err(error) => gone_is_nothing(error)?,
+        bytes += match unless_gone(entry.metadata())? {
+            Some(metadata) if metadata.is_dir() => size_of(&entry.path())?,
+            Some(metadata) => metadata.len(),
+            None => 0,
         };
     }
     Ok(bytes)

@@ -10,6 +10,7 @@ use lance::dataset::builder::DatasetBuilder;
 use lance::table::format::Fragment;
 use reasoning_bank_actors::ports::StoreError;
 
+use crate::store::files::unless_gone;
 use crate::store::lance::errors::failed;
 
 /// Every file of LanceDB ends with these bytes.
@@ -23,11 +24,7 @@ pub(in crate::store::lance) struct Manifest {
 
 /// All manifests of a table, the newest first.
 pub(in crate::store::lance) fn all(table: &Path) -> io::Result<Vec<Manifest>> {
-    let entries = match fs::read_dir(table.join("_versions")) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
+    let Some(entries) = unless_gone(fs::read_dir(table.join("_versions")))? else { return Ok(Vec::new()) };
     let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
     let manifest = |path: PathBuf| {
         let stem = path.file_stem()?.to_str()?.parse::<u64>().ok()?;
@@ -137,9 +134,5 @@ pub(in crate::store::lance) fn broken_file_of(table: &Path, fragment: &Fragment)
 
 /// Whether the file is there with at least so many bytes.
 pub(in crate::store::lance) fn is_whole(path: &Path, bytes: u64) -> io::Result<bool> {
-    match fs::metadata(path) {
-        Ok(metadata) => Ok(metadata.len() >= bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
+    Ok(unless_gone(fs::metadata(path))?.is_some_and(|metadata| metadata.len() >= bytes))
 }

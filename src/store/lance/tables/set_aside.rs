@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::schema::TableName;
-use crate::store::files::{create_dir, sync, sync_dir};
+use crate::store::files::{create_dir, sync, sync_dir, unless_gone};
 
 const UUID_CHARS: usize = 36;
 
@@ -48,18 +48,12 @@ pub(in crate::store::lance) fn copy(dir: &Path, part: &Path) -> io::Result<PathB
 
 /// Removes all that was set aside.
 pub(in crate::store::lance) fn remove_all(dir: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    unless_gone(fs::remove_dir_all(dir)).map(|_removed| ())
 }
 
 /// Removes what may hold rows of this table and was put there before this time.
 pub(in crate::store::lance) fn remove_older(dir: &Path, table: TableName, before: Timestamp) -> io::Result<()> {
-    let entries = match fs::read_dir(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
+    let Some(entries) = unless_gone(fs::read_dir(dir))? else { return Ok(()) };
     for entry in entries {
         let path = entry?.path();
         if !path.file_name().and_then(|name| name.to_str()).is_some_and(|name| is_older(name, table, before)) {

@@ -19,7 +19,7 @@ use reasoning_bank_actors::ports::{Fingerprint, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Stamp;
-use crate::store::files::write_synced;
+use crate::store::files::{unless_gone, write_synced};
 use crate::store::lance::errors::{failed, unreadable, unusable};
 use crate::store::lance::layout::{Layout, read_if_exists};
 use crate::store::lance::tables::{self, TableName, compaction, indexes, manifests};
@@ -134,8 +134,5 @@ impl ReembedState {
 }
 
 fn remove(dir: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    unless_gone(fs::remove_dir_all(dir)).map(|_removed| ())
 }

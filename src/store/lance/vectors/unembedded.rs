@@ -9,7 +9,7 @@ use std::{fs, io};
 use reasoning_bank_actors::ports::{Batch, PassageKind, StoreError};
 use reasoning_bank_domain::memory::ids::MemoryId;
 
-use crate::store::files::create_dir;
+use crate::store::files::{create_dir, remove_if_there, unless_gone};
 use crate::store::lance::errors::failed;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{Tables, read, rows};
@@ -89,10 +89,7 @@ pub(in crate::store::lance) async fn some(
 }
 
 fn noted(dir: &Path) -> io::Result<Vec<(MemoryId, PathBuf)>> {
-    let entries = match fs::read_dir(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
+    let Some(entries) = unless_gone(fs::read_dir(dir))? else { return Ok(Vec::new()) };
     let mut noted = Vec::new();
     for entry in entries.take(LOOKED_AT) {
         let entry = entry?;
@@ -105,9 +102,7 @@ fn noted(dir: &Path) -> io::Result<Vec<(MemoryId, PathBuf)>> {
 }
 
 fn remove(path: &Path) {
-    if let Err(error) = fs::remove_file(path)
-        && error.kind() != io::ErrorKind::NotFound
-    {
+    if let Err(error) = remove_if_there(path) {
         tracing::debug!(%error, "a note of a memory without vectors stays");
     }
 }
