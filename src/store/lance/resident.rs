@@ -37,6 +37,7 @@ use self::table_deltas::TableVersions;
 use self::versions::CommittedVersions;
 use crate::allocator;
 use crate::store::lance::errors::failed;
+use crate::store::lance::tables::dataset;
 use crate::store::lance::threads::{self, blocking};
 
 pub(super) use self::cache::Resident;
@@ -133,7 +134,7 @@ async fn index(
 
 /// Whether an owner index for this owner takes little to be made.
 async fn has_few(resident: &Resident, owner: &Owner) -> Result<bool, StoreError> {
-    let passages = rows::dataset(&resident.tables.passages).await?;
+    let passages = dataset::newest(&resident.tables.passages).await?;
     let all = passages.count_rows(None).await.map_err(failed)?;
     Ok(all <= PASSAGES_AT_ONCE || rows::count(&passages, owner.condition()).await? <= PASSAGES_AT_ONCE)
 }

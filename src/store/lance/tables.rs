@@ -1,10 +1,11 @@
 //! What the tables hold, and how they are read and written. In reading order: which tables and columns there are
-//! (`schema`), how records become rows and rows records (`rows`), the handles of the tables (`handles`), conditions on
-//! rows (`filter`), reads (`read`), the indexes (`indexes`), compaction and pruning (`compaction`), the versions on
-//! disk and whether their files are whole (`manifests`), and what is kept of that which could not be read
-//! (`set_aside`).
+//! (`schema`), how records become rows and rows records (`rows`), the handles of the tables (`handles`) and their
+//! datasets (`dataset`), conditions on rows (`filter`), reads (`read`), the indexes (`indexes`), compaction and pruning
+//! (`compaction`), the versions on disk and whether their files are whole (`manifests`), and what is kept of that which
+//! could not be read (`set_aside`).
 
 pub(super) mod compaction;
+pub(super) mod dataset;
 pub(super) mod filter;
 mod handles;
 pub(super) mod indexes;

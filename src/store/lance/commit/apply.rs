@@ -18,7 +18,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use super::revisions::{RevisionOrder, StoredRevisions};
 use crate::store::lance::errors::failed;
 use crate::store::lance::tables::rows::{self, TableRows};
-use crate::store::lance::tables::{TableName, Tables, Versions, filter, indexes};
+use crate::store::lance::tables::{TableName, Tables, Versions, dataset, filter};
 
 /// The passages of so many memories are looked through at once.
 const REVISED_AT_ONCE: usize = 256;
@@ -97,7 +97,7 @@ impl WritePlan {
 
 impl Appended {
     async fn write(tables: &Tables, rows: TableRows) -> Result<Self, StoreError> {
-        let dataset = Arc::new(indexes::snapshot(tables.get(rows.table)).await?);
+        let dataset = dataset::newest(tables.get(rows.table)).await?;
         let append = WriteParams { mode: WriteMode::Append, ..WriteParams::default() };
         let insert = InsertBuilder::new(Arc::clone(&dataset)).with_params(&append);
         let transaction = insert.execute_uncommitted(vec![rows.batch]).await.map_err(failed)?;
@@ -113,7 +113,7 @@ impl Written {
         let passages = (!self.revised.is_empty()).then_some(TableName::Passages);
         for table in self.replaced.iter().map(|rows| rows.table).chain(passages) {
             if let Entry::Vacant(unknown) = before.entry(table) {
-                unknown.insert(indexes::snapshot(tables.get(table)).await?.version_id());
+                unknown.insert(dataset::newest(tables.get(table)).await?.version_id());
             }
         }
         Ok(before)

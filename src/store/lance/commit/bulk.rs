@@ -17,7 +17,7 @@ use super::write_lock::WriteGuard;
 use crate::store::files::{unless_gone, write_synced};
 use crate::store::lance::errors::{failed, unreadable};
 use crate::store::lance::layout::Layout;
-use crate::store::lance::tables::{TableName, Tables, indexes};
+use crate::store::lance::tables::{TableName, Tables, dataset};
 use crate::store::lance::threads::blocking;
 
 /// A batch of so many records goes straight into the tables: two syncs of the tables take some 20 ms, which is less
@@ -69,7 +69,7 @@ async fn mark(
     checkpoints.take(guard).await?;
     let mut versions: BTreeMap<String, u64> = BTreeMap::new();
     for (name, table) in tables.each() {
-        versions.insert(name.as_str().to_owned(), indexes::snapshot(table).await?.version_id());
+        versions.insert(name.as_str().to_owned(), dataset::newest(table).await?.version_id());
     }
     let (path, json) = (layout.bulk(), serde_json::to_vec(&versions).map_err(failed)?);
     blocking(move || write_synced(&path, &json)).await?.map_err(failed)

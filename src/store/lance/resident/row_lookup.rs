@@ -18,7 +18,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::cache::{CachedIndex, Resident};
 use super::rows;
 use crate::store::lance::errors::failed;
-use crate::store::lance::tables::rows as records;
+use crate::store::lance::tables::{dataset, rows as records};
 
 /// The memories of these that are found so, as they are at the newest version.
 pub(super) async fn get(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap<MemoryId, MemoryRow>, StoreError> {
@@ -26,7 +26,7 @@ pub(super) async fn get(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap
     if known.is_empty() {
         return Ok(HashMap::new());
     }
-    let memories = rows::dataset(&resident.tables.memories).await?;
+    let memories = dataset::newest(&resident.tables.memories).await?;
     let is_there = |row_id: u64| memories.fragments().iter().any(|fragment| fragment.id == row_id >> 32);
     let row_ids = known.values().map(|(location, _)| location.row_id);
     let mut row_ids: Vec<u64> = row_ids.filter(|row_id| is_there(*row_id)).collect();

@@ -22,7 +22,7 @@ use super::table_deltas::TableVersions;
 use crate::store::lance::commit::applying::Applying;
 use crate::store::lance::errors::failed;
 use crate::store::lance::layout::Layout;
-use crate::store::lance::tables::{TableName, Tables, Versions, filter, read, rows};
+use crate::store::lance::tables::{TableName, Tables, Versions, dataset, filter, read, rows};
 
 /// LanceDB gives where a row is in a column of this name.
 const ROW_ID: &str = "_rowaddr";
@@ -65,7 +65,7 @@ impl Snapshot {
     /// Reads the tables in the order against that of a commit, so that what refers to a memory never comes without it.
     async fn at(tables: &Tables, versions: &Versions) -> Result<Self, StoreError> {
         let at = async |name| {
-            let newest = dataset(tables.get(name)).await?;
+            let newest = dataset::newest(tables.get(name)).await?;
             match versions.get(&name) {
                 Some(version) if *version != newest.version_id() => {
                     newest.checkout_version(*version).await.map(Arc::new).map_err(failed)
@@ -87,11 +87,6 @@ impl From<&Snapshot> for TableVersions {
             signals: (&*snapshot.signals).into(),
         }
     }
-}
-
-pub(super) async fn dataset(table: &lancedb::Table) -> Result<Arc<Dataset>, StoreError> {
-    let missing = || StoreError::Failed(format!("the table {} is not on this machine", table.name()));
-    table.dataset().ok_or_else(missing)?.get().await.map_err(failed)
 }
 
 /// How many rows there are for which the condition holds.

@@ -11,7 +11,7 @@ use lancedb::table::{CompactionOptions, OptimizeAction};
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::runtime::Deadline;
 
-use super::indexes;
+use super::{dataset, indexes};
 use crate::store::lance::errors::failed;
 
 /// Small fragments are merged into ones of this many rows, and many of those into full ones, which are never rewritten:
@@ -46,7 +46,7 @@ pub(in crate::store::lance) async fn prepare(
     let medium = medium.saturating_sub(small_fragments(table).await?);
     let rows = if medium >= FRAGMENTS_WORTH_A_FULL_ONE { FULL_FRAGMENT_ROWS } else { FRAGMENT_ROWS };
     let options = CompactionOptions { max_source_bytes: Some(SLICE_BYTES), ..compaction(rows) };
-    let dataset = indexes::snapshot(table).await?;
+    let dataset = dataset::snapshot(table).await?;
     let plan = plan_compaction(&dataset, &options).await.map_err(failed)?;
     let mut rewritten = Vec::new();
     for task in plan.compaction_tasks() {
@@ -62,7 +62,7 @@ impl Compacted {
     /// Makes the merged fragments a version of the table. The write lock must be held, and nothing may have been erased
     /// since they were prepared. Answers how many fragments fewer there are; `None` when the rows were moved meanwhile.
     pub(in crate::store::lance) async fn publish(self, table: &Table) -> Result<Option<u64>, StoreError> {
-        let mut newest = indexes::snapshot(table).await?;
+        let mut newest = dataset::snapshot(table).await?;
         let remap = Arc::new(DatasetIndexRemapperOptions::default());
         match commit_compaction(&mut newest, self.rewritten, remap, &self.options).await {
             Ok(metrics) => Ok(Some(metrics.fragments_removed.saturating_sub(metrics.fragments_added) as u64)),

@@ -25,6 +25,7 @@ use lancedb::{DistanceType, Table};
 use reasoning_bank_actors::ports::StoreError;
 use serde_json::{Value, json};
 
+use super::dataset::snapshot;
 use super::schema::TableName;
 use crate::store::lance::errors::failed;
 
@@ -233,12 +234,6 @@ pub(super) fn is_conflict(error: &lance::Error) -> bool {
             | lance::Error::CommitConflict { .. }
             | lance::Error::TooMuchWriteContention { .. }
     )
-}
-
-/// The newest version of the table.
-pub(in crate::store::lance) async fn snapshot(table: &Table) -> Result<Dataset, StoreError> {
-    let dataset = table.dataset().ok_or_else(|| failed("the table is not a local one"))?;
-    Ok((*dataset.get().await.map_err(failed)?).clone())
 }
 
 /// The rows of each segment of an index; none where there is no such index.
