@@ -29,10 +29,10 @@ const LIMIT: usize = 50;
 const FEW: u64 = 5_000;
 const VOCABULARY: f64 = 400_000.0;
 
-/// SplitMix64: the same numbers in every run.
-struct Noise(u64);
+/// Numbers by SplitMix64, the same in every run.
+struct NumberStream(u64);
 
-impl Noise {
+impl NumberStream {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -62,13 +62,13 @@ impl Noise {
 }
 
 fn text(n: u64) -> String {
-    let mut noise = Noise(n.wrapping_mul(31));
+    let mut noise = NumberStream(n.wrapping_mul(31));
     (0..TERMS).map(|_| format!("w{}", noise.word())).collect::<Vec<_>>().join(" ")
 }
 
 fn query(n: u64) -> TermQuery {
-    let mut noise = Noise(n + 77_777_777);
-    let mut rare = Noise(n.wrapping_mul(31));
+    let mut noise = NumberStream(n + 77_777_777);
+    let mut rare = NumberStream(n.wrapping_mul(31));
     let words: Vec<String> = (0..6)
         .map(|_| 1 + noise.next() % 50)
         .chain(std::iter::repeat_with(|| rare.word()).filter(|word| *word > 50).take(6))
@@ -78,7 +78,8 @@ fn query(n: u64) -> TermQuery {
 }
 
 fn vector(n: u64) -> Vec<f32> {
-    let (mut own, mut centre, mut shared) = (Noise(n + 1), Noise((1 << 40) + n % CENTRES), Noise(1 << 50));
+    let (mut own, mut centre, mut shared) =
+        (NumberStream(n + 1), NumberStream((1 << 40) + n % CENTRES), NumberStream(1 << 50));
     (0..DIMS).map(|_| 0.5 * shared.number() + centre.number() + own.number()).collect()
 }
 

@@ -222,6 +222,7 @@ mod tests {
 
     use jiff::Timestamp;
     use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Page, Record, StoreReads};
+    use reasoning_bank_actors::testkit::soon;
     use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 
     use super::super::LanceStore;
@@ -235,10 +236,6 @@ mod tests {
 
     async fn open(dir: &Path) -> LanceStore {
         LanceStore::open(dir, &fingerprint(), Options::default()).await.unwrap()
-    }
-
-    fn soon() -> Deadline {
-        Deadline::after(Duration::from_secs(60))
     }
 
     async fn register(store: &LanceStore, root: &str) -> Result<(), StoreError> {

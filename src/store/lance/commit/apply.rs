@@ -226,7 +226,7 @@ mod tests {
 
     use jiff::Timestamp;
     use reasoning_bank_actors::ports::{Fingerprint, JobFilter, MemoryStore, Page, StoreReads};
-    use reasoning_bank_actors::runtime::Deadline;
+    use reasoning_bank_actors::testkit::soon;
     use reasoning_bank_domain::learning::job::{Job, Work};
     use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
     use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -236,10 +236,6 @@ mod tests {
     use super::*;
     use crate::store::lance::repair::pending::finish_pending;
     use crate::store::lance::{LanceStore, Options};
-
-    fn soon() -> Deadline {
-        Deadline::after(Duration::from_secs(60))
-    }
 
     async fn open(dir: &std::path::Path) -> LanceStore {
         let fingerprint = Fingerprint { name: "test".into(), dims: 4, hash: "0123456789abcdef0123".into() };

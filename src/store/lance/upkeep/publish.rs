@@ -53,6 +53,7 @@ mod tests {
     use std::path::PathBuf;
 
     use reasoning_bank_actors::ports::{EraseScope, Fingerprint, MemoryStore};
+    use reasoning_bank_actors::testkit::soon;
     use uuid::Uuid;
 
     use super::*;
@@ -82,7 +83,7 @@ mod tests {
         assert!(lock_to_publish(shared, table, &before).await.unwrap().is_some());
         assert!(piece.exists());
 
-        store.erase(scope(), Deadline::after(Duration::from_secs(60))).await.unwrap();
+        store.erase(scope(), soon()).await.unwrap();
         let piece = unpublished(shared);
         assert!(lock_to_publish(shared, table, &before).await.unwrap().is_none());
         assert!(!piece.exists());
