@@ -192,3 +192,35 @@ pub(crate) fn logit(p: f64) -> f64 {
     let p = p.clamp(1e-6, 1.0 - 1e-6);
     (p / (1.0 - p)).ln()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_kind_which_is_in_stored_ids_never_changes() {
+        let words: Vec<&str> = SignalKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        assert_eq!(
+            words[..14],
+            [
+                "injected",
+                "helpful",
+                "not_helpful",
+                "task_succeeded",
+                "task_failed",
+                "stable",
+                "reverted",
+                "confirmed",
+                "success_overruled",
+                "failure_overruled",
+                "promoted",
+                "shown",
+                "superseded",
+                "reinstated",
+            ]
+        );
+        for (number, kind) in SignalKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, number, "{kind:?}");
+        }
+    }
+}
