@@ -123,8 +123,7 @@ pub(super) struct UpkeepSummary {
     pub(super) fragments_removed: u64,
     pub(super) versions_removed: u64,
     /// The memories that had been stored without vectors, and have them now.
-    #[serde(rename = "vectors_made")]
-    pub(super) memories_embedded: u64,
+    pub(super) vectors_made: u64,
     /// Another process was writing: it keeps the store in shape itself.
     pub(super) busy: bool,
     /// More is left to do.

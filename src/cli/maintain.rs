@@ -71,7 +71,7 @@ pub(super) async fn upkeep(bank: &SystemHandle) -> Result<UpkeepSummary, Command
             break;
         }
     }
-    done.memories_embedded = fill_vectors(bank, all).await;
+    done.vectors_made = fill_vectors(bank, all).await;
     Ok(done)
 }
 

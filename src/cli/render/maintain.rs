@@ -103,7 +103,7 @@ fn store(upkeep: &UpkeepSummary) -> String {
         return "the store was busy: whoever writes to it keeps it in shape\n".to_owned();
     }
     let more = if upkeep.more { "; more is left, run it again" } else { "" };
-    let vectors = match upkeep.memories_embedded {
+    let vectors = match upkeep.vectors_made {
         0 => String::new(),
         embedded => format!("; {} got the vectors that were missing", counted(embedded, "memory", "memories")),
     };

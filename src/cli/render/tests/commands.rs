@@ -249,7 +249,7 @@ fn maintain_says_what_became_of_the_work_that_used_memories() {
         slices: 2,
         fragments_removed: 9,
         versions_removed: 1,
-        memories_embedded: 0,
+        vectors_made: 0,
         busy: false,
         more: true,
     };
