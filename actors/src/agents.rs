@@ -11,7 +11,7 @@ use agent::{AgentActor, AgentArgs, AgentMsg};
 use dashmap::DashMap;
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
 use reasoning_bank_domain::memory::ids::{TaskId, TraceId};
-use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::memory::trace::{Outcome, TASK_MAX_CHARS};
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::prompt::Prompts;
@@ -28,7 +28,7 @@ use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use crate::error::Error;
-use crate::memories::{MAX_TASK_CHARS, MemoriesHandle};
+use crate::memories::MemoriesHandle;
 use crate::ports::{Clock, Verifier};
 use crate::runtime::{CallError, ChildSpec, Deadline, Events, Gate, Permit, Slot, SystemEvent};
 use crate::spans::TaskLog;
@@ -259,8 +259,8 @@ fn check(task: &SolveTask) -> Result<(), Error> {
     if task.task.trim().is_empty() {
         return Err(Error::invalid("task", "is missing or blank"));
     }
-    if chars > MAX_TASK_CHARS {
-        return Err(Error::invalid("task", format!("has {chars} characters; at most {MAX_TASK_CHARS} are allowed")));
+    if chars > TASK_MAX_CHARS {
+        return Err(Error::invalid("task", format!("has {chars} characters; at most {TASK_MAX_CHARS} are allowed")));
     }
     if !K_RANGE.contains(&task.k) {
         let (least, most) = (K_RANGE.start(), K_RANGE.end());

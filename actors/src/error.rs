@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use reasoning_bank_domain::memory::{MemoryInvalid, Scope};
+use reasoning_bank_domain::learning::recording::RecordRefusal;
+use reasoning_bank_domain::memory::{FieldProblem, MemoryInvalid, Scope};
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::solve::task::BestSoFar;
 
@@ -204,6 +205,23 @@ impl Error {
 fn whole_milliseconds(wait: Duration) -> Duration {
     let milliseconds = wait.as_nanos().div_ceil(1_000_000);
     Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX))
+}
+
+impl From<FieldProblem> for Error {
+    /// Of an argument. What is wrong with the fields of a memory is told together, as [`MemoryInvalid`].
+    fn from(bad: FieldProblem) -> Self {
+        Self::invalid(bad.field, bad.problem)
+    }
+}
+
+impl From<RecordRefusal> for Error {
+    fn from(refused: RecordRefusal) -> Self {
+        match refused {
+            RecordRefusal::Argument(bad) => bad.into(),
+            RecordRefusal::Memory(invalid) => invalid.into(),
+            RecordRefusal::NoReaders(scope) => Self::ScopeDenied(scope),
+        }
+    }
 }
 
 impl From<CallError> for Error {

@@ -22,10 +22,10 @@ mod supersede;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, WorkspaceId};
-use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryView};
 use reasoning_bank_domain::retrieval::score::{Profile, ProfileName, Weights};
@@ -44,14 +44,12 @@ pub use edit::{Erasure, UpdateRequest};
 pub use feedback::{FeedbackRequest, Learning};
 pub(crate) use learn::StoredLessons;
 pub use list::{ListRequest, MAX_LISTED};
+pub use reasoning_bank_domain::learning::recording::RecordRequest;
 pub use restore::Restorable;
 pub use supersede::SaidBy;
 
 /// How often a change is tried while others change the same memories.
 const TRIES: usize = 5;
-
-/// A task that is solved or reported has at most so many characters.
-pub(crate) const MAX_TASK_CHARS: usize = 200_000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetrievalSettings {
@@ -231,32 +229,6 @@ impl RetrieveRequest {
             max_tokens: None,
         }
     }
-}
-
-/// A lesson to keep. `outcome` defaults to failure with an error context, else success.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordRequest {
-    pub title: String,
-    pub description: String,
-    pub content: String,
-    pub outcome: Option<MemoryOutcome>,
-    pub error_context: Option<ErrorContext>,
-    pub pattern_tags: Vec<String>,
-    pub domain_category: Option<String>,
-    pub difficulty_level: Option<String>,
-    pub parent_memory_id: Option<MemoryId>,
-    pub derived_from: Vec<MemoryId>,
-    pub scope: Scope,
-    pub task: Option<String>,
-    pub workspace: WorkspaceRef,
-    pub source_type: SourceType,
-    pub trust: Trust,
-    /// The session of the client that gives it.
-    pub session: Option<String>,
-    /// Memories that it takes the place of, at most [`REPLACED_MAX`]. They leave search.
-    pub supersedes: Vec<MemoryId>,
-    /// When its words were said, where that was before now: RFC 3339, a date or an age.
-    pub valid_from: Option<String>,
 }
 
 /// The record of a signal that nobody commented, of no session.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::Workspace;
+pub use reasoning_bank_domain::memory::workspace::WorkspaceRef;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio::sync::Mutex;
@@ -27,15 +28,6 @@ const GATE: usize = 256;
 const FRESH: Duration = Duration::from_secs(2);
 /// How long a caller that can do without waits for the store.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A workspace as a caller names it. A root that nobody has written to is empty on reading and registered on the first
-/// write; an id must be known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorkspaceRef {
-    /// Canonical path of the project root.
-    Root(String),
-    Id(WorkspaceId),
-}
 
 /// A workspace as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]

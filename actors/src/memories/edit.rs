@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use reasoning_bank_domain::evidence::genealogy::MAX_NODES;
+use reasoning_bank_domain::learning::recording::check_tags;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::workspace::Workspace;
@@ -12,7 +13,6 @@ use reasoning_bank_domain::memory::{Changes, Memory, Quarantine, Status};
 use reasoning_bank_domain::retrieval::responses::{MemoryView, Quarantined, Updated};
 use reasoning_bank_domain::safety::secrets::Scrub;
 
-use super::record::check_tags;
 use super::supersede::SaidBy;
 use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
 use crate::error::Error;

@@ -11,7 +11,7 @@ use reasoning_bank_domain::evidence::verdict_override::OwnVote;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, Feedback};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_trace_vote, id_of_vote, id_within_trace};
-use reasoning_bank_domain::memory::trace::{Account, Outcome, Trace, TraceSource};
+use reasoning_bank_domain::memory::trace::{Account, Outcome, TASK_MAX_CHARS, Trace, TraceSource};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{ErrorContext, Facts, Memory, MemoryInvalid, Scope, SourceType, Trust};
 use reasoning_bank_domain::safety::secrets::Scrub;
@@ -21,8 +21,7 @@ use super::compare::LessonBatch;
 use super::learn::{PendingIds, ids};
 use super::merge_sources::LessonSources;
 use super::overrule::Overruled;
-use super::record::memory_of;
-use super::{MAX_TASK_CHARS, MemoriesHandle, RecordRequest, WorkspaceRef};
+use super::{MemoriesHandle, RecordRequest, WorkspaceRef};
 use crate::error::Error;
 use crate::ports::{Batch, MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
@@ -322,7 +321,7 @@ fn check(request: FeedbackRequest) -> Result<FeedbackRequest, Error> {
     for (argument, count, most, unit) in [
         ("memory_ids", request.memory_ids.len(), MEMORIES_MAX, "items"),
         ("learnings", request.learnings.len(), LEARNINGS_MAX, "items"),
-        ("task", chars(request.task.as_deref()), MAX_TASK_CHARS, "characters"),
+        ("task", chars(request.task.as_deref()), TASK_MAX_CHARS, "characters"),
         ("comment", chars(request.verdict.comment.as_deref()), COMMENT_MAX_CHARS, "characters"),
         ("evidence.detail", chars(detail), DETAIL_MAX_CHARS, "characters"),
     ] {
@@ -375,7 +374,7 @@ fn lessons(
             supersedes: Vec::new(),
             valid_from: None,
         };
-        let mut memory = memory_of(record, &about.workspace, now)?;
+        let mut memory = record.into_memory(Uuid::now_v7().into(), &about.workspace, now)?;
         about.rows.iter().for_each(|row| memory.derive_from(&row.memory));
         memory.trace_id = trace.map(|trace| trace.trace_id);
         memory.trace_outcome = trace.map(|trace| trace.outcome);

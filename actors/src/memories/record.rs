@@ -1,23 +1,17 @@
 //! Keeping a lesson that a caller gives.
 
-use jiff::Timestamp;
-use reasoning_bank_domain::evidence::confidence::{Evidence, confidence, prior};
-use reasoning_bank_domain::learning::imported::bad_time;
+use reasoning_bank_domain::evidence::confidence::{Evidence, confidence};
+use reasoning_bank_domain::learning::recording::{RecordRequest, named_sources, with_sources};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
-use reasoning_bank_domain::memory::{
-    Facts, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, NewMemory, REPLACED_MAX, Scope, TAGS_MAX, Trust,
-    normalised_stack,
-};
-use reasoning_bank_domain::retrieval::conditions::moment;
+use reasoning_bank_domain::memory::{Facts, Memory, Trust};
 use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded};
-use reasoning_bank_domain::safety::secrets::{Removed, Scrub};
 use uuid::Uuid;
 
 use super::compare::LessonBatch;
 use super::merge_sources::LessonSources;
 use super::supersede::SaidBy;
-use super::{MemoriesHandle, RecordRequest, TRIES};
+use super::{MemoriesHandle, TRIES};
 use crate::error::Error;
 use crate::ports::{MemoryCommit, Record, StoreError};
 use crate::runtime::Deadline;
@@ -37,13 +31,13 @@ impl MemoriesHandle {
 
     async fn try_to_record(&self, request: RecordRequest, tries: usize, deadline: Deadline) -> Result<Recorded, Error> {
         let now = self.clock.now();
-        check_counts(&request)?;
-        let (request, removed) = scrubbed(request);
+        request.check_counts()?;
+        let (request, removed) = request.scrubbed();
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
         let (supersedes, said_by) = (request.supersedes.clone(), said_by(&request));
-        let mut memory = memory_of(request, &workspace, now)?;
+        let memory = request.into_memory(Uuid::now_v7().into(), &workspace, now)?;
         memory.validate()?;
-        self.trace_ancestry(&mut memory, &workspace, deadline).await?;
+        let mut memory = self.with_ancestry(memory, &workspace, deadline).await?;
         let older = self.replaceable(&supersedes, &memory, &workspace, &said_by, "supersedes", deadline).await?;
         let linked = self.linked_to(&older, &memory, deadline).await?;
         let replaced: Vec<MemoryId> = supersedes.iter().copied().chain(linked.iter().map(|memory| memory.id)).collect();
@@ -105,49 +99,16 @@ impl MemoriesHandle {
         })
     }
 
-    /// Parents and sources must be memories that the workspace can read; the stage is one more than the latest of them.
-    async fn trace_ancestry(
-        &self,
-        memory: &mut Memory,
-        workspace: &Workspace,
-        deadline: Deadline,
-    ) -> Result<(), Error> {
-        let mut sources: Vec<MemoryId> =
-            memory.parent_memory_id.into_iter().chain(memory.derived_from.clone()).collect();
-        sources.sort();
-        sources.dedup();
+    /// Parents and sources must be memories that the workspace can read.
+    async fn with_ancestry(&self, memory: Memory, workspace: &Workspace, deadline: Deadline) -> Result<Memory, Error> {
+        let sources = named_sources(&memory);
         if sources.is_empty() {
-            return Ok(());
+            return Ok(memory);
         }
-        let rows = self.readable(sources.clone(), workspace, deadline).await?;
-        if let Some(missing) = sources.iter().find(|id| !rows.iter().any(|row| row.memory.id == **id)) {
-            let parent = memory.parent_memory_id == Some(*missing);
-            let argument = if parent { "parent_memory_id" } else { "derived_from" };
-            return Err(Error::invalid(argument, format!("there is no memory {missing} here")));
-        }
-        memory.derived_from = sources;
-        rows.iter().for_each(|row| memory.derive_from(&row.memory));
-        Ok(())
+        let rows = self.readable(sources, workspace, deadline).await?;
+        let found: Vec<Memory> = rows.into_iter().map(|row| row.memory).collect();
+        Ok(with_sources(memory, &found)?)
     }
-}
-
-/// Memories that one may be derived from, as recorded.
-const SOURCES_MAX: usize = 50;
-
-/// To look through a million labels takes seconds.
-fn check_counts(request: &RecordRequest) -> Result<(), Error> {
-    check_tags(&request.pattern_tags)?;
-    let sources = request.derived_from.len();
-    if sources > SOURCES_MAX {
-        let problem = format!("has {sources} memories; at most {SOURCES_MAX} are allowed");
-        return Err(Error::invalid("derived_from", problem));
-    }
-    let supersedes = request.supersedes.len();
-    if supersedes > REPLACED_MAX {
-        let problem = format!("has {supersedes} memories; at most {REPLACED_MAX} are allowed");
-        return Err(Error::invalid("supersedes", problem));
-    }
-    Ok(())
 }
 
 /// A person records by the command line, where nobody else does.
@@ -156,78 +117,4 @@ fn said_by(request: &RecordRequest) -> SaidBy {
         Trust::User => SaidBy::Person,
         Trust::Agent | Trust::Tool | Trust::Model => SaidBy::Session(request.session.clone()),
     }
-}
-
-/// When the words were said.
-fn valid_from(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
-    let field = "valid_from";
-    let at = moment(text, now).map_err(|problem| Error::invalid(field, problem))?;
-    match bad_time(field, at, now) {
-        Some(problem) => Err(Error::invalid(field, problem.problem)),
-        None => Ok(at),
-    }
-}
-
-/// Far more tags than allowed are told by themselves, before anybody looks at what they say.
-pub(super) fn check_tags(tags: &[String]) -> Result<(), Error> {
-    if tags.len() <= 10 * TAGS_MAX {
-        return Ok(());
-    }
-    let problem = format!("has {} tags; at most {TAGS_MAX} are allowed", tags.len());
-    Err(MemoryInvalid { problems: vec![FieldProblem { field: "pattern_tags", problem }] }.into())
-}
-
-/// The request's texts are without secrets.
-pub(super) fn memory_of(request: RecordRequest, workspace: &Workspace, now: Timestamp) -> Result<Memory, Error> {
-    let denied = |scope: Scope| Error::ScopeDenied(scope);
-    let (team, org) = match request.scope {
-        Scope::Project => (None, None),
-        Scope::Team => (Some(workspace.team.clone().ok_or_else(|| denied(Scope::Team))?), None),
-        Scope::Org => (None, Some(workspace.org.clone().ok_or_else(|| denied(Scope::Org))?)),
-    };
-    let default_outcome = if request.error_context.is_some() { MemoryOutcome::Failure } else { MemoryOutcome::Success };
-    let mut error_context = request.error_context;
-    if let Some(error) = &mut error_context {
-        error.task_domain = error.task_domain.take().or_else(|| request.domain_category.clone());
-        error.stack_trace = error.stack_trace.as_deref().map(normalised_stack);
-    }
-    Ok(Memory {
-        error_context,
-        task: request.task.unwrap_or_default(),
-        scope: request.scope,
-        team,
-        org,
-        source_session: request.session,
-        parent_memory_id: request.parent_memory_id,
-        derived_from: request.derived_from,
-        pattern_tags: request.pattern_tags,
-        difficulty_level: request.difficulty_level,
-        domain_category: request.domain_category,
-        valid_from: request.valid_from.map(|text| valid_from(&text, now)).transpose()?,
-        ..Memory::new(NewMemory {
-            id: MemoryId::from(Uuid::now_v7()),
-            title: request.title,
-            description: request.description,
-            content: request.content,
-            outcome: request.outcome.unwrap_or(default_outcome),
-            workspace_id: workspace.id.clone(),
-            source_type: request.source_type,
-            trust: request.trust,
-            prior: prior(request.source_type, None),
-            at: now,
-        })
-    })
-}
-
-/// Every text without its secrets and invisible characters, and how many there were.
-fn scrubbed(mut request: RecordRequest) -> (RecordRequest, Removed) {
-    let removed = request.title.scrub()
-        + request.description.scrub()
-        + request.content.scrub()
-        + request.task.scrub()
-        + request.domain_category.scrub()
-        + request.difficulty_level.scrub()
-        + request.pattern_tags.scrub()
-        + request.error_context.scrub();
-    (request, removed)
 }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::evidence::confidence::prior;
 use crate::evidence::stability::names_commit;
 use crate::learning::job::{Job, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
-use crate::memory::trace::{Trace, TraceMetadata, VerdictSource};
+use crate::memory::trace::{TASK_MAX_CHARS, Trace, TraceMetadata, VerdictSource};
 use crate::memory::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace, WorkspaceId, is_name};
 use crate::memory::{FieldProblem, Memory, REPLACED_MAX, Scope, SourceType, Succession, Trust};
 
@@ -21,8 +21,6 @@ pub const LINKS_MAX: usize = 10_000;
 pub const STEPS_MAX: usize = 10_000;
 /// The most passages of a memory, several times what the longest text is cut into.
 pub const PASSAGES_MAX: usize = 10_000;
-/// The longest task of a memory or of a trace, in characters.
-pub const TASK_MAX_CHARS: usize = 200_000;
 /// How far ahead of the clock a time may lie, as clocks of several machines disagree.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 

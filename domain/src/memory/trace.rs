@@ -12,6 +12,9 @@ use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::observation::Observed;
 use crate::memory::workspace::WorkspaceId;
 
+/// The longest task that is solved, reported or imported, in characters.
+pub const TASK_MAX_CHARS: usize = 200_000;
+
 /// How a task went. `Partial`: a solution exists but could not be judged, or the run was cut short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

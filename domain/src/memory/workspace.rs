@@ -74,6 +74,15 @@ impl fmt::Debug for WorkspaceId {
     }
 }
 
+/// A workspace as a caller names it. A root that nobody has written to is empty on reading and registered on the first
+/// write; an id must be known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkspaceRef {
+    /// The canonical path of the project root.
+    Root(String),
+    Id(WorkspaceId),
+}
+
 /// The longest name that people give, in characters.
 pub const NAME_MAX_CHARS: usize = 120;
 /// The longest root, in bytes, which is the longest path that systems take.
