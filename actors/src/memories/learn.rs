@@ -1,14 +1,10 @@
 //! Keeping what a solve, a session or an exchange leaves: lessons, and the trace or the job that they came from.
 
-use std::collections::HashSet;
-
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::learning::lesson::{Lesson, LessonOrigin};
+use reasoning_bank_domain::learning::lesson::{Lesson, LessonOrigin, memories_of};
+use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::signal::id_within_trace;
-use reasoning_bank_domain::memory::trace::{Outcome, Trace};
-use reasoning_bank_domain::memory::{Learned, Memory};
-use reasoning_bank_domain::note::{Code, Note};
+use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::prompt_memories::PromptMemories;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::agent_loop::RunRecord;
@@ -16,7 +12,7 @@ use uuid::Uuid;
 
 use super::compare::{LessonBatch, PreparedLesson};
 use super::merge_sources::LessonSources;
-use super::{MemoriesHandle, TRIES, signal};
+use super::{MemoriesHandle, TRIES};
 use crate::error::Error;
 use crate::ports::{Committed, Record, StoreError};
 use crate::runtime::Deadline;
@@ -73,11 +69,8 @@ impl MemoriesHandle {
         let sources: Vec<LessonSources> = prepared.iter().map(LessonSources::of).collect();
         batch.extend(prepared.into_iter().map(|prepared| prepared.into_record(now)));
         batch.extend(revisions);
-        let used: Vec<MemoryId> = run.signals.iter().map(|(memory_id, _)| *memory_id).collect();
-        batch.extend(run.signals.into_iter().map(|(memory_id, kind)| {
-            let id = id_within_trace(trace_id, memory_id, kind, None);
-            signal(id, memory_id, workspace.id.clone(), kind, Some(trace_id), now)
-        }));
+        let used: Vec<MemoryId> = run.signals.iter().map(|signal| signal.memory_id).collect();
+        batch.extend(run.signals.into_iter().map(Record::Signal));
         self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
@@ -86,16 +79,8 @@ impl MemoriesHandle {
         }
         let learned = pending.committed(committed);
         let ids = ids(&learned);
-        if trace.memory_items != ids {
-            self.correct(
-                Record::Verdict(Trace {
-                    revision: trace.revision.saturating_add(1),
-                    memory_items: ids.clone(),
-                    ..trace
-                }),
-                deadline,
-            )
-            .await;
+        if let Some(corrected) = trace.corrected(&trace.memory_items, &ids) {
+            self.correct(Record::Verdict(corrected), deadline).await;
         }
         self.merge_sources(sources, ids.clone(), deadline).await;
         let concerned = used.into_iter().chain(ids);
@@ -114,22 +99,21 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<(), Error> {
         let (memories, notes) = memories_of(lessons, origin, &PromptMemories::default(), |n| job.memory_id(n));
+        let confirms = origin.confirms();
         let mut tries = 1;
-        let (mut job, pending, committed) = loop {
+        let (job, pending, committed) = loop {
             let (mut prepared, mut revisions) =
                 self.prepare(memories.clone(), LessonBatch::default().on_try(tries), deadline.halfway()).await;
-            // That something was said again in a session that failed speaks for nothing.
-            if origin.outcome == Outcome::Failure {
+            if !confirms {
                 prepared.retain(|prepared| prepared.reinforces().is_none());
                 revisions.clear();
             }
             let pending = PendingIds::of(&prepared);
             let job = done(pending.learned.clone(), notes.clone());
             let mut batch = vec![Record::Job(job.clone())];
-            let speaks = origin.outcome != Outcome::Failure;
             batch.extend(prepared.into_iter().map(|prepared| match prepared.into_record(origin.at) {
                 Record::Memory { memory, passages, confirm } => {
-                    Record::Memory { memory, passages, confirm: confirm.filter(|_| speaks) }
+                    Record::Memory { memory, passages, confirm: confirm.filter(|_| confirms) }
                 }
                 other => other,
             }));
@@ -139,11 +123,8 @@ impl MemoriesHandle {
                 committed => break (job, pending, committed?),
             }
         };
-        let learned = pending.committed(committed);
-        if let Some(result) = job.result.as_mut().filter(|result| result.learned != learned) {
-            result.learned = learned;
-            job.revision = job.revision.saturating_add(1);
-            self.correct(Record::Job(job), deadline).await;
+        if let Some(corrected) = job.corrected(pending.committed(committed)) {
+            self.correct(Record::Job(corrected), deadline).await;
         }
         Ok(())
     }
@@ -181,24 +162,4 @@ impl PendingIds {
 
 pub(super) fn ids(learned: &[Learned]) -> Vec<MemoryId> {
     learned.iter().map(|learned| learned.id).collect()
-}
-
-/// The memories that are valid, each once, and notes on the others.
-fn memories_of(
-    lessons: Vec<Lesson>,
-    origin: &LessonOrigin,
-    injected: &PromptMemories,
-    id: impl Fn(usize) -> MemoryId,
-) -> (Vec<Memory>, Vec<Note>) {
-    let (mut memories, mut notes, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-    for (n, lesson) in lessons.into_iter().enumerate() {
-        let mut memory = lesson.into_memory(id(n), origin, injected);
-        memory.scrub();
-        match memory.validate() {
-            Err(invalid) => notes.push(Note::new(Code::MemoryInvalid, format!("a lesson was not stored: {invalid}"))),
-            Ok(()) if seen.insert(memory.duplicate_key()) => memories.push(memory),
-            Ok(()) => {}
-        }
-    }
-    (memories, notes)
 }

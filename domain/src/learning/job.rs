@@ -173,6 +173,13 @@ impl Job {
         Self { state: JobState::Done, work: None, error: None, result: Some(result), ..self.changed(now) }
     }
 
+    /// The job that is done, as its next revision, where what it learned is not what its result says. None where it is.
+    pub fn corrected(mut self, learned: Vec<Learned>) -> Option<Self> {
+        let result = self.result.as_mut().filter(|result| result.learned != learned)?;
+        result.learned = learned;
+        Some(Self { revision: self.revision.saturating_add(1), ..self })
+    }
+
     /// The job after an attempt failed. It is tried again after a pause, or has failed for good; then its work stays,
     /// so that it can be queued again.
     pub fn failed_once(&self, error: &str, now: Timestamp) -> Self {
@@ -324,6 +331,18 @@ mod tests {
         }
         assert_eq!((again.state, again.attempts), (JobState::Failed, MAX_ATTEMPTS));
         assert!(again.due > at(4));
+    }
+
+    #[test]
+    fn a_result_that_names_the_wrong_memories_is_corrected_once() {
+        let learned = |n: usize| vec![Learned { id: job().memory_id(n), title: "t".into() }];
+        let result = JobResult { learned: learned(0), method: Method::Rules, notes: vec![] };
+        let done = job().begun(at(1)).done(result, at(2));
+        assert_eq!(done.clone().corrected(learned(0)), None);
+        let corrected = done.clone().corrected(learned(1)).unwrap();
+        assert!(corrected.follows(&done) && corrected.updated_at == done.updated_at);
+        assert_eq!(corrected.result.map(|result| result.learned), Some(learned(1)));
+        assert_eq!(job().corrected(learned(1)), None, "it has no result yet");
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod printed;
 mod validate;
 mod wording;
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +23,9 @@ use crate::memory::{
     ErrorContext, LABEL_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, TAGS_MAX,
     Trust,
 };
+use crate::note::{Code, Note};
 use crate::retrieval::prompt_memories::PromptMemories;
+use crate::safety::secrets::Scrub;
 
 pub use echo::LessonContext;
 pub use likeness::{Likeness, RELATED_COSINE, likeness};
@@ -97,6 +101,14 @@ pub struct LessonOrigin {
     pub at: Timestamp,
 }
 
+impl LessonOrigin {
+    /// Tells whether a lesson that the bank has already is confirmed by being learned again. That something was said
+    /// again in a session that failed speaks for nothing.
+    pub fn confirms(&self) -> bool {
+        self.outcome != Outcome::Failure
+    }
+}
+
 impl Lesson {
     /// The memory that a lesson becomes. The memories that were in the prompts are its sources, and the highest scored
     /// of them is its parent.
@@ -142,6 +154,27 @@ impl Lesson {
         injected.iter().for_each(|entry| memory.derive_from(&entry.memory));
         memory
     }
+}
+
+/// The memories that lessons of one origin become: those that are valid, each once, and notes on the others. `id` gives
+/// the n-th lesson its id.
+pub fn memories_of(
+    lessons: Vec<Lesson>,
+    origin: &LessonOrigin,
+    injected: &PromptMemories,
+    id: impl Fn(usize) -> MemoryId,
+) -> (Vec<Memory>, Vec<Note>) {
+    let (mut memories, mut notes, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    for (n, lesson) in lessons.into_iter().enumerate() {
+        let mut memory = lesson.into_memory(id(n), origin, injected);
+        memory.scrub();
+        match memory.validate() {
+            Err(invalid) => notes.push(Note::new(Code::MemoryInvalid, format!("a lesson was not stored: {invalid}"))),
+            Ok(()) if seen.insert(memory.duplicate_key()) => memories.push(memory),
+            Ok(()) => {}
+        }
+    }
+    (memories, notes)
 }
 
 /// A label trimmed and bounded, or none: a model's label is not worth an error.

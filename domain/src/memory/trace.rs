@@ -163,6 +163,17 @@ impl Trace {
         Some(Self { revision, outcome, verdict_source, evidence, evidence_reported: true, ..self.clone() })
     }
 
+    /// The next revision of the trace, where the lessons that were `named` in it turned out to be the memories that were
+    /// `learned`. None where they are the same.
+    pub fn corrected(&self, named: &[MemoryId], learned: &[MemoryId]) -> Option<Self> {
+        if named == learned {
+            return None;
+        }
+        let earlier = self.memory_items.iter().filter(|id| !named.contains(id));
+        let memory_items = earlier.chain(learned).copied().collect();
+        Some(Self { revision: self.revision.saturating_add(1), memory_items, ..self.clone() })
+    }
+
     /// Tells whether something that was reported of it says that it failed.
     pub fn is_refuted(&self) -> bool {
         self.evidence_reported && self.outcome == Outcome::Failure
@@ -231,4 +242,23 @@ pub struct Traces {
     /// Where the next page begins. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<TraceId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::samples::{id, now, strategy, trace};
+
+    #[test]
+    fn lessons_that_turn_out_to_be_other_memories_are_named_by_those() {
+        let workspace = strategy(1).workspace_id;
+        let told = Trace {
+            memory_items: vec![id(1), id(2), id(3)],
+            ..Trace::reported(trace(1), workspace, "session", None, now())
+        };
+        assert_eq!(told.corrected(&[id(2), id(3)], &[id(2), id(3)]), None);
+        let corrected = told.corrected(&[id(2), id(3)], &[id(2), id(9)]).unwrap();
+        assert_eq!(corrected.memory_items, [id(1), id(2), id(9)], "what was learned earlier stays");
+        assert!(corrected.follows(&told));
+    }
 }

@@ -54,6 +54,25 @@ fn a_lesson_becomes_a_valid_memory_of_its_solve() {
 }
 
 #[test]
+fn lessons_become_the_valid_memories_among_them_each_once() {
+    let blank = Lesson { content: " ".into(), ..lesson() };
+    let spaced = Lesson { title: "Use  an exclusive upper bound".into(), ..lesson() };
+    let secret = Lesson { content: format!("ghp_{}", "a1B2c3D4e5F6".repeat(3)), ..warning() };
+    let lessons = vec![lesson(), blank, spaced, secret];
+    let id = |n: usize| MemoryId::from(Uuid::from_u128(n as u128));
+    let (memories, notes) = memories_of(lessons, &origin(Outcome::Success), &PromptMemories::default(), id);
+    assert_eq!(memories.iter().map(|memory| memory.id).collect::<Vec<_>>(), [id(0), id(3)]);
+    assert_eq!(memories[1].content, "[REDACTED:github]");
+    assert_eq!(notes.len(), 1, "{notes:?}");
+}
+
+#[test]
+fn lessons_of_a_failure_confirm_nothing() {
+    let confirms = |outcome| origin(outcome).confirms();
+    assert!(confirms(Outcome::Success) && confirms(Outcome::Partial) && !confirms(Outcome::Failure));
+}
+
+#[test]
 fn a_partial_solve_gives_mixed_memories() {
     let memory = lesson().into_memory(Uuid::from_u128(1).into(), &origin(Outcome::Partial), &PromptMemories::default());
     assert_eq!((memory.outcome, memory.trust), (MemoryOutcome::Mixed, Trust::Model));

@@ -8,7 +8,7 @@ use crate::learning::lesson::{LessonOrigin, PrintedError};
 use crate::memory::SourceType;
 use crate::memory::ids::MemoryId;
 use crate::memory::observation::Observed;
-use crate::memory::signal::SignalKind;
+use crate::memory::signal::{Signal, SignalKind, id_within_trace};
 use crate::memory::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
 use crate::note::{Code, Note};
 use crate::retrieval::prompt_memories::PromptMemories;
@@ -46,7 +46,7 @@ pub struct RunRecord {
     pub lessons: Vec<Lesson>,
     pub origin: LessonOrigin,
     pub injected: PromptMemories,
-    pub signals: Vec<(MemoryId, SignalKind)>,
+    pub signals: Vec<Signal>,
 }
 
 impl RunSpec {
@@ -160,7 +160,7 @@ impl AgentLoop {
             let mut record = self.record(Vec::new(), Outcome::Failure, now);
             record.trace.ended_by = Some(ended_by.to_string());
             // The solver failed by itself. That says nothing about the memories, and nobody judged the outcome.
-            record.signals.retain(|(_, kind)| *kind == SignalKind::Injected);
+            record.signals.retain(|signal| signal.kind == SignalKind::Injected);
             record.trace.verdict_source = VerdictSource::None;
             record
         });
@@ -176,7 +176,17 @@ impl AgentLoop {
             Outcome::Partial => None,
         };
         let kinds = std::iter::once(SignalKind::Injected).chain(task_went);
-        let signals = kinds.flat_map(|kind| injected.iter().map(move |id| (*id, kind))).collect();
+        let signal = |memory_id: MemoryId, kind| Signal {
+            id: id_within_trace(self.spec.trace_id, memory_id, kind, None),
+            memory_id,
+            workspace_id: self.spec.workspace_id.clone(),
+            kind,
+            at: now,
+            trace_id: Some(self.spec.trace_id),
+            session: None,
+            comment: None,
+        };
+        let signals = kinds.flat_map(|kind| injected.iter().map(move |id| signal(*id, kind))).collect();
         let mut record = self.spec.empty_record(outcome, self.started, now);
         record.trace.trajectory.clone_from(&self.trajectory);
         record.trace.final_score = self.best.as_ref().and_then(|best| best.score);
