@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_domain::learning::capture::{
-    CaptureOrigin, CaptureOutcome, Captured, Ids, Novelty, Thresholds, assess, memory_of, scrubbed,
+    CaptureOrigin, CaptureOutcome, Captured, Draft, Novelty, Thresholds, assess, scrubbed,
 };
 use reasoning_bank_domain::learning::job::{Queued, Work};
 use reasoning_bank_domain::learning::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
@@ -19,7 +19,7 @@ use tracing::{Instrument, Span};
 
 use crate::distiller::DistillerHandle;
 use crate::error::Error;
-use crate::memories::{Draft, MemoriesHandle};
+use crate::memories::MemoriesHandle;
 use crate::ports::Clock;
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
@@ -238,12 +238,10 @@ impl LearnerArgs {
         let (mut captured, mut drafts) = (Vec::with_capacity(batch.exchanges.len()), Vec::new());
         for exchange in &batch.exchanges {
             let (exchange, removed) = scrubbed(exchange.clone());
-            let judged = assess(&exchange.question, &exchange.answer, &self.thresholds).verdict;
-            let ids = Ids::of(&exchange, &origin.workspace_id);
-            let outcome = match judged.and_then(|signs| Ok((signs, memory_of(&exchange, ids.memory, &origin, at)?))) {
-                Ok((signs, memory)) => {
-                    log_cuts(&exchange, &memory);
-                    drafts.push((captured.len(), Draft { ids, memory }));
+            let outcome = match Draft::of(&exchange, &origin, &self.thresholds, at) {
+                Ok((signs, draft)) => {
+                    log_cuts(&exchange, &draft.memory);
+                    drafts.push((captured.len(), draft));
                     CaptureOutcome::Kept(signs, Novelty::New)
                 }
                 Err(refused) => CaptureOutcome::Refused(refused),

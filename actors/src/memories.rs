@@ -38,7 +38,6 @@ use crate::statistics::Meters;
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
-pub(crate) use capture::Draft;
 pub use copies::PromotedCopies;
 pub use edit::{Erasure, UpdateRequest};
 pub use feedback::{FeedbackRequest, Learning};

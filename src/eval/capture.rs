@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use jiff::Timestamp;
-use reasoning_bank_domain::learning::capture::{
-    CaptureOrigin, CaptureRefusal, Ids, Thresholds, assess, memory_of, scrubbed,
-};
+use reasoning_bank_domain::learning::capture::{CaptureOrigin, CaptureRefusal, Draft, Thresholds, scrubbed};
 use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -93,9 +91,7 @@ pub(crate) fn measure(path: &Path, thresholds: &Thresholds) -> Result<CaptureRep
 /// Judges an exchange as the learner does, up to the point where it would be stored.
 fn judged(exchange: Exchange, thresholds: &Thresholds) -> Result<String, CaptureRefusal> {
     let (exchange, _) = scrubbed(exchange);
-    let signs = assess(&exchange.question, &exchange.answer, thresholds).verdict?;
     let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/"), trust: Trust::Model };
-    let id = Ids::of(&exchange, &origin.workspace_id).memory;
-    memory_of(&exchange, id, &origin, Timestamp::UNIX_EPOCH)?;
+    let (signs, _) = Draft::of(&exchange, &origin, thresholds, Timestamp::UNIX_EPOCH)?;
     Ok(signs.to_string())
 }

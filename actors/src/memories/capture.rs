@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use reasoning_bank_domain::learning::capture::{Ids, Novelty};
-use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::learning::capture::{Draft, Novelty, are_new};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use uuid::Uuid;
@@ -14,13 +13,6 @@ use crate::error::Error;
 use crate::ports::{Batch, MemoryCommit, Record, StoreError};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
-
-/// What an exchange became, with the ids that follow from it: the memory has the one of them.
-#[derive(Debug, Clone)]
-pub(crate) struct Draft {
-    pub(crate) ids: Ids,
-    pub(crate) memory: Memory,
-}
 
 impl MemoriesHandle {
     /// Durable when it returns; all of it or nothing. What is stored already adds nothing, what says the same as
@@ -51,38 +43,29 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Vec<(Novelty, Option<MemoryId>)>, Error> {
         let stored = self.stored(drafts, deadline).await?;
-        let mut found: Vec<(Novelty, Option<MemoryId>)> = Vec::with_capacity(drafts.len());
-        let (mut open, mut seen) = (Vec::new(), HashSet::new());
-        for draft in drafts {
-            let id = draft.ids.memory;
-            let known = stored.contains(&id.uuid()) || !seen.insert(id);
-            found.push((if known { Novelty::Known } else { Novelty::New }, Some(id)));
-            if !known {
-                open.push((found.len() - 1, draft.clone()));
-            }
-        }
+        let new = are_new(drafts, &stored);
+        let at_first =
+            |(draft, new): (&Draft, &bool)| (if *new { Novelty::New } else { Novelty::Known }, Some(draft.ids.memory));
+        let mut found: Vec<(Novelty, Option<MemoryId>)> = drafts.iter().zip(&new).map(at_first).collect();
+        let open: Vec<(usize, &Draft)> = drafts.iter().enumerate().filter(|(position, _)| new[*position]).collect();
         let mut batch = Batch::new();
         let mut added = Vec::new();
         let memories = open.iter().map(|(_, draft)| draft.memory.clone()).collect();
         let (prepared, revisions) = self.prepare(memories, LessonBatch::of_strangers().on_try(tries), deadline).await;
-        for ((position, draft), prepared) in open.iter().zip(prepared) {
-            let confirmed_before = stored.contains(&draft.ids.confirmation.uuid());
-            found[*position] = match prepared {
-                PreparedLesson::Same { existing, .. } if confirmed_before => (Novelty::Known, Some(existing)),
-                // What it confirmed is another one now, or gone.
-                PreparedLesson::New { .. } if confirmed_before => (Novelty::Known, None),
-                PreparedLesson::Same { existing, memory } => {
+        for ((position, draft), prepared) in open.into_iter().zip(prepared) {
+            found[position] = draft.compared(prepared.reinforces(), &stored);
+            match (found[position].0, prepared) {
+                (Novelty::Confirms, PreparedLesson::Same { existing, memory }) => {
                     let id = draft.ids.confirmation;
                     let (workspace, at) = (memory.workspace_id, memory.created_at);
                     batch.push(signal(id, existing, workspace, SignalKind::Confirmed, None, at));
-                    (Novelty::Confirms, Some(existing))
                 }
-                PreparedLesson::New { memory, passages, .. } => {
-                    added.push(*position);
+                (Novelty::New, PreparedLesson::New { memory, passages, .. }) => {
+                    added.push(position);
                     batch.push(Record::Memory { memory: *memory, passages, confirm: Some(draft.ids.confirmation) });
-                    (Novelty::New, Some(draft.ids.memory))
                 }
-            };
+                _ => {}
+            }
         }
         if batch.is_empty() {
             return Ok(found);

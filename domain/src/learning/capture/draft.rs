@@ -1,0 +1,96 @@
+//! Drafts: the memories that rules make of exchanges, before a bank is asked what it has of them. What a bank has
+//! already adds nothing to it.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::{CaptureOrigin, CaptureRefusal, Ids, Novelty, Thresholds, Traits, assess, memory_of};
+use crate::learning::transcript::Exchange;
+use crate::memory::Memory;
+use crate::memory::ids::MemoryId;
+
+/// What an exchange became, with the ids that follow from it: the memory has the one of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    pub ids: Ids,
+    pub memory: Memory,
+}
+
+impl Draft {
+    /// The draft of an exchange that is worth keeping, and what makes it so. The exchange has been
+    /// [`super::scrubbed`].
+    pub fn of(
+        exchange: &Exchange,
+        origin: &CaptureOrigin,
+        thresholds: &Thresholds,
+        at: Timestamp,
+    ) -> Result<(Traits, Self), CaptureRefusal> {
+        let traits = assess(&exchange.question, &exchange.answer, thresholds).verdict?;
+        let ids = Ids::of(exchange, &origin.workspace_id);
+        let memory = memory_of(exchange, ids.memory, origin, at)?;
+        Ok((traits, Self { ids, memory }))
+    }
+
+    /// What a draft whose memory is not `stored` adds to the bank, and the memory that stands for it. `same` is the
+    /// memory that says the same. Of a draft that confirmed a memory before, that memory may be another one now, or
+    /// gone: it is known in either case.
+    pub fn compared(&self, same: Option<MemoryId>, stored: &HashSet<Uuid>) -> (Novelty, Option<MemoryId>) {
+        if stored.contains(&self.ids.confirmation.uuid()) {
+            return (Novelty::Known, same);
+        }
+        match same {
+            Some(existing) => (Novelty::Confirms, Some(existing)),
+            None => (Novelty::New, Some(self.ids.memory)),
+        }
+    }
+}
+
+/// Tells of each draft whether it is new before it is compared with other memories: its own memory is not among what is
+/// `stored`, and no draft before it is of the same exchange.
+pub fn are_new(drafts: &[Draft], stored: &HashSet<Uuid>) -> Vec<bool> {
+    let mut seen = HashSet::new();
+    let is_new = |id: MemoryId| !stored.contains(&id.uuid()) && seen.insert(id);
+    drafts.iter().map(|draft| draft.ids.memory).map(is_new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::samples::{id, strategy};
+
+    fn draft(n: u128) -> Draft {
+        let ids = Ids { memory: id(n), confirmation: Uuid::from_u128(1_000 + n).into() };
+        Draft { ids, memory: strategy(n) }
+    }
+
+    #[test]
+    fn a_draft_is_new_or_confirms_what_says_the_same_and_does_so_once() {
+        let (draft, none) = (draft(1), HashSet::new());
+        assert_eq!(draft.compared(None, &none), (Novelty::New, Some(id(1))));
+        assert_eq!(draft.compared(Some(id(2)), &none), (Novelty::Confirms, Some(id(2))));
+        let confirmed = HashSet::from([draft.ids.confirmation.uuid()]);
+        assert_eq!(draft.compared(Some(id(2)), &confirmed), (Novelty::Known, Some(id(2))));
+        assert_eq!(draft.compared(None, &confirmed), (Novelty::Known, None));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_stored_or_seen_twice_is_new_once_at_most(
+            drafts in prop::collection::vec(0u128..6, 0..12),
+            stored in prop::collection::hash_set(0u128..6, 0..4),
+        ) {
+            let drafts: Vec<Draft> = drafts.into_iter().map(draft).collect();
+            let stored: HashSet<Uuid> = stored.into_iter().map(|n| id(n).uuid()).collect();
+            let new = are_new(&drafts, &stored);
+            prop_assert_eq!(new.len(), drafts.len());
+            for draft in &drafts {
+                let of_it = drafts.iter().zip(&new).filter(|(other, new)| **new && other.ids == draft.ids);
+                prop_assert_eq!(of_it.count(), usize::from(!stored.contains(&draft.ids.memory.uuid())));
+            }
+        }
+    }
+}
