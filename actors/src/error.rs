@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use reasoning_bank_domain::evidence::report::ReportRefusal;
 use reasoning_bank_domain::learning::recording::RecordRefusal;
 use reasoning_bank_domain::memory::{FieldProblem, MemoryInvalid, Scope};
 use reasoning_bank_domain::note::Code;
@@ -220,6 +221,18 @@ impl From<RecordRefusal> for Error {
             RecordRefusal::Argument(bad) => bad.into(),
             RecordRefusal::Memory(invalid) => invalid.into(),
             RecordRefusal::NoReaders(scope) => Self::ScopeDenied(scope),
+        }
+    }
+}
+
+impl From<ReportRefusal> for Error {
+    fn from(refused: ReportRefusal) -> Self {
+        match refused {
+            ReportRefusal::Missing(ids) => {
+                let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                Self::NotFound(format!("memory {} here", ids.join(", ")))
+            }
+            ReportRefusal::NotShared(scope) => Self::SharingDenied(scope),
         }
     }
 }

@@ -40,9 +40,9 @@ use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 pub use copies::PromotedCopies;
 pub use edit::{Erasure, UpdateRequest};
-pub use feedback::{FeedbackRequest, Learning};
 pub(crate) use learn::StoredLessons;
 pub use list::{ListRequest, MAX_LISTED};
+pub use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Learning};
 pub use reasoning_bank_domain::learning::recording::RecordRequest;
 pub use restore::Restorable;
 pub use supersede::SaidBy;

@@ -1,11 +1,12 @@
 //! Evidence: what is known of a memory's worth. `confidence` adds its signals up. `verdict_override` says what becomes
 //! of votes when a verdict changes, and `stability` what follows from the commits after a solve. `feedback` is what a
-//! client reads after it reported. `promotion` proposes proven memories to wider scopes, and `genealogy` shows what
+//! client reports and reads afterwards, and `report` what follows from it. `promotion` proposes proven memories to wider scopes, and `genealogy` shows what
 //! came from what.
 
 pub mod confidence;
 pub mod feedback;
 pub mod genealogy;
 pub mod promotion;
+pub mod report;
 pub mod stability;
 pub mod verdict_override;

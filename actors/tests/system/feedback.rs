@@ -9,7 +9,6 @@ use reasoning_bank_domain::memory::trace::{Outcome, VerdictSource};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{ErrorContext, Trust};
 use reasoning_bank_domain::note::Code;
-use rstest::rstest;
 
 use crate::support::*;
 
@@ -233,22 +232,13 @@ async fn bad_lessons_are_refused_with_all_that_is_wrong_and_nothing_is_stored() 
     world.stop().await;
 }
 
-#[rstest]
-#[case::nothing(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Feedback::default()), "helpful")]
-#[case::not_reverted(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Feedback { reverted: Some(false), ..Feedback::default() }), "helpful")]
-#[case::of_nobody(feedback_on(vec![], helpful()), "memory_ids")]
-#[case::of_too_many(feedback_on((0..51).map(|n| uuid::Uuid::from_u128(n).into()).collect(), helpful()), "memory_ids")]
-#[case::much_to_say(feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Feedback { comment: Some("x".repeat(2_001)), ..helpful() }), "comment")]
-#[case::many_lessons(FeedbackRequest { learnings: vec![learning("a", "b"); 11], ..feedback_on(vec![], Feedback::default()) }, "learnings")]
 #[tokio::test(start_paused = true)]
-async fn a_report_that_says_nothing_or_too_much_is_refused(
-    #[case] request: FeedbackRequest,
-    #[case] argument: &'static str,
-) {
+async fn a_report_that_says_nothing_is_refused() {
     let world = world(good_model()).await;
+    let request = feedback_on(vec![MemoryId::from(uuid::Uuid::nil())], Feedback::default());
     let error = world.handle.memories.feedback(request, soon()).await.unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
-    assert!(error.to_string().starts_with(argument), "{error}");
+    assert!(error.to_string().starts_with("helpful"), "{error}");
     world.stop().await;
 }
 

@@ -1,16 +1,134 @@
-//! What a client is told after it reported how memories served it: the bounds of a report, and what became of it.
+//! Feedback: what a client reports about memories and its own work, the bounds of that, and what the client is told
+//! afterwards. What follows from a report is decided in `report`.
+
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::promotion::Promoted;
-use crate::memory::Learned;
+use crate::evidence::stability::names_commit;
 use crate::memory::ids::{MemoryId, TraceId};
+use crate::memory::observation::{COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, Feedback};
+use crate::memory::trace::{TASK_MAX_CHARS, Trace};
+use crate::memory::workspace::WorkspaceRef;
+use crate::memory::{ErrorContext, FieldProblem, Learned};
+use crate::safety::secrets::Scrub;
 
 /// The most memories that one report is about.
 pub const MEMORIES_MAX: usize = 50;
 /// The most lessons that one report brings.
 pub const LEARNINGS_MAX: usize = 10;
+
+/// A lesson that comes with a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Learning {
+    pub title: String,
+    pub description: String,
+    pub content: String,
+    pub error_context: Option<ErrorContext>,
+}
+
+/// What is said of some memories, or of those that a trace used. Something has to be said: a vote or a lesson.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeedbackRequest {
+    pub workspace: WorkspaceRef,
+    /// At most [`MEMORIES_MAX`]. Empty with a trace: the memories that were injected into it.
+    pub memory_ids: Vec<MemoryId>,
+    /// The trace that it is about. Without one the report is about the session's own work.
+    pub trace_id: Option<TraceId>,
+    /// What the session worked on. Another task than before begins another reported trace.
+    pub task: Option<String>,
+    /// The commit that came of the work.
+    pub commit: Option<String>,
+    pub verdict: Feedback,
+    /// At most [`LEARNINGS_MAX`]; the memories reported on become their parents.
+    pub learnings: Vec<Learning>,
+    /// Which session of a client reports: what one session says counts as one source.
+    pub session: Option<String>,
+    /// Whether it counts for memories of a team or an organisation as well.
+    pub may_share: bool,
+    /// Whether a session reports about work of its own, which has a reported trace. A vote by hand does not.
+    pub is_work: bool,
+}
+
+impl FeedbackRequest {
+    /// Checks that something is said, of something, and not too much.
+    ///
+    /// # Errors
+    ///
+    /// The argument that is wrong, and how.
+    pub fn check(&self) -> Result<(), FieldProblem> {
+        let refused = |field, problem: &str| Err(FieldProblem { field, problem: problem.into() });
+        let kinds = self.verdict.signals();
+        let tells_commit = self.commit.is_some() && (self.trace_id.is_some() || self.task.is_some());
+        if kinds.is_empty() && self.learnings.is_empty() && !tells_commit {
+            let problem = "nothing is reported; give helpful, task_succeeded, reverted, evidence or learnings";
+            return refused("helpful", problem);
+        }
+        if !kinds.is_empty() && self.memory_ids.is_empty() && self.trace_id.is_none() && self.task.is_none() {
+            return refused("memory_ids", "name the memories that were used, their trace_id, or the task");
+        }
+        if self.task.is_some() && self.trace_id.is_some() {
+            return refused("task", "belongs to a report without trace_id; the trace has its task already");
+        }
+        if self.task.as_deref().is_some_and(|task| task.trim().is_empty()) {
+            return refused("task", "is blank; say what you worked on, or leave it out");
+        }
+        if self.commit.as_deref().is_some_and(|commit| !names_commit(commit)) {
+            return refused("commit", "is no id of a commit, which has 7 to 64 hexadecimal digits");
+        }
+        if self.commit.is_some() && self.trace_id.is_none() && !self.tells_of_own_work() {
+            return refused("commit", "says of nothing that it came of it; give task, trace_id or an outcome");
+        }
+        let detail = self.verdict.evidence.as_ref().and_then(|evidence| evidence.detail.as_deref());
+        let chars = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
+        for (field, count, most, unit) in [
+            ("memory_ids", self.memory_ids.len(), MEMORIES_MAX, "items"),
+            ("learnings", self.learnings.len(), LEARNINGS_MAX, "items"),
+            ("task", chars(self.task.as_deref()), TASK_MAX_CHARS, "characters"),
+            ("comment", chars(self.verdict.comment.as_deref()), COMMENT_MAX_CHARS, "characters"),
+            ("evidence.detail", chars(detail), DETAIL_MAX_CHARS, "characters"),
+        ] {
+            if count > most {
+                return refused(field, &format!("has {count} {unit}; at most {most} are allowed"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The request without the secrets of what is said. The other texts of its lessons are scrubbed as memories.
+    pub fn scrubbed(mut self) -> Self {
+        self.verdict.comment.scrub();
+        self.task.scrub();
+        if let Some(evidence) = &mut self.verdict.evidence {
+            evidence.detail.scrub();
+        }
+        for learning in &mut self.learnings {
+            learning.error_context.scrub();
+        }
+        self
+    }
+
+    /// Tells whether it is about the session's own work, which has a reported trace. That some memories were helpful is
+    /// a vote about them, and tells of no work.
+    pub fn tells_of_own_work(&self) -> bool {
+        let Feedback { task_succeeded, reverted, evidence, .. } = &self.verdict;
+        let tells_outcome = task_succeeded.is_some() || *reverted == Some(true) || evidence.is_some();
+        self.is_work && self.trace_id.is_none() && (self.task.is_some() || tells_outcome)
+    }
+
+    /// The memories that it is about, each once: those that it names, or else those that its trace used.
+    pub fn subjects(&self, trace: Option<&Trace>) -> Vec<MemoryId> {
+        let mut ids = self.memory_ids.clone();
+        if let Some(trace) = trace.filter(|_| ids.is_empty()) {
+            ids.clone_from(&trace.memories_used);
+        }
+        let mut met = BTreeSet::new();
+        ids.retain(|id| met.insert(*id));
+        ids
+    }
+}
 
 /// How a report moved the confidence in one memory; both values are in 0..1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,3 +159,6 @@ pub struct Reported {
     #[schemars(skip)]
     pub promoted: Vec<Promoted>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,7 @@
-//! Recording: which requests of a caller to keep a lesson are refused, and what memory each of the others becomes.
+//! Recording: which requests of a caller to keep a lesson are refused, and what memory each of the others becomes. The
+//! lessons that come with a report are in `reported`.
+
+mod reported;
 
 use jiff::Timestamp;
 
@@ -12,6 +15,8 @@ use crate::memory::{
 };
 use crate::retrieval::conditions::moment;
 use crate::safety::secrets::{Removed, Scrub};
+
+pub use reported::reported_lessons;
 
 /// The most memories that one may be recorded as derived from.
 const SOURCES_MAX: usize = 50;

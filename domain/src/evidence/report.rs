@@ -1,0 +1,157 @@
+//! A report: what follows from feedback, once the trace and the memories that it is about were read. It says what the
+//! report is about, which signals it yields, which earlier votes it contradicts, and what it changes.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use crate::evidence::confidence::{Evidence, confidence};
+use crate::evidence::feedback::{FeedbackRequest, Moved};
+use crate::evidence::verdict_override::OwnVote;
+use crate::memory::ids::{MemoryId, SignalId};
+use crate::memory::signal::{Signal, SignalKind, id_of_trace_vote, id_of_vote, id_within_trace};
+use crate::memory::trace::{Account, Outcome, Trace, TraceSource};
+use crate::memory::workspace::Workspace;
+use crate::memory::{Facts, Memory, Scope};
+
+/// Whom a report is about, and from where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report<'a> {
+    pub request: &'a FeedbackRequest,
+    pub workspace: &'a Workspace,
+    pub trace: Option<Trace>,
+    /// The trace is the session's own, and this report begins it.
+    pub begins: bool,
+    pub memories: Vec<(Memory, Evidence)>,
+    /// What it says nothing about: others read it, too, and the user has not let clients write there.
+    pub not_shared_with: Vec<MemoryId>,
+}
+
+/// Why a report is not about what was read for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReportRefusal {
+    /// Memories that it names are not there.
+    Missing(Vec<MemoryId>),
+    /// It is about nothing but memories that clients may not write about, the first of which has this scope.
+    NotShared(Scope),
+}
+
+impl<'a> Report<'a> {
+    /// The report on `trace` and on those of its subjects (see [`FeedbackRequest::subjects`]) that the workspace can
+    /// read. Memories that it names must be there; of a trace's memories only those count that are left.
+    pub fn of(
+        request: &'a FeedbackRequest,
+        workspace: &'a Workspace,
+        trace: Option<Trace>,
+        begins: bool,
+        memories: Vec<(Memory, Evidence)>,
+    ) -> Result<Self, ReportRefusal> {
+        if !request.memory_ids.is_empty() {
+            let mut missing = request.subjects(trace.as_ref());
+            missing.retain(|id| !memories.iter().any(|(memory, _)| memory.id == *id));
+            if !missing.is_empty() {
+                return Err(ReportRefusal::Missing(missing));
+            }
+        }
+        let is_denied = |memory: &&Memory| memory.scope != Scope::Project && !request.may_share;
+        let denied: Vec<&Memory> = memories.iter().map(|(memory, _)| memory).filter(is_denied).collect();
+        if let Some(first) = denied.first().filter(|_| denied.len() == memories.len() && request.learnings.is_empty()) {
+            return Err(ReportRefusal::NotShared(first.scope));
+        }
+        let not_shared_with = denied.iter().map(|memory| memory.id).collect();
+        Ok(Self { request, workspace, trace, begins, memories, not_shared_with })
+    }
+
+    /// The memories that it says something about.
+    pub fn judged(&self) -> impl Iterator<Item = &Memory> {
+        self.with_evidence().map(|(memory, _)| memory)
+    }
+
+    fn with_evidence(&self) -> impl Iterator<Item = &(Memory, Evidence)> {
+        self.memories.iter().filter(|(memory, _)| !self.not_shared_with.contains(&memory.id))
+    }
+
+    /// The votes that the report contradicts, `after` being the trace with what is new. Of a solve, its own votes about
+    /// all memories that it used. Of a session's own work, those of its earlier reports about the memories that this
+    /// one names, once the outcome is turned round.
+    pub fn contradicted(&self, trace: &Trace, after: Option<&Trace>) -> Vec<OwnVote> {
+        if trace.source == TraceSource::Solve {
+            let Some(observed) = &self.request.verdict.evidence else { return Vec::new() };
+            let used: BTreeSet<MemoryId> = trace.memories_used.iter().copied().collect();
+            return used.into_iter().map(|id| OwnVote::of_solve(observed.passed, trace.trace_id, id)).collect();
+        }
+        let Some(after) = after.filter(|after| after.turns > trace.turns) else { return Vec::new() };
+        let (passed, turns) = (after.outcome == Outcome::Success, trace.turns);
+        self.judged().map(|memory| OwnVote::of_reported_trace(passed, trace.trace_id, turns, memory.id)).collect()
+    }
+
+    /// The trace with what the report adds to it; none where there is no trace, or nothing new.
+    pub fn trace_after(&self, learned: &[MemoryId]) -> Option<Trace> {
+        let FeedbackRequest { task, commit, verdict, session, .. } = self.request;
+        // What did not help was not used: what came of the work says nothing of it.
+        let used = self.judged().map(|memory| memory.id).filter(|_| verdict.helpful != Some(false));
+        let used: Vec<MemoryId> = used.collect();
+        self.trace.as_ref()?.after(Account {
+            session: session.as_deref(),
+            task: task.as_deref(),
+            commit: commit.as_deref(),
+            used: &used,
+            learned,
+            verdict,
+        })
+    }
+
+    /// The signals that the report yields, `after` being the trace with what is new. A session that says the same again
+    /// yields the same; votes by hand count each and have a `fresh` id.
+    pub fn signals(&self, after: Option<&Trace>, now: Timestamp, fresh: impl Fn() -> SignalId) -> Vec<Signal> {
+        let kinds = self.request.verdict.signals();
+        let session = self.request.session.as_deref();
+        let id = |memory: MemoryId, kind| match after.or(self.trace.as_ref()) {
+            Some(trace) if trace.is_of_session(session) => id_of_trace_vote(trace.trace_id, trace.turns, memory, kind),
+            Some(trace) => id_within_trace(trace.trace_id, memory, kind, session),
+            None => match session.filter(|_| self.request.is_work) {
+                Some(session) => id_of_vote(session, memory, kind),
+                None => fresh(),
+            },
+        };
+        let trace_id = self.trace.as_ref().and_then(|trace| trace.source_of_signals().0);
+        let signal = |memory_id: MemoryId, kind: SignalKind| Signal {
+            id: id(memory_id, kind),
+            memory_id,
+            workspace_id: self.workspace.id.clone(),
+            kind,
+            at: now,
+            trace_id,
+            session: self.request.session.clone(),
+            comment: None,
+        };
+        self.judged().flat_map(|memory| kinds.iter().map(|kind| signal(memory.id, *kind))).collect()
+    }
+
+    /// The signals with the reporter's words at the first of each memory: once is enough to be read.
+    pub fn with_words(&self, mut signals: Vec<Signal>) -> Vec<Signal> {
+        if let Some(words) = self.request.verdict.words() {
+            let mut met = BTreeSet::new();
+            for signal in signals.iter_mut().filter(|signal| met.insert(signal.memory_id)) {
+                signal.comment = Some(words.clone());
+            }
+        }
+        signals
+    }
+
+    /// How these signals, which were not stored before, move the confidence in each memory.
+    pub fn moved(&self, signals: &[Signal], now: Timestamp) -> Vec<Moved> {
+        let one = |(memory, evidence): &(Memory, Evidence)| {
+            let facts = Facts::from(memory);
+            let confidence_before = confidence(&facts, evidence, now);
+            let mut evidence = evidence.clone();
+            let own = signals.iter().filter(|signal| signal.memory_id == facts.id);
+            own.for_each(|signal| evidence.add(signal.kind, now));
+            Moved { id: facts.id, confidence_before, confidence_after: confidence(&facts, &evidence, now) }
+        };
+        self.with_evidence().map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;
