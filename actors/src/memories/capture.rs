@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use reasoning_bank_domain::learning::capture::{Draft, Novelty, are_new};
+use reasoning_bank_domain::learning::capture::{Draft, Novelty, novelties};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use uuid::Uuid;
@@ -43,11 +43,10 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Vec<(Novelty, Option<MemoryId>)>, Error> {
         let stored = self.stored(drafts, deadline).await?;
-        let new = are_new(drafts, &stored);
-        let at_first =
-            |(draft, new): (&Draft, &bool)| (if *new { Novelty::New } else { Novelty::Known }, Some(draft.ids.memory));
-        let mut found: Vec<(Novelty, Option<MemoryId>)> = drafts.iter().zip(&new).map(at_first).collect();
-        let open: Vec<(usize, &Draft)> = drafts.iter().enumerate().filter(|(position, _)| new[*position]).collect();
+        let ids = drafts.iter().map(|draft| Some(draft.ids.memory));
+        let mut found: Vec<(Novelty, Option<MemoryId>)> = novelties(drafts, &stored).into_iter().zip(ids).collect();
+        let is_open = |(position, _): &(usize, &Draft)| found[*position].0 == Novelty::New;
+        let open: Vec<(usize, &Draft)> = drafts.iter().enumerate().filter(is_open).collect();
         let mut batch = Batch::new();
         let mut added = Vec::new();
         let memories = open.iter().map(|(_, draft)| draft.memory.clone()).collect();

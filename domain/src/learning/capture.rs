@@ -30,7 +30,7 @@ use crate::prompt::names_a_fence;
 use crate::safety::secrets::{Removed, Scrub, scrub};
 
 pub use assess::{Assessment, Traits, assess};
-pub use draft::{Draft, are_new};
+pub use draft::{Draft, novelties};
 
 /// The most characters of a question as the task that a memory was learned from.
 const TASK_MAX_CHARS: usize = 2_000;

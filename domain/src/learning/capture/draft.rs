@@ -47,12 +47,13 @@ impl Draft {
     }
 }
 
-/// Tells of each draft whether it is new before it is compared with other memories: its own memory is not among what is
-/// `stored`, and no draft before it is of the same exchange.
-pub fn are_new(drafts: &[Draft], stored: &HashSet<Uuid>) -> Vec<bool> {
+/// What each draft is before it is compared with other memories. It is new where its own memory is not among what is
+/// `stored` and no draft before it is of the same exchange; otherwise it is known.
+pub fn novelties(drafts: &[Draft], stored: &HashSet<Uuid>) -> Vec<Novelty> {
     let mut seen = HashSet::new();
     let is_new = |id: MemoryId| !stored.contains(&id.uuid()) && seen.insert(id);
-    drafts.iter().map(|draft| draft.ids.memory).map(is_new).collect()
+    let new = drafts.iter().map(|draft| draft.ids.memory).map(is_new);
+    new.map(|new| if new { Novelty::New } else { Novelty::Known }).collect()
 }
 
 #[cfg(test)]
@@ -85,11 +86,12 @@ mod tests {
         ) {
             let drafts: Vec<Draft> = drafts.into_iter().map(draft).collect();
             let stored: HashSet<Uuid> = stored.into_iter().map(|n| id(n).uuid()).collect();
-            let new = are_new(&drafts, &stored);
-            prop_assert_eq!(new.len(), drafts.len());
+            let novelties = novelties(&drafts, &stored);
+            prop_assert_eq!(novelties.len(), drafts.len());
             for draft in &drafts {
-                let of_it = drafts.iter().zip(&new).filter(|(other, new)| **new && other.ids == draft.ids);
-                prop_assert_eq!(of_it.count(), usize::from(!stored.contains(&draft.ids.memory.uuid())));
+                let of_it = drafts.iter().zip(&novelties).filter(|(other, _)| other.ids == draft.ids);
+                let new = of_it.filter(|(_, novelty)| **novelty == Novelty::New);
+                prop_assert_eq!(new.count(), usize::from(!stored.contains(&draft.ids.memory.uuid())));
             }
         }
     }
