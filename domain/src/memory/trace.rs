@@ -163,8 +163,8 @@ impl Trace {
         Some(Self { revision, outcome, verdict_source, evidence, evidence_reported: true, ..self.clone() })
     }
 
-    /// The next revision of the trace, where the lessons that were `named` in it turned out to be the memories that were
-    /// `learned`. None where they are the same.
+    /// The next revision of the trace, where the lessons that were `named` in it turned out to be the memories that
+    /// were `learned`. None where they are the same.
     pub fn corrected(&self, named: &[MemoryId], learned: &[MemoryId]) -> Option<Self> {
         if named == learned {
             return None;
