@@ -1,11 +1,11 @@
 //! The analysis of an answer: each of its blocks with what it does.
 
-use super::blocks::{Block, Code, Text, TextKind, blocks};
+use super::blocks::{Block, CodeBlock, Text, TextKind, blocks};
 use super::classify::{SentenceClass, Under, class, is_output_line, leads};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AnalysedBlock {
-    Code(Code, CodeKind),
+    Code(CodeBlock, CodeKind),
     /// A text with the class of each of its sentences.
     Text(Text, Vec<SentenceClass>),
 }
@@ -116,7 +116,7 @@ const COMMANDS: [&str; 34] = [
     "psql",
 ];
 
-fn kind_of(code: &Code) -> CodeKind {
+fn kind_of(code: &CodeBlock) -> CodeKind {
     let lines: Vec<&str> = code.body.lines().filter(|line| !line.trim().is_empty()).collect();
     let share =
         |test: &dyn Fn(&str) -> bool| lines.iter().filter(|line| test(line)).count() as f64 / lines.len().max(1) as f64;

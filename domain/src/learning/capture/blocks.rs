@@ -5,12 +5,12 @@ use crate::learning::transcript::{FenceLine, Fences};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Block {
-    Code(Code),
+    Code(CodeBlock),
     Text(Text),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Code {
+pub(super) struct CodeBlock {
     /// In lower case. Empty where none is given.
     pub(super) language: String,
     pub(super) body: String,
@@ -38,14 +38,14 @@ pub(super) enum TextKind {
 pub(super) fn blocks(answer: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut fences = Fences::default();
-    let mut code: Option<Code> = None;
+    let mut code: Option<CodeBlock> = None;
     let mut open: Option<(String, TextKind, String)> = None;
     for line in answer.lines() {
         match fences.next(line) {
             FenceLine::Opens { info } => {
                 flush(&mut open, &mut blocks);
                 let language = info.split(|c: char| c.is_whitespace() || ",{:".contains(c)).next().unwrap_or_default();
-                code = Some(Code { language: language.to_lowercase(), body: String::new() });
+                code = Some(CodeBlock { language: language.to_lowercase(), body: String::new() });
             }
             FenceLine::Inside => {
                 if let Some(code) = &mut code {
