@@ -1,5 +1,5 @@
-//! Codes of failures and remarks, and notes: what clients are told beside an answer. A code is what programs may act on;
-//! the detail is for people and models.
+//! Codes of failures and remarks, and notes: what clients are told beside an answer. Programs may act on a code; the
+//! detail is for people and models.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,7 +28,7 @@ macro_rules! codes {
     };
 }
 codes! {
-    // Failures. What follows a failure that was survived is a note with the same code.
+    // Failures. A failure that was survived leads to a note with the same code.
     Cancelled = "cancelled",
     ConfigurationInvalid = "configuration_invalid",
     Conflict = "conflict",
@@ -90,10 +90,11 @@ impl Serialize for Code {
     }
 }
 
-/// What a client is told beside an answer. It is written as text: `code: detail`, or the detail alone.
+/// A remark to a client beside an answer. It is written as text: `code: detail`, or the detail alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// None for plain prose, and for a code that this build does not know: that one stays in the detail.
+    /// The code of the note. It is None for plain prose, and for a code that this build does not know, which stays in
+    /// the detail.
     pub code: Option<Code>,
     pub detail: String,
 }
@@ -103,7 +104,7 @@ impl Note {
         Self { code: Some(code), detail: detail.into() }
     }
 
-    /// A note without a code.
+    /// Makes a note without a code.
     pub fn plain(detail: impl Into<String>) -> Self {
         Self { code: None, detail: detail.into() }
     }

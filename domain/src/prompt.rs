@@ -17,16 +17,17 @@ pub use fence::{ATTEMPT_FENCE, FENCE, TEXT_FENCE, fenced, names_a_fence, one_lin
 pub use own::{PROMPT_MAX_CHARS, Prompts};
 pub use purpose::Purpose;
 
-/// What a model is told.
+/// The prompt of a model call: its instructions and its input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     pub instructions: String,
     pub input: String,
-    /// How the input was cut. None where it was within its budget.
+    /// The cut of the input. None where the input was within its budget.
     pub cut: Option<Truncation>,
 }
 
-/// How much of an input was left where it was over its budget. Texts lost their middle, or the memories are missing.
+/// The size of an input that was over its budget, before and after it was cut. Texts lost their middle, or the memories
+/// are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truncation {
     pub from_tokens: usize,
@@ -91,7 +92,7 @@ impl Template {
         }
     }
 
-    /// The instructions that are built in.
+    /// Returns the instructions that are built in.
     pub fn instructions(self) -> String {
         Prompts::default().instructions(self)
     }
@@ -101,7 +102,7 @@ impl Template {
         !matches!(self, Self::Think | Self::Refine | Self::Evaluate)
     }
 
-    /// The name of its file, without the ending.
+    /// Returns the name of its file, without the ending.
     fn name(self) -> &'static str {
         match self {
             Self::ExtractSuccess => "extract_success",
@@ -125,7 +126,7 @@ impl Template {
     }
 }
 
-/// The block that may be left out.
+/// The name of the block that may be left out.
 const MEMORIES: &str = "memories";
 const NO_ROOM_FOR_MEMORIES: &str = "There is no room for experience beside this task.";
 
@@ -160,8 +161,8 @@ fn with_texts(instructions: &str, pieces: &[Piece<'_>], budget: usize) -> Prompt
     })
 }
 
-/// A prompt whose input consists of texts that share what the budget leaves beside the rest. None is dropped. A text
-/// that is longer than its share keeps its head and its tail around a note.
+/// Makes a prompt whose input consists of texts that share what the budget leaves beside the rest. None is dropped. A
+/// text that is longer than its share keeps its head and its tail around a note.
 pub(crate) fn fitted(
     instructions: String,
     texts: &[&str],
@@ -188,8 +189,8 @@ pub(crate) fn fitted(
     }
 }
 
-/// How many tokens are left for the input. A byte counts as a token at most, which is close enough where the budget is
-/// much larger.
+/// Returns the number of tokens that are left for the input. Where the budget is much larger than the instructions,
+/// each of their bytes counts as a token, which is close enough.
 fn left_for_input(instructions: &str, budget: usize) -> usize {
     let used = if budget > 8 * instructions.len() { instructions.len() } else { tokens::estimate(instructions) };
     budget.saturating_sub(used)
@@ -199,7 +200,7 @@ fn left_for_input(instructions: &str, budget: usize) -> usize {
 enum Piece<'a> {
     Words(&'a str),
     Text(Cow<'a, str>),
-    /// A block with its name.
+    /// A block: its name and its text.
     Block(&'a str, &'a str),
 }
 
@@ -211,8 +212,8 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     pieces(template, values).into_iter().map(text).collect()
 }
 
-/// The parts of a template, filled in one pass from left to right, so that a value which holds `{{name}}` is not filled
-/// again. A name without a value becomes nothing.
+/// Splits a template into parts, filled in one pass from left to right, so that a value which holds `{{name}}` is not
+/// filled again. A name without a value becomes nothing.
 fn pieces<'a>(template: &'a str, values: &[(&str, &'a str)]) -> Vec<Piece<'a>> {
     let value = |name: &str| values.iter().find(|(key, _)| *key == name).map(|(_, value)| *value).unwrap_or_default();
     let mut pieces = Vec::new();

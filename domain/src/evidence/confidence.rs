@@ -11,12 +11,13 @@ use crate::memory::signal::{Signal, SignalKind, logit};
 use crate::memory::trace::Outcome;
 use crate::memory::{Facts, SourceType};
 
-/// What the signals of one memory add up to.
+/// The evidence about one memory: what its signals add up to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Evidence {
     counts: [u64; SignalKind::ALL.len()],
-    /// When its use was last reported helpful, or the task it was used in succeeded. A success that was overruled
-    /// counts too, as somebody had a use for the memory at that time.
+    /// The latest time when the memory was reported helpful, or when a task that it was used in succeeded. A success
+    /// that was overruled counts too, because somebody had a use for the memory at that time. None where neither has
+    /// happened.
     pub last_used_at: Option<Timestamp>,
 }
 
@@ -40,26 +41,26 @@ impl Evidence {
         self.counts[kind as usize]
     }
 
-    /// Since when it has been idle. Never before it was made, because a clock that is behind must not turn a vote into
-    /// age.
+    /// Returns the time since which the memory has been idle. It is never before `created_at`, because a clock that is
+    /// behind must not turn a vote into age.
     pub fn idle_since(&self, created_at: Timestamp) -> Timestamp {
         self.last_used_at.map_or(created_at, |used| used.max(created_at))
     }
 
-    /// How many tasks succeeded with it, without the successes that were overruled.
+    /// Returns the number of tasks that succeeded with the memory, without the successes that were overruled.
     pub fn successes(&self) -> u64 {
         self.count(SignalKind::TaskSucceeded).saturating_sub(self.count(SignalKind::SuccessOverruled))
     }
 
-    /// How often it was put into a prompt or shown to a client, whatever came of it. What one session is shown on one
-    /// day counts once.
+    /// Returns the number of times the memory was put into a prompt or shown to a client, whatever came of it. What one
+    /// session is shown on one day counts once.
     pub fn usage_count(&self) -> u64 {
         self.count(SignalKind::Injected) + self.count(SignalKind::Shown)
     }
 }
 
-/// The confidence that a memory starts with. The outcome is none where the memory came of no solve. Nobody here has
-/// seen anything succeed that a file brings.
+/// Returns the confidence that a memory starts with. `solve_outcome` is None where the memory comes from no solve. An
+/// imported memory starts low, because nobody here has seen it succeed.
 pub fn prior(source: SourceType, solve_outcome: Option<Outcome>) -> f64 {
     match (source, solve_outcome) {
         (SourceType::Explicit, _) => 0.8,
@@ -73,12 +74,12 @@ pub fn prior(source: SourceType, solve_outcome: Option<Outcome>) -> f64 {
 
 const DECAY_STARTS_AFTER_DAYS: f64 = 30.0;
 const DECAY_UNIT_DAYS: f64 = 30.0;
-/// An idle unit takes a confidence of 0.5 to exactly this.
+/// One idle unit lowers a confidence of 0.5 to exactly this.
 const DECAY_FROM_EVEN_ODDS: f64 = 0.45;
-/// Idleness alone takes no confidence below this; evidence may.
+/// Idleness alone lowers no confidence below this; evidence may.
 const DECAY_FLOOR: f64 = 0.05;
 
-/// `σ(logit(prior) + Σ nₛ·wₛ − decay)`, in 0..1.
+/// Returns the confidence in a memory, in 0..1: `σ(logit(prior) + Σ nₛ·wₛ − decay)`. A pinned memory does not decay.
 pub fn confidence(memory: &Facts, evidence: &Evidence, now: Timestamp) -> f64 {
     let votes: f64 = SignalKind::ALL.iter().map(|kind| evidence.count(*kind) as f64 * kind.weight()).sum();
     let fresh = logit(memory.prior) + votes;
@@ -91,7 +92,8 @@ pub fn confidence(memory: &Facts, evidence: &Evidence, now: Timestamp) -> f64 {
     sigmoid(decayed.max(fresh.min(logit(DECAY_FLOOR))))
 }
 
-/// The days between two times. Zero when `to` is earlier, as clocks of several machines disagree.
+/// Returns the days between two times. They are zero where `to` is earlier, because the clocks of several machines
+/// disagree.
 pub fn days_between(from: Timestamp, to: Timestamp) -> f64 {
     ((to.as_millisecond() - from.as_millisecond()) as f64 / 86_400_000.0).max(0.0)
 }

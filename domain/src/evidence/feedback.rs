@@ -29,35 +29,38 @@ pub struct Learning {
     pub error_context: Option<ErrorContext>,
 }
 
-/// What is said of some memories, or of those that a trace used. Something has to be said: a vote or a lesson.
+/// A report about some memories, or about those that a trace used. It has to say something: a vote, a lesson, or the
+/// commit that came of a trace or a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedbackRequest {
     pub workspace: WorkspaceRef,
-    /// At most [`MEMORIES_MAX`]. Empty with a trace: the memories that were injected into it.
+    /// The memories that the report names, at most [`MEMORIES_MAX`]. A report that names a trace and no memories is
+    /// about the memories that were injected into that trace.
     pub memory_ids: Vec<MemoryId>,
-    /// The trace that it is about. Without one the report is about the session's own work.
+    /// The trace that the report is about. Without one, the report is about the session's own work.
     pub trace_id: Option<TraceId>,
-    /// What the session worked on. Another task than before begins another reported trace.
+    /// The task that the session worked on. A task that differs from the one before begins another reported trace.
     pub task: Option<String>,
     /// The commit that came of the work.
     pub commit: Option<String>,
     pub verdict: Feedback,
-    /// At most [`LEARNINGS_MAX`]; the memories reported on become their parents.
+    /// The lessons that the report brings, at most [`LEARNINGS_MAX`]. The memories reported on become their sources,
+    /// and the first of these their parent.
     pub learnings: Vec<Learning>,
-    /// Which session of a client reports: what one session says counts as one source.
+    /// The session of a client that reports. Everything that one session says counts as one source.
     pub session: Option<String>,
-    /// Whether it counts for memories of a team or an organisation as well.
+    /// True where the report counts for memories of a team or an organisation as well.
     pub may_share: bool,
-    /// Whether a session reports about work of its own, which has a reported trace. A vote by hand does not.
+    /// True where a session reports about its own work, which has a reported trace. A vote by hand is no such report.
     pub is_work: bool,
 }
 
 impl FeedbackRequest {
-    /// Checks that something is said, of something, and not too much.
+    /// Checks that the report says something, that it says what it is about, and that it keeps to the bounds.
     ///
     /// # Errors
     ///
-    /// The argument that is wrong, and how.
+    /// Returns the argument that is wrong, and what is wrong with it.
     pub fn check(&self) -> Result<(), FieldProblem> {
         let refused = |field, problem: &str| Err(FieldProblem { field, problem: problem.into() });
         let kinds = self.verdict.signals();
@@ -97,7 +100,8 @@ impl FeedbackRequest {
         Ok(())
     }
 
-    /// The request without the secrets of what is said. The other texts of its lessons are scrubbed as memories.
+    /// Returns the request without the secrets of what is said. The other texts of its lessons are scrubbed as
+    /// memories.
     pub fn scrubbed(mut self) -> Self {
         self.verdict.comment.scrub();
         self.task.scrub();
@@ -110,15 +114,16 @@ impl FeedbackRequest {
         self
     }
 
-    /// Tells whether it is about the session's own work, which has a reported trace. That some memories were helpful is
-    /// a vote about them, and tells of no work.
+    /// Tells whether the report is about the session's own work, which has a reported trace. A report that only says
+    /// that memories were helpful is a vote about them and tells of no work.
     pub fn tells_of_own_work(&self) -> bool {
         let Feedback { task_succeeded, reverted, evidence, .. } = &self.verdict;
         let tells_outcome = task_succeeded.is_some() || *reverted == Some(true) || evidence.is_some();
         self.is_work && self.trace_id.is_none() && (self.task.is_some() || tells_outcome)
     }
 
-    /// The memories that it is about, each once: those that it names, or else those that its trace used.
+    /// Returns the memories that the report is about, each once: those that it names, or else those that its trace
+    /// used.
     pub fn subjects(&self, trace: Option<&Trace>) -> Vec<MemoryId> {
         let mut ids = self.memory_ids.clone();
         if let Some(trace) = trace.filter(|_| ids.is_empty()) {

@@ -91,7 +91,7 @@ impl Member {
         Self { node, sources }
     }
 
-    /// The memories that it came from, whether they are members or not.
+    /// Returns the memories that it came from, whether they are members or not.
     pub fn sources(&self) -> impl Iterator<Item = MemoryId> {
         self.sources.keys().copied()
     }
@@ -119,8 +119,9 @@ pub struct Genealogy {
 }
 
 impl Genealogy {
-    /// The tree around `of`, of the `members` that are connected with it. None where `of` is not among them. Sources
-    /// that are no members are left out. A cycle in what is stored does no harm, as no memory is visited twice.
+    /// Builds the tree around `of` from the `members` that are connected with it. None where `of` is not among them.
+    /// Sources that are no members are left out. A cycle in the stored memories does no harm, because no memory is
+    /// visited twice.
     pub fn of(of: MemoryId, members: Vec<Member>, truncated: bool) -> Option<Self> {
         let mut members: BTreeMap<MemoryId, Member> =
             members.into_iter().map(|member| (member.node.id, member)).collect();
@@ -162,14 +163,14 @@ impl Genealogy {
         Some(genealogy)
     }
 
-    /// Every memory in it, the one asked for first.
+    /// Returns every memory of the tree, the one asked for first.
     pub fn nodes(&self) -> impl Iterator<Item = &Node> {
         std::iter::once(&self.memory).chain(&self.ancestors).chain(&self.descendants).chain(&self.relatives)
     }
 }
 
-/// All memories that are reached from `start`, level by level, each level in the order of ids. `start` is not among
-/// them.
+/// Finds all memories that can be reached from `start`, level by level, each level in the order of ids. `start` is not
+/// among them.
 fn walk(start: MemoryId, next: impl Fn(MemoryId) -> Vec<MemoryId>) -> Vec<MemoryId> {
     let mut met = BTreeSet::from([start]);
     let mut reached = Vec::new();

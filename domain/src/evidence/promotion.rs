@@ -51,7 +51,7 @@ impl PositiveSources {
     }
 }
 
-/// The next wider scope. The organisation is the widest.
+/// Returns the next wider scope. None for the organisation, which is the widest.
 pub fn wider(scope: Scope) -> Option<Scope> {
     match scope {
         Scope::Project => Some(Scope::Team),
@@ -60,8 +60,8 @@ pub fn wider(scope: Scope) -> Option<Scope> {
     }
 }
 
-/// Tells whether a memory and its evidence meet the rule. Who the evidence is from is asked of the candidates alone. A
-/// memory that a newer one was found to update is not spread further.
+/// Tells whether a memory and its evidence meet the rule. The sources of the evidence are read for candidates alone, so
+/// they are not asked for here. A memory that a newer one was found to update is not spread further.
 pub fn is_candidate(memory: &Memory, evidence: &Evidence, now: Timestamp) -> bool {
     memory.status == Status::Active
         && memory.linked_to().is_none()
@@ -70,7 +70,7 @@ pub fn is_candidate(memory: &Memory, evidence: &Evidence, now: Timestamp) -> boo
         && confidence(&Facts::from(memory), evidence, now) >= LEAST_CONFIDENCE
 }
 
-/// How many signals say that it helped. A success that was overruled is none.
+/// Returns the number of signals that say that the memory helped. A success that was overruled does not count.
 pub fn positive(evidence: &Evidence) -> u64 {
     evidence.count(SignalKind::Helpful) + evidence.successes() + evidence.count(SignalKind::Stable)
 }
@@ -91,7 +91,7 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// The proposal to promote a memory. None where the rule does not hold.
+    /// Returns the proposal to promote a memory. None where the rule does not hold.
     pub fn of(memory: &Memory, evidence: &Evidence, sources: &PositiveSources, now: Timestamp) -> Option<Self> {
         let sources = sources.count(memory.id);
         if sources < LEAST_SOURCES || !is_candidate(memory, evidence, now) {
@@ -128,15 +128,15 @@ pub struct Promoted {
     pub created: bool,
 }
 
-/// The id of the signal that confirms a memory of the wider scope which says the same as the promoted one. The id (a
-/// UUIDv8) is the same however often that is tried, and another once the words have changed.
+/// Returns the id of the signal that confirms a memory of the wider scope which says the same as the promoted one. The
+/// id (a UUIDv8) stays the same however often that is tried, and becomes another once the words have changed.
 pub fn confirmation_id(promoted: &Memory, scope: Scope) -> SignalId {
     let (id, words) = (promoted.id.uuid(), promoted.text_key());
     derived(&["promotion".as_bytes(), id.as_bytes(), scope.as_str().as_bytes(), words.as_bytes()]).into()
 }
 
-/// The id of the signal that says that a memory was shared with this workspace's team or organisation, whatever became
-/// of the copy. None where the workspace has none.
+/// Returns the id of the signal that says that a memory was shared with this workspace's team or organisation, whatever
+/// became of the copy. None for the scope of a project, and where the workspace has no such team or organisation.
 pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Option<SignalId> {
     let readers = match scope {
         Scope::Project => return None,
@@ -147,10 +147,10 @@ pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Optio
     Some(derived(&["promoted".as_bytes(), promoted.uuid().as_bytes(), scope, readers]).into())
 }
 
-/// The copy of `memory` for the next wider scope: it has the same words, and the memory as its parent. It starts with
-/// the confidence that the memory has earned, and collects its own evidence from then on. What replaces the memory does
-/// not replace the copy. None where there is no wider scope, or where the workspace has no team or organisation of that
-/// kind.
+/// Makes the copy of `memory` for the next wider scope. The copy has the same words, and the memory as its parent. It
+/// starts with the confidence that the memory has earned, and collects its own evidence from then on. What replaces the
+/// memory does not replace the copy. None where there is no wider scope, or where the workspace has no team or
+/// organisation of that kind.
 pub fn promoted(
     memory: &Memory,
     evidence: &Evidence,
@@ -186,15 +186,15 @@ pub fn promoted(
     Some(copy)
 }
 
-/// The workspace whose own memory a copy was made of, also over a copy of a copy. `parents` are the known parents. A
-/// copy whose parent is gone counts as shared by the workspace it names. None where the copy was made of what its team
-/// or organisation had from elsewhere.
+/// Finds the workspace whose own memory was promoted to this copy, also through a copy of a copy. `parents` are the
+/// known parents. A copy whose parent is gone counts as shared by the workspace that it names. None where this is no
+/// copy of a workspace's own memory, for example because its team or organisation had the memory from elsewhere.
 pub fn origin<'a>(copy: &'a Memory, parents: &BTreeMap<MemoryId, &'a Memory>) -> Option<&'a WorkspaceId> {
     match parents.get(&copy.parent_memory_id?) {
         None => Some(&copy.workspace_id),
-        // Each step goes to a narrower scope, so the loop ends.
+        // Each step goes to a narrower scope, so the recursion ends.
         Some(parent) if wider(parent.scope) != Some(copy.scope) => None,
-        // Somebody wrote it, after that one.
+        // The words differ, so somebody wrote this memory after its parent.
         Some(parent) if parent.text_key() != copy.text_key() => None,
         Some(parent) if parent.scope == Scope::Project => Some(&parent.workspace_id),
         Some(parent) if parent.is_copy() => origin(parent, parents),

@@ -14,31 +14,33 @@ use crate::memory::trace::{Account, Outcome, Trace, TraceSource};
 use crate::memory::workspace::Workspace;
 use crate::memory::{Facts, Memory, Scope};
 
-/// Whom a report is about, and from where.
+/// A report on memories, with the workspace it comes from, the trace it is about, and the evidence so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report<'a> {
     pub request: &'a FeedbackRequest,
     pub workspace: &'a Workspace,
     pub trace: Option<Trace>,
-    /// The trace is the session's own, and this report begins it.
+    /// True where the trace is the session's own and this report begins it.
     pub begins: bool,
     pub memories: Vec<(Memory, Evidence)>,
-    /// What it says nothing about: others read it, too, and the user has not let clients write there.
+    /// The memories that the report says nothing about, because others read them too and the user has not let clients
+    /// write there.
     pub not_shared_with: Vec<MemoryId>,
 }
 
-/// Why a report is not about what was read for it.
+/// The reason why a report is refused once the memories it is about were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReportRefusal {
-    /// Memories that it names are not there.
+    /// Memories that the report names are not there.
     Missing(Vec<MemoryId>),
-    /// It is about nothing but memories that clients may not write about, the first of which has this scope.
+    /// The report brings no lessons and is about nothing but memories that clients may not write about. The scope is
+    /// that of the first of them.
     NotShared(Scope),
 }
 
 impl<'a> Report<'a> {
-    /// The report on `trace` and on those of its subjects (see [`FeedbackRequest::subjects`]) that the workspace can
-    /// read. Memories that it names must be there; of a trace's memories only those count that are left.
+    /// Makes the report on `trace` and on those of its subjects (see [`FeedbackRequest::subjects`]) that the workspace
+    /// can read. Memories that the request names must be there. Of a trace's memories, only those count that are left.
     pub fn of(
         request: &'a FeedbackRequest,
         workspace: &'a Workspace,
@@ -62,7 +64,7 @@ impl<'a> Report<'a> {
         Ok(Self { request, workspace, trace, begins, memories, not_shared_with })
     }
 
-    /// The memories that it says something about.
+    /// Returns the memories that the report says something about.
     pub fn judged(&self) -> impl Iterator<Item = &Memory> {
         self.with_evidence().map(|(memory, _)| memory)
     }
@@ -71,9 +73,10 @@ impl<'a> Report<'a> {
         self.memories.iter().filter(|(memory, _)| !self.not_shared_with.contains(&memory.id))
     }
 
-    /// The votes that the report contradicts, `after` being the trace with what is new. Of a solve, its own votes about
-    /// all memories that it used. Of a session's own work, those of its earlier reports about the memories that this
-    /// one names, once the outcome is turned round.
+    /// Returns the votes that the report contradicts. `after` is the trace with what the report adds. Evidence about a
+    /// solve contradicts the solve's own votes about all memories that it used. A report that turns round the outcome
+    /// of a session's own work contradicts the votes of that session's earlier reports about the memories that this one
+    /// names.
     pub fn contradicted(&self, trace: &Trace, after: Option<&Trace>) -> Vec<OwnVote> {
         if trace.source == TraceSource::Solve {
             let Some(observed) = &self.request.verdict.evidence else { return Vec::new() };
@@ -85,10 +88,10 @@ impl<'a> Report<'a> {
         self.judged().map(|memory| OwnVote::of_reported_trace(passed, trace.trace_id, turns, memory.id)).collect()
     }
 
-    /// The trace with what the report adds to it; none where there is no trace, or nothing new.
+    /// Returns the trace with what the report adds to it. None where there is no trace, or where nothing is new.
     pub fn trace_after(&self, learned: &[MemoryId]) -> Option<Trace> {
         let FeedbackRequest { task, commit, verdict, session, .. } = self.request;
-        // What did not help was not used: what came of the work says nothing of it.
+        // Memories that did not help were not used, so what came of the work says nothing of them.
         let used = self.judged().map(|memory| memory.id).filter(|_| verdict.helpful != Some(false));
         let used: Vec<MemoryId> = used.collect();
         self.trace.as_ref()?.after(Account {
@@ -101,8 +104,8 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The signals that the report yields, `after` being the trace with what is new. A session that says the same again
-    /// yields the same; votes by hand count each and have a `fresh` id.
+    /// Returns the signals that the report yields. `after` is the trace with what the report adds. A session that says
+    /// the same again yields the same signals. Votes by hand count each and have a `fresh` id.
     pub fn signals(&self, after: Option<&Trace>, now: Timestamp, fresh: impl Fn() -> SignalId) -> Vec<Signal> {
         let kinds = self.request.verdict.signals();
         let session = self.request.session.as_deref();
@@ -128,7 +131,7 @@ impl<'a> Report<'a> {
         self.judged().flat_map(|memory| kinds.iter().map(|kind| signal(memory.id, *kind))).collect()
     }
 
-    /// The signals with the reporter's words at the first of each memory: once is enough to be read.
+    /// Adds the reporter's words to the first signal of each memory; once is enough to be read.
     pub fn with_words(&self, mut signals: Vec<Signal>) -> Vec<Signal> {
         if let Some(words) = self.request.verdict.words() {
             let mut met = BTreeSet::new();
@@ -139,7 +142,7 @@ impl<'a> Report<'a> {
         signals
     }
 
-    /// How these signals, which were not stored before, move the confidence in each memory.
+    /// Returns how these signals, which were not stored before, move the confidence in each memory.
     pub fn moved(&self, signals: &[Signal], now: Timestamp) -> Vec<Moved> {
         let one = |(memory, evidence): &(Memory, Evidence)| {
             let facts = Facts::from(memory);

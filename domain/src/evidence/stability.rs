@@ -27,15 +27,16 @@ use serde::{Deserialize, Serialize};
 use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::signal::SignalKind;
 
-/// How long commits are taken for the outcome of a solve, and how long they have to stand.
+/// The number of days after a solve in which commits count as its outcome, and the number of days that they have to
+/// stand.
 pub const DAYS: i64 = 7;
 const WINDOW_SECONDS: i64 = DAYS * 24 * 60 * 60;
-/// How long before a report the work of a client is taken to have begun.
+/// The time before a report at which the work of a client is taken to have begun.
 pub const BEFORE_REPORT: SignedDuration = SignedDuration::from_hours(1);
 
-/// How many hexadecimal digits name a commit in a message.
+/// The numbers of hexadecimal digits that may name a commit in a message.
 const ABBREVIATION: std::ops::RangeInclusive<usize> = 7..=64;
-/// The most commits that one message reverts; the first count.
+/// The most commits that one message reverts. The first ones count.
 const REVERTS_MAX: usize = 1_000;
 
 /// A commit of a repository.
@@ -43,7 +44,7 @@ const REVERTS_MAX: usize = 1_000;
 pub struct Commit {
     /// The whole id, in lowercase hexadecimal digits.
     pub id: String,
-    /// When the work was done: the author's date, which stays when the history is rewritten.
+    /// The time when the work was done: the author's date, which stays when the history is rewritten.
     pub at: Timestamp,
     /// The first line of its message.
     pub subject: String,
@@ -51,8 +52,8 @@ pub struct Commit {
     pub reverts: Vec<String>,
 }
 
-/// The commits that a message reverts, by the start of their ids, in lowercase. They follow "This reverts commit",
-/// wherever and however often that stands in the message.
+/// Finds the commits that a message reverts, by the start of their ids, in lowercase. The ids follow "This reverts
+/// commit", wherever and however often that stands in the message.
 pub fn reverts(message: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut words = message.split_whitespace().peekable();
@@ -109,7 +110,7 @@ pub struct CommitName {
 }
 
 impl WorkStanding {
-    /// The evidence that follows about the memories that were used.
+    /// Returns the evidence that follows about the memories that were used. None where no evidence follows.
     pub fn signal(&self) -> Option<SignalKind> {
         match self {
             Self::Stable { .. } => Some(SignalKind::Stable),
@@ -118,7 +119,7 @@ impl WorkStanding {
         }
     }
 
-    /// The reason in a sentence that quotes nothing. None where there is no evidence.
+    /// Returns the reason as a sentence that quotes no message of a commit. None where there is no evidence.
     pub fn reason(&self) -> Option<String> {
         let short = |commit: &CommitName| commit.id.chars().take(12).collect::<String>();
         match self {
@@ -171,16 +172,16 @@ pub struct Stability {
 pub struct CommitHistory {
     /// The commits in the order of time, then of id; each once.
     commits: Vec<Commit>,
-    /// For each commit the ones that it reverts, as far as they are known.
+    /// The commits that each commit reverts, as far as they are known. All are given by their places in `commits`.
     targets: Vec<Vec<usize>>,
-    /// For each commit that was undone, the last standing commit that reverts it.
+    /// The place of the last standing commit that reverts a commit, by the place of the commit that was undone.
     undone_by: HashMap<usize, usize>,
     reaches_back_to: Option<Timestamp>,
 }
 
 impl CommitHistory {
-    /// The history of these commits. Commits made before `reaches_back_to` may be missing; where it is none, all are
-    /// here.
+    /// Makes the history of these commits. Commits made before `reaches_back_to` may be missing; where it is None, all
+    /// are here.
     pub fn new(mut commits: Vec<Commit>, reaches_back_to: Option<Timestamp>) -> Self {
         commits.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
         let mut met = HashSet::new();
@@ -190,7 +191,8 @@ impl CommitHistory {
         Self { commits, targets, undone_by, reaches_back_to }
     }
 
-    /// What became of a commit that was named at `at`, by the start of its id in lowercase.
+    /// Tells what became of a commit that a client named at the time `at`, by the start of its id in lowercase. That is
+    /// unknown where no commit or several have this start, or where the commit was made more than seven days from `at`.
     pub fn standing_of(&self, commit: &str, at: Timestamp, now: Timestamp) -> WorkStanding {
         let mut named = self.commits.iter().enumerate().filter(|(_, known)| known.id.starts_with(commit));
         let (Some((n, known)), None) = (named.next(), named.next()) else { return WorkStanding::Unknown };
@@ -203,7 +205,7 @@ impl CommitHistory {
         self.stable(1, n, now)
     }
 
-    /// What became of the work that followed a solve at `at`.
+    /// Tells what became of the work that followed a solve at the time `at`.
     pub fn standing(&self, at: Timestamp, now: Timestamp) -> WorkStanding {
         let from = at.as_second();
         let closes = from.saturating_add(WINDOW_SECONDS);
@@ -225,7 +227,7 @@ impl CommitHistory {
         }
     }
 
-    /// The standing of `commits` that nobody reverted, the last of which is `last`.
+    /// Returns the standing of so many `commits` that nobody reverted. `last` is the place of the last one.
     fn stable(&self, commits: usize, last: usize, now: Timestamp) -> WorkStanding {
         let stable_from = self.commits[last].at.as_second().saturating_add(WINDOW_SECONDS);
         if now.as_second() < stable_from {
@@ -244,8 +246,8 @@ fn waiting(until: i64) -> WorkStanding {
     WorkStanding::Waiting { until: Timestamp::from_second(until).unwrap_or(Timestamp::MAX) }
 }
 
-/// For each commit the ones that it reverts. A name that fits no commit, or several, names none, and no commit reverts
-/// itself.
+/// Finds the commits that each commit reverts. A name that fits no commit, or several, names none, and no commit
+/// reverts itself.
 fn targets(commits: &[Commit]) -> Vec<Vec<usize>> {
     let mut ids: Vec<(&str, usize)> = commits.iter().enumerate().map(|(n, commit)| (commit.id.as_str(), n)).collect();
     ids.sort_unstable();
@@ -263,15 +265,15 @@ fn targets(commits: &[Commit]) -> Vec<Vec<usize>> {
     commits.iter().enumerate().map(of_one).collect()
 }
 
-/// For each commit that was undone, a commit that undid it. A commit that nobody reverts stands, what it reverts does
-/// not, and what only undone commits revert stands again. Commits that revert each other in a cycle, which takes forged
-/// ids, count as not reverted.
+/// Maps each commit that was undone to the last standing commit that undid it. A commit that nobody reverts stands.
+/// What it reverts does not stand, and what only undone commits revert stands again. Commits that revert each other in
+/// a cycle, which takes forged ids, count as not reverted.
 fn undone_by(targets: &[Vec<usize>]) -> HashMap<usize, usize> {
-    // How many commits may yet turn out to stand and to revert it.
+    // The number of commits that may yet turn out to stand and to revert each commit.
     let mut undecided = vec![0_usize; targets.len()];
     targets.iter().flatten().for_each(|target| undecided[*target] += 1);
     let mut undone: HashMap<usize, usize> = HashMap::new();
-    // Decided commits, and whether they stand.
+    // The commits that are decided, each with whether it stands.
     let mut decided: Vec<(usize, bool)> =
         (0..targets.len()).filter(|n| undecided[*n] == 0).map(|n| (n, true)).collect();
     while let Some((n, stands)) = decided.pop() {

@@ -35,15 +35,16 @@ pub use draft::{Draft, novelties};
 /// The most characters of a question as the task that a memory was learned from.
 const TASK_MAX_CHARS: usize = 2_000;
 
-/// What an exchange must have at least.
+/// The least that an exchange must have to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
-    /// In characters, where those of Chinese, Japanese and Korean count double.
+    /// The least length of the answer in characters. A character of Chinese, Japanese or Korean counts double, here and
+    /// in the question.
     pub min_answer_length: usize,
     pub min_question_length: usize,
-    /// Whether only answers with a code block count.
+    /// True where an answer must have a code block.
     pub require_code_blocks: bool,
-    /// Whether only answers that explain count.
+    /// True where an answer must explain something.
     pub require_explanations: bool,
 }
 
@@ -58,7 +59,7 @@ impl Default for Thresholds {
     }
 }
 
-/// Why an exchange was not kept.
+/// The reason why an exchange was not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaptureRefusal {
@@ -132,7 +133,7 @@ impl fmt::Display for CaptureRefusal {
     }
 }
 
-/// Whether a bank has a lesson already.
+/// The novelty of a lesson: it says whether a bank has the lesson already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Novelty {
     New,
@@ -142,7 +143,7 @@ pub enum Novelty {
     Known,
 }
 
-/// What became of an exchange.
+/// The outcome for an exchange that was offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureOutcome {
     Kept(Traits, Novelty),
@@ -179,7 +180,7 @@ pub struct Captured {
     pub outcome: CaptureOutcome,
     /// The memory that it became, that it confirms, or that it became before.
     pub id: Option<MemoryId>,
-    /// What was taken out of its texts.
+    /// The counts of what was taken out of its texts.
     pub removed: Removed,
 }
 
@@ -190,7 +191,7 @@ pub struct CaptureOrigin {
     pub trust: Trust,
 }
 
-/// How far the answers of such a file are trusted.
+/// Returns how far the answers of a file in this format are trusted.
 pub fn trust_of(format: Format) -> Trust {
     match format {
         Format::Notes => Trust::Tool,
@@ -198,14 +199,15 @@ pub fn trust_of(format: Format) -> Trust {
     }
 }
 
-/// The exchange without secrets and invisible characters, and how many there were.
+/// Removes secrets and invisible characters from an exchange. Returns the exchange, and how many there were.
 pub fn scrubbed(mut exchange: Exchange) -> (Exchange, Removed) {
     let removed = exchange.question.scrub() + exchange.answer.scrub() + exchange.session.scrub();
     (exchange, removed)
 }
 
-/// The ids (UUIDv8) that follow from an exchange, the same however often it is seen: that of the memory made of it, and
-/// that of the signal where it only confirms another memory.
+/// The ids (UUIDv8) that follow from an exchange and its workspace. They are the same however often the exchange is
+/// seen. One is the id of the memory made of it. The other is the id of the signal where the exchange only confirms
+/// another memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ids {
     pub memory: MemoryId,
@@ -222,18 +224,18 @@ impl Ids {
     }
 }
 
-/// The lesson that rules find in an exchange which is worth keeping (see [`assess`]).
+/// Returns the lesson that rules find in an exchange which is worth keeping (see [`assess`]).
 pub fn lesson_of(exchange: &Exchange) -> Lesson {
     extract::extract(&exchange.question, &exchange.answer).lesson
 }
 
-/// The memory that rules make of an exchange which is worth keeping (see [`assess`]). The exchange has been
-/// [`scrubbed`]. Markers of its secrets may stay in the memory, since the people who talked knew what stood there.
+/// Makes the memory of an exchange which is worth keeping (see [`assess`]), by rules. The exchange has been
+/// [`scrubbed`]. Markers of its secrets may stay in the memory, because the people who talked knew what stood there.
 ///
 /// # Errors
 ///
-/// [`CaptureRefusal::Invalid`] where the lesson is not a valid one, or would break the fence around quoted text in a
-/// prompt.
+/// [`CaptureRefusal::Invalid`] where the lesson is not a valid one, has a secret, or would break the fence around
+/// quoted text in a prompt.
 pub fn memory_of(
     exchange: &Exchange,
     id: MemoryId,

@@ -21,9 +21,9 @@ use crate::text::tokens;
 const MAX_FROM_SESSION: usize = 5;
 /// The most lessons from an exchange.
 const MAX_FROM_EXCHANGE: usize = 2;
-/// How often a call may be made: an answer that does not have its form is asked for again.
+/// The most calls for one question: an answer that does not have its form is asked for again.
 const CALLS: u64 = 2;
-/// How many tokens an endpoint may add to a call, and its count may differ from ours.
+/// The number of tokens that an endpoint may add to a call, or by which its count may differ from ours.
 const MARGIN: u64 = 500;
 /// A prompt below this many tokens holds too little of a session to learn from.
 const LEAST_PROMPT_TOKENS: u64 = 1_000;
@@ -36,8 +36,8 @@ pub struct LessonQuestion {
     pub tokens: u64,
 }
 
-/// What a model is asked. The prompt stays within `prompt_budget` tokens, and all calls with their answers within
-/// `daily_cap`. None where so few tokens are of no use.
+/// Makes the question that a model is asked about the work. The prompt stays within `prompt_budget` tokens, and all
+/// calls with their answers within `daily_cap`. None where so few tokens are of no use.
 pub fn question(
     prompts: &Prompts,
     work: &Work,
@@ -62,14 +62,14 @@ pub fn affords(prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> 
         .all(|purpose| prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap).is_some())
 }
 
-/// How many tokens a prompt may have. None where so few are of no use.
+/// Returns the most tokens that a prompt may have. None where so few are of no use.
 fn prompt_tokens(purpose: Purpose, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<u64> {
     let others = u64::from(max_output_tokens) + repair_tokens(purpose);
     let tokens = (daily_cap / CALLS).saturating_sub(others).min(prompt_budget as u64);
     (tokens >= LEAST_PROMPT_TOKENS).then_some(tokens)
 }
 
-/// How many tokens a second call adds to the prompt, which asks for an answer of the right form.
+/// Returns how many tokens a second call adds to the prompt to ask for an answer of the right form.
 fn repair_tokens(purpose: Purpose) -> u64 {
     purpose.schema().map_or(0, |schema| tokens::estimate(&schema.to_string())) as u64 + MARGIN
 }
@@ -94,7 +94,7 @@ fn prompt_of(prompts: &Prompts, work: &Work, budget: usize) -> Prompt {
     }
 }
 
-/// The lessons of an answer that are fit to keep.
+/// Returns the lessons of an answer that are fit to keep.
 pub fn keep(prompts: &Prompts, work: &Work, lessons: Vec<Lesson>) -> AcceptedLessons {
     match work {
         Work::Distill { outcome, transcript, .. } => {
@@ -108,7 +108,7 @@ pub fn keep(prompts: &Prompts, work: &Work, lessons: Vec<Lesson>) -> AcceptedLes
     }
 }
 
-/// What the memories of a job have in common.
+/// Returns what the memories of a job have in common.
 pub fn origin(job: &Job, work: &Work, now: Timestamp) -> LessonOrigin {
     let (source_type, session, outcome, task) = match work {
         Work::Distill { session_id, outcome, .. } => {
@@ -135,9 +135,9 @@ pub fn origin(job: &Job, work: &Work, now: Timestamp) -> LessonOrigin {
     }
 }
 
-/// The lessons that rules alone draw from the exchanges of a session that are most worth keeping, in their order, and
-/// why there are none, where that is not plain. An answer that the next question takes back is no strategy; with what
-/// put it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good.
+/// Draws lessons by rules alone from the exchanges of a session that are most worth keeping, in their order. Where
+/// there are none, it says why. An answer that the next question takes back is no strategy, but together with what put
+/// it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good.
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     let (exchanges, most) = match work {
         Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
@@ -170,7 +170,8 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     (lessons.into_iter().map(|(_, lesson)| lesson).collect(), None)
 }
 
-/// The lesson of an exchange that is worth keeping, by what was said before and after it.
+/// Makes the lesson of the exchange at `n`, which is worth keeping, by what was said before and after it. None where
+/// the exchange was taken back, or teaches nothing because the session failed.
 fn lesson_at(exchanges: &[Exchange], n: usize, failed: bool) -> Option<Lesson> {
     let takes_back = |exchange: &Exchange| correction::is_correction(&exchange.question);
     if exchanges.get(n + 1).is_some_and(takes_back) {
@@ -187,7 +188,7 @@ fn lesson_at(exchanges: &[Exchange], n: usize, failed: bool) -> Option<Lesson> {
     }
 }
 
-/// The warning of an answer that was wrong, where the next exchange says how and what is right.
+/// Makes the warning of an answer that was wrong, where the next exchange says how it was wrong and what is right.
 fn warning_of(before: &Exchange, correction: &Exchange) -> Lesson {
     let shortened = |text: &str, max: usize| text.trim().chars().take(max).collect::<String>();
     let (tried, right) = (lesson_of(before), lesson_of(correction));

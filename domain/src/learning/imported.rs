@@ -21,19 +21,19 @@ pub const LINKS_MAX: usize = 10_000;
 pub const STEPS_MAX: usize = 10_000;
 /// The most passages of a memory, several times what the longest text is cut into.
 pub const PASSAGES_MAX: usize = 10_000;
-/// How far ahead of the clock a time may lie, as clocks of several machines disagree.
+/// The longest that a time may lie ahead of the clock, because the clocks of several machines disagree.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
-/// Who vouches for a file.
+/// The source of a file, by who vouches for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The user vouches for it, so it is taken at its word.
     Backup,
-    /// Nobody vouches for it. It is read at this time.
+    /// Nobody vouches for it. `now` is the time at which it is read.
     Stranger { now: Timestamp },
 }
 
-/// What is wrong with a memory of a file, beside what [`Memory::validate`] finds.
+/// Finds what is wrong with a memory of a file, beside what [`Memory::validate`] finds.
 pub fn problems_of_memory(memory: &Memory, source: Source) -> Vec<FieldProblem> {
     let names = [("team", &memory.team), ("org", &memory.org), ("embedder", &memory.embedder)];
     let mut problems: Vec<FieldProblem> = names.into_iter().filter_map(|(field, name)| bad_name(field, name)).collect();
@@ -64,7 +64,7 @@ pub fn problems_of_memory(memory: &Memory, source: Source) -> Vec<FieldProblem> 
     problems
 }
 
-/// What is wrong with a trace of a file.
+/// Finds what is wrong with a trace of a file.
 pub fn problems_of_trace(trace: &Trace, source: Source) -> Vec<FieldProblem> {
     let is_score = |score: f64| (0.0..=1.0).contains(&score);
     let mut problems: Vec<FieldProblem> = too_high("revision", trace.revision).into_iter().collect();
@@ -90,7 +90,7 @@ pub fn problems_of_trace(trace: &Trace, source: Source) -> Vec<FieldProblem> {
     problems
 }
 
-/// What is wrong with a job of a file.
+/// Finds what is wrong with a job of a file.
 pub fn problems_of_job(job: &Job) -> Vec<FieldProblem> {
     let texts = match &job.work {
         None if job.is_over() => Vec::new(),
@@ -110,7 +110,7 @@ pub fn problems_of_job(job: &Job) -> Vec<FieldProblem> {
     texts.into_iter().filter_map(|(field, text, most)| too_long(field, text, most)).collect()
 }
 
-/// What is wrong with a workspace of a file.
+/// Finds what is wrong with a workspace of a file.
 pub fn problems_of_workspace(workspace: &Workspace, source: Source) -> Vec<FieldProblem> {
     let names = [("workspace.team", &workspace.team), ("workspace.org", &workspace.org)];
     let mut problems: Vec<FieldProblem> = names.into_iter().filter_map(|(field, name)| bad_name(field, name)).collect();
@@ -125,8 +125,8 @@ pub fn problems_of_workspace(workspace: &Workspace, source: Source) -> Vec<Field
     problems
 }
 
-/// The readers of a memory that is left out: a file that nobody vouches for shares it with them, and its workspace is
-/// not trusted with them.
+/// The readers for whose sake a memory is left out. A file that nobody vouches for shares the memory with them, but the
+/// memory's workspace is not trusted with them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UntrustedReaders {
     pub scope: Scope,
@@ -134,9 +134,9 @@ pub struct UntrustedReaders {
     pub readers: String,
 }
 
-/// A memory of a file that nobody vouches for, as it may be stored. `home` is the workspace it belongs to, as this bank
-/// knows it. Its words and its status are taken. That anybody trusts it, has pinned it or has seen it succeed is not.
-/// The caller checks its links against the file.
+/// Returns a memory of a file that nobody vouches for, as it may be stored. `home` is the workspace it belongs to, as
+/// this bank knows it. The memory keeps its words and its status. It loses every claim that anybody trusts it, has
+/// pinned it or has seen it succeed. The caller checks its links against the file.
 ///
 /// # Errors
 ///
@@ -169,15 +169,16 @@ pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, Unt
     })
 }
 
-/// A workspace of a file that nobody vouches for, as it may be stored. It is trusted with nobody's memories. It has its
-/// directory only where its id follows from that, as it must not stand where another one would be looked for.
+/// Returns a workspace of a file that nobody vouches for, as it may be stored. It is trusted with nobody's memories. It
+/// keeps its directory only where its id follows from the directory, because otherwise it would stand where another
+/// workspace is looked for.
 pub fn untrusted_workspace(workspace: Workspace) -> Workspace {
     let root = Some(workspace.root).filter(|root| WorkspaceId::of_root(root) == workspace.id).unwrap_or_default();
     Workspace { revision: 0, root, team: None, org: None, ..workspace }
 }
 
-/// A trace of a file that nobody vouches for, as it may be stored: it says what was tried, and is evidence about no
-/// memory.
+/// Returns a trace of a file that nobody vouches for, as it may be stored: it says what was tried, and is evidence
+/// about no memory.
 pub fn untrusted_trace(trace: Trace) -> Trace {
     Trace {
         revision: 0,
@@ -195,7 +196,8 @@ pub fn untrusted_trace(trace: Trace) -> Trace {
     }
 }
 
-/// What is wrong with the time of something that happened. A time far ahead would never fade and always be newest.
+/// Finds what is wrong with the time of something that happened. A time far ahead would never fade and always be
+/// newest. None where the time is possible.
 pub fn bad_time(field: &'static str, at: Timestamp, now: Timestamp) -> Option<FieldProblem> {
     if at < Timestamp::UNIX_EPOCH {
         return Some(problem(field, "is before 1970"));

@@ -1,5 +1,5 @@
 //! Background jobs: what is to be learned later from what is over, and how such a job goes from queued to done or
-//! failed. The distiller does the work and keeps the queue; which lessons come of it is decided in `distill`.
+//! failed. The distiller does the work and keeps the queue. `distill` decides which lessons come of it.
 
 use std::time::Duration;
 
@@ -22,12 +22,12 @@ pub const TRANSCRIPT_MAX_CHARS: usize = 500_000;
 pub const SESSION_MAX_CHARS: usize = 200;
 /// The longest reason why a job failed, in characters.
 const ERROR_MAX_CHARS: usize = 2_000;
-/// How often a job is tried at most.
+/// The most times that a job is tried.
 pub const MAX_ATTEMPTS: u32 = 5;
 /// The pause before the second attempt. It doubles before each next one.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 
-/// The pause after so many attempts failed, doubled from [`FIRST_PAUSE`].
+/// Returns the pause after this many attempts failed, doubled from [`FIRST_PAUSE`].
 pub fn pause_after(failed: u32) -> Duration {
     FIRST_PAUSE * 2_u32.pow(failed.clamp(1, MAX_ATTEMPTS) - 1)
 }
@@ -52,7 +52,7 @@ impl JobState {
     }
 }
 
-/// What a job works on. The texts are without secrets.
+/// The work of a job. Its texts are without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Work {
@@ -104,17 +104,17 @@ pub struct JobResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     pub id: JobId,
-    /// Counts changes, from 0 for the job as it was queued.
+    /// The number of changes to the job, from 0 for the job as it was queued.
     pub revision: u32,
     pub workspace_id: WorkspaceId,
     /// The work. None when the job is over, as what was worth keeping is in memories.
     pub work: Option<Work>,
     pub state: JobState,
-    /// How often it was begun.
+    /// The number of times the job was begun, without those after which it was put back.
     pub attempts: u32,
     /// A queued job is not begun before this time.
     pub due: Timestamp,
-    /// Why the last attempt failed, or why it waits.
+    /// The reason why the last attempt failed, or why the job waits.
     pub error: Option<String>,
     pub result: Option<JobResult>,
     pub created_at: Timestamp,
@@ -122,7 +122,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A new job. The same work of the same workspace is the same job (a UUIDv8).
+    /// Makes a new job. The same work of the same workspace gives the same id (a UUIDv8), and so is the same job.
     pub fn queued(workspace_id: WorkspaceId, work: Work, now: Timestamp) -> Self {
         let id = id_of(&workspace_id, &work);
         Self {
@@ -140,7 +140,7 @@ impl Job {
         }
     }
 
-    /// The job as another bank begins with it: a job that ran is still to be done there.
+    /// Returns the job as another bank begins with it: a job that ran is still to be done there.
     #[must_use]
     pub fn restored(self) -> Self {
         let state = if self.state == JobState::Running { JobState::Queued } else { self.state };
@@ -156,7 +156,7 @@ impl Job {
         self.id == stored.id && stored.revision.checked_add(1) == Some(self.revision)
     }
 
-    /// The id of its `n`-th lesson, so that a job that is done twice leaves the same memories.
+    /// Returns the id of the job's `n`-th lesson, so that a job that is done twice leaves the same memories.
     pub fn memory_id(&self, n: usize) -> MemoryId {
         derived(&[b"memory", self.id.uuid().as_bytes(), &n.to_be_bytes()]).into()
     }
@@ -173,15 +173,16 @@ impl Job {
         Self { state: JobState::Done, work: None, error: None, result: Some(result), ..self.changed(now) }
     }
 
-    /// The job that is done, as its next revision, where what it learned is not what its result says. None where it is.
+    /// Returns the finished job as its next revision, with `learned` in its result. None where the result says so
+    /// already, or where there is no result.
     pub fn corrected(mut self, learned: Vec<Learned>) -> Option<Self> {
         let result = self.result.as_mut().filter(|result| result.learned != learned)?;
         result.learned = learned;
         Some(Self { revision: self.revision.saturating_add(1), ..self })
     }
 
-    /// The job after an attempt failed. It is tried again after a pause, or has failed for good; then its work stays,
-    /// so that it can be queued again.
+    /// Returns the job after an attempt failed. It is tried again after a pause, or has failed for good. Its work stays
+    /// in either case, so that it can be queued again.
     pub fn failed_once(&self, error: &str, now: Timestamp) -> Self {
         let error = Some(error.chars().take(ERROR_MAX_CHARS).collect());
         let changed = Self { error, ..self.changed(now) };
@@ -192,30 +193,30 @@ impl Job {
         Self { state: JobState::Queued, due, ..changed }
     }
 
-    /// The job after the process that worked on it ended without a word. That may have been the job's doing, so the
-    /// second time it waits.
+    /// Returns the job after the process that worked on it ended without a word. The job may have caused that, so it is
+    /// due at once the first time only, and waits from the second time on.
     pub fn left_behind(&self, now: Timestamp) -> Self {
         let left = self.failed_once("the process that worked on it ended", now);
         if self.attempts == 1 { Self { due: now, ..left } } else { left }
     }
 
-    /// The job after it was asked to stop and nothing went wrong. It keeps its place.
+    /// Returns the job after it was asked to stop and nothing went wrong. It keeps its place.
     pub fn put_back(&self, now: Timestamp) -> Self {
         Self { state: JobState::Queued, attempts: self.attempts.saturating_sub(1), ..self.changed(now) }
     }
 
-    /// The job after it was begun and has to wait for a reason that it did not cause.
+    /// Returns the job after it was begun and has to wait for a reason that it did not cause.
     pub fn put_back_because(&self, why: &str, now: Timestamp) -> Self {
         Self { error: Some(why.to_owned()), ..self.put_back(now) }
     }
 
-    /// A job that failed for good, queued again from the start.
+    /// Returns a job that failed for good, queued again from the start.
     pub fn queued_again(&self, now: Timestamp) -> Self {
         Self { state: JobState::Queued, attempts: 0, due: now, ..self.changed(now) }
     }
 }
 
-/// The day (UTC) that a time is in.
+/// Returns the day (UTC) that a time is in.
 pub fn day_of(at: Timestamp) -> Date {
     at.to_zoned(TimeZone::UTC).date()
 }

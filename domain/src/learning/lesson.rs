@@ -64,8 +64,8 @@ pub struct Lesson {
     pub error_context: Option<LessonError>,
 }
 
-/// The warning that rules make of a solution that failed, where no model says what can be learned: why it failed, and
-/// what would have made it better. None where nobody said why.
+/// Makes a warning of a solution that failed, by rules, where no model says what can be learned. The warning says why
+/// the solution failed, and what would have made it better. None where nobody said why.
 pub fn from_failed_solution(reasons: &str, feedback: &str) -> Option<Lesson> {
     let shortened = |text: &str| text.trim().chars().take(LESSON_CONTENT_MAX_CHARS).collect::<String>();
     let reasons = Some(shortened(reasons)).filter(|text| !text.is_empty())?;
@@ -94,24 +94,24 @@ pub struct LessonOrigin {
     pub source_type: SourceType,
     pub source_session: Option<String>,
     pub trace_id: Option<TraceId>,
-    /// How the task went. It is `Partial` for a session with successes and failures.
+    /// The outcome of the task. It is `Partial` for a session with successes and failures.
     pub outcome: Outcome,
-    /// What warnings keep of a check that failed.
+    /// The error of a check that failed, as warnings keep it.
     pub printed: PrintedError,
     pub at: Timestamp,
 }
 
 impl LessonOrigin {
-    /// Tells whether a lesson that the bank has already is confirmed by being learned again. That something was said
-    /// again in a session that failed speaks for nothing.
+    /// Tells whether a lesson that the bank has already is confirmed by being learned again. It is not where the task
+    /// failed, because what is said again after a failure is no evidence.
     pub fn confirms(&self) -> bool {
         self.outcome != Outcome::Failure
     }
 }
 
 impl Lesson {
-    /// The memory that a lesson becomes. The memories that were in the prompts are its sources, and the highest scored
-    /// of them is its parent.
+    /// Makes the memory that a lesson becomes. The memories that were in the prompts are its sources, and the highest
+    /// scored of them is its parent.
     pub fn into_memory(self, id: MemoryId, origin: &LessonOrigin, injected: &PromptMemories) -> Memory {
         let sources = injected.ids();
         let domain = tidy(self.domain_category).or_else(|| tidy(origin.domain.clone()));
@@ -156,7 +156,7 @@ impl Lesson {
     }
 }
 
-/// The memories that lessons of one origin become: those that are valid, each once, and notes on the others. `id` gives
+/// Makes the memories of lessons of one origin: each valid one once, with a note on each that is not valid. `id` gives
 /// the n-th lesson its id.
 pub fn memories_of(
     lessons: Vec<Lesson>,
@@ -177,7 +177,7 @@ pub fn memories_of(
     (memories, notes)
 }
 
-/// A label trimmed and bounded, or none: a model's label is not worth an error.
+/// Trims a label and cuts it to its bound. None where nothing is left: a model's label is not worth an error.
 fn tidy(label: Option<String>) -> Option<String> {
     label.map(|text| text.trim().chars().take(LABEL_MAX_CHARS).collect::<String>()).filter(|text| !text.is_empty())
 }

@@ -1,5 +1,5 @@
-//! Recording: which requests of a caller to keep a lesson are refused, and what memory each of the others becomes. The
-//! lessons that come with a report are in `reported`.
+//! Recording: a caller asks to keep a lesson. This file decides which requests are refused, and what memory each of the
+//! others becomes. The lessons that come with a report are in `reported`.
 
 mod reported;
 
@@ -18,7 +18,7 @@ use crate::safety::secrets::{Removed, Scrub};
 
 pub use reported::reported_lessons;
 
-/// The most memories that one may be recorded as derived from.
+/// The most memories that a memory may be recorded as derived from.
 const SOURCES_MAX: usize = 50;
 
 /// A lesson to keep. `outcome` defaults to failure with an error context, else success.
@@ -43,11 +43,11 @@ pub struct RecordRequest {
     pub session: Option<String>,
     /// The memories that it takes the place of, at most [`REPLACED_MAX`]. They leave search.
     pub supersedes: Vec<MemoryId>,
-    /// When its words were said, where that was before now: RFC 3339, a date or an age.
+    /// The time at which its words were said, where that was before now: RFC 3339, a date or an age.
     pub valid_from: Option<String>,
 }
 
-/// Why a lesson that a caller gives is not kept.
+/// The reason why a lesson that a caller gives is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordRefusal {
     /// An argument is out of its bounds.
@@ -70,7 +70,8 @@ impl From<MemoryInvalid> for RecordRefusal {
 }
 
 impl RecordRequest {
-    /// Checks how much there is of everything, because to look through a million labels takes seconds.
+    /// Checks how many tags, sources and replaced memories there are, because it would take seconds to look through a
+    /// million labels.
     pub fn check_counts(&self) -> Result<(), RecordRefusal> {
         check_tags(&self.pattern_tags)?;
         for (field, count, most) in [
@@ -85,7 +86,8 @@ impl RecordRequest {
         Ok(())
     }
 
-    /// The request without the secrets and the invisible characters of its texts, and how many there were.
+    /// Removes secrets and invisible characters from the texts of the request. Returns the request, and how many there
+    /// were.
     pub fn scrubbed(mut self) -> (Self, Removed) {
         let removed = self.title.scrub()
             + self.description.scrub()
@@ -98,13 +100,13 @@ impl RecordRequest {
         (self, removed)
     }
 
-    /// The memory that the request becomes in its workspace. The request has been [`Self::scrubbed`]; whether its texts
-    /// make a valid memory is left to [`Memory::validate`].
+    /// Makes the memory of the request in its workspace. The request has been [`Self::scrubbed`]. [`Memory::validate`]
+    /// checks whether its texts make a valid memory.
     ///
     /// # Errors
     ///
     /// [`RecordRefusal::NoReaders`] where the workspace has nobody to share it with, and [`RecordRefusal::Argument`]
-    /// where the words were said at no possible time.
+    /// where `valid_from` is no time at which the words can have been said.
     pub fn into_memory(self, id: MemoryId, workspace: &Workspace, now: Timestamp) -> Result<Memory, RecordRefusal> {
         let no_readers = |scope: Scope| RecordRefusal::NoReaders(scope);
         let (team, org) = match self.scope {
@@ -148,8 +150,8 @@ impl RecordRequest {
     }
 }
 
-/// Checks that there are not far more tags than allowed. Such are told by themselves, before anybody looks at what they
-/// say.
+/// Refuses more than ten times as many tags as are allowed, before anybody looks at what they say. [`Memory::validate`]
+/// refuses the other lists that are too long.
 pub fn check_tags(tags: &[String]) -> Result<(), MemoryInvalid> {
     if tags.len() <= 10 * TAGS_MAX {
         return Ok(());
@@ -158,14 +160,14 @@ pub fn check_tags(tags: &[String]) -> Result<(), MemoryInvalid> {
     Err(MemoryInvalid { problems: vec![FieldProblem { field: "pattern_tags", problem }] })
 }
 
-/// When the words were said.
+/// Reads the time at which the words were said.
 fn valid_from(text: &str, now: Timestamp) -> Result<Timestamp, FieldProblem> {
     let field = "valid_from";
     let at = moment(text, now).map_err(|problem| FieldProblem { field, problem })?;
     bad_time(field, at, now).map_or(Ok(at), Err)
 }
 
-/// The memories that a memory is said to come from, its parent among them, each once.
+/// Returns the memories that a memory is said to come from, its parent among them, each once.
 pub fn named_sources(memory: &Memory) -> Vec<MemoryId> {
     let mut sources: Vec<MemoryId> = memory.parent_memory_id.into_iter().chain(memory.derived_from.clone()).collect();
     sources.sort();
@@ -173,8 +175,8 @@ pub fn named_sources(memory: &Memory) -> Vec<MemoryId> {
     sources
 }
 
-/// The memory with its place after all that it is said to come from: `found` is what there is of its
-/// [`named_sources`].
+/// Returns the memory with all its sources. Its stage comes after theirs, and it is trusted no more than they are.
+/// `found` is what there is of its [`named_sources`].
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
 //! Transcripts: the text of a file becomes exchanges, each a question with its answer. The kind of a file shows in its
-//! content, never in its name. Which exchanges are worth keeping is decided in `capture`.
+//! content, never in its name. `capture` decides which exchanges are worth keeping.
 
 mod codex;
 mod context;
@@ -28,10 +28,10 @@ pub const MAX_QUESTION_CHARS: usize = 20_000;
 pub const MAX_ANSWER_CHARS: usize = 200_000;
 /// The most exchanges of one file. Further ones are counted.
 pub const MAX_EXCHANGES: usize = 10_000;
-/// How many JSON values any file may have. A long file may have one more for so many of its bytes.
+/// The number of JSON values that a file of any length may have. Each [`BYTES_A_VALUE`] of its bytes allow one more.
 const VALUES_OF_ANY: usize = 200_000;
 const BYTES_A_VALUE: usize = 16;
-/// How many unreadable lines are named.
+/// The most unreadable lines that are named.
 const MAX_NAMED_LINES: usize = 20;
 const MAX_SESSION_CHARS: usize = 200;
 
@@ -59,18 +59,18 @@ pub enum Format {
     Notes,
 }
 
-/// What a file holds.
+/// The content of a file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
     pub format: Format,
     /// The exchanges in the order of the file.
     pub exchanges: Vec<Exchange>,
     pub unreadable: Unreadable,
-    /// How many exchanges there are beyond [`MAX_EXCHANGES`].
+    /// The number of exchanges beyond [`MAX_EXCHANGES`].
     pub left_out: usize,
 }
 
-/// Lines that are not what the rest of the file is.
+/// The lines that are not what the rest of the file is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Unreadable {
     pub lines: usize,
@@ -87,7 +87,7 @@ impl Unreadable {
     }
 }
 
-/// Nothing at all could be read.
+/// The reason why nothing at all could be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TranscriptError {
     #[error("the file is empty")]
@@ -120,7 +120,8 @@ pub fn read(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
     Ok(collected(format, conversations, Unreadable::default()))
 }
 
-/// Tells whether it begins as JSON does, or most of its lines are objects: a broken first line does not make it a note.
+/// Tells whether a file is JSON: it begins as JSON does, or at least half of its first lines are objects. So a file
+/// with a broken first line is not taken for a note.
 fn looks_like_json(bytes: &[u8]) -> bool {
     const LOOKED_AT: usize = 50;
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
@@ -139,7 +140,8 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     objects > 0 && objects >= others
 }
 
-/// Tells whether it has no more values than a transcript of its length may have, most of which is what was said.
+/// Tells whether a text has no more JSON values than a transcript of its length may have. Most of a transcript is what
+/// was said.
 fn is_readable(bytes: &[u8]) -> bool {
     json::has_at_most(bytes, VALUES_OF_ANY + bytes.len() / BYTES_A_VALUE)
 }
@@ -167,8 +169,8 @@ fn from_json(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
     Ok(collected(format, reading.finish(), unreadable))
 }
 
-/// The values of a file with the lines they stand on, one on a line or one over several lines, and how many lines are
-/// not blank.
+/// Returns the values of a file with the lines they stand on, and how many lines are not blank. A file has one value on
+/// each line, or one value over several lines.
 fn values(bytes: &[u8], unreadable: &mut Unreadable) -> (Vec<(usize, Value)>, usize) {
     let lines = bytes.split(|byte| *byte == b'\n').enumerate().map(|(n, line)| (n + 1, line.trim_ascii()));
     let lines: Vec<(usize, &[u8])> = lines.filter(|(_, line)| !line.is_empty()).collect();
@@ -192,14 +194,14 @@ struct Reading {
     format: Option<Format>,
     session: Option<String>,
     current: Conversation,
-    /// What Codex tells its screen. It repeats the records and is used where there is nothing else.
+    /// The turns that Codex tells its screen. They repeat the records and are used where the records lack a side.
     events: Conversation,
     whole: Vec<Conversation>,
     seen: BTreeSet<String>,
 }
 
 impl Reading {
-    /// Takes a value. Answers whether it held anything that a transcript may hold.
+    /// Takes a value. Tells whether it is one that a transcript may hold.
     fn take(&mut self, value: Value) -> bool {
         let fields = match value {
             Value::Array(items) => return self.take_list(items),

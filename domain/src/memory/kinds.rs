@@ -54,7 +54,7 @@ pub enum Status {
     Quarantined,
 }
 
-/// The lowercase word a unit variant is stored and shown as.
+/// Gives each enum the lowercase words that its variants are stored and shown as.
 macro_rules! words {
     ($($name:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {$(
         impl $name {

@@ -34,18 +34,18 @@ impl EvidenceKind {
     }
 }
 
-/// What was observed of a task.
+/// An observation of how a task went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
     pub kind: EvidenceKind,
     pub passed: bool,
-    /// More about it, such as the failing test.
+    /// More about the observation, such as the failing test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
 impl Observed {
-    /// The observation in one text.
+    /// Returns the observation in one text.
     pub fn words(&self) -> String {
         let (kind, passed) = (self.kind.as_str(), if self.passed { "passed" } else { "failed" });
         match self.detail.as_deref().map(str::trim).filter(|detail| !detail.is_empty()) {
@@ -55,21 +55,21 @@ impl Observed {
     }
 }
 
-/// What a client says of the memories it used. `None` says nothing.
+/// The feedback of a client on the memories it used. A field that is `None` says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Feedback {
     pub helpful: Option<bool>,
     pub task_succeeded: Option<bool>,
-    /// Whether what came of them was taken back.
+    /// True where what came of the memories was taken back.
     pub reverted: Option<bool>,
     pub evidence: Option<Observed>,
     pub comment: Option<String>,
 }
 
 impl Feedback {
-    /// One signal for each thing that was said. Evidence is what was observed and `task_succeeded` is what is claimed;
-    /// where both are given, the evidence alone counts. That nothing was reverted is no signal, as only time tells
-    /// (`Stable`).
+    /// Returns one signal for each thing that was said. Evidence is what was observed and `task_succeeded` is what is
+    /// claimed; where both are given, the evidence alone counts. A report that nothing was reverted is no signal,
+    /// because only time tells (`Stable`).
     pub fn signals(&self) -> Vec<SignalKind> {
         let observed = self.evidence.as_ref().map(|evidence| evidence.passed);
         let helpful = self.helpful.map(|yes| if yes { SignalKind::Helpful } else { SignalKind::NotHelpful });
@@ -79,7 +79,7 @@ impl Feedback {
         helpful.into_iter().chain(succeeded).chain(reverted).collect()
     }
 
-    /// The reporter's words and the evidence in one text. None when there is neither.
+    /// Returns the reporter's words and the evidence in one text. None where there is neither.
     pub fn words(&self) -> Option<String> {
         let comment = self.comment.as_deref().map(str::trim).filter(|comment| !comment.is_empty());
         let evidence = self.evidence.as_ref().map(Observed::words);

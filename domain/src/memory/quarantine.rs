@@ -1,22 +1,23 @@
-//! Quarantine: it takes a memory out of every search, for its own sake or for that of one it came from, and back. Who
-//! came from whom is decided in `genealogy`.
+//! Quarantine: it takes a memory out of every search and puts it back. A memory is taken out for its own sake or for
+//! that of one it came from. `genealogy` decides who came from whom.
 
 use super::{Memory, Status};
 use crate::memory::ids::MemoryId;
 
-/// A change to a memory and to all that came from it. Each memory remembers for whose sake it is out of search. So
-/// undoing it for one is the exact reverse: a memory that is out of search for another one too stays there.
+/// A change to a memory and to all that came from it. Each memory remembers the memories for whose sake it is out of
+/// search. Undoing the change for one of them is therefore its exact reverse: a memory that is out of search for
+/// another one too stays there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Quarantine {
-    /// It goes out of search for the sake of this memory.
+    /// The memory goes out of search for the sake of this one.
     For(MemoryId),
-    /// It comes back, as far as it is out of search for these memories alone.
+    /// The memory is no longer out of search for the sake of these. It comes back where no others are left.
     Undone(Vec<MemoryId>),
 }
 
 impl Quarantine {
-    /// Undoes the quarantine of a memory, whatever keeps it out of search. Of the memories that came from it, those
-    /// come back that are there for nothing else.
+    /// Makes the change that undoes the quarantine of `root`, whatever keeps it out of search. A memory that came from
+    /// it comes back where nothing else keeps it out of search.
     pub fn undone(root: &Memory) -> Self {
         let mut sakes = sakes(root);
         if !sakes.contains(&root.id) {
@@ -25,7 +26,7 @@ impl Quarantine {
         Self::Undone(sakes)
     }
 
-    /// The memory after the change. None where nothing changes. An archived or superseded memory stays so.
+    /// Returns the memory after the change. None where nothing changes. An archived or superseded memory stays so.
     pub fn apply(&self, memory: &Memory) -> Option<Memory> {
         if !matches!(memory.status, Status::Active | Status::Quarantined) {
             return None;
@@ -42,7 +43,8 @@ impl Quarantine {
     }
 }
 
-/// For whose sake a memory is out of search. It is its own where nothing is said.
+/// Returns the memories for whose sake a memory is out of search. A quarantined memory that names none is out for its
+/// own sake.
 fn sakes(memory: &Memory) -> Vec<MemoryId> {
     match memory.status {
         Status::Quarantined if memory.quarantined_for.is_empty() => vec![memory.id],

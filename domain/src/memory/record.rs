@@ -21,7 +21,7 @@ pub const TITLE_MAX_CHARS: usize = 120;
 /// The longest label: a tag, a domain, a difficulty, or the type of an error.
 pub const LABEL_MAX_CHARS: usize = 120;
 pub const DESCRIPTION_MAX_CHARS: usize = 400;
-/// The longest content that a model extracts. Memories by hand may be longer, up to [`CONTENT_MAX_CHARS`].
+/// The longest content that a model extracts. Memories written by hand may be longer, up to [`CONTENT_MAX_CHARS`].
 pub const LESSON_CONTENT_MAX_CHARS: usize = 4_000;
 pub const CONTENT_MAX_CHARS: usize = 100_000;
 pub const STACK_TRACE_MAX_CHARS: usize = 4_000;
@@ -121,7 +121,7 @@ pub struct Memory {
     pub embedder: Option<String>,
 }
 
-/// What every new memory has. The rest is set by who makes it: `Memory { task, ..Memory::new(…) }`.
+/// The fields that every new memory has. Whoever makes the memory sets the rest: `Memory { task, ..Memory::new(…) }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMemory {
     pub id: MemoryId,
@@ -133,12 +133,12 @@ pub struct NewMemory {
     pub source_type: SourceType,
     pub trust: Trust,
     pub prior: f64,
-    /// When it is made.
+    /// The time when the memory is made.
     pub at: Timestamp,
 }
 
 impl Memory {
-    /// An active memory of its workspace alone, at its first revision, that comes from no other memory.
+    /// Makes an active memory of its workspace alone. It is at its first revision and comes from no other memory.
     pub fn new(new: NewMemory) -> Self {
         let NewMemory { id, title, description, content, outcome, workspace_id, source_type, trust, prior, at } = new;
         Self {
@@ -193,7 +193,7 @@ impl Memory {
         self.error_context.is_some()
     }
 
-    /// This memory as its own next revision, changed at `now`.
+    /// Returns this memory as its own next revision, changed at `now`.
     pub fn revised(self, now: Timestamp) -> Self {
         Self { revision: self.revision.saturating_add(1), updated_at: now, ..self }
     }
@@ -204,7 +204,7 @@ impl Memory {
         self.scope != Scope::Project && parent.is_some_and(|parent| self.derived_from.contains(&parent))
     }
 
-    /// The stage of what is learned from this memory. The last possible stage is followed by itself.
+    /// Returns the stage of what is learned from this memory. The last possible stage is followed by itself.
     pub fn next_stage(&self) -> u32 {
         self.evolution_stage.saturating_add(1)
     }
@@ -214,26 +214,26 @@ impl Memory {
         self.id == stored.id && stored.revision.checked_add(1) == Some(self.revision)
     }
 
-    /// The text whose vector stands for the lesson itself.
+    /// Returns the text whose vector stands for the lesson itself.
     pub fn content_text(&self) -> String {
         format!("{}\n{}\n{}", self.title, self.description, self.content)
     }
 
-    /// The kind of error it warns of. None where it is no warning.
+    /// Returns the kind of error that the memory warns of. None where it is no warning.
     pub fn signature(&self) -> Option<Signature> {
         self.error_context.as_ref().map(ErrorContext::signature)
     }
 
-    /// The id of the signal by which this lesson confirms `existing`. It is the same for all lessons of one trace that
-    /// say the same, so that a solve, or a session that reports on it, confirms a memory once. It is `fresh` without a
-    /// trace.
+    /// Returns the id of the signal by which this lesson confirms `existing`. It is the same for all lessons of one
+    /// trace that say the same, so that a solve, or a session that reports on it, confirms a memory once. It is `fresh`
+    /// without a trace.
     pub fn confirmation_id(&self, existing: MemoryId, fresh: SignalId) -> SignalId {
         self.trace_id.map_or(fresh, |trace| {
             id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref())
         })
     }
 
-    /// The owner, who reads it: a workspace, a team or an organisation, with its name.
+    /// Returns the owner, who reads the memory: a workspace, a team or an organisation, with its name.
     pub fn owner(&self) -> (Scope, Option<&str>) {
         let name = match self.scope {
             Scope::Project => Some(self.workspace_id.as_str()),
@@ -243,8 +243,8 @@ impl Memory {
         (self.scope, name)
     }
 
-    /// A key that is equal for memories that say exactly the same, also of the error that they warn of, to the same
-    /// readers. An outdated memory has a key of its own: who says the same again says something new.
+    /// Returns a key that is equal for memories that say exactly the same, also of the error that they warn of, to the
+    /// same readers. An outdated memory has a key of its own, because who says the same again says something new.
     pub fn duplicate_key(&self) -> String {
         let (scope, owner) = self.owner();
         // Keys are stored, so those of a project name it once, as they always did.
@@ -259,14 +259,15 @@ impl Memory {
         self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())
     }
 
-    /// A key that is equal for memories that say the same about the same kind of error, whoever may read them.
+    /// Returns a key that is equal for memories that say the same about the same kind of error, whoever may read them.
     pub fn text_key(&self) -> String {
         let (description, advice) = (normalised(&self.description), self.advice(normalised));
         let more = std::iter::once(&description).chain(advice.iter().flatten());
         self.key(&more.map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// What a warning says went wrong and what to do instead, each in the form that is compared.
+    /// Returns what a warning says went wrong and what to do instead, each in the `form` that is compared. None where
+    /// the memory is no warning.
     pub(crate) fn advice(&self, form: fn(&str) -> String) -> Option<[String; 2]> {
         let error = self.error_context.as_ref()?;
         Some([&error.failure_pattern, &error.corrective_guidance].map(|text| form(text)))
@@ -278,8 +279,8 @@ impl Memory {
         hash_of_parts(&more.iter().copied().chain(says).collect::<Vec<_>>())
     }
 
-    /// The text as a model reads it. Strategies and warnings look different; both are quoted data, which the caller
-    /// fences. A label or a sentence takes one line.
+    /// Returns the text as a model reads it. Strategies and warnings look different; both are quoted data, which the
+    /// caller fences. A label or a sentence takes one line.
     pub fn format_for_prompt(&self) -> String {
         let mut text = match &self.error_context {
             None => format!(
@@ -307,7 +308,7 @@ impl Memory {
         text
     }
 
-    /// Reports everything that is wrong with it. White space alone counts as missing.
+    /// Reports everything that is wrong with the memory. White space alone counts as missing.
     pub fn validate(&self) -> Result<(), MemoryInvalid> {
         let (mut problems, mut too_many) = (Vec::new(), Vec::new());
         let mut text = |field: &'static str, value: &str, max: usize, required: bool| {
@@ -337,7 +338,7 @@ impl Memory {
         }
         text("domain_category", self.domain_category.as_deref().unwrap_or_default(), LABEL_MAX_CHARS, false);
         text("difficulty_level", self.difficulty_level.as_deref().unwrap_or_default(), LABEL_MAX_CHARS, false);
-        // Where there are far too many, the problems of each are not told.
+        // Only the first tags are checked one by one where there are far too many.
         for tag in self.pattern_tags.iter().take(10 * TAGS_MAX) {
             text("pattern_tags", tag, LABEL_MAX_CHARS, true);
         }
@@ -386,10 +387,10 @@ pub struct Facts {
     pub prior: f64,
     pub pinned: bool,
     pub created_at: Timestamp,
-    /// The trace it was learned from.
+    /// The trace that the memory was learned from.
     pub trace_id: Option<TraceId>,
-    /// [`Memory::text_key`] of an active memory that nothing outdates. Any other has a key of its own, so that it takes
-    /// the place of none that says the same again.
+    /// The [`Memory::text_key`] of an active memory that nothing outdates. Any other memory has a key of its own, so
+    /// that it never takes the place of one that says the same again.
     pub text_key: String,
 }
 
@@ -414,7 +415,7 @@ impl From<&Memory> for Facts {
     }
 }
 
-/// Every missing or bad field of a memory that was refused.
+/// The refusal of a memory, with all its missing or bad fields.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the memory is not valid: {}", list(problems))]
 pub struct MemoryInvalid {
@@ -431,17 +432,19 @@ fn list(problems: &[FieldProblem]) -> String {
     problems.iter().map(|p| format!("{} {}", p.field, p.problem)).collect::<Vec<_>>().join("; ")
 }
 
-/// The text with its white space collapsed.
+/// Returns the text with its white space collapsed.
 pub fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text in lower case with its white space collapsed: what two writings of the same sentence have in common.
+/// Returns the text in lower case with its white space collapsed. Two writings of the same sentence have this in
+/// common.
 pub fn normalised(text: &str) -> String {
     spaced(text).to_lowercase()
 }
 
-/// The hash of a list of parts. Each is prefixed by its length, so that no two lists share a hash by moving a boundary.
+/// Returns the hash of a list of parts. Each part is prefixed by its length, so that no two lists share a hash by
+/// moving a boundary.
 fn hash_of_parts(parts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {

@@ -10,7 +10,7 @@ use crate::text::terms;
 pub const WORDINGS_MAX: usize = 8;
 /// The most further tasks of one memory.
 pub const FURTHER_TASKS_MAX: usize = 8;
-/// How many characters of the start of a long task are searched; the next one is for its end.
+/// The number of characters that are searched at the start of a long task. The next constant is the number at its end.
 const TASK_HEAD_CHARS: usize = 3_000;
 const TASK_TAIL_CHARS: usize = 1_000;
 /// The longest gist of a task, in characters.
@@ -18,8 +18,8 @@ pub const GIST_MAX_CHARS: usize = TASK_HEAD_CHARS + 1 + TASK_TAIL_CHARS;
 /// Two tasks that share this much of their terms (Jaccard) count as one, which is found by the words of either.
 const SAME_TASK: f64 = 0.8;
 
-/// The gist of a task: what it is searched by, and what it is looked for by. It is the whole of a short task, and the
-/// start and the end of a long one.
+/// Returns the gist of a task, which stands for it among the texts that are searched and in a query. It is the whole of
+/// a short task, and the start and the end of a long one.
 pub fn gist(task: &str) -> String {
     let chars = task.chars().count();
     if chars <= TASK_HEAD_CHARS + TASK_TAIL_CHARS {
@@ -35,7 +35,7 @@ pub fn gist(task: &str) -> String {
 pub struct SearchTexts {
     /// The gist of the task it was learned from, then those of the tasks that confirmed it.
     pub tasks: Vec<String>,
-    /// What it says, then its other wordings.
+    /// The memory's own text, then its other wordings.
     pub contents: Vec<String>,
 }
 
@@ -48,8 +48,8 @@ impl Memory {
         }
     }
 
-    /// This memory after it was confirmed by `lesson`, which says the same. It takes over the wording and the task,
-    /// each where that is a new one. None where there is no room for another wording.
+    /// Returns this memory after it was confirmed by `lesson`, which says the same. It takes over the wordings and the
+    /// tasks that are new to it. None where there is no room for another wording.
     pub fn confirmed_by(&self, lesson: &Self) -> Option<Self> {
         let mut confirmed = self.clone();
         for wording in std::iter::once(lesson.content_text()).chain(lesson.wordings.clone()) {
@@ -66,7 +66,8 @@ impl Memory {
         Some(confirmed)
     }
 
-    /// Adds a task, which is its own gist. Where there are too many, the one that is most like another goes.
+    /// Adds a task, which is given as its gist. A blank task, and one that is much like a known task, adds nothing.
+    /// Where there are too many, the one that is most like another goes.
     pub fn add_task(&mut self, task: String) {
         if task.trim().is_empty() {
             return;
@@ -103,7 +104,7 @@ fn terms_of(task: &str) -> HashSet<String> {
     terms::query(task).into_iter().map(|of| of.term).collect()
 }
 
-/// The share of terms that two tasks have in common, in 0..1.
+/// Returns the share of terms that two tasks have in common, in 0..=1.
 fn overlap(a: &HashSet<String>, b: &HashSet<String>) -> f64 {
     let union = a.union(b).count();
     if union == 0 { 0.0 } else { a.intersection(b).count() as f64 / union as f64 }

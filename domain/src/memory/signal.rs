@@ -77,8 +77,8 @@ impl SignalKind {
         }
     }
 
-    /// The confidence to which one such signal takes a confidence of exactly 0.5. None for a signal that takes another
-    /// back.
+    /// Returns the confidence to which one such signal takes a confidence of exactly 0.5. None for a signal that takes
+    /// another one back.
     fn even_odds_become(self) -> Option<f64> {
         Some(match self {
             Self::Injected | Self::Shown | Self::Promoted | Self::Superseded | Self::Reinstated => 0.5,
@@ -91,7 +91,7 @@ impl SignalKind {
         })
     }
 
-    /// The kind of signal that it takes back.
+    /// Returns the kind of signal that this kind takes back. None for a kind that takes nothing back.
     fn overrules(self) -> Option<Self> {
         match self {
             Self::SuccessOverruled => Some(Self::TaskSucceeded),
@@ -100,7 +100,7 @@ impl SignalKind {
         }
     }
 
-    /// What it adds to the log-odds of a confidence.
+    /// Returns what one such signal adds to the log-odds of a confidence.
     pub fn weight(self) -> f64 {
         let own = self.even_odds_become().map_or(0.0, logit);
         own - self.overrules().map_or(0.0, Self::weight)
@@ -124,8 +124,8 @@ pub struct Signal {
     pub comment: Option<String>,
 }
 
-/// The id (a UUIDv8) of a signal about a memory's part in a trace. It is the same however often the same witness says
-/// it. The solve itself (no session) with its judge is one witness, a session that reports is another.
+/// Returns the id (a UUIDv8) of a signal about a memory's part in a trace. It is the same however often the same
+/// witness says it. The solve itself (no session) with its judge is one witness. A session that reports is another.
 pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, session: Option<&str>) -> SignalId {
     let hash = Sha256::new()
         .chain_update(trace.uuid())
@@ -136,35 +136,37 @@ pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, sessi
     hashed(&hash)
 }
 
-/// The id of a vote of a reported trace about a memory, which is the same however often its session says so. `turns`
-/// counts how often the outcome changed, and the next vote after a change has an id of its own.
+/// Returns the id of a vote of a reported trace about a memory, which is the same however often its session says so.
+/// `turns` counts how often the outcome changed, so the next vote after a change has an id of its own.
 pub fn id_of_trace_vote(trace: TraceId, turns: u32, memory: MemoryId, kind: SignalKind) -> SignalId {
     let (trace, memory) = (trace.uuid(), memory.uuid());
     let kind = kind.as_str().as_bytes();
     derived(&["own vote".as_bytes(), trace.as_bytes(), memory.as_bytes(), kind, &turns.to_be_bytes()]).into()
 }
 
-/// The id (a UUIDv8) of a vote that a client's session gives outside of any trace. It is the same however often the
-/// session says so.
+/// Returns the id (a UUIDv8) of a vote that a client's session gives outside of any trace. It is the same however often
+/// the session says so.
 pub fn id_of_vote(session: &str, memory: MemoryId, kind: SignalKind) -> SignalId {
     let (memory, kind) = (memory.uuid(), kind.as_str().as_bytes());
     derived(&["vote".as_bytes(), session.as_bytes(), memory.as_bytes(), kind]).into()
 }
 
-/// The id of the signal that says what became of a commit that a session named. It is the same for all tasks the commit
-/// was named for.
+/// Returns the id of the signal that says what became of a commit that a session named. It is the same for all tasks
+/// the commit was named for.
 pub fn id_of_commit(session: &str, commit: &str, memory: MemoryId, kind: SignalKind) -> SignalId {
     let (memory, kind) = (memory.uuid(), kind.as_str().as_bytes());
     derived(&["commit".as_bytes(), session.as_bytes(), commit.as_bytes(), memory.as_bytes(), kind]).into()
 }
 
-/// The id (a UUIDv8) of the signal that a session was shown a memory. It is the same for all answers of one day (UTC).
+/// Returns the id (a UUIDv8) of the signal that a session was shown a memory. It is the same for all answers of one day
+/// (UTC).
 pub fn id_of_shown(memory: MemoryId, session: &str, at: Timestamp) -> SignalId {
     let day = at.as_second().div_euclid(86_400).to_be_bytes();
     derived(&["shown".as_bytes(), memory.uuid().as_bytes(), session.as_bytes(), &day]).into()
 }
 
-/// The id of a signal that follows from a change of a trace's verdict. It is the same however often that is tried.
+/// Returns the id of a signal that follows from a change of a trace's verdict. It is the same however often that is
+/// tried.
 pub fn id_of_verdict(trace: TraceId, revision: u64, memory: MemoryId, kind: SignalKind) -> SignalId {
     // Revisions had 32 bits when the first of these ids were stored, and those ids stay as they are.
     let number = match u32::try_from(revision) {
@@ -187,7 +189,7 @@ fn hashed(hash: &[u8]) -> SignalId {
     Builder::from_custom_bytes(bytes).into_uuid().into()
 }
 
-/// The log-odds of a probability, which is kept a millionth away from 0 and 1.
+/// Returns the log-odds of a probability, which is first kept a millionth away from 0 and 1.
 pub(crate) fn logit(p: f64) -> f64 {
     let p = p.clamp(1e-6, 1.0 - 1e-6);
     (p / (1.0 - p)).ln()

@@ -44,17 +44,17 @@ impl Succession {
 }
 
 impl Memory {
-    /// When its words were said, which may be long before they were stored.
+    /// Returns the time when the memory's words were said, which may be long before they were stored.
     pub fn said_at(&self) -> Timestamp {
         self.valid_from.unwrap_or(self.created_at)
     }
 
-    /// The memory that supersedes it.
+    /// Returns the memory that supersedes this one.
     pub fn superseded_by(&self) -> Option<MemoryId> {
         self.newer().filter(|_| self.status == Status::Superseded)
     }
 
-    /// The newer memory that it has an open link to.
+    /// Returns the newer memory that this one has an open link to.
     pub fn linked_to(&self) -> Option<Successor> {
         self.succession.outdated_by.filter(|_| self.status == Status::Active)
     }
@@ -66,13 +66,13 @@ impl Memory {
             && newer.succession.replaces.contains(&self.id)
     }
 
-    /// Tells whether this newer memory is shown before it: it supersedes it, or a link holds.
+    /// Tells whether this newer memory is shown before it, because it supersedes it or a link holds.
     pub fn comes_after(&self, newer: &Self) -> bool {
         self.superseded_by() == Some(newer.id) || self.is_updated_by(newer)
     }
 
-    /// Links the older memory of a pair that rules found. None where nothing changes: it is not active, has a link
-    /// already, or the pair was undone.
+    /// Links the older memory of a pair that rules found. None where nothing changes, because the memory is not active,
+    /// because it has a link already, or because the pair was undone.
     #[must_use]
     pub fn linked(&self, newer: MemoryId, confidence: f64) -> Option<Self> {
         let Succession { outdated_by, stands_beside, .. } = &self.succession;
@@ -81,27 +81,27 @@ impl Memory {
     }
 
     /// Supersedes the older memory of a pair that somebody named, or that reports confirmed. None where it is
-    /// superseded already, by this one or another, and where it is out of search for another reason.
+    /// superseded already, by this memory or another one, and where it is out of search for another reason.
     #[must_use]
     pub fn superseded(&self, newer: MemoryId) -> Option<Self> {
         let is_in_place = matches!(self.status, Status::Active | Status::Superseded);
         (is_in_place && self.superseded_by().is_none()).then(|| self.outdated(Status::Superseded, newer, None))
     }
 
-    /// Links the older memory to `newer`, which superseded the memory it was linked to: what holds now contradicts it,
-    /// too.
+    /// Links the older memory to `newer`, which superseded the memory that it was linked to. What holds now contradicts
+    /// it, too.
     #[must_use]
     pub fn relinked(&self, newer: MemoryId) -> Self {
         self.outdated(Status::Active, newer, self.linked_to().and_then(|link| link.confidence))
     }
 
-    /// Releases the older memory of a pair whose newer one is gone or out of search: it is what holds now. None where
-    /// `newer` did not outdate it.
+    /// Releases the older memory of a pair whose newer one is gone or out of search, because the older one is then what
+    /// holds now. None where `newer` did not outdate it.
     fn released(&self, newer: MemoryId) -> Option<Self> {
         (self.newer() == Some(newer)).then(|| self.clone().back_in_search())
     }
 
-    /// The memory as it is when nothing outdates it.
+    /// Returns the memory as it is when nothing outdates it.
     fn back_in_search(mut self) -> Self {
         self.succession.outdated_by = None;
         if self.status == Status::Superseded {
@@ -120,9 +120,9 @@ impl Memory {
         older
     }
 
-    /// Reinstates the older memory of a pair that is undone: it is back in search, without a link, and is never linked
-    /// to the same memory again. That also holds for `newer`, where it is given and nothing links the two. None where
-    /// nothing changes.
+    /// Reinstates the older memory of a pair that is undone. It is back in search, without a link, and is never linked
+    /// to the same memory again. It is never linked to `newer` again either, where that is given and nothing links the
+    /// two. None where nothing changes.
     #[must_use]
     pub fn reinstated(&self, newer: Option<MemoryId>) -> Option<Self> {
         let own = self.newer().filter(|own| newer.is_none_or(|newer| newer == *own));
@@ -142,8 +142,8 @@ impl Memory {
         beside.drain(..beside.len().saturating_sub(REPLACED_MAX));
     }
 
-    /// Ends the links of older memories to a newer one whose words changed from those `before`. `ended` are these older
-    /// memories.
+    /// Removes the older memories whose links ended from those that this newer memory replaces. The links ended because
+    /// its words changed from those `before`. `ended` are these older memories.
     #[must_use]
     pub fn without_links_to(mut self, before: &Self, ended: &[Self]) -> Self {
         if self.content != before.content {
@@ -159,8 +159,8 @@ impl Memory {
         replaces.len() < REPLACED_MAX || replaces.contains(&older)
     }
 
-    /// The newer memory of a pair, which names the older one. It stays as it is where it names the older one already,
-    /// or has no room for it.
+    /// Adds the older memory of a pair to those that this newer one replaces. It adds nothing where the older one is
+    /// named already, or where there is no room for it. The older one no longer outdates the newer one.
     #[must_use]
     pub fn replacing(mut self, older: MemoryId) -> Self {
         let has_room = self.has_room_for(older);
@@ -179,8 +179,9 @@ impl Memory {
     }
 }
 
-/// The reason why `newer` cannot take the place of `older`, in words that follow the older one's name. None where it
-/// can. Between scopes, teams and organisations only a person says so.
+/// Returns the reason why `newer` cannot take the place of `older`, in words that follow the older one's name. None
+/// where it can. Only a person may replace a memory by a less trusted one, or by one of another scope, team or
+/// organisation.
 pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool) -> Option<String> {
     if older.id == newer.id {
         Some("is the memory itself".into())
@@ -201,11 +202,11 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
     }
 }
 
-/// Tells what becomes of those of `others` that a memory superseded or is linked to, when it changes to `after` or to
-/// nothing. A memory that is erased, archived or quarantined says nothing any more: what it superseded is back in
-/// search and its links end. Where it was superseded itself, what superseded it takes its place. A memory whose words
-/// change loses its links, which rules found between the old words. A memory that comes back into search is linked
-/// again to what was said before it.
+/// Returns those of `others` that change, in their new form, when a memory changes from `before` to `after`, or is
+/// erased. `others` are the memories that are, or were, paired with it as older or newer. A memory that is erased,
+/// archived or quarantined says nothing any more: what it superseded is back in search and its links end. Where it was
+/// superseded itself, what superseded it takes its place. A memory whose words change loses its links, which rules
+/// found between the old words. A memory that comes back into search is linked again to what was said before it.
 pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -> Vec<Memory> {
     match after {
         None => handed_on(before, others),
@@ -224,8 +225,8 @@ pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -
     }
 }
 
-/// What a memory that says nothing any more hands on. Its older memories go to the one that superseded it, if there is
-/// one, which changes as well.
+/// Hands on the older memories of a memory that says nothing any more, and returns the memories that change. The older
+/// ones go to the memory that superseded it, if there is one, which changes as well. Otherwise they are released.
 fn handed_on(before: &Memory, others: &[Memory]) -> Vec<Memory> {
     let newest =
         others.iter().find(|memory| Some(memory.id) == before.superseded_by() && memory.status == Status::Active);
@@ -255,7 +256,7 @@ pub(super) fn is_silent(memory: &Memory) -> bool {
     matches!(memory.status, Status::Archived | Status::Quarantined)
 }
 
-/// What a report that memories helped decides about links: the memories that change. A reporter who vouches for the
+/// Returns the memories whose links change because a report says that memories helped. A reporter who vouches for the
 /// newer memory alone confirms that it superseded the older one, unless the newer one comes from the reporter's own
 /// session. A reporter who vouches for the older one alone takes the link away. `others` are the memories that the
 /// reported ones replace.

@@ -3,7 +3,7 @@
 //! reasons (`reason`) and about the value before (`former`). A newer clause updates an older one in three cases
 //! (`clause_relation`). Their subjects agree (`subject`), no qualifier stands on one side alone, and a value of one
 //! kind differs. Or the sentences differ in one value alone (`aligned`). Or one value of a kind is left over on either
-//! side when the words of both are taken away (`outline`).
+//! side when the words that both say are taken away (`outline`, `difference`).
 //!
 //! `compared` decides which memories are compared. What is found orders the answers of a search (`order`), and links
 //! memories when one is stored (`memory::Succession`). Nothing is deleted by it.
@@ -56,12 +56,12 @@ pub struct Dated<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Neighbour<'a> {
     pub said: Dated<'a>,
-    /// Whether another statement updates or supersedes it already.
+    /// True where another statement updates or supersedes this one already.
     pub is_outdated: bool,
 }
 
-/// The confidence, in 0..=1, with which the newer statement updates the older one. None where it does not, or is not
-/// newer.
+/// Returns the confidence, in 0..=1, with which the newer statement updates the older one. None where it does not, or
+/// is not newer.
 pub fn updates(newer: Dated<'_>, older: Dated<'_>) -> Option<f64> {
     let confidence = if newer.at > older.at { differs(newer.statement, older.statement) } else { None };
     confidence.filter(|confidence| *confidence >= LEAST_CONFIDENCE)
@@ -73,7 +73,8 @@ pub fn same_subject(a: &Statement, b: &Statement) -> bool {
     differs(a, b).is_some() || differs(b, a).is_some()
 }
 
-/// The neighbours that a newer statement updates: their places and the confidence of each, in their order.
+/// Finds the neighbours that a newer statement updates. Returns their places and the confidence of each, in their
+/// order.
 ///
 /// Neighbours that are outdated already are not among them. An attribute that holds two values, neither of which
 /// outdates the other, has several: none of them is updated.
@@ -88,7 +89,7 @@ pub fn found(newer: Dated<'_>, neighbours: &[Neighbour<'_>]) -> Vec<(usize, f64)
     found.iter().copied().filter(|(place, _)| is_alone(*place)).collect()
 }
 
-/// The confidence with which two statements differ about the same subject.
+/// Returns the confidence with which two statements differ about the same subject. None where they do not differ.
 fn differs(newer: &Statement, older: &Statement) -> Option<f64> {
     if !newer.shares_context(older) {
         return None;

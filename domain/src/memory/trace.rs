@@ -149,8 +149,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The trace after something was observed of its result, which wins over the judge and over earlier observations.
-    /// None where the trace says exactly that already.
+    /// Returns the trace after something was observed of its result, which wins over the judge and over earlier
+    /// observations. None where the trace says exactly that already.
     pub fn observed(&self, observed: &Observed) -> Option<Self> {
         let outcome = if observed.passed { Outcome::Success } else { Outcome::Failure };
         let evidence = Some(observed.words());
@@ -163,8 +163,8 @@ impl Trace {
         Some(Self { revision, outcome, verdict_source, evidence, evidence_reported: true, ..self.clone() })
     }
 
-    /// The next revision of the trace, where the lessons that were `named` in it turned out to be the memories that
-    /// were `learned`. None where they are the same.
+    /// Returns the next revision of the trace, where the lessons that were `named` in it turned out to be the memories
+    /// that were `learned`. None where they are the same.
     pub fn corrected(&self, named: &[MemoryId], learned: &[MemoryId]) -> Option<Self> {
         if named == learned {
             return None;
@@ -174,7 +174,7 @@ impl Trace {
         Some(Self { revision: self.revision.saturating_add(1), memory_items, ..self.clone() })
     }
 
-    /// Tells whether something that was reported of it says that it failed.
+    /// Tells whether evidence was reported for the trace and its outcome is a failure.
     pub fn is_refuted(&self) -> bool {
         self.evidence_reported && self.outcome == Outcome::Failure
     }

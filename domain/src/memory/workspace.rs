@@ -22,13 +22,13 @@ pub struct WorkspaceId(String);
 pub struct InvalidWorkspaceId(pub String);
 
 impl WorkspaceId {
-    /// The id of a root. `root` is the canonical, absolute path of the project root: the same path gives the same
-    /// workspace on every run.
+    /// Returns the id of a root. `root` is the canonical, absolute path of the project root: the same path gives the
+    /// same workspace on every run.
     pub fn of_root(root: &str) -> Self {
         Self(hex(&Sha256::digest(root.as_bytes()))[..16].to_owned())
     }
 
-    /// The id for a root whose own id belongs to a workspace that was moved away from it. `n` counts from 1.
+    /// Returns the id for a root whose own id belongs to a workspace that was moved away from it. `n` counts from 1.
     pub fn of_root_again(root: &str, n: u32) -> Self {
         // No path holds a NUL.
         Self::of_root(&format!("{root}\0{n}"))
@@ -121,7 +121,7 @@ impl Workspace {
         }
     }
 
-    /// What a command line finds it by: its root, or its id where it has no root.
+    /// Returns what a command line finds the workspace by: its root, or its id where it has no root.
     pub fn path_or_id(&self) -> &str {
         if self.root.is_empty() { self.id.as_str() } else { &self.root }
     }
@@ -135,7 +135,7 @@ pub struct ProposedScopes {
 }
 
 impl ProposedScopes {
-    /// The proposed scopes that nobody has agreed to, with the names asked for.
+    /// Returns the proposed scopes that nobody has agreed to, with the names asked for.
     pub fn beyond(&self, workspace: &Workspace) -> Vec<(Scope, &str)> {
         let asked = [(Scope::Team, &self.team, &workspace.team), (Scope::Org, &self.org, &workspace.org)];
         let open = asked.into_iter().filter(|(_, proposed, agreed)| proposed != agreed);
@@ -148,8 +148,8 @@ pub fn is_name(name: &str) -> bool {
     !name.trim().is_empty() && name.chars().count() <= NAME_MAX_CHARS && !name.contains(char::is_control)
 }
 
-/// A name that a stranger chose, in quotes, for a text that models read. It is left out where it could be more than a
-/// name.
+/// Returns a name that a stranger chose, behind a space and in quotes, for a text that models read. It is left out
+/// where it could be more than a name.
 pub fn quoted_name(name: &str) -> String {
     const MOST: usize = 60;
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');

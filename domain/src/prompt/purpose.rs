@@ -1,4 +1,4 @@
-//! What a model is called for.
+//! The purpose of a model call.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl Purpose {
     }
 
     /// Tells whether a call is for a draft. Drafts are text, shall differ from each other, are never cached and never
-    /// share a flight.
+    /// share a call that is under way.
     pub fn is_draft(self) -> bool {
         matches!(self, Self::Think | Self::Refine)
     }

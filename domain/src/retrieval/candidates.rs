@@ -8,22 +8,22 @@ use crate::memory::ids::MemoryId;
 use crate::memory::signature::Carriers;
 use crate::retrieval::fusion::RankedList;
 
-/// How many candidates each list fetches for an answer of `n`. It is at least as many as in the measurements, because
-/// the place where a list is cut off moves the worth of its scores.
+/// Returns how many candidates each list fetches for an answer of `n`. It is at least as many as in the measurements,
+/// because the place where a list is cut off moves the worth of its scores.
 pub fn over_fetch(n: usize) -> usize {
     (4 * n).max(80)
 }
 
-/// How often a search is repeated, each time wider, where conditions that the store does not know leave fewer memories
-/// than were asked for.
+/// The most times that a search is repeated, each time wider, where conditions that the store does not know leave fewer
+/// memories than were asked for.
 pub const WIDER_SEARCHES: u32 = 3;
 
-/// How many candidates each list of a wider search fetches.
+/// Returns how many candidates each list of a wider search fetches, from how many it fetched before.
 pub fn wider(limit: usize) -> usize {
     limit.saturating_mul(4)
 }
 
-/// What the store found: two lists and, for every memory in either, what scoring needs.
+/// The result of a search in the store: two lists and, for every memory in either, what scoring needs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Candidates {
     /// The list by vector. None when there was no vector to search with.
@@ -32,7 +32,7 @@ pub struct Candidates {
     pub text: Option<RankedList>,
     pub facts: Vec<(Facts, Evidence)>,
     pub terms: MatchedTerms,
-    /// How many warnings carry the error. None when no error was asked for.
+    /// The number of warnings that carry the error. None when no error was asked for.
     pub carriers: Option<Carriers>,
 }
 
@@ -41,7 +41,8 @@ pub struct Candidates {
 pub struct TermSet(u128);
 
 impl TermSet {
-    /// The set of the terms for which this holds, in the order of the query. A query has no more than 128 terms.
+    /// Makes a set of terms. `is_in` tells for each term of the query, in its order, whether the term is in the set. A
+    /// query has no more than 128 terms.
     pub fn of(is_in: impl IntoIterator<Item = bool>) -> Self {
         let bits = is_in.into_iter().take(u128::BITS as usize).enumerate();
         Self(bits.fold(0, |set, (place, is_in)| set | u128::from(is_in) << place))
@@ -52,7 +53,8 @@ impl TermSet {
     }
 }
 
-/// How rare the terms of the query are in what was searched, and which of them the memories of the text list have.
+/// The terms of the query: how rare they are in what was searched, and which of them the memories of the text list
+/// have.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MatchedTerms {
     /// The rarity of each term of the query, above 0, as BM25 takes it.
@@ -69,7 +71,7 @@ impl Candidates {
         [&self.vector, &self.text].into_iter().flatten().any(|list| list.truncated)
     }
 
-    /// The candidates as if these memories had not been found.
+    /// Returns the candidates as if these memories had not been found.
     pub fn without(mut self, ids: &HashSet<MemoryId>) -> Self {
         for list in [&mut self.vector, &mut self.text].into_iter().flatten() {
             list.hits.retain(|(id, _)| !ids.contains(id));

@@ -27,31 +27,31 @@ const DECISIVE_RANK: usize = 10;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RankedList {
     pub hits: Vec<(MemoryId, f64)>,
-    /// Whether more memories matched than were returned.
+    /// True where more memories matched than were returned.
     pub truncated: bool,
 }
 
-/// What one list says about a memory.
+/// The entry of a memory in one list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ListEntry {
     /// Its place in the list, from 1. Equal scores are in the order of ids.
     pub rank: usize,
     /// A cosine, where negative ones count 0, or a BM25 score, which is unbounded.
     pub score: f64,
-    /// Where its score lies between the ends of the list, in 0..1.
+    /// The place of its score between the ends of the list, in 0..1.
     pub relative: f64,
-    /// How much the list counts in the similarity, in 0..1. The shares of all lists add up to 1.
+    /// The weight of the list in the similarity, in 0..1. The shares of all lists add up to 1.
     pub share: f64,
 }
 
-/// What the lists say about one memory.
+/// The entries of one memory in all lists, with the similarity that they make.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Fused {
-    /// `Σ share·relative` of the lists that it is in.
+    /// The sum `Σ share·relative` of the lists that it is in.
     pub similarity: f64,
-    /// What the vector list says, by the largest cosine of its passages. None when the memory is not in that list.
+    /// The entry in the vector list, with the largest cosine of its passages. None when the memory is not in that list.
     pub vector: Option<ListEntry>,
-    /// What the text list says. None when the memory is not in that list.
+    /// The entry in the text list. None when the memory is not in that list.
     pub text: Option<ListEntry>,
 }
 
@@ -123,8 +123,8 @@ impl BestScores {
         })
     }
 
-    /// How far the scores fall from the best to the tenth (or the last, where there are fewer), in 0..1. It is 1 for a
-    /// single hit and 0 for none.
+    /// Returns how far the scores fall from the best to the tenth (or the last, where there are fewer), in 0..1. It is
+    /// 1 for a single hit and 0 for none.
     fn decisiveness(&self) -> f64 {
         match self.scores[..self.scores.len().min(DECISIVE_RANK)] {
             [] => 0.0,

@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 
-/// What a query should find: ids, and how relevant each is, above 0. Empty where nobody has judged.
+/// The ids that a query should find, and how relevant each is, above 0. It is empty where nobody has judged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Gold(HashMap<String, f64>);
 
 impl Gold {
-    /// Takes judgements. Ids that are judged irrelevant (0) are left out. Of several judgements of one id the last
+    /// Takes judgements. Ids that are judged irrelevant (0) are left out. Where one id has several judgements, the last
     /// counts.
     pub fn new(judged: impl IntoIterator<Item = (String, f64)>) -> Self {
         let mut relevant: HashMap<String, f64> = judged.into_iter().collect();
@@ -35,8 +35,8 @@ impl Gold {
         if self.is_empty() { 0.0 } else { found as f64 / self.0.len() as f64 }
     }
 
-    /// One over the rank of the first relevant id, 0 where none of the first `k` is relevant (Voorhees: The TREC-8
-    /// Question Answering Track Report, 1999). Its mean over queries is MRR@k.
+    /// Returns one over the rank of the first relevant id, or 0 where none of the first `k` is relevant (Voorhees: The
+    /// TREC-8 Question Answering Track Report, 1999). Its mean over queries is MRR@k.
     pub fn reciprocal_rank_at(&self, k: usize, ranking: &[&str]) -> f64 {
         let first = ranking.iter().take(k).position(|id| self.relevance(id) > 0.0);
         first.map_or(0.0, |index| 1.0 / (index + 1) as f64)

@@ -12,7 +12,7 @@ use crate::prompt::{FENCE, quoted_lines};
 use crate::retrieval::recalled::Recalled;
 use crate::text::tokens;
 
-/// Why a memory that was found is not put into a prompt.
+/// The reason why a memory that was found is not put into a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
@@ -24,7 +24,7 @@ pub enum LeftOut {
     NotOfBestTrace,
     /// There is no room left for its kind beside better ones.
     NoRoom,
-    /// With it the memories, or the prompt, would be too long.
+    /// The memories, or the prompt, would be too long with it.
     OverTokens,
 }
 
@@ -104,7 +104,7 @@ impl PromptMemories {
         chosen
     }
 
-    /// Leaves all memories out, where the prompt that they were chosen for has no room for them.
+    /// Leaves all memories out, because the prompt that they were chosen for has no room for them.
     pub fn leave_all_out(&mut self) {
         let chosen = std::mem::take(&mut self.strategies).into_iter().chain(std::mem::take(&mut self.warnings));
         let mut all: Vec<(Recalled, LeftOut)> = chosen.map(|entry| (entry, LeftOut::OverTokens)).collect();
@@ -131,16 +131,16 @@ impl PromptMemories {
         self.strategies.iter().chain(&self.warnings)
     }
 
-    /// The ids of both kinds, best first.
+    /// Returns the ids of both kinds, best first.
     pub fn ids(&self) -> Vec<MemoryId> {
         let mut entries: Vec<&Recalled> = self.iter().collect();
         entries.sort_by(|a, b| better(a, b));
         entries.into_iter().map(|entry| entry.memory.id).collect()
     }
 
-    /// The text in a prompt for `task`. It is quoted data in a fence, strategies and warnings apart. Each memory has
-    /// its trust, and all of its lines are marked, so that none passes for another memory. The text says so when there
-    /// are no memories.
+    /// Returns the text in a prompt for `task`. It is quoted data in a fence, strategies and warnings apart. Each
+    /// memory has its trust, and all of its lines are marked, so that none passes for another memory. The text says so
+    /// when there are no memories.
     pub fn text(&self, task: &str) -> String {
         if self.is_empty() {
             return "No experience in the memory is relevant to this task.".into();

@@ -44,12 +44,12 @@ pub enum Cut {
     Gone,
 }
 
-/// Where warnings of the very error that is asked for stand, when other memories score better.
+/// The place of warnings of the very error that is asked for, when other memories score better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarningPlacement {
     /// The best of them takes the last place of the answer, where its score gives it none.
     Within,
-    /// So many of them are added to the answer.
+    /// This many of them are added to the answer.
     Beside(usize),
 }
 
@@ -58,7 +58,7 @@ pub struct Ranked {
     pub facts: Facts,
     pub evidence: Evidence,
     pub score: Score,
-    /// In 0..=1.
+    /// The likelihood that the memory is about what was asked, in 0..=1.
     pub relevance: f64,
     /// The rule that cut it. None where it is in the answer.
     pub cut: Option<Cut>,
@@ -74,8 +74,8 @@ impl Ranked {
     }
 }
 
-/// All candidates, best first. Their order depends on nothing but scores and ids, unless [`Self::matching_first`] was
-/// called.
+/// All candidates, best first. Their order depends on nothing but scores and ids, unless [`Self::matching_first`] or
+/// [`Self::newest_first`] was called.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ranking {
     pub entries: Vec<Ranked>,
@@ -122,12 +122,12 @@ impl Ranking {
         ranking
     }
 
-    /// The answer, best first.
+    /// Returns the answer, best first.
     pub fn kept(&self) -> impl Iterator<Item = &Ranked> {
         self.entries.iter().filter(|entry| entry.cut.is_none())
     }
 
-    /// The answer, by value.
+    /// Returns the answer by value, best first.
     pub fn into_kept(self) -> impl Iterator<Item = Ranked> {
         self.entries.into_iter().filter(|entry| entry.cut.is_none())
     }
@@ -151,7 +151,7 @@ impl Ranking {
         }
     }
 
-    /// Puts those first that warn of the very error that is asked for. Otherwise the order stays.
+    /// Puts those first that warn of the very error that is asked for. The order stays the same otherwise.
     pub fn matching_first(&mut self, error: &Signature) {
         self.entries.sort_by_key(|entry| !entry.warns_of(error));
     }
@@ -181,7 +181,7 @@ impl Ranking {
         far_below.for_each(|entry| entry.cut = Some(Cut::FarBelowBest { best }));
     }
 
-    /// The trace that the best of the answer was learned from, if any.
+    /// Returns the trace that the best of the answer was learned from, if any.
     pub fn best_trace(&self) -> Option<TraceId> {
         self.kept().next()?.facts.trace_id
     }
@@ -215,7 +215,7 @@ impl Ranking {
     }
 
     /// Cuts the first that does not fit into `max` tokens, and all after it. The tokens are those of memories as a
-    /// prompt renders them. Cuts also what has no body any more.
+    /// prompt renders them. It also cuts what has no body any more.
     pub fn fit<'a>(&mut self, max: Option<usize>, body: impl Fn(MemoryId) -> Option<&'a Memory>) {
         let mut left = max;
         for entry in self.kept_mut() {
@@ -227,7 +227,7 @@ impl Ranking {
             match room.checked_sub(tokens::estimate(&memory.format_for_prompt())) {
                 Some(rest) => left = Some(rest),
                 None => {
-                    // nothing worse takes the place of what is too long
+                    // Nothing worse takes the place of what is too long.
                     left = Some(0);
                     entry.cut = Some(Cut::OverTokens { max });
                 }
@@ -245,7 +245,7 @@ fn better(a: &Ranked, b: &Ranked) -> Ordering {
     b.score.composite.total_cmp(&a.score.composite).then_with(|| a.facts.id.cmp(&b.facts.id))
 }
 
-/// The domain of more than half of the ten best-matching candidates that have a domain.
+/// Finds the domain that more than half have of those among the ten best-matching candidates that have a domain.
 fn majority_domain(candidates: &Candidates, fused: &BTreeMap<MemoryId, Fused>) -> Option<String> {
     const TOP: usize = 10;
     let mut by_similarity: Vec<(f64, &Facts)> =

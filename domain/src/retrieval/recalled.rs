@@ -11,7 +11,7 @@ pub struct Recalled {
     pub memory: Memory,
     pub evidence: Evidence,
     pub score: Score,
-    /// How likely it is about what was asked, in 0..=1.
+    /// The likelihood that the memory is about what was asked, in 0..=1.
     pub relevance: f64,
     /// The newest memory of the same answer that says something else of the same thing.
     pub outdated_by: Option<MemoryId>,

@@ -1,5 +1,6 @@
-//! How likely it is that a memory is about what was asked, in 0..=1. The scores of a ranking say which memory is the
-//! best of those there are. Relevance rests on absolute evidence, so it can say that none of them is good.
+//! Relevance: how likely it is that a memory is about what was asked, in 0..=1. The scores of a ranking say which
+//! memory is the best of those there are. Relevance rests on absolute evidence, so it can say that none of them is
+//! good.
 //!
 //! It is a logistic model (Cox, 1958): `relevance = 1 / (1 + exp(-(intercept + Σ coefficient·feature - crowd·ln n / ln
 //! 80)))`, where n, at most 80, is how many memories were found. No coefficient of a feature is negative, so more
@@ -49,23 +50,23 @@ pub struct Features {
     pub crowd: f64,
 }
 
-/// How relevant a memory is.
+/// The relevance of a memory, with the evidence for it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Relevance {
-    /// In 0..=1.
+    /// The likelihood that the memory is about what was asked, in 0..=1.
     pub value: f64,
     pub features: Features,
 }
 
 impl Features {
-    /// The evidence for a memory, in the order of [`Coefficients::all`].
+    /// Returns the evidence for a memory, in the order of [`Coefficients::all`].
     pub fn all(&self) -> [f64; 6] {
         [self.cosine, self.terms, self.saturation, self.lead, self.margin, self.agreement]
     }
 }
 
 impl Coefficients {
-    /// The relevance that this evidence makes likely, in 0..=1.
+    /// Returns the relevance that this evidence makes likely, in 0..=1.
     pub fn relevance(&self, features: &Features) -> f64 {
         let evidence: f64 = features.all().into_iter().zip(self.all()).map(|(feature, weight)| feature * weight).sum();
         1.0 / (1.0 + (self.crowd * features.crowd - self.intercept - evidence).exp())
@@ -77,8 +78,8 @@ fn crowd(found: usize) -> f64 {
     ((found.max(1) as f64).ln() / MANY.ln()).min(1.0)
 }
 
-/// The relevance of every memory that a list has. `compares_meaning` says whether the vectors are of the embedding
-/// model that the coefficients belong to. The cosines of any other model say nothing here, and words decide.
+/// Judges the relevance of every memory that a list has. `compares_meaning` says whether the vectors are of the
+/// embedding model that the coefficients belong to. The cosines of any other model say nothing here, and words decide.
 pub fn judge(
     candidates: &Candidates,
     fused: &BTreeMap<MemoryId, Fused>,
@@ -93,7 +94,7 @@ pub fn judge(
     let crowd = crowd(found);
     let judged = fused.iter().map(|(id, listed)| {
         let (cosine, saturation) = (cosine(listed), saturation(listed));
-        // A memory without a cosine has no vector yet, where all that have one are listed.
+        // A list that is not cut off has every memory with a vector, so a memory without a cosine has none yet.
         let coefficients = match (by_meaning && (listed.cosine().is_some() || is_cut_off), candidates.text.is_some()) {
             (true, true) => &Coefficients::HYBRID,
             (true, false) => &Coefficients::VECTOR,
@@ -117,14 +118,14 @@ pub fn judge(
     judged.collect()
 }
 
-/// The share of the query's terms that the memory has, where each term counts by its rarity.
+/// Returns the share of the query's terms that the memory has, where each term counts by its rarity.
 fn terms(terms: &MatchedTerms, id: MemoryId) -> f64 {
     let set = terms.matched.get(&id).copied().unwrap_or_default();
     let matched = terms.rarities.iter().enumerate().filter(|(place, _)| set.contains(*place));
     share(matched.map(|(_, rarity)| rarity).sum(), terms.rarities.iter().sum())
 }
 
-/// The share of a part in a whole, in 0..=1; 0 where the whole is nothing.
+/// Returns the share of a part in a whole, in 0..=1. It is 0 where the whole is nothing.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 }
 }
@@ -133,12 +134,14 @@ fn share(part: f64, whole: f64) -> f64 {
 struct Best(Vec<f64>);
 
 impl Best {
-    /// A memory is compared with the best so many of the others.
+    /// The number of the best others that a memory is compared with.
     const RIVALS: usize = 10;
-    /// So many of the first others may be about the same thing. As many after them are what is found beside it.
+    /// The number of the first others that may be about the same thing. The [`Self::BESIDE`] after them are what is
+    /// found beside a memory.
     const MAY_BE_ALIKE: usize = 5;
     const BESIDE: usize = 10;
-    /// So many more memories are assumed where few are found, with the cosine of texts that have nothing in common.
+    /// The number of memories that are assumed in addition, with the cosine of texts that have nothing in common. They
+    /// matter where few are found.
     const ASSUMED: usize = 3;
     const UNRELATED: f64 = 0.1;
 
@@ -149,20 +152,21 @@ impl Best {
         Self(best)
     }
 
-    /// The others beside one with this score, best first.
+    /// Returns the scores of the others beside a memory with this score, best first.
     fn others(&self, score: f64) -> impl Iterator<Item = f64> {
         let own = self.0.iter().position(|other| *other <= score);
         self.0.iter().enumerate().filter(move |(place, _)| Some(*place) != own).map(|(_, other)| *other)
     }
 
-    /// How far one of the scores is above the mean of the best others, 0 where it is below.
+    /// Returns how far one of the scores is above the mean of the best others. It is 0 where the score is below.
     fn margin(&self, score: f64) -> f64 {
         let rivals: Vec<f64> = self.others(score).take(Self::RIVALS).collect();
         let mean = rivals.iter().sum::<f64>() / rivals.len().max(1) as f64;
         (score - mean).clamp(0.0, 1.0)
     }
 
-    /// How far the best of the cosines is above what is found beside one of them.
+    /// Returns how far the best of the cosines is above what is found beside one of them. It is 0 where the best is
+    /// below.
     fn lead(&self, cosine: f64) -> f64 {
         let beside: Vec<f64> = self.others(cosine).skip(Self::MAY_BE_ALIKE).take(Self::BESIDE).collect();
         let sum = beside.iter().sum::<f64>() + Self::ASSUMED as f64 * Self::UNRELATED;

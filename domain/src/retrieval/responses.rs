@@ -171,7 +171,7 @@ pub struct RecalledView {
 }
 
 impl RecalledView {
-    /// `threshold`: the relevance that an answer needs by default.
+    /// Makes the view of a memory that was found. `threshold` is the relevance that an answer needs by default.
     pub fn new(recalled: Recalled, threshold: f64, now: Timestamp) -> Self {
         let score = recalled.score;
         Self {
@@ -194,18 +194,18 @@ impl RecalledView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidateView {
     pub id: MemoryId,
-    /// Absent where the memory is gone.
+    /// The title. It is absent where the memory is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     pub warning: bool,
     pub scope: Scope,
-    /// In the answer, from 1; absent where a rule cut it.
+    /// The place in the answer, from 1. It is absent where a rule cut the candidate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
     pub confidence: f64,
-    /// How likely it is about what was asked.
+    /// The likelihood that the memory is about what was asked.
     pub relevance: f64,
     pub similarity_score: f64,
     pub base_score: f64,
@@ -214,7 +214,7 @@ pub struct CandidateView {
 }
 
 impl CandidateView {
-    /// Of every candidate, in the order of the ranking.
+    /// Makes the view of every candidate, in the order of the ranking.
     pub fn all_of<'a>(ranking: &Ranking, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<Self> {
         let mut kept = 0;
         let view = |entry: &Ranked| {
@@ -247,7 +247,7 @@ pub struct Explained {
     /// The domain that counted for scores: the one asked for, else that of most of the best candidates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// In the order of their scores.
+    /// The candidates in the order of the ranking.
     pub candidates: Vec<CandidateView>,
 }
 

@@ -32,13 +32,13 @@ impl Weights {
         Self { similarity: 0.5, recency: 0.2, error_context: 0.0, success: 0.15, access: 0.1, domain: 0.05 };
 }
 
-/// What multiplies the base score.
+/// The factors that multiply the base score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Factors {
     None,
-    /// `(0.5 + 0.5·confidence) × scope weight`
+    /// The base score is multiplied by `(0.5 + 0.5·confidence) × scope weight`.
     ConfidenceAndScope,
-    /// `confidence × recency boost × scope weight`
+    /// The base score is multiplied by `confidence × recency boost × scope weight`.
     Cascade,
 }
 
@@ -94,7 +94,7 @@ impl Default for Profile {
     }
 }
 
-/// What scoring knows of a query beside its text.
+/// The facts about a query that scoring knows beside its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryContext {
     pub now: Timestamp,
@@ -104,9 +104,9 @@ pub struct QueryContext {
     pub domain: Option<String>,
     /// The domain of most candidates, which counts where the caller names none.
     pub majority_domain: Option<String>,
-    /// Whether the query speaks of something that went wrong.
+    /// True where the query speaks of something that went wrong.
     pub mentions_error: bool,
-    /// Whether the vectors are of the embedding model that relevance is calibrated for.
+    /// True where the vectors are of the embedding model that relevance is calibrated for.
     pub compares_meaning: bool,
 }
 
@@ -244,9 +244,9 @@ fn same_domain(asked: &QueryContext, facts: &Facts) -> bool {
     asked.domain.as_ref().or(asked.majority_domain.as_ref()).is_some_and(|domain| is_of(domain, facts))
 }
 
-/// How well a warning matches the error context of a query. It is 1 for the same signature. It is 0.5 for the same
-/// domain, or for the same error in another domain than the one that the caller names beside it. It is 0.25 when the
-/// query mentions an error, and 0 for strategies.
+/// Returns how well a warning matches the error context of a query. It is 1 for the same signature. It is 0.5 for the
+/// same domain, or for the same error in another domain than the one that the caller names beside it. It is 0.25 when
+/// the query mentions an error, and 0 for strategies.
 fn error_context(asked: &QueryContext, facts: &Facts) -> f64 {
     let Some(own) = &facts.signature else { return 0.0 };
     let same_error = asked.signature.as_ref().filter(|wanted| wanted.matches(own));

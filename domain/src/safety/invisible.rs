@@ -16,9 +16,9 @@ use classes::CharacterClass;
 /// A text in which every character can be seen, or is needed by one that can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleText<'a> {
-    /// It is borrowed where nothing had to be dropped.
+    /// The text. It is borrowed where nothing had to be dropped.
     pub text: Cow<'a, str>,
-    /// How many characters were dropped. A line end of another system that became `\n` counts as one.
+    /// The number of characters that were dropped. A line end of another system that became `\n` counts as one.
     pub dropped: u32,
 }
 
@@ -46,8 +46,8 @@ pub fn drop_invisible(text: &str) -> VisibleText<'_> {
     VisibleText { text: Cow::Owned(out), dropped }
 }
 
-/// How many bytes at the beginning of a text nobody sees, whatever stands beside them: one character, or a sequence
-/// that a terminal takes.
+/// Returns the number of bytes at the beginning of a text that nobody sees, whatever stands beside them. They are one
+/// character, or a sequence that a terminal takes. None where the text begins with any other character.
 pub(crate) fn unseen(text: &str) -> Option<usize> {
     let c = text.chars().next()?;
     match CharacterClass::of(c) {
@@ -57,15 +57,15 @@ pub(crate) fn unseen(text: &str) -> Option<usize> {
     }
 }
 
-/// Shows the characters that [`drop_invisible`] would drop as `\u{…}`, for text that people read.
+/// Replaces each character that [`drop_invisible`] would drop by `\u{…}`, for text that people read.
 pub fn escaped_for_people(text: &str) -> Cow<'_, str> {
     escaped(text, |out, c| {
         let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
     })
 }
 
-/// Writes the characters that [`drop_invisible`] would drop as `\uXXXX`. In a JSON document they stand in strings only,
-/// so it stays the same document.
+/// Replaces each character that [`drop_invisible`] would drop by `\uXXXX`. In a JSON document these characters stand in
+/// strings only, so it stays the same document.
 pub fn escaped_in_json(document: &str) -> Cow<'_, str> {
     escaped(document, |out, c| {
         for unit in c.encode_utf16(&mut [0; 2]) {
@@ -110,12 +110,14 @@ enum Fate {
     Dropped,
 }
 
-/// A text cut into parts that are treated alike: a run of what is seen, one other character, or one escape sequence.
+/// An iterator over the parts of a text. A part is treated as a whole. It is a run of seen characters, one other
+/// character, a flag with its tags, or one escape sequence.
 struct Parts<'a> {
     rest: &'a str,
-    /// The last character that stands before it afterwards.
+    /// The character that stands before the rest in the new text. None at its beginning and behind an escaped
+    /// character.
     before: Option<char>,
-    /// Whether characters that are not kept are written out, and so stand between their neighbours.
+    /// True where characters that are not kept are written out, and so stand between their neighbours.
     escapes: bool,
 }
 
@@ -128,12 +130,13 @@ impl<'a> Parts<'a> {
         Self { rest: text, before: None, escapes: true }
     }
 
-    /// The character that stands behind one afterwards, as far as the following text tells.
+    /// Returns the character that comes next in the new text, as far as `text` tells, which follows the current
+    /// character.
     fn next_after(&self, text: &str) -> Option<char> {
         if self.escapes { text.chars().next() } else { next_that_stays(text) }
     }
 
-    /// What becomes of the first part of the text, and how many bytes it has.
+    /// Returns the length in bytes of the first part of the rest, and what becomes of it. The length is 0 at the end.
     fn first(&self) -> (usize, Fate) {
         let seen = self.rest.find(|c| CharacterClass::of(c) != CharacterClass::Seen).unwrap_or(self.rest.len());
         if seen > 0 {
@@ -182,10 +185,12 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// How far a character that stays is looked for, so that a long run of invisible ones takes linear time.
+/// The number of characters and sequences that are looked at in search of a character that stays. It is bounded so that
+/// a long run of invisible ones takes linear time.
 const LOOKED_AT: usize = 64;
 
-/// The next character that is not dropped whatever stands beside it.
+/// Returns the next character that may stay. It passes over characters that are dropped whatever stands beside them.
+/// None at the end of the text, and where the first [`LOOKED_AT`] are all dropped.
 fn next_that_stays(mut text: &str) -> Option<char> {
     for _ in 0..LOOKED_AT {
         let c = text.chars().next()?;

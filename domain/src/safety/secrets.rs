@@ -1,10 +1,11 @@
 //! Secrets in texts. They are found by their looks (`rules`, `pem`), by the name before them (`assignment`, `table`,
 //! `cookie`) or by their place (`address`, `command_line`), and replaced by `[REDACTED:kind]`, on every way in and out.
-//! This is no guard against someone who hides a secret on purpose. Of personal data only `contacts` are looked for,
-//! where the user wants that.
+//! This is no guard against someone who hides a secret on purpose. The only personal data that is looked for are
+//! `contacts`, and only where the user wants that.
 //!
-//! Scrubbing again changes nothing. Two rules make that hold: a marker is never part of a match, and a match ends where
-//! its word ends, so that a replacement gives no neighbour an edge that it did not have before.
+//! Scrubbing again changes nothing. Three rules make that hold. A marker is never part of a match. A match ends where
+//! its word ends, so that a replacement rarely gives a neighbour an edge that it did not have before. A text with
+//! secrets is gone through again, until nothing more is found or `TIMES` is reached.
 
 mod address;
 mod assignment;
@@ -30,28 +31,28 @@ use folded::Folded;
 pub(crate) use scrub::all;
 pub use scrub::{Removed, Scrub};
 
-/// How every replacement begins; the kind of secret and `]` follow.
+/// The beginning of every replacement. The kind of the secret and `]` follow it.
 pub const MARKER: &str = "[REDACTED:";
 
-/// A text without its secrets, and without the characters that nobody sees, as one of those within a key hides the key
-/// from every rule.
+/// A text whose secrets were replaced. [`scrub`] has also dropped the characters that nobody sees, as one of those
+/// within a key could hide the key from the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScrubbedText<'a> {
     /// The text, borrowed when there was nothing to replace or to drop.
     pub text: Cow<'a, str>,
-    /// How many replacements were made now. Markers that were there before do not count.
+    /// The number of replacements that were made now. Markers that were there before do not count.
     pub redactions: u32,
-    /// How many invisible characters were dropped.
+    /// The number of invisible characters that were dropped.
     pub dropped_characters: u32,
     /// The kinds of the secrets: `github`, `jwt`, `assigned` and so on.
     pub kinds: BTreeSet<&'static str>,
 }
 
-/// How often a text is gone through at most. A replacement may give a neighbour an edge that it did not have before, so
-/// a text with secrets is gone through again. A third time has not been needed yet.
+/// The most times that a text is gone through. A replacement may give a neighbour an edge that it did not have before,
+/// so a text with secrets is gone through again. A third time has not been needed yet.
 const TIMES: usize = 4;
 
-/// Set once the process takes e-mail addresses and phone numbers for secrets.
+/// It is set once the process treats e-mail addresses and phone numbers as secrets.
 static CONTACTS: OnceLock<()> = OnceLock::new();
 
 /// Makes the whole process replace e-mail addresses and phone numbers wherever it replaces secrets, from now on. It is
@@ -67,7 +68,7 @@ pub fn scrub(text: &str) -> ScrubbedText<'_> {
     ScrubbedText { dropped_characters: visible.dropped, ..redacted(visible.text, CONTACTS.get().is_some()) }
 }
 
-/// Replaces every secret and leaves all else as it is. It is for text with colours of our own.
+/// Replaces every secret and leaves all else as it is. It is for text that has our own colours.
 pub fn redact(text: &str) -> ScrubbedText<'_> {
     redacted(Cow::Borrowed(text), CONTACTS.get().is_some())
 }
@@ -123,7 +124,7 @@ impl<'a> Reading<'a> {
         self.replace("phone", contacts::phones(self.as_read()));
     }
 
-    /// Replaces what was found in the text as the rules read it.
+    /// Replaces the spans that were found. They are places in the text as the rules read it.
     fn replace(&mut self, kind: &'static str, found: Vec<Range<usize>>) {
         let found = match &self.folded {
             Some(folded) => found.iter().map(|span| folded.unfolded(span)).collect(),
@@ -150,7 +151,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The spans in order. Overlapping ones become one.
+/// Sorts the spans and joins overlapping ones. Empty ones are left out.
 fn merged(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
     spans.sort_by_key(|span| span.start);
     let mut merged: Vec<Range<usize>> = Vec::new();
@@ -163,7 +164,7 @@ fn merged(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-/// The spans that touch no marker, as what was replaced stays as it is.
+/// Returns the spans that overlap no marker, as what was replaced stays as it is.
 fn without_markers(text: &str, mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
     if spans.is_empty() {
         return spans;

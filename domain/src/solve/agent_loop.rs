@@ -4,8 +4,8 @@
 //! iteration 1). It refines the best while that is below the threshold. The best of all is checked, where the caller
 //! has a check, and judged. Then a model is asked for lessons, and the run concludes.
 //!
-//! This file holds the way to the choice of a solution. Calls and their failures are in `call`, what follows the choice
-//! is in `verify`, what follows a judgement in `learn` and `contrast`, and how a run ends in `conclude`.
+//! This file holds the steps up to the choice of a solution. Calls and their failures are in `call`, what follows the
+//! choice is in `verify`, what follows a judgement in `learn` and `contrast`, and the end of a run in `conclude`.
 
 mod budget;
 mod call;
@@ -40,7 +40,7 @@ pub use call::{CallFailure, ModelCall};
 use call::{draft_of, failure_of, no_answer};
 pub use conclude::{Conclusion, RunFailure, RunRecord};
 
-/// What a run is about.
+/// The description of a run: its task, where it belongs, its model and its prompts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSpec {
     pub task: SolveTask,
@@ -53,7 +53,7 @@ pub struct RunSpec {
     /// The name of the model, as the trace shows it.
     pub model: String,
     pub reasoning_effort: String,
-    /// The caller has a check for the chosen solution, which wins over the judge.
+    /// True where the caller has a check for the chosen solution. The check wins over the judge.
     pub verify: bool,
     /// The prompts of the calls.
     pub prompts: Arc<Prompts>,
@@ -83,11 +83,11 @@ pub enum Input {
         purpose: Purpose,
         attempt: Option<u32>,
         result: Result<Answer, CallFailure>,
-        /// Why the model stopped writing; `Whole` where there is no answer.
+        /// The reason why the model stopped writing. It is `Whole` where there is no answer.
         ended: FinishReason,
         spent: SolveUsage,
     },
-    /// What the check observed, or why it could not be made.
+    /// The check has ended. This is what it observed, or the reason why it could not be made.
     Verified(Result<Observed, String>),
     DeadlinePassed,
     Cancelled,
@@ -196,8 +196,8 @@ impl AgentLoop {
         self.progress
     }
 
-    /// Takes an input and answers what is to be done next. An input that comes after the conclusion, or that answers
-    /// nothing that was asked, changes nothing.
+    /// Takes an input and returns what is to be done next. An input that comes after the conclusion changes nothing.
+    /// Neither does one that was not asked for, except that a model's answer is counted with what it spent.
     pub fn on(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
         if self.phase == Phase::Concluded {
             return Vec::new();
@@ -289,7 +289,7 @@ impl AgentLoop {
         effect
     }
 
-    /// Leaves out memories that no draft was shown: the report says so, and nothing is concluded about them.
+    /// Leaves out memories that no draft was shown. The report says so, and nothing is concluded about them.
     fn leave_memories_out(&mut self) {
         if !self.prompt_memories.is_empty() {
             self.prompt_memories.leave_all_out();
@@ -350,8 +350,8 @@ impl AgentLoop {
         self.refine_or_judge(now)
     }
 
-    /// The failure that explains best why there is no draft: the first that says more than that the model was
-    /// unavailable. A refusal explains it only where no other failure does.
+    /// Returns the failure that explains best why there is no draft. That is the first that is neither a refusal nor an
+    /// unavailable model. Without one it is the first refusal, and without that the first failure.
     fn why_no_draft(&self) -> CallFailure {
         let failures = || self.attempts.iter().filter_map(|attempt| attempt.error.as_ref());
         let telling = || failures().filter(|failure| failure.code != Code::LlmUnavailable);
@@ -359,7 +359,7 @@ impl AgentLoop {
         passing.or_else(|| telling().next()).or_else(|| failures().next()).cloned().unwrap_or_else(no_answer)
     }
 
-    /// Takes the best of the attempts that have a solution. Answers false when none has one.
+    /// Takes the best of the attempts that have a solution. Returns false when none has one.
     fn take_best_attempt(&mut self) -> bool {
         let drafted: Vec<usize> = (0..self.attempts.len()).filter(|i| self.attempts[*i].solution.is_some()).collect();
         let scores: Vec<Option<f64>> = drafted.iter().map(|index| self.attempts[*index].score).collect();
@@ -451,7 +451,7 @@ impl AgentLoop {
         Effect::Call(ModelCall { purpose, attempt: attempt.map(|index| index as u32 + 1), prompt })
     }
 
-    /// Notes once for each purpose that something was cut.
+    /// Notes that something was cut, and warns of each cut once.
     fn note_truncated(&mut self, what: String) {
         let warning = Note::new(Code::Truncated, what);
         if !self.warnings.contains(&warning) {
@@ -474,7 +474,7 @@ impl AgentLoop {
     }
 }
 
-/// The SHA-256 of the solution with its white space collapsed.
+/// Returns the SHA-256 of the solution with its white space collapsed.
 fn loop_hash(solution: &str) -> [u8; 32] {
     Sha256::digest(solution.split_whitespace().collect::<Vec<_>>().join(" ").as_bytes()).into()
 }

@@ -1,5 +1,5 @@
-//! How the answers of models are read. Drafts are text. Everything else is a JSON object whose schema goes out with the
-//! call and is enforced again on arrival, because providers do not always keep it.
+//! The answers of models, and how they are read. Drafts are text. Everything else is a JSON object whose schema goes
+//! out with the call. The schema is enforced again on arrival, because providers do not always keep it.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use crate::learning::lesson::Lesson;
 use crate::prompt::Purpose;
 
 impl Purpose {
-    /// The JSON schema of the answer. Drafts have none.
+    /// Returns the JSON schema of the answer. Drafts have none.
     pub fn schema(self) -> Option<Value> {
         let schema = match self {
             Self::Think | Self::Refine => return None,
@@ -25,8 +25,8 @@ impl Purpose {
     }
 }
 
-/// Makes a schema strict: strict structured output wants every property required and no other. What may be absent is
-/// null instead.
+/// Makes a schema strict. Strict structured output wants every property to be required and no other to be allowed. What
+/// may be absent is null instead.
 fn make_strict(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -105,7 +105,7 @@ pub enum Answer {
     Lessons(Vec<Lesson>),
 }
 
-/// Why the model stopped writing an answer.
+/// The reason why the model stopped writing an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FinishReason {
     /// The model was done.
@@ -126,7 +126,7 @@ impl FinishReason {
         }
     }
 
-    /// What cut the answer off, in words that follow "cut off".
+    /// Returns what cut the answer off, in words that follow "cut off". None where nothing did.
     pub fn cut_off(self) -> Option<&'static str> {
         match self {
             Self::Whole => None,

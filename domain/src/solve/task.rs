@@ -1,4 +1,5 @@
-//! What is asked of the solver and what it answers. Every client sees the serialised form of the answer.
+//! The task that is asked of the solver, and the report that it answers with. Every client sees the serialised form of
+//! the report.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,10 +18,10 @@ use crate::retrieval::recalled::Recalled;
 pub struct SolveTask {
     pub task: String,
     pub use_memory: bool,
-    /// How many attempts at the task are made at once, in 1..=8.
+    /// The number of attempts at the task, in 1..=8. `mode` says whether they are made at once or one after another.
     pub k: u32,
     pub mode: MattsMode,
-    /// Whether the trace and the lessons are stored. If not, no model is asked for lessons.
+    /// True where the trace and the lessons are stored. If not, no model is asked for lessons.
     pub store_result: bool,
     pub domain: Option<String>,
 }
@@ -160,7 +161,7 @@ pub struct SolveReport {
     pub elapsed_ms: u64,
 }
 
-/// How far a solve is: how many model calls are complete, of the most that there can be.
+/// The progress of a solve: how many model calls are complete, of the most that there can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     pub completed: u32,
@@ -199,7 +200,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever providers claim.
+        /// The sums hold whatever providers claim.
         #[test]
         fn sums_of_usage_only_grow_and_a_cost_is_always_a_number(parts in prop::collection::vec(usage(), 0..20)) {
             let mut sum = SolveUsage::default();

@@ -4,14 +4,14 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// When the circuit opens and for how long.
+/// The limits that say when the circuit opens, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BreakerLimits {
-    /// How many of the last calls are looked at, at least 1.
+    /// The number of the last calls that are looked at, at least 1.
     pub window: usize,
     /// Calls that ended longer ago than this are not looked at.
     pub max_age: Duration,
-    /// The circuit opens when at least so many of them failed, in 1..=`window`.
+    /// The number of failures among them from which on the circuit opens, in 1..=`window`.
     pub failures: usize,
     pub first_pause: Duration,
     /// The longest pause. Each probe that fails doubles the pause, up to this.
@@ -19,8 +19,8 @@ pub struct BreakerLimits {
 }
 
 impl Default for BreakerLimits {
-    /// The limits that are built in. 29 of 32 are nine in ten: a provider that answers now and then is left to retries.
-    /// Five minutes are more than two rounds of calls that hang until their timeout.
+    /// Returns the limits that are built in. 29 of 32 are nine in ten: a provider that answers now and then is left to
+    /// retries. Five minutes are more than two rounds of calls that hang until their timeout.
     fn default() -> Self {
         Self {
             window: 32,
@@ -32,18 +32,18 @@ impl Default for BreakerLimits {
     }
 }
 
-/// How a call that was let through ended.
+/// The way in which a call that was let through ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallEnding {
     /// The provider answered, whatever it said.
     Answered,
     /// The provider is in trouble.
     Failed,
-    /// It ended for reasons of its caller, or was dropped. This says nothing about the provider.
+    /// The call ended for reasons of its caller, or was dropped. This says nothing about the provider.
     Unknown,
 }
 
-/// What a call may do.
+/// The answer to a call that asks to be let through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     /// Go to the provider, and report the end with this ticket.
@@ -61,7 +61,7 @@ pub struct Ticket {
     era: u64,
 }
 
-/// What the end of a call changed for other calls.
+/// The change that the end of a call made for other calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Opened {
@@ -74,7 +74,7 @@ pub enum Change {
 
 #[derive(Debug, Clone, PartialEq)]
 enum State {
-    /// When each of the recent calls ended and whether it failed, the oldest first.
+    /// Calls go through. `recent` says when each of the recent calls ended and whether it failed, the oldest first.
     Closed {
         recent: VecDeque<(Duration, bool)>,
     },
@@ -88,7 +88,7 @@ enum State {
     },
 }
 
-/// The circuit of one provider. Times are since any fixed start and never decrease.
+/// The circuit of one provider. Times are measured from any fixed start and never decrease.
 #[derive(Debug, Clone)]
 pub struct Circuit {
     limits: BreakerLimits,
@@ -124,7 +124,7 @@ impl Circuit {
         ticket.era == self.era
     }
 
-    /// How long calls are still refused. None where they are not.
+    /// Returns how long calls are still refused. None where they are not.
     pub fn pause(&self, now: Duration) -> Option<Duration> {
         match self.state {
             State::Open { until, .. } => until.checked_sub(now).filter(|pause| !pause.is_zero()),
@@ -132,8 +132,8 @@ impl Circuit {
         }
     }
 
-    /// Notes the end of a call. It is told once of every call that was let through. After a change those who wait ask
-    /// again.
+    /// Notes the end of a call, and returns what it changed. This is called once for every call that was let through.
+    /// After a change, those who wait ask again.
     pub fn ended(&mut self, ticket: Ticket, ending: CallEnding, now: Duration) -> Option<Change> {
         if ticket.era != self.era {
             return None;

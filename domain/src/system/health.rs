@@ -1,4 +1,4 @@
-//! Health: whether a running bank is well, by what was checked. The checks are made elsewhere.
+//! The health of a running bank, as the checks found it. The checks are made elsewhere.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub struct Health {
 }
 
 impl HealthStatus {
-    /// The worst status of the checks.
+    /// Returns the status that the worst of the checks gives. Without checks it is healthy.
     pub fn of(checks: &[HealthCheck]) -> Self {
         match checks.iter().map(|check| check.status).max() {
             None | Some(CheckStatus::Ok) => Self::Healthy,

@@ -17,11 +17,11 @@ pub enum Restart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActorExit {
     Normal,
-    /// It ended by a panic, an error or a kill, or its start failed.
+    /// The actor ended by a panic, an error or a kill, or its start failed.
     Failed,
 }
 
-/// How often and how fast children are started again.
+/// The limits that say how often and how fast children are started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestartLimits {
     /// The most restarts within the window, over all children. With more the supervisor gives up.
@@ -53,7 +53,8 @@ pub enum Decision {
     Escalate,
 }
 
-/// The restarts of one supervisor: which child was restarted when. Times are since any fixed start and never decrease.
+/// The restarts of one supervisor: which child was restarted when. Times are measured from any fixed start and never
+/// decrease.
 #[derive(Debug, Clone)]
 pub struct RestartHistory {
     limits: RestartLimits,
@@ -65,7 +66,7 @@ impl RestartHistory {
         Self { limits, restarts: VecDeque::new() }
     }
 
-    /// Decides after the end of a child. `child` is any number that names the child within this supervisor.
+    /// Decides what to do after the end of a child. `child` is any number that names the child within this supervisor.
     pub fn on_exit(&mut self, child: usize, restart: Restart, exit: ActorExit, now: Duration) -> Decision {
         let again = match restart {
             Restart::Permanent => true,

@@ -26,13 +26,13 @@ pub const QUERY_TERMS: usize = 128;
 /// Lucene's English stop words, question words and auxiliaries. Every other word of a question may be what it is about.
 const STOP_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
     there these they this to was will with what when where which who how do does did has have from";
-/// How often the title is added to a passage.
+/// The number of times that the title is added to a passage.
 const TITLE_REPEATS: usize = 2;
 /// The shortest word that is stemmed, in characters.
 const SHORTEST_STEMMED: usize = 3;
 
-/// How many words each thread that analyses texts remembers with their terms. They take some 3 MB, and analysing then
-/// takes a third of the time.
+/// The most words that each thread that analyses texts remembers with their terms. They take some 3 MB, and analysing
+/// then takes a third of the time.
 const KNOWN_WORDS: usize = 16_384;
 const LONGEST_KNOWN_BYTES: usize = 32;
 
@@ -47,12 +47,12 @@ static STOP_TERMS: LazyLock<HashSet<String>> = LazyLock::new(|| terms(STOP_WORDS
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryTerm {
     pub term: String,
-    /// How often the query says it.
+    /// The number of times that the query says the term.
     pub count: u32,
 }
 
-/// The terms that a query looks for: distinct, in their order, without stop words unless there is nothing else. Of more
-/// than 128 those stay that it says most often.
+/// Returns the terms that a query looks for. They are distinct and in their order, without stop words unless there is
+/// nothing else. Where there are more than 128, those stay that the query says most often.
 pub fn query(text: &str) -> Vec<QueryTerm> {
     let mut all = counted(terms(text));
     if all.iter().any(|of| !STOP_TERMS.contains(&of.term)) {
@@ -60,7 +60,7 @@ pub fn query(text: &str) -> Vec<QueryTerm> {
     }
     if all.len() > QUERY_TERMS {
         let mut in_order: Vec<(usize, QueryTerm)> = all.into_iter().enumerate().collect();
-        // Of terms that are said equally often, the first ones come first.
+        // The first ones come first among terms that are said equally often.
         in_order.sort_by_key(|(_, of)| Reverse(of.count));
         in_order.truncate(QUERY_TERMS);
         in_order.sort_unstable_by_key(|(place, _)| *place);
@@ -69,7 +69,7 @@ pub fn query(text: &str) -> Vec<QueryTerm> {
     all
 }
 
-/// The distinct terms in their order, with their counts.
+/// Counts terms. Returns the distinct ones in their order, with their counts.
 pub fn counted(terms: impl IntoIterator<Item = String>) -> Vec<QueryTerm> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut all: Vec<QueryTerm> = Vec::new();
@@ -85,15 +85,16 @@ pub fn counted(terms: impl IntoIterator<Item = String>) -> Vec<QueryTerm> {
     all
 }
 
-/// The terms of a text in their order, with repeats. None contains white space.
+/// Returns the terms of a text in their order, with repeats. None contains white space.
 pub fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::with_capacity(text.len() / 5);
     each_term(text, &mut |term| terms.push(term.to_owned()));
     terms
 }
 
-/// The terms of a passage of the memory with this title, separated by single spaces: the column that text indexes are
-/// built over. The terms of the title are in every passage, repeated, because a term counts by how often it is there.
+/// Returns the terms of a passage of the memory with this title, separated by single spaces. Text indexes are built
+/// over this column. The terms of the title are in every passage, repeated, because a term counts by how often it is
+/// there.
 pub fn indexed(title: &str, passage: &str) -> String {
     let (mut all, mut title_terms) = (String::with_capacity(passage.len()), String::new());
     each_term(passage, &mut |term| append(&mut all, term));
@@ -120,7 +121,7 @@ fn each_term(text: &str, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// The terms of a word. Most words were met before, so they are remembered.
+/// Gives the terms of a word to `take`. Most words were met before, so their terms are remembered.
 fn of_word(word: &str, take: &mut impl FnMut(&str)) {
     if word.len() > LONGEST_KNOWN_BYTES {
         return of_new_word(word).iter().for_each(|term| take(term));
@@ -138,7 +139,7 @@ fn of_word(word: &str, take: &mut impl FnMut(&str)) {
     });
 }
 
-/// The terms of a word that was not met before: its parts, and the whole where it has several parts.
+/// Returns the terms of a word that was not met before: its parts, and the whole where it has several parts.
 fn of_new_word(word: &str) -> Vec<String> {
     if is_plain(word) {
         return vec![stem(word)];
@@ -148,7 +149,7 @@ fn of_new_word(word: &str) -> Vec<String> {
     parts.into_iter().chain([word]).map(term).filter(|term| !term.is_empty()).collect()
 }
 
-/// The terms of signs: overlapping pairs, or the sign itself where it is a single one.
+/// Gives the terms of signs to `take`: overlapping pairs, or the sign itself where it is a single one.
 fn of_signs(signs: &str, take: &mut impl FnMut(&str)) {
     let starts: Vec<usize> = signs.char_indices().map(|(at, _)| at).chain([signs.len()]).collect();
     match starts.len() {
@@ -163,7 +164,7 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.len() <= LONGEST_CHARS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// The term of a word that is taken as one part.
+/// Returns the term of a word that is taken as one part.
 pub(crate) fn term(part: &str) -> String {
     if is_plain(part) {
         return stem(part);
@@ -172,7 +173,7 @@ pub(crate) fn term(part: &str) -> String {
     if is_plain(&folded) { stem(&folded) } else { folded }
 }
 
-/// The stem of a plain word.
+/// Returns the stem of a plain word.
 fn stem(word: &str) -> String {
     if word.len() < SHORTEST_STEMMED {
         return word.to_owned();

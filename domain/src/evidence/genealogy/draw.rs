@@ -8,20 +8,22 @@ use super::{Edge, EdgeKind, Genealogy, Node};
 use crate::memory::ids::MemoryId;
 use crate::prompt::one_line;
 
-/// The deepest level that is indented further: the text of a long line of descent would grow with its square.
+/// The deepest level that is indented further. Without this limit, the text of a long line of descent would grow with
+/// the square of its length.
 const MAX_INDENT: usize = 40;
 
 struct Line {
     id: MemoryId,
     depth: usize,
-    /// What is drawn before the memory on its own line, and before the lines below it.
+    /// The signs that are drawn before the memory on its own line. Those before the lines below it are in `below`.
     branch: String,
     below: String,
 }
 
 impl Genealogy {
-    /// The tree with one line a memory, and what came from it below; `*` marks the one asked for. A memory with several
-    /// sources is below each of them, but what came from it only the first time.
+    /// Draws the tree with one line for each memory and what came from it below; `*` marks the memory that was asked
+    /// for. A memory with several sources stands below each of them, but what came from it is drawn only the first
+    /// time.
     pub(super) fn text(&self) -> String {
         let nodes: BTreeMap<MemoryId, &Node> = self.nodes().map(|node| (node.id, node)).collect();
         let mut children: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
@@ -66,7 +68,7 @@ impl Genealogy {
         )
     }
 
-    /// The graph in the DOT language of Graphviz.
+    /// Returns the graph in the DOT language of Graphviz.
     pub fn dot(&self) -> String {
         let mut dot = "digraph genealogy {\n  rankdir=TB;\n  node [shape=box];\n".to_owned();
         for node in self.nodes() {
@@ -113,12 +115,14 @@ impl Line {
     }
 }
 
-/// The text without line breaks and other control characters, which a terminal might obey.
+/// Returns the text as part of a DOT string. Quotes and backslashes are escaped. Line breaks and other control
+/// characters, which a terminal might obey, become spaces.
 fn dot_text(text: &str) -> String {
     one_line(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// The text with entities of Mermaid for everything that Mermaid, or the HTML it makes, could read as more than text.
+/// Returns the text with entities of Mermaid for everything that Mermaid, or the HTML it makes, could read as more than
+/// text.
 fn mermaid_text(text: &str) -> String {
     let mut out = String::new();
     for c in one_line(text).chars() {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::memory::ids::MemoryId;
 
-/// Which way to go from a memory: up to what it came from, down to what came from it, or both.
+/// The way to go from a memory: up to what it came from, down to what came from it, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Up,
@@ -12,7 +12,7 @@ pub enum Direction {
     Both,
 }
 
-/// The relations of a bank, of all its workspaces together.
+/// The relations between the memories of a bank, across all its workspaces.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Lineage {
     sources: HashMap<MemoryId, Vec<MemoryId>>,
@@ -27,15 +27,15 @@ impl Lineage {
         self.sources.insert(id, sources);
     }
 
-    /// The memories that are one step away, whether they are known or not.
+    /// Returns the memories that are one step away, whether they are known or not.
     pub fn next(&self, id: MemoryId, way: Direction) -> impl Iterator<Item = MemoryId> {
         let up = (way != Direction::Down).then(|| self.sources.get(&id)).flatten();
         let down = (way != Direction::Up).then(|| self.derived.get(&id)).flatten();
         up.into_iter().chain(down).flatten().copied()
     }
 
-    /// All memories that came from a memory, nearest first; equally near ones are in the order of their ids. They need
-    /// not be known.
+    /// Returns all memories that came from a memory, nearest first. Equally near ones are in the order of their ids.
+    /// The memories need not be known.
     pub fn descendants(&self, id: MemoryId) -> Vec<MemoryId> {
         super::walk(id, |id| self.next(id, Direction::Down).collect())
     }

@@ -12,13 +12,13 @@ pub(super) enum AnalysedBlock {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CodeKind {
-    /// Commands, code, configuration.
+    /// The block holds commands, code or configuration.
     Code,
-    /// Data, a patch, or unknown text.
+    /// The block holds data, a patch, or text of an unknown kind.
     Other,
-    /// Code that was written in the work that is reported.
+    /// The block holds code that was written in the work that the answer reports.
     Reported,
-    /// What a program wrote.
+    /// The block holds what a program wrote.
     Output,
 }
 
@@ -43,7 +43,8 @@ pub(super) fn analyse(answer: &str) -> Vec<AnalysedBlock> {
     parts
 }
 
-/// The classes of the sentences. `under` is what the text above announces, and then what this one announces.
+/// Finds the class of each sentence. `under` is what the text above announces. A heading or a paragraph replaces it
+/// with what it announces itself.
 fn classes(text: &Text, under: &mut Under) -> Vec<SentenceClass> {
     let last = text.sentences.last().map_or("", String::as_str);
     match text.kind {
@@ -78,7 +79,7 @@ fn classes(text: &Text, under: &mut Under) -> Vec<SentenceClass> {
 
 const OUTPUT_LANGUAGES: [&str; 5] = ["log", "logs", "output", "stdout", "stderr"];
 const DATA_LANGUAGES: [&str; 8] = ["json", "diff", "patch", "csv", "text", "txt", "plaintext", "markdown"];
-/// The first words of commands.
+/// The words that commands begin with.
 const COMMANDS: [&str; 34] = [
     "git",
     "docker",

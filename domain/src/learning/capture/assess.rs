@@ -11,18 +11,18 @@ use super::words::{Cue, Cues, has_quantity, is_specific, length, subjects, terms
 use super::{CaptureRefusal, Thresholds};
 use crate::memory::signature::{mentions_error, names_error};
 
-/// From this sum on an exchange is kept.
+/// The least sum of the features of an exchange that is kept.
 const ENOUGH: f64 = 2.25;
-/// How many characters of prose a character of code counts as, where shares are compared.
+/// The number of characters of prose that a character of code counts as, where shares are compared.
 const CODE_SHARE: f64 = 0.5;
-/// From this echo on the answer says little more than the question.
+/// An answer says little more than the question where its echo is above this.
 const MUCH_ECHO: f64 = 0.35;
-/// From this share of numbers on the answer is a report of figures.
+/// An answer is a report of figures where its share of numbers is above this.
 const MUCH_FIGURES: f64 = 0.12;
-/// The most that one block of code counts, in characters.
+/// The most characters that one block of code counts as.
 const CODE_MOST: f64 = 800.0;
 
-/// What an exchange that is kept has.
+/// The traits of an exchange that is kept: what its answer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traits {
     pub code: bool,
@@ -41,7 +41,8 @@ impl fmt::Display for Traits {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
     pub verdict: Result<Traits, CaptureRefusal>,
-    /// The sum of the features; 2.25 is enough. Zero where a length decided.
+    /// The sum of the features, of which an exchange needs at least 2.25. It is zero where the exchange was refused for
+    /// a length.
     pub score: f64,
 }
 
@@ -59,7 +60,7 @@ pub fn assess(question: &str, answer: &str, thresholds: &Thresholds) -> Assessme
     Assessment { verdict: features.verdict(score, thresholds), score }
 }
 
-/// What is counted in an exchange.
+/// The features of an exchange, which are counted to assess it.
 #[derive(Debug, Default)]
 struct Features {
     /// The characters of the sentences of each class.
@@ -67,28 +68,30 @@ struct Features {
     explains: usize,
     instructs: usize,
     findings: usize,
-    /// How many sentences only state something specific.
+    /// The number of sentences that only state something specific.
     states: usize,
-    /// How many steps say something.
+    /// The number of steps that say something.
     steps: usize,
     code: usize,
     code_mass: f64,
     other_blocks: usize,
     output_mass: f64,
-    /// How many different technical terms remain.
+    /// The number of different technical terms that remain.
     terms: usize,
-    /// How many different words of computing remain that the question does not have.
+    /// The number of different words of computing that remain and that the question does not have.
     subjects: usize,
-    /// Whether hardly a word of the question and of what remains is of computing.
+    /// True where the question and what remains have at most one technical term or word of computing, and what remains
+    /// has no number with a unit.
     is_abstract: bool,
-    /// Whether the question names something of computing, or something that went wrong.
+    /// True where the question names something of computing or something that went wrong, or has a number with a unit.
     has_topic: bool,
-    /// The share of the words that are the question's, where each occurrence counts.
+    /// The share of the words that are the question's, where each occurrence counts. It is zero where the answer has at
+    /// least two technical terms that the question does not have.
     echo: f64,
     /// The share of the words that are numbers.
     figures: f64,
     plans: bool,
-    /// Whether the question speaks of something that went wrong.
+    /// True where the question speaks of something that went wrong.
     error: bool,
     question: Cues,
 }
@@ -184,8 +187,8 @@ impl Features {
         self.question.has(cue)
     }
 
-    /// Tells whether the question is for what holds on one occasion: a fact of the day, small talk, what comes next. A
-    /// number that is asked for is one of the day, unless the answer speaks of computing.
+    /// Tells whether the question asks for what holds on one occasion: a fact of the day, small talk, what comes next.
+    /// A number that is asked for counts as one of the day, unless the answer speaks of computing.
     fn is_occasion(&self) -> bool {
         let technical = self.terms + self.subjects >= 3;
         let for_once = self.asks(Cue::AskOneOff) || self.asks(Cue::AskChat);
@@ -214,7 +217,7 @@ impl Features {
             () if is_open || (self.error && self.explains > 0) => 0.75,
             () => 0.0,
         };
-        // A finding may stand among reports of what was done about it.
+        // An answer that explains may also report what was done about it.
         let (steep, free) = if self.explains > 0 { (3.0, 0.25) } else { (4.0, 0.15) };
         score -= steep * (self.noise_share() - free).max(0.0);
         score -= if self.mass(&[SentenceClass::OneOff]) > 0.15 * self.substance() { 1.0 } else { 0.0 };
@@ -245,7 +248,8 @@ impl Features {
         Err(self.reason(any))
     }
 
-    /// The reason to refuse the exchange: the noise that there is most of or, where there is little, what is missing.
+    /// Finds the reason to refuse the exchange: the kind of noise that there is most of or, where there is little
+    /// noise, what is missing.
     fn reason(&self, any: bool) -> CaptureRefusal {
         let kinds = [
             (CaptureRefusal::Chat, self.mass(&[SentenceClass::Chat])),
@@ -283,13 +287,14 @@ const NOISE: [SentenceClass; 9] = [
     SentenceClass::OneOff,
 ];
 
-/// The start of a long question, where it says what it asks. The rest is what it is about.
+/// Returns the first 400 bytes of a question. A long question says there what it asks, and the rest is what it is
+/// about.
 fn question_head(question: &str) -> &str {
     &question[..question.floor_char_boundary(400)]
 }
 
-/// How much of an answer only repeats the question: the share of its content words, counted at each occurrence, whose
-/// beginnings the question has. Zero where there are too few words to say so.
+/// Returns how much of an answer only repeats the question: the share of its content words, counted at each occurrence,
+/// whose beginnings the question has. It is zero where there are too few words to say so.
 fn echo(question: &str, answer: &str) -> f64 {
     let stems = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
@@ -301,7 +306,7 @@ fn echo(question: &str, answer: &str) -> f64 {
     if said.len() < 20 { 0.0 } else { again as f64 / said.len() as f64 }
 }
 
-/// The share of numbers among the words of a text.
+/// Returns the share of numbers among the words of a text.
 fn figures(text: &str) -> f64 {
     let is_number = |word: &&str| word.trim_start_matches(['(', '$', '€']).starts_with(|c: char| c.is_ascii_digit());
     let words = text.split_whitespace().count();

@@ -11,14 +11,14 @@ pub(super) enum Block {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CodeBlock {
-    /// In lower case. Empty where none is given.
+    /// The language that the fence names, in lower case. It is empty where the fence names none.
     pub(super) language: String,
     pub(super) body: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Text {
-    /// The marker of the list item with its indentation. Empty in a paragraph.
+    /// The marker of the list item with its indentation. It is empty in a text that is no list item.
     pub(super) marker: String,
     pub(super) sentences: Vec<String>,
     pub(super) kind: TextKind,
@@ -82,7 +82,7 @@ fn take(line: &str, open: &mut Option<(String, TextKind, String)>, blocks: &mut 
         return;
     }
     match open {
-        // A line that is long or ends a sentence is prose, perhaps wrapped. A short line stands for itself.
+        // The line continues the open text. `sentences` finds out whether it stands for itself.
         Some((_, _, so_far)) => {
             so_far.push('\n');
             so_far.push_str(text);
@@ -91,7 +91,8 @@ fn take(line: &str, open: &mut Option<(String, TextKind, String)>, blocks: &mut 
     }
 }
 
-/// The marker of a list item with its indentation, and what stands behind it.
+/// Returns the marker of a list item with its indentation, its kind, and the text behind the marker. None where the
+/// line begins no list item.
 fn item(line: &str) -> Option<(String, TextKind, &str)> {
     let text = line.trim_start();
     let indent = &line[..line.len() - text.len()];
@@ -117,8 +118,9 @@ fn flush(open: &mut Option<(String, TextKind, String)>, blocks: &mut Vec<Block>)
     }
 }
 
-/// Cuts a text into sentences. A sentence ends at a sign with white space behind it, or at a sign of a script that uses
-/// none. A line that a program wrote is a sentence by itself; prose that was wrapped goes on.
+/// Cuts a text into sentences. A sentence ends at a full stop, question mark or exclamation mark that has white space
+/// behind it or is of a script that uses none. A line that a program wrote is a sentence by itself. Other lines are
+/// prose that was wrapped, and are joined.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut current = String::new();

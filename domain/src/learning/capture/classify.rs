@@ -8,14 +8,14 @@ use super::words::{Cue, Cues, is_specific, length, terms};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SentenceClass {
-    /// Says why, when, or how something is in general.
+    /// It says why, when, or how something is in general.
     Explains,
-    /// Says what to do.
+    /// It says what to do.
     Instructs,
-    /// Reports what was done or found, with the reason.
+    /// It reports what was done or found, with the reason.
     Finding,
     Neutral,
-    /// An instruction without anything to hold on to.
+    /// It is an instruction without anything to hold on to.
     Thin,
     Chat,
     Declines,
@@ -28,7 +28,7 @@ pub(super) enum SentenceClass {
 }
 
 impl SentenceClass {
-    /// Tells whether a lesson may hold it.
+    /// Tells whether a lesson may hold such a sentence.
     pub(super) fn is_substance(self) -> bool {
         matches!(self, Self::Explains | Self::Instructs | Self::Finding | Self::Neutral)
     }
@@ -38,19 +38,19 @@ impl SentenceClass {
     }
 }
 
-/// What stands before a sentence and decides how it is read.
+/// The announcement that a sentence stands under, which decides how the sentence is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Under {
     #[default]
     Nothing,
-    /// A line that announces a report.
+    /// The sentence stands under a line that announces a report.
     Report,
-    /// A line that announces a plan.
+    /// The sentence stands under a line that announces a plan.
     Plan,
 }
 
-/// Phrases that look like reports and are none: "here is" explains nothing yet, and "that was" says which thing is
-/// meant.
+/// The phrases that look like reports and are none, each with what replaces it. "Here is" explains nothing yet, and
+/// "that was" only says which thing is meant.
 const NO_REPORT: [(&str, &str); 6] = [
     ("here is ", "here "),
     ("here are ", "here "),
@@ -66,7 +66,7 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> SentenceClas
     }
     let text = NO_REPORT.iter().fold(plain(sentence).to_owned(), |text, (said, left)| text.replace(said, left));
     let cues = Cues::of(&text);
-    // That mostly stands behind the name of a file.
+    // In a list, the report of work done mostly stands behind the name of a file and a colon.
     let labelled = text.split_once(": ").filter(|(label, _)| is_item && label.chars().count() < 60);
     let labelled_done = labelled.is_some_and(|(_, rest)| Cues::of(rest).has(Cue::Done));
     let terms = terms(sentence).count();
@@ -137,18 +137,19 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> SentenceClas
     SentenceClass::Neutral
 }
 
-/// Tells whether it ends as a question does. Japanese has a word for that.
+/// Tells whether a text ends as a question does: with a question mark, or with the word that Japanese has for it.
 fn is_question(text: &str) -> bool {
     let end = text.trim().trim_end_matches(['*', '_', ')', '"']);
     end.ends_with(['?', '？', '؟']) || end.ends_with("か。")
 }
 
-/// The sentence without what is only form.
+/// Returns the sentence without the signs before it that are only form.
 fn plain(sentence: &str) -> &str {
     sentence.trim_start_matches(['*', '_', '>', '"', ' ', '✅', '✓', '✔', '🎉', '-'])
 }
 
-/// What a line announces about those below it.
+/// Finds what a line announces about the lines below it. None where the line is no heading and does not end with a
+/// colon.
 pub(super) fn leads(sentence: &str, is_heading: bool) -> Option<Under> {
     if !is_heading && !sentence.trim_end_matches(['*', '_']).ends_with([':', '：']) {
         return None;

@@ -1,5 +1,5 @@
-//! Drafts: the memories that rules make of exchanges, before a bank is asked what it has of them. What a bank has
-//! already adds nothing to it.
+//! Drafts: the memories that rules make of exchanges, before anybody asks what the bank already has of them. A draft
+//! that the bank already has adds nothing to it.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,8 @@ use crate::learning::transcript::Exchange;
 use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
 
-/// What an exchange became, with the ids that follow from it: the memory has the one of them.
+/// The memory that rules made of an exchange, with the ids that follow from the exchange. `ids.memory` is the id of the
+/// memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     pub ids: Ids,
@@ -19,7 +20,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The draft of an exchange that is worth keeping, and what makes it so. The exchange has been
+    /// Makes the draft of an exchange that is worth keeping, and says what makes it so. The exchange has been
     /// [`super::scrubbed`].
     pub fn of(
         exchange: &Exchange,
@@ -33,9 +34,9 @@ impl Draft {
         Ok((traits, Self { ids, memory }))
     }
 
-    /// What a draft whose memory is not `stored` adds to the bank, and the memory that stands for it. `same` is the
-    /// memory that says the same. Of a draft that confirmed a memory before, that memory may be another one now, or
-    /// gone: it is known in either case.
+    /// Returns what a draft whose own memory is not `stored` adds to the bank, and the memory that stands for the
+    /// draft. `same` is the memory that says the same. A draft that confirmed a memory before is known in any case,
+    /// though that memory may be another one now, or gone.
     pub fn compared(&self, same: Option<MemoryId>, stored: &HashSet<Uuid>) -> (Novelty, Option<MemoryId>) {
         if stored.contains(&self.ids.confirmation.uuid()) {
             return (Novelty::Known, same);
@@ -47,8 +48,8 @@ impl Draft {
     }
 }
 
-/// What each draft is before it is compared with other memories. It is new where its own memory is not among what is
-/// `stored` and no draft before it is of the same exchange; otherwise it is known.
+/// Tells which drafts are new, before they are compared with other memories. A draft is new where its own memory is not
+/// `stored` and no draft before it is of the same exchange. Otherwise it is known.
 pub fn novelties(drafts: &[Draft], stored: &HashSet<Uuid>) -> Vec<Novelty> {
     let mut seen = HashSet::new();
     let is_new = |id: MemoryId| !stored.contains(&id.uuid()) && seen.insert(id);

@@ -54,8 +54,8 @@ fn sentences_of(parts: &[AnalysedBlock], wanted: fn(SentenceClass) -> bool) -> i
     })
 }
 
-/// The content: what remains of the answer, up to the bound. Whole blocks stay in their order. Code is cut between
-/// lines and its fence is closed.
+/// Makes the content of a lesson: what remains of the answer, up to the bound, or all of the answer where nothing
+/// remains. Whole blocks stay in their order. Code is cut between lines and its fence is closed.
 fn content(parts: &[AnalysedBlock], answer: &str) -> String {
     let mut content = String::new();
     let mut in_list = false;
@@ -72,7 +72,7 @@ fn content(parts: &[AnalysedBlock], answer: &str) -> String {
                 };
                 let kept = text.sentences.iter().zip(classes).filter(fits);
                 let kept: Vec<&str> = kept.map(|(sentence, _)| sentence.as_str()).collect();
-                // A heading without a text of its own below it says nothing.
+                // A heading with no text of its own below it says nothing.
                 if kept.is_empty() || (text.kind == TextKind::Heading && !has_text_below(&parts[n + 1..])) {
                     continue;
                 }
@@ -112,7 +112,7 @@ fn has_text_below(rest: &[AnalysedBlock]) -> bool {
     false
 }
 
-/// The code in a fence that nothing inside can close.
+/// Puts the code into a fence that nothing inside can close.
 fn fenced(language: &str, body: &str) -> String {
     let longest =
         body.lines().map(|line| line.trim_start().chars().take_while(|c| *c == '`').count()).max().unwrap_or(0);
@@ -120,7 +120,7 @@ fn fenced(language: &str, body: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}", body.trim_end_matches('\n'))
 }
 
-/// As much of the text as there is room for. None where that is too little to be of use.
+/// Returns as much of the text as there is room for. None where that is too little to be of use.
 fn fitting(text: &str, is_code: bool, room: usize) -> Option<String> {
     const LEAST: usize = 80;
     if text.chars().count() <= room {
@@ -147,7 +147,7 @@ fn fitting(text: &str, is_code: bool, room: usize) -> Option<String> {
     (cut.lines().count() > 1).then(|| cut + &fence)
 }
 
-/// The tags: languages of code blocks and things that the question names, the most telling first.
+/// Returns the tags: the languages and tools that the question names, then the languages of code blocks.
 fn tags(parts: &[AnalysedBlock], question: &str) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     let mut add = |tag: &str| {
@@ -169,7 +169,7 @@ fn tags(parts: &[AnalysedBlock], question: &str) -> Vec<String> {
     tags
 }
 
-/// Languages and tools with the words they go by.
+/// The words that languages and tools go by, each with its tag.
 const SUBJECTS: &[(&str, &str)] = &[
     ("rust", "rust"),
     ("rs", "rust"),
@@ -266,7 +266,7 @@ struct ErrorFound {
     line: String,
 }
 
-/// Words which say that somebody met an error, rather than asks what it is.
+/// The words that say that somebody met an error, rather than asks what it is.
 const MET: &str = r"(?i)\b(get|gets|getting|got|fails?|failed|failing|failure|crash\w*|throws?|threw|thrown|raises?|raised|raising|hits?|hitting|seeing|see|keeps?|says?|dies|died|killed|panick?\w*|errors? (out|when|with)|broken|breaks?|won't|doesn't work|not working|stuck|complains?|rejects?|refuses|refused|denied|gives|returns?|ends with|exits?|traceback|bekomme|erhalte|schlägt fehl|wirft|obtiens|reçois|échoue|lance|obtengo|recibo|falla|lanza|ottengo|fallisce|получаю|падает|выдаёт|выдает|ошибк\w*)\b|报错|出现|失败|错误|エラー|失敗|出ます|오류|에러|: ";
 
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
@@ -280,7 +280,7 @@ fn error_in(question: &str) -> Option<ErrorFound> {
     MEETS.is_match(question).then_some(ErrorFound { name, line })
 }
 
-/// What went wrong and what to do instead. None where the answer does not say what to do.
+/// Finds what went wrong and what to do instead. None where the answer does not say what to do.
 fn context(error: &ErrorFound, parts: &[AnalysedBlock]) -> Option<LessonError> {
     let is_fix = |class: SentenceClass| matches!(class, SentenceClass::Instructs | SentenceClass::Finding);
     let mut fixes: Vec<&str> = sentences_of(parts, is_fix).collect();

@@ -56,7 +56,7 @@ pub(super) enum Cue {
     AskPlan,
 }
 
-/// Which cues a text has.
+/// The cues that a text has, each as a bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Cues(u32);
 
@@ -93,13 +93,14 @@ impl Table {
         }
     }
 
-    /// The bits of the cues that a text has.
+    /// Returns the bits of the cues that a text has.
     fn of_text(&self, text: &[u8]) -> u32 {
         self.patterns.matches(text).into_iter().fold(0, |cues, index| cues | bit(self.cues[index]))
     }
 }
 
-/// The cues of languages with spaces between words, spelled as a text is spelled before it is looked at.
+/// The cues of languages with spaces between words. They are spelled as every text is spelled before they are looked
+/// for in it.
 static SPACED: LazyLock<Table> = LazyLock::new(|| {
     let others = languages::CUES.iter().flat_map(|(_, cues)| cues.iter());
     let rows = english::CUES.iter().chain(others);
@@ -112,8 +113,8 @@ static UNSPACED: LazyLock<Table> = LazyLock::new(|| {
     Table::of(&rows.map(|(cue, pattern)| (*cue, (*pattern).to_owned())).collect::<Vec<_>>(), true)
 });
 
-/// Names that are written as in code: names with signs in them, calls, flags, files, abbreviations. Such a name ends
-/// where ASCII does, since Japanese and Chinese put no space behind it.
+/// The names that are written as in code: names with signs in them, calls, flags, files, abbreviations. Such a name
+/// ends where ASCII does, because Japanese and Chinese put no space behind it.
 const TERM: &str = r"`[^`]+`|\b[a-zA-Z][a-z0-9]*_[a-zA-Z0-9_]+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b|\b\w+\(\)|--[a-z][\w-]+|\b\w+::\w+|\b[A-Z][A-Z0-9]+\b|\b[\w-]+\.(?:rs|py|js|ts|tsx|go|java|toml|json|ya?ml|sh|sql|cpp|rb|conf|env|lock|cfg|ini|kt|cs|php|xml|html|css)\b|@\w+|\b\w+\.\w+\(|[A-Z]\w+(?:Error|Exception)\b";
 
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
@@ -125,15 +126,16 @@ static TERMS: LazyLock<Regex> = LazyLock::new(|| {
 /// Abbreviations that name nothing technical.
 const NO_TERMS: [&str; 14] = ["AM", "PM", "OK", "AI", "US", "UK", "EU", "TV", "CEO", "FAQ", "TODO", "PR", "CI", "USA"];
 
-/// The technical terms of a text, as they are written: names as in code, and words in Latin letters among those of
-/// another script.
+/// Finds the technical terms of a text, as they are written: names as in code, and words in Latin letters among those
+/// of another script.
 pub(super) fn terms(text: &str) -> impl Iterator<Item = &str> {
     let written = TERMS.find_iter(text).map(|found| found.as_str()).filter(|term| !NO_TERMS.contains(term));
     let loaned = is_in_another_script(text).then(|| LATIN.find_iter(text).map(|found| found.as_str()));
     written.chain(loaned.into_iter().flatten())
 }
 
-/// Tells whether most letters of a text are not of the Latin script.
+/// Tells whether a text is written in another script than the Latin one: the letters of other scripts are more than
+/// half as many as the Latin ones.
 fn is_in_another_script(text: &str) -> bool {
     let letters = |test: fn(char) -> bool| text.chars().filter(|c| c.is_alphabetic() && test(*c)).count();
     // The Latin letters end before the Greek ones.
@@ -148,7 +150,7 @@ pub(super) fn is_specific(text: &str) -> bool {
     terms(text).next().is_some() || has_quantity(text) || !subjects(text).is_empty()
 }
 
-/// The length of a text in characters. Those of Chinese, Japanese and Korean say more each, and count double.
+/// Returns the length of a text in characters. Those of Chinese, Japanese and Korean say more each, and count double.
 pub(super) fn length(text: &str) -> usize {
     text.chars().map(|c| if is_dense(c) { 2 } else { 1 }).sum()
 }

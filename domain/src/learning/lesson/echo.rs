@@ -12,12 +12,12 @@ use crate::prompt::{Prompts, Template};
 const SHARED: usize = 20;
 /// The shortest run of characters that only the instructions have.
 const OF_INSTRUCTIONS: usize = 40;
-/// A shorter text, in characters, is an echo only as a whole, as there are few ways to name a thing.
+/// A text of fewer characters is an echo only as a whole, because there are few ways to name a thing.
 const LEAST: usize = 60;
-/// The share of a text from which on it is an echo.
+/// The least share of a text that must be repeated to make the text an echo.
 const MOST: f64 = 0.8;
 
-/// What a model was shown when it was asked for lessons.
+/// The texts that a model was shown when it was asked for lessons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LessonContext<'a> {
     pub task: &'a str,
@@ -26,7 +26,7 @@ pub struct LessonContext<'a> {
     pub prompts: &'a Prompts,
 }
 
-/// What was shown, prepared for comparison.
+/// The texts that a model was shown, prepared for comparison.
 pub(super) struct Echoes {
     task: Bare,
     solutions: Vec<Bare>,
@@ -43,8 +43,8 @@ impl Echoes {
         }
     }
 
-    /// Tells whether a text is the task or a piece of it, a whole solution, or a run of the instructions, and little
-    /// else.
+    /// Tells whether a text is little else than the task, a piece of it or a whole solution, or has a run of the
+    /// instructions in it.
     pub(super) fn is_echo(&self, text: &str) -> bool {
         let text = Bare::of(text);
         self.repeats_all(&text)
@@ -52,13 +52,15 @@ impl Echoes {
             || self.says_instructions(&text)
     }
 
-    /// Is [`Echoes::is_echo`] for what names a failure, which may well be an error that the task quotes.
+    /// Tells whether a text that names a failure is an echo. In contrast to [`Echoes::is_echo`] it may be a piece of
+    /// the task, because the task may well quote the error.
     pub(super) fn is_echo_of_all(&self, pattern: &str) -> bool {
         let pattern = Bare::of(pattern);
         self.repeats_all(&pattern) || self.says_instructions(&pattern)
     }
 
-    /// Is [`Echoes::is_echo`] for a title, which may well have the words of a short task.
+    /// Tells whether a title is an echo as in [`Echoes::is_echo`]. A short title is none, because it may well have the
+    /// words of a short task.
     pub(super) fn is_long_echo(&self, title: &str) -> bool {
         Bare::of(title).chars.len() >= LEAST && self.is_echo(title)
     }
@@ -92,7 +94,7 @@ impl Bare {
         Self { chars, runs }
     }
 
-    /// The share of its characters that stand in a run which the other text has as well, in 0..=1.
+    /// Returns the share of its characters that stand in a run which the other text has as well, in 0..=1.
     fn share_within(&self, other: &Self) -> f64 {
         let (mut shared, mut counted_to) = (0, 0);
         for (at, run) in self.chars.windows(SHARED).enumerate() {
@@ -116,7 +118,7 @@ fn hash(run: &[char]) -> u64 {
     hasher.finish()
 }
 
-/// Every run of the built-in instructions of the calls that ask for lessons.
+/// Returns every run of the built-in instructions of the calls that ask for lessons.
 fn instructions() -> &'static HashSet<u64> {
     static RUNS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
         let asking = Template::ALL.into_iter().filter(|template| template.asks_for_items());

@@ -1,5 +1,5 @@
-//! Likeness: what a new lesson is to a memory that is there, the same, a relative, or a stranger. The caller chooses
-//! which memories are compared: the nearest of the same readers.
+//! Likeness: a new lesson is the same as a memory that is there, a relative of it, or a stranger to it. The caller
+//! chooses which memories are compared: the nearest of the same readers.
 //!
 //! The vectors of two statements that differ in one value are nearly the same, so nearness alone never makes two
 //! lessons one: every word has to be the same as well (`wording`). In doubt a lesson is added.
@@ -7,19 +7,19 @@
 use super::wording::says_the_same;
 use crate::memory::{Memory, normalised};
 
-/// From this cosine on, two lessons with the same words say the same.
+/// Two lessons with the same words say the same from this cosine on.
 const SAME_COSINE: f64 = 0.95;
-/// From this cosine on, a lesson counts as derived from the memory.
+/// A lesson counts as derived from a memory from this cosine on.
 pub const RELATED_COSINE: f64 = 0.85;
 
-/// What becomes of a lesson beside a memory.
+/// The likeness of a lesson to a memory, which decides what becomes of the lesson.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Likeness {
     /// It is added.
     Apart,
     /// It is added, and counts as derived from the memory, because similar experience is never dropped.
     Related,
-    /// It confirms the memory and is not added. Other words of it are kept with the memory.
+    /// It confirms the memory and is not added. Where its words differ, they are kept with the memory.
     Same,
 }
 

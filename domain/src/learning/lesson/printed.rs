@@ -1,4 +1,4 @@
-//! What the check of a solution printed when it failed, as a warning keeps it: the message of the error and its stack.
+//! The error that the check of a solution printed when it failed, as a warning keeps it: the message and the stack.
 
 use std::sync::LazyLock;
 
@@ -8,8 +8,8 @@ use crate::memory::observation::Observed;
 use crate::memory::signature::error_message;
 use crate::memory::{STACK_TRACE_MAX_CHARS, normalised_stack};
 
-/// What a check printed. It is empty where nothing was checked, the check passed, or it printed nothing that names an
-/// error.
+/// The error that a check printed. It is empty where nothing was checked, the check passed, or it printed nothing that
+/// names an error.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PrintedError {
     pub message: Option<String>,
@@ -32,7 +32,7 @@ const FRAME: &str =
 
 static FRAMES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(FRAME).ok());
 
-/// The text from the first line of a stack to the last. None where there is no stack.
+/// Returns the text from the first line of a stack to the last. None where there is no stack.
 fn stack_in(printed: &str) -> Option<String> {
     let frames = FRAMES.as_ref()?;
     let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();

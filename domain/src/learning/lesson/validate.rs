@@ -1,4 +1,4 @@
-//! Which lessons are fit to keep. Whether they are true or useful is for evidence to say.
+//! The check of which lessons are fit to keep. Evidence says later whether they are true or useful.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,10 +12,10 @@ use crate::memory::{DESCRIPTION_MAX_CHARS, LABEL_MAX_CHARS, LESSON_CONTENT_MAX_C
 use crate::prompt::names_a_fence;
 use crate::safety::secrets::{MARKER, scrub};
 
-/// Why a lesson was not kept.
+/// The reason why a lesson was not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LessonRefusal {
-    /// A text of it has no letter and no digit.
+    /// One of its texts has neither a letter nor a digit.
     Blank,
     TooLong,
     /// It has a secret, or the marker of one that was there.
@@ -24,7 +24,7 @@ pub enum LessonRefusal {
     EchoesPrompt,
     /// It is from a failure and does not say what went wrong, or its error has no name.
     NoErrorContext,
-    /// Its title is paths, addresses and ids, and no word of a rule.
+    /// Its title has only paths, addresses and ids, and no word of a rule.
     OnlyLiterals,
     /// There were more lessons than are kept.
     TooMany,
@@ -51,8 +51,8 @@ pub struct AcceptedLessons {
     pub refused: BTreeMap<LessonRefusal, usize>,
 }
 
-/// Accepts the lessons that are fit to keep, at most `max`. `warnings_only` is set where the one solution failed: then
-/// each lesson must say what went wrong.
+/// Accepts the lessons that are fit to keep, at most `max`. `warnings_only` is set where the one solution or the
+/// session failed: then each lesson must say what went wrong.
 pub fn accept(lessons: Vec<Lesson>, shown: &LessonContext<'_>, warnings_only: bool, max: usize) -> AcceptedLessons {
     let mut kept = AcceptedLessons::default();
     let echoes = Echoes::of(shown);
@@ -126,8 +126,8 @@ fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// Tells whether a title names no rule at all. A title with one word more passes, as no pattern can tell whether a rule
-/// is general enough.
+/// Tells whether a title has nothing but paths, addresses and ids, and so names no rule. A title with one word more
+/// passes, because no pattern can tell whether a rule is general enough.
 fn is_only_literals(title: &str) -> bool {
     static LITERAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let address = r"[a-z][a-z0-9+.-]*://\S+";

@@ -1,18 +1,18 @@
-//! Fenced code in markdown: which lines are inside.
+//! Fenced code in markdown. This file tells which lines are inside a fence.
 
-/// Follows a text line by line.
+/// The state of the fences in a text that is followed line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Fences {
     /// The sign of the open fence, and how often it stands there.
     open: Option<(char, usize)>,
 }
 
-/// What a line is to the fences around it.
+/// The relation of a line to the fences around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FenceLine<'a> {
     Outside,
     Opens {
-        /// What stands behind the fence, which is mostly the language.
+        /// The text behind the fence, which is mostly the language.
         info: &'a str,
     },
     Inside,

@@ -1,12 +1,12 @@
-//! One record of a file of messages: what it says, and how its fields are read. Which form a record has is decided in
-//! `formats`.
+//! One record of a file of messages: what it says, and how its fields are read. `formats` decides which form a record
+//! has.
 
 use serde_json::{Map, Value};
 
 use super::context;
 use super::conversation::Turn;
 
-/// What a record says.
+/// The content of a record.
 pub(super) enum TranscriptRecord {
     Turn {
         turn: Turn,
@@ -35,7 +35,8 @@ pub(super) fn text_field(fields: &Map<String, Value>, name: &str) -> Option<Stri
     fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// What somebody said, if it was the user or the assistant. Content is a text or a list of parts with texts.
+/// Returns what somebody said. None where it was neither the user nor the assistant, or nothing of it is the user's
+/// own. Content is a text or a list of parts with texts.
 pub(super) fn said(role: &str, content: &Value) -> Option<Turn> {
     match role.to_ascii_lowercase().as_str() {
         "user" | "human" => context::question(&parts(content)),
@@ -53,7 +54,7 @@ fn parts(content: &Value) -> Vec<&str> {
     }
 }
 
-/// The text of a part of that kind. Thoughts, calls, results and images are of other kinds.
+/// Returns the text of a part. None for a part of another kind: a thought, a call, a result or an image.
 fn text_of_part(part: &Value) -> Option<&str> {
     if let Value::String(text) = part {
         return Some(text);

@@ -1,5 +1,5 @@
-//! Whether two failures of one signature have anything in common: what every program says when it fails tells nothing
-//! about why it failed.
+//! Informative errors: they tell whether two failures of one signature have anything in common. What every program says
+//! when it fails tells nothing about why it failed.
 
 use super::Signature;
 
@@ -39,12 +39,12 @@ const STATUS: [&str; 5] = ["exit code", "exit status", "exited with", "status co
 const COMMON_SHARE: f64 = 0.05;
 const ALWAYS_FEW: u64 = 3;
 
-/// How many warnings of the memories that may be read carry an error.
+/// The numbers of warnings that carry an error, among the memories that may be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Carriers {
-    /// The warnings of any error.
+    /// The number of warnings that carry any error.
     pub warnings: u64,
-    /// The warnings of the error that was asked for.
+    /// The number of warnings that carry the error that was asked for.
     pub of_this: u64,
 }
 

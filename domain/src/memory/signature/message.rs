@@ -12,7 +12,7 @@ use regex::Regex;
 
 use super::error_name::first_error;
 
-/// The name in lowercase, on one line, without `": "`. The name of a name is that name.
+/// Returns the name in lowercase, on one line, without `": "`. The name of a name is that name.
 pub(super) fn name(raw: &str) -> String {
     let mut name = once(raw);
     loop {
@@ -35,8 +35,8 @@ fn once(raw: &str) -> String {
     name.to_lowercase()
 }
 
-/// The line of what was printed that names the error or says that something failed. For a panic the line that says what
-/// happened is added. None where no line does either.
+/// Finds the line of what was printed that names the error or says that something failed. For a panic, the line that
+/// says what happened is added. None where no line does either.
 pub fn error_message(printed: &str) -> Option<String> {
     let patterns = PATTERNS.as_ref()?;
     let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -50,7 +50,8 @@ pub fn error_message(printed: &str) -> Option<String> {
     Some(format!("{}{said}", line.trim()))
 }
 
-/// The line that names the error, and the one after it, where a panic says what happened.
+/// Finds the line that names the error, and the line after it, where a panic says what happened. None where nothing was
+/// printed.
 fn deciding<'a>(lines: &[&'a str], patterns: &Patterns) -> Option<(&'a str, Option<&'a str>)> {
     let is_header = |line: &str| line.trim_start().starts_with("Traceback (most recent call last)");
     let traceback = || {
@@ -65,8 +66,8 @@ fn deciding<'a>(lines: &[&'a str], patterns: &Patterns) -> Option<(&'a str, Opti
     Some((lines.get(at)?, lines.get(at + 1).copied()))
 }
 
-/// A type without its path, or a short name as people write one: `std::num::ParseIntError` becomes `ParseIntError`;
-/// `off by one` stays.
+/// Returns a type without its path, or a short name as people write one: `std::num::ParseIntError` becomes
+/// `ParseIntError`; `off by one` stays.
 fn plain(line: &str) -> String {
     // The type ends where the message begins: at ": " (a "::" inside a path is followed by no space).
     let head = line.split(": ").next().unwrap_or(line).trim().trim_end_matches(':').trim();
@@ -77,13 +78,13 @@ fn plain(line: &str) -> String {
 }
 
 struct Patterns {
-    /// What stands before the error and says nothing about it.
+    /// The words before the error, which say nothing about it.
     before: Regex,
     shell: Regex,
     panicked: Regex,
     failure: Regex,
     position: Regex,
-    /// Patterns of which the first group that took part is the name.
+    /// The patterns that find a name. The first one that matches counts, and its first group is the name.
     named: Vec<Regex>,
     type_name: Regex,
     literals: Regex,
@@ -91,7 +92,7 @@ struct Patterns {
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| Patterns::new().ok());
 
-/// What operating systems and shells say, whoever passes it on.
+/// The messages of operating systems and shells, whichever program passes them on.
 const SYSTEM: [&str; 14] = [
     "command not found",
     "no such file or directory",
@@ -142,7 +143,7 @@ impl Patterns {
         })
     }
 
-    /// The line without what stands before the error.
+    /// Returns the line without what stands before the error.
     fn bare<'a>(&self, line: &'a str) -> &'a str {
         let mut rest = line.trim();
         loop {
@@ -154,7 +155,8 @@ impl Patterns {
         }
     }
 
-    /// The type or the code that the line starts with.
+    /// Returns the type or the code that the line starts with, or the type that it ends with in brackets. None where
+    /// there is neither.
     fn named(&self, line: &str) -> Option<String> {
         let line = self.bare(line);
         let found = |pattern: &Regex| Some(pattern.captures(line)?.get(1)?.as_str().to_owned());
@@ -167,7 +169,7 @@ impl Patterns {
             || system(line).is_some()
     }
 
-    /// What a line without a type says went wrong, in its own words. `next` is the line after it.
+    /// Returns what a line without a type says went wrong, in its own words. `next` is the line after it.
     fn described(&self, line: &str, next: Option<&str>) -> String {
         let line = self.bare(line);
         if let Some(panicked) = self.panicked.find(line) {
@@ -189,8 +191,8 @@ impl Patterns {
         }
     }
 
-    /// The type inside a message, what the system said in it, or its words without literals. It is `word` where none
-    /// are left.
+    /// Returns the type inside a message, or else what the system said in it, or else its words without literals. It is
+    /// `word` where none are left.
     fn message(&self, said: &str, word: &str) -> String {
         let typed = |part: &str| Some(self.type_name.captures(part)?.get(1)?.as_str().to_owned());
         let words = || {
@@ -203,7 +205,7 @@ impl Patterns {
     }
 }
 
-/// What the system said, where a part of the line is just that.
+/// Returns what the system said, where a part of the line is just that.
 fn system(line: &str) -> Option<String> {
     let mut parts = line.split([':', ',']).map(|part| part.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
     parts.find(|part| SYSTEM.contains(&&**part))

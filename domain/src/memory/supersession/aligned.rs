@@ -12,17 +12,17 @@ use super::verb::Joint;
 /// The most words of a value. A longer one is another statement.
 const MOST_WORDS: usize = 5;
 
-/// The words of a clause that carry something, in their order.
+/// The words of a clause that carry meaning, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Sequence {
     words: Vec<Word>,
-    /// What narrows the clause from outside of it.
+    /// The words from outside of the clause that narrow it.
     narrowed_by: BTreeSet<String>,
-    /// The place where the predicate begins.
+    /// The place in `words` where the value begins, which is behind the verb or the mark.
     value_from: usize,
-    /// Whether it may have several values, or there is no subject whose only value it tells.
+    /// True where the clause may have several values, or where nothing names the attribute whose only value it tells.
     is_open: bool,
-    /// Whether it is one of many of its kind, including tools.
+    /// True where several values may hold side by side, even if they are tools of one kind.
     is_one_of_many: bool,
 }
 
@@ -36,15 +36,15 @@ impl Sequence {
 struct Word {
     text: String,
     is_preposition: bool,
-    /// Whether it is a number, a date, a path or a name.
+    /// True for a number, a date, a path or a name.
     is_typed: bool,
     /// The kind of the value that begins with this word, unless that is a name.
     kind: Option<ValueKind>,
     lists: bool,
 }
 
-/// Makes the sequence of a clause whose predicate ends before the token `predicate_to`. Other values may stand beside
-/// that of an advice, and of a verb that is additive.
+/// Makes the sequence of a clause whose value begins at the token `predicate_to`. Other values may stand beside that of
+/// an advice, and of a verb that is additive.
 pub(super) fn sequence(
     tokens: &[Token],
     predicate_to: usize,
@@ -136,10 +136,10 @@ pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
         |words: &[Word]| words.iter().any(|word| word.is_typed && word.text.starts_with(|c: char| c.is_ascii_digit()));
     // A time takes the place of a time; a path may be written as a name.
     let kind = |words: &[Word]| words.first().and_then(|word| word.kind).filter(|kind| *kind != ValueKind::Path);
-    // A day of the week is how often something happens, too.
+    // A day of the week also tells how often something happens.
     let kind =
         |words: &[Word]| kind(words).map(|kind| if kind == ValueKind::Date { ValueKind::Frequency } else { kind });
-    // What another thing is measured by is another measure: `80 percent CPU`, `90 percent memory`.
+    // Amounts of different things are different measures: `80 percent CPU`, `90 percent memory`.
     let measured = |words: &[Word]| {
         words
             .iter()
@@ -148,8 +148,8 @@ pub(super) fn differ_in_one_value(a: &Sequence, b: &Sequence) -> bool {
             .count()
     };
     let measures_other = kind(value_a).is_some() && measured(value_a) > 0 && measured(value_b) > 0;
-    // An amount is one number before its unit, which both have: nothing else stands at its place, however far it stands
-    // from the verb. What follows no unit may be a name, as in `worker 3`.
+    // Two amounts are one number each, before a unit that both have. Nothing else stands at the place of such a number,
+    // however far it stands from the verb. A number that no unit follows may be a name, as in `worker 3`.
     let is_number = |words: &[Word]| matches!(words, [word] if word.is_typed && word.text.parse::<f64>().is_ok());
     let has_unit =
         rest_a.len() > value_a.len() && !rest_a[value_a.len()].is_preposition && !rest_a[value_a.len()].lists;

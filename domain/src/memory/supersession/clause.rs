@@ -13,31 +13,31 @@ use super::token::Token;
 use super::values::{ClauseValue, ValueKind};
 use super::verb::{self, Joint, Verb};
 
-/// The most words of a phrase. More words without a known verb are a sentence with an unknown one.
+/// The most words of a phrase. A longer text without a known verb is a sentence with an unknown one.
 const MOST_WORDS_OF_PHRASE: usize = 4;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clause {
     pub subject: Vec<Term>,
     pub values: Vec<ClauseValue>,
-    /// The value before, as far as the clause tells it.
+    /// The words of the value before, as far as the clause tells it.
     pub former: BTreeSet<String>,
     pub joint: Joint,
-    /// Whether it affirms. `never`, `disabled` and `forbidden` deny; two of them affirm.
+    /// True where the clause affirms. `never`, `disabled` and `forbidden` deny; two of them affirm.
     pub is_affirmed: bool,
-    /// Whether it says that something is not allowed, or advises against it.
+    /// True where the clause says that something is not allowed, or advises against it.
     pub bans: bool,
-    /// Whether it speaks of what may be.
+    /// True where the clause speaks of what may be.
     pub is_doubtful: bool,
-    /// Whether it speaks of the sentence before, as in `This holds for staging`, or is only a phrase.
+    /// True where the clause speaks of the sentence before, as in `This holds for staging`, or is only a phrase.
     pub refers_back: bool,
-    /// Whether it adds a value to those there are.
+    /// True where the clause adds a value to those there are.
     pub is_added: bool,
-    /// Whether it speaks of what was.
+    /// True where the clause speaks of what was.
     pub is_past: bool,
-    /// Whether its verb may have several objects, none of which takes the place of another.
+    /// True where the verb may have several objects, none of which takes the place of another.
     pub is_additive: bool,
-    /// Whether its subject does something to an object, and may do it to others.
+    /// True where the subject does something to an object, and may do it to others.
     pub acts: bool,
     pub sequence: Sequence,
     pub outline: Outline,
@@ -56,7 +56,7 @@ impl Clause {
     }
 }
 
-/// Reads the words of a clause. `inherited` is the subject of the clause before, which a clause without one speaks of.
+/// Reads the words of a clause. A clause without a subject speaks of `inherited`, the subject of the clause before.
 pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let (told, reasons) = reason::split(tokens);
     let (tokens, mut former) = former::split(&told);
@@ -76,7 +76,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let tokens = reading.polarity(&tokens);
     reading.outline.measure(&tokens);
     let (joint, was) = reading.clause(&tokens, inherited);
-    // An interval is how often something happens.
+    // An interval tells how often something happens.
     if tokens.iter().any(|token| matches!(&*token.lower, "interval" | "frequency" | "cadence")) {
         reading.values.iter_mut().for_each(ClauseValue::recur);
         reading.outline.recur();
@@ -148,18 +148,19 @@ struct Reading {
     values: Vec<ClauseValue>,
     negations: usize,
     bans: bool,
-    /// Whether its subject does something to an object.
+    /// True where the subject does something to an object.
     acts: bool,
-    /// The word behind the verb or the mark. It is beyond the last word where there is neither.
+    /// The place of the word behind the verb or the mark. It is beyond the last word where there is neither.
     predicate_to: usize,
-    /// Whether it begins with its verb: `Use tabs`.
+    /// True where the clause begins with its verb, as in `Use tabs`, or where its subject may do several things.
     is_advice: bool,
     is_additive: bool,
     outline: Outline,
 }
 
 impl Reading {
-    /// Takes negations out and writes opposites as what they are the opposite of.
+    /// Takes negations out, and writes a word such as `disabled` as the word that it is the opposite of. Both are
+    /// counted.
     fn polarity(&mut self, tokens: &[Token]) -> Vec<Token> {
         let mut rest = Vec::with_capacity(tokens.len());
         for (at, token) in tokens.iter().enumerate() {
@@ -301,7 +302,7 @@ impl Reading {
                 .for_each(|term| term.role = Role::Topic);
         }
         if verb.takes_object && self.object(&right) {
-            // Who does it with the object is not what is spoken of, and narrows it.
+            // Whoever does something with the object is not what the clause speaks of, and narrows it.
             let actors: Vec<&String> = left.iter().flat_map(|phrase| &phrase.words).collect();
             let of_actors =
                 self.subject.iter_mut().filter(|term| term.role == Role::Topic && actors.contains(&&term.word));
@@ -321,7 +322,7 @@ impl Reading {
                 || verb.is_for)
     }
 
-    /// The words left of the value name the subject, names and numbers among them narrow it.
+    /// Adds the words left of the value to the subject. Names and numbers among them narrow it.
     fn topic(&mut self, phrase: &Phrase) {
         self.add(&phrase.words, Role::Topic);
         for value in phrase.values.iter().filter(|value| value.kind != ValueKind::Phrase) {
@@ -341,7 +342,7 @@ impl Reading {
         self.add(&verb.actions, Role::Action);
     }
 
-    /// The first phrase behind the verb holds the values, those behind it narrow the subject.
+    /// Takes the values from the main phrase behind the verb. The other phrases narrow the subject.
     fn values_of(&mut self, phrases: &[Phrase], joint: Joint) {
         for phrase in phrases {
             if !phrase.is_main() {
@@ -362,7 +363,7 @@ impl Reading {
         self.promote(phrases);
     }
 
-    /// Where nothing else is a value, the last thing that narrows the subject is one.
+    /// Makes the last thing that narrows the subject the value, where nothing else is one.
     fn promote(&mut self, phrases: &[Phrase]) {
         if !self.values.is_empty() {
             return;
@@ -377,7 +378,7 @@ impl Reading {
     }
 
     /// Reads `We store sessions in Redis`: the object is the subject, and what stands behind the preposition is the
-    /// value. Answers false for another clause.
+    /// value. Returns false for another clause.
     fn object(&mut self, phrases: &[Phrase]) -> bool {
         let Some(object) = phrases.iter().find(|phrase| phrase.is_main()) else { return false };
         let is_place = |phrase: &&Phrase| {
@@ -404,7 +405,7 @@ impl Reading {
         true
     }
 
-    /// Makes the words of a phrase values that were qualifiers.
+    /// Turns the words of a phrase from qualifiers into values.
     fn take(&mut self, phrase: &Phrase) {
         let words: BTreeSet<&String> =
             phrase.words.iter().chain(phrase.values.iter().flat_map(|value| value.words.iter())).collect();

@@ -24,7 +24,7 @@ const SAME_SENTENCE: f64 = 0.9;
 /// The share that is assumed where two clauses say the same in other words but for one value.
 const SAME_OUTLINE: f64 = 0.9;
 
-/// How a newer clause stands to an older one.
+/// The relation of a newer clause to an older one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum ClauseRelation {
     /// They speak of different things.
@@ -62,7 +62,7 @@ pub(super) fn clause_relation(newer: &Clause, older: &Clause) -> ClauseRelation 
         .map_or(found, |kind| ClauseRelation::Updates(confidence(kind, SAME_OUTLINE)))
 }
 
-/// The relation of a newer clause to an older one by their subjects.
+/// Finds the relation of a newer clause to an older one by their subjects.
 fn by_subject(newer: &Clause, older: &Clause) -> ClauseRelation {
     let Some(agreement) = agreement(newer, older) else { return ClauseRelation::Apart };
     if newer.is_affirmed != older.is_affirmed {
@@ -100,7 +100,7 @@ fn confidence(kind: ValueKind, share: f64) -> f64 {
     of_kind * share
 }
 
-/// Tells whether the newer clause names the value before: `from Jenkins to Buildkite`.
+/// Tells whether the newer clause names the older value as the one before: `from Jenkins to Buildkite`.
 fn names_as_former(newer: &Clause, older: &Clause) -> bool {
     !newer.former.is_empty()
         && older.values.iter().any(|value| {
@@ -166,8 +166,8 @@ fn tools_of_other_kinds(a: &[ClauseValue], b: &[ClauseValue]) -> bool {
     !tool_kinds(a).is_empty() && !tool_kinds(b).is_empty() && !tools_of_one_kind(a, b)
 }
 
-/// The relation of clauses with and without a negation. They are opposites where all words agree, also those of the
-/// values.
+/// Finds the relation of two clauses, one of which has a negation. They are opposites where almost all of their words
+/// agree, also those of the values, or where the newer one bans what the older one says.
 fn opposite(newer: &Clause, older: &Clause, agreement: Agreement) -> ClauseRelation {
     let words = |clause: &Clause| clause.values.iter().flat_map(|value| value.words.clone()).collect::<Vec<_>>();
     let (new, old) = (words(newer), words(older));

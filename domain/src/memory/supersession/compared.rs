@@ -10,7 +10,7 @@ use crate::memory::{Memory, normalised};
 /// The longest content, in characters, that is a statement about one thing.
 const STATEMENT_MAX_CHARS: usize = 300;
 
-/// The least share of their words, by the shorter one, that contents which are alike have in common.
+/// The least share of the shorter content's words that two contents have in common where they are alike.
 const LEAST_COMMON_WORDS: f64 = 0.5;
 /// The most words of a content that is only a value. A longer one is a sentence.
 const VALUE_MAX_WORDS: usize = 3;
@@ -33,13 +33,13 @@ struct Stated {
 #[derive(Debug, Clone, Copy)]
 pub struct Older<'a> {
     pub compared: &'a Compared<'a>,
-    /// Whether another memory updates it already.
+    /// True where another memory updates this one already.
     pub is_outdated: bool,
 }
 
 impl<'a> Compared<'a> {
-    /// Prepares a memory. None where its content is too long, or where nobody knows when it was said, as for a copy in
-    /// another scope that does not tell.
+    /// Prepares a memory for comparison. None where its content is too long, or where nobody knows when it was said, as
+    /// for a copy in another scope that does not tell.
     pub fn of(memory: &'a Memory) -> Option<Self> {
         let is_datable = memory.valid_from.is_some() || !memory.is_copy();
         let is_short = memory.content.chars().nth(STATEMENT_MAX_CHARS).is_none();
@@ -66,8 +66,8 @@ impl<'a> Compared<'a> {
         Dated { statement, at: self.memory.said_at() }
     }
 
-    /// The words of its title that name one of several things: those with digits that the content does not have, such
-    /// as `Case 2`. A title that repeats what the content says names nothing.
+    /// Returns the words of its title that name one of several things: those with digits that the content does not
+    /// have, such as `Case 2`. A title that repeats what the content says names nothing.
     fn names(&self) -> BTreeSet<String> {
         let words = self.memory.title.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
         words.filter(|word| word.contains(|c: char| c.is_ascii_digit()) && !self.words.contains(word)).collect()
@@ -90,7 +90,7 @@ impl<'a> Compared<'a> {
             && self.names() == older.names()
     }
 
-    /// The places of the older memories that it updates, with the confidence of each in 0..=1.
+    /// Finds the older memories that it updates, and returns their places with the confidence of each in 0..=1.
     ///
     /// Under the same title, a content may consist of a value alone. Under another one it has to update the other
     /// content by itself, and the titles must not contradict it.
@@ -113,7 +113,7 @@ impl<'a> Compared<'a> {
         under_same_title.into_iter().chain(under_other_title).collect()
     }
 
-    /// The memories at `places` that it updates, by what `read` gives of each.
+    /// Finds the older memories that it updates among those at `places`. `read` gives the statement of each to compare.
     fn updates_by(
         &self,
         read: impl Fn(&Stated) -> &Statement,
@@ -146,7 +146,7 @@ fn names_several(title: &str) -> bool {
     nouns.last().is_some_and(|noun| noun.ends_with('s') && !noun.ends_with("ss") && noun != "hours")
 }
 
-/// How a memory that is about to be stored is linked to those that are there, each link with its confidence in 0..=1.
+/// The links of a memory that is about to be stored to those that are there, each with its confidence in 0..=1.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Links {
     /// The older memories that it updates.
@@ -155,7 +155,8 @@ pub struct Links {
     pub updated_by: Option<(MemoryId, f64)>,
 }
 
-/// The links between a memory and those that are stored for the same readers. A memory of lower trust updates nothing.
+/// Finds the links between a memory and those that are stored for the same readers. A memory of lower trust updates
+/// nothing.
 pub fn links(memory: &Memory, stored: &[Memory]) -> Links {
     let Some(own) = Compared::of(memory) else { return Links::default() };
     let others: Vec<Compared> = stored.iter().filter_map(Compared::of).collect();

@@ -8,30 +8,31 @@ use super::outline::{Outline, Part};
 use super::values::{ClauseValue, ValueKind};
 use super::{lexicon, phrase, relations, tools};
 
-/// How much a verb counts beside a noun.
+/// The weight of a verb beside that of a noun.
 const VERB_WEIGHT: f64 = 0.5;
 /// The share of common words from which on two clauses speak of the same thing.
 const LEAST_SHARE: f64 = 0.6;
 /// That share where the newer clause names the older value as the one before.
 const LEAST_SHARE_NAMED: f64 = 0.4;
-/// How much has to be shared beside names and words, which say less about their attribute than amounts do.
+/// The least weight of the shared words where the values are names, which say less about their attribute than amounts
+/// do.
 const LEAST_SHARED_BESIDE_NAMES: f64 = 1.5;
-/// How much has to be shared for tools of different purposes to take each other's place.
+/// The least weight of the shared words for tools of different purposes to take each other's place.
 const LEAST_SHARED_BESIDE_TOOLS: f64 = 2.5;
 
-/// What one clause says and the other does not.
+/// The part of what one clause says that the other does not say.
 struct LeftOver<'a> {
-    /// The only phrase with values that the other does not tell.
+    /// The only phrase with values that the other clause does not tell.
     slot: &'a Part,
     values: Vec<&'a ClauseValue>,
     nouns: usize,
     verbs: Vec<&'a String>,
-    /// Whether one of the verbs tells a purpose.
+    /// True where one of the verbs tells a purpose.
     has_purpose: bool,
     shared: f64,
 }
 
-/// The kind of the one value in which two clauses differ.
+/// Returns the kind of the one value in which two clauses differ. None where they do not differ in one value alone.
 pub(in crate::memory::supersession) fn differ(newer: &Clause, older: &Clause, names_older: bool) -> Option<ValueKind> {
     let is_comparable = |a: &ClauseValue| older.outline.values().any(|b| a.kind == b.kind);
     if !newer.outline.values().any(is_comparable) {
@@ -92,7 +93,7 @@ pub(in crate::memory::supersession) fn differ(newer: &Clause, older: &Clause, na
 }
 
 impl Clause {
-    /// Tells whether the value may be one of several: what a verb of many objects, or a permission, is about.
+    /// Tells whether the value may be one of several, because the verb has many objects or the clause is a permission.
     fn may_have_several(&self, left: &LeftOver<'_>) -> bool {
         !left.slot.is_before_verb && (self.is_additive || self.outline.is_permission)
     }
@@ -122,7 +123,8 @@ fn is_other_tool(a: &ClauseValue, b: &ClauseValue) -> bool {
     !a.is_empty() && !b.is_empty() && !a.iter().any(|kind| b.contains(kind))
 }
 
-/// What one outline says and the other does not. None where that narrows the clause, or does not hold one value.
+/// Finds what outline `a` says and outline `b` does not. None where that narrows the clause, or does not hold one
+/// value.
 fn left_over<'a>(a: &'a Outline, b: &Outline) -> Option<LeftOver<'a>> {
     let is_known = |value: &ClauseValue| {
         value.words.iter().all(|word| b.says(word))

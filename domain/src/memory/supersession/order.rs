@@ -1,4 +1,5 @@
-//! The order of newest first: what speaks of the same thing is reordered in a ranking by relevance, and never hidden.
+//! The order of newest first. Results that speak of the same thing are reordered in a ranking by relevance, and none is
+//! hidden.
 
 use std::cmp::Reverse;
 
@@ -7,7 +8,7 @@ use jiff::Timestamp;
 /// A result of a search, as far as its age counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Placed<Trust, Owner> {
-    /// When it was said.
+    /// The time when the result was said.
     pub at: Timestamp,
     pub trust: Trust,
     pub owner: Owner,
@@ -18,9 +19,10 @@ pub struct Placed<Trust, Owner> {
 pub struct NewestFirst {
     /// The places in the order in which they are shown, each once.
     pub order: Vec<usize>,
-    /// For each place, the newest result that outdates it.
+    /// The newest result that outdates the result at each place. None where nothing outdates it.
     pub outdated_by: Vec<Option<usize>>,
-    /// For each place, the newest result that contradicts it, but is of lower trust or of another owner.
+    /// The newest result that contradicts the result at each place, but is of lower trust or of another owner. None
+    /// where there is no such result.
     pub contested_by: Vec<Option<usize>>,
 }
 
@@ -47,7 +49,7 @@ pub fn newest_first<T: PartialOrd, O: PartialEq>(ranked: &[Placed<T, O>], links:
     for place in 0..count {
         let mut newer = reachable(&precede, place);
         newer.sort_by_key(|newer| age(ranked, *newer));
-        // One that outdates it by others alone may say nothing of it.
+        // A result that outdates this one only through others may say nothing of it.
         shown.outdated_by[place] = precede[place].iter().copied().min_by_key(|newer| age(ranked, *newer));
         for place in newer.into_iter().chain([place]) {
             if !std::mem::replace(&mut is_placed[place], true) {
@@ -58,12 +60,12 @@ pub fn newest_first<T: PartialOrd, O: PartialEq>(ranked: &[Placed<T, O>], links:
     shown
 }
 
-/// The key that puts the newest first and, of the same age, the better one.
+/// Returns the key that puts the newest first and, of the same age, the better one.
 fn age<T, O>(ranked: &[Placed<T, O>], place: usize) -> (Reverse<Timestamp>, usize) {
     (Reverse(ranked[place].at), place)
 }
 
-/// All places that come before one, directly or over others.
+/// Finds all places that come before one, directly or through others.
 fn reachable(precede: &[Vec<usize>], from: usize) -> Vec<usize> {
     let (mut seen, mut open, mut all) = (vec![false; precede.len()], vec![from], Vec::new());
     seen[from] = true;

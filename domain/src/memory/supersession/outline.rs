@@ -1,5 +1,5 @@
-//! What a clause says, whatever the order and the form of its words: its phrases with the values in them. In which
-//! value two clauses differ is decided in `difference`.
+//! The outline of a clause: its phrases with the values in them, whatever the order and the form of its words.
+//! `difference` decides in which value two outlines differ.
 
 use std::collections::BTreeSet;
 
@@ -11,23 +11,24 @@ use super::token::Token;
 use super::values::{ClauseValue, ValueKind};
 use super::verb::Verb;
 
-/// What a clause says, without the order of its phrases.
+/// The outline of a clause: what it says, without the order of its phrases.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Outline {
     pub(super) parts: Vec<Part>,
     pub(super) actions: Vec<String>,
-    /// Its verbs, including those that name no attribute.
+    /// The verbs of the clause, including those that name no attribute.
     verbs: BTreeSet<String>,
     /// All words, in the spelling that is compared.
     said: BTreeSet<String>,
-    /// Which points of which scales it tells: the limit, the default.
+    /// The points of scales that the clause tells, such as the limit or the default.
     points: BTreeSet<(usize, usize)>,
     pub(super) is_copula: bool,
-    /// How `to be` joins what is said: by which kind of preposition, or by none.
+    /// The kind of preposition by which `to be` joins what is said. It is empty for no preposition, and None for other
+    /// verbs.
     joins_by: Option<&'static str>,
-    /// Whether its predicate says which one its subject is: `is the owner`.
+    /// True where the predicate says which one its subject is: `is the owner`.
     pub(super) is_definite: bool,
-    /// Whether what it says may be done in several ways.
+    /// True where the clause is a permission, so that what it says may be done in several ways.
     pub(super) is_permission: bool,
 }
 
@@ -90,7 +91,7 @@ impl Outline {
         self.is_permission = is_permission;
     }
 
-    /// Completes the outline. `inherited` is what a clause without a subject speaks of.
+    /// Completes the outline. A clause without a subject speaks of `inherited`.
     pub(super) fn finish(mut self, inherited: &[Term]) -> Self {
         let has_subject =
             self.parts.iter().any(|part| part.is_before_verb && !(part.words.is_empty() && part.values.is_empty()));
@@ -166,7 +167,7 @@ impl Outline {
         self.values().any(|value| matches!(value.kind, ValueKind::Date | ValueKind::Time))
     }
 
-    /// Tells whether both say what something is, where it is or where it is from, and not the same of these.
+    /// Tells whether both say what something is, where it is or where it is from, but not the same one of these.
     pub(super) fn joins_otherwise(&self, other: &Self) -> bool {
         self.joins_by.zip(other.joins_by).is_some_and(|(own, others)| own != others)
     }

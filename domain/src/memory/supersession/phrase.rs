@@ -18,13 +18,13 @@ pub(super) struct Phrase {
     /// The preposition or condition it begins with. It is empty for the main phrase.
     pub opening: String,
     pub is_condition: bool,
-    /// Whether its first word is a verb: `for sending mail`.
+    /// True where the first word is a verb: `for sending mail`.
     pub is_action: bool,
-    /// Whether it names several things.
+    /// True where the phrase names several things.
     pub lists: bool,
     /// The plain words that tell what it is about, in the spelling that is compared.
     pub words: Vec<String>,
-    /// All values. The plain words are one value of the kind phrase for each part of a list.
+    /// All values. The plain words of each part of a list are one value of the kind phrase.
     pub values: Vec<ClauseValue>,
 }
 
@@ -76,12 +76,12 @@ pub(super) fn begins_plain(token: &Token) -> bool {
     values::typed(std::slice::from_ref(token), 0).is_none()
 }
 
-/// Tells a word that a main clause begins with.
+/// Tells whether a word is a pronoun that a main clause begins with.
 pub(super) fn is_pronoun(word: &str) -> bool {
     matches!(word, "we" | "it" | "they" | "you" | "i")
 }
 
-/// The words as one name.
+/// Makes one name of the words. None where there are no words.
 pub(super) fn name(tokens: &[Token]) -> Option<ClauseValue> {
     (!tokens.is_empty()).then(|| ClauseValue::new(ValueKind::Name, tokens.iter().map(|token| token.lower.clone())))
 }
@@ -163,7 +163,8 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
     builder.finish()
 }
 
-/// The end of what begins at `at`: behind the next pause, or before the pronoun that begins the main clause.
+/// Returns the end of what begins at `at`, which is behind the next pause. What begins at the first word may also end
+/// before the pronoun that begins the main clause.
 fn after_pause(tokens: &[Token], at: usize) -> usize {
     let rest = &tokens[at..];
     let pause = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
@@ -172,7 +173,7 @@ fn after_pause(tokens: &[Token], at: usize) -> usize {
     at + if at == 0 { pause.min(pronoun) } else { pause }
 }
 
-/// The number of words of an idiom that begins at `at`.
+/// Returns the number of words of an idiom that begins at `at`. None where no idiom begins there.
 fn idiom(tokens: &[Token], at: usize) -> Option<usize> {
     lexicon::IDIOMS.iter().find_map(|idiom| {
         let mut length = 0;
@@ -190,7 +191,7 @@ struct Builder {
     /// The plain words of the part of a list that is being read.
     part: Vec<String>,
     name: Vec<String>,
-    /// Whether a pause stands behind the last value.
+    /// True where a pause stands behind the last value.
     is_paused: bool,
 }
 
@@ -282,7 +283,7 @@ impl Builder {
         }
     }
 
-    /// A phrase that comes first ends where the next noun phrase begins: `In staging the port is 80`.
+    /// Ends a phrase that comes first where the next noun phrase begins: `In staging the port is 80`.
     fn close_leading(&mut self, at: usize) {
         let is_leading =
             self.phrases.len() == 2 && self.phrases[0].words.is_empty() && self.phrases[0].values.is_empty();

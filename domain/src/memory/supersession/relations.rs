@@ -35,7 +35,8 @@ const KIND_NOUNS: &[(&str, &str)] = &[
     ("path", "path location file directory folder address"),
     ("name", "name"),
 ];
-/// Scales. What is said at one point of a scale says nothing about another point; a bar parts the points.
+/// The scales, each with its points between bars. What is said at one point of a scale says nothing about another
+/// point.
 const SCALES: &[&str] = &[
     "limit | minimum | default | average mean median typical | percentile p50 p90 p95 p99 | peak | there",
     "start begin open opening | end close finish stop",
@@ -86,7 +87,7 @@ pub(super) fn has_one_object(verb: &str) -> bool {
     UNIQUE.contains(verb)
 }
 
-/// The kind of relation that a preposition tells. It is empty for other words.
+/// Returns the kind of relation that a preposition tells. It is empty for other words.
 pub(super) fn preposition(word: &str) -> &'static str {
     match word {
         "in" | "on" | "at" | "inside" | "near" | "under" | "behind" | "within" => "place",
@@ -102,7 +103,8 @@ pub(super) fn names_kind(word: &str, kind: &'static str) -> bool {
     KIND_NOUN.contains(&(kind, word.to_owned()))
 }
 
-/// Which point of which scale a word names: the limit or the default, the start or the end.
+/// Returns the scale and the point of it that a word names, such as the limit or the default, the start or the end.
+/// None for other words.
 pub(super) fn point(word: &str) -> Option<(usize, usize)> {
     POINT.get(word).copied()
 }

@@ -7,24 +7,25 @@ use super::term::{Role, Term};
 use super::token::{self, Token};
 use super::{former, lexicon, verb};
 
-/// How many bytes of a text are read. What is said beyond that does not make a statement about one thing.
+/// The most bytes of a text that are read. What is said beyond that does not make a statement about one thing.
 const READ_BYTES: usize = 8_192;
 const MOST_WORDS: usize = 600;
 /// The most clauses of a statement, as the time to compare two grows with the product of their clauses.
 const MOST_CLAUSES: usize = 16;
 
-/// What a memory states, split into clauses.
+/// The statement of a memory, split into clauses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Statement {
     clauses: Vec<Clause>,
-    /// What the title says it is about.
+    /// The words of the title that say what the statement is about.
     context: BTreeSet<String>,
     /// All words of the clauses and of the title.
     said: BTreeSet<String>,
 }
 
 impl Statement {
-    /// Reads a title, which may be empty, and a content. What the title narrows is narrowed in the content.
+    /// Reads a title, which may be empty, and a content. An environment that narrows the title narrows the content,
+    /// too.
     pub fn of(title: &str, content: &str) -> Self {
         let mut context = BTreeSet::new();
         let mut clauses = clauses(content, &[]);
@@ -65,8 +66,8 @@ impl Statement {
         Self { clauses, context, said }
     }
 
-    /// Tells whether their titles allow that they speak of the same thing. They do not where each names what the other
-    /// does not.
+    /// Tells whether the titles allow that the statements speak of the same thing. They do not where each title names
+    /// what the other statement does not.
     pub(super) fn shares_context(&self, other: &Self) -> bool {
         self.context.is_subset(&other.said) || other.context.is_subset(&self.said)
     }
@@ -132,7 +133,7 @@ fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
     all
 }
 
-/// The clauses of a sentence: each has a verb or a mark of its own. Lists and conditions are not cut.
+/// Splits a sentence into clauses, each with a verb or a mark of its own. Lists and conditions are not cut.
 fn segments(sentence: &[Token]) -> Vec<&[Token]> {
     let (mut segments, mut from) = (Vec::new(), 0);
     for at in 1..sentence.len() {
@@ -142,7 +143,7 @@ fn segments(sentence: &[Token]) -> Vec<&[Token]> {
         );
         // A reason says nothing of its own.
         let is_reason = matches!(&*sentence[at].lower, "because" | "since" | "as" | "given");
-        // What a whole sentence announces is another one: `Barrels are forbidden: import the file itself`.
+        // A mark behind a whole sentence announces another sentence: `Barrels are forbidden: import the file itself`.
         let is_announced = sentence[at - 1].separates
             && verb::main(&sentence[from..at]).is_some_and(|verb| from + verb.to < at || verb.to > verb.from + 1)
             && verb::main(&sentence[at..]).is_some();

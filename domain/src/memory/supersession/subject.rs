@@ -6,22 +6,22 @@ use std::collections::BTreeMap;
 use super::clause::Clause;
 use super::term::Role;
 
-/// How much a verb that names an attribute counts beside a noun that does.
+/// The weight of a verb that names an attribute, beside that of a noun that does.
 const ACTION_WEIGHT: f64 = 0.5;
 
-/// How two subjects agree where nothing speaks against it.
+/// The agreement of two subjects where nothing speaks against it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Agreement {
-    /// The words they share, as a share of all words, in 0..=1.
+    /// The share of all words that the two subjects have in common, in 0..=1.
     pub share: f64,
-    /// How many words they share.
+    /// The number of words that they have in common. A verb counts as `ACTION_WEIGHT`.
     pub shared: f64,
-    /// How many words say what each is about.
+    /// The number of different words that say what the two clauses are about. A verb counts as `ACTION_WEIGHT`.
     pub words: f64,
 }
 
-/// The agreement of two clauses. None where a qualifier, or a word on either side, says that they speak of different
-/// things.
+/// Returns the agreement of two clauses. None where a qualifier, or a word on either side, says that they speak of
+/// different things.
 pub(super) fn agreement(a: &Clause, b: &Clause) -> Option<Agreement> {
     let (left_a, left_b) = (left_over(a, b)?, left_over(b, a)?);
     if left_a.topics > 0 && left_b.topics > 0 || left_a.actions > 0 && left_b.actions > 0 {
@@ -41,7 +41,7 @@ pub(super) fn agreement(a: &Clause, b: &Clause) -> Option<Agreement> {
     Some(Agreement { share, shared, words: shared + left })
 }
 
-/// Tells whether both say a word that narrows neither of them, at least one of them in its subject.
+/// Tells whether both clauses say a word that narrows neither of them, and at least one says it in its subject.
 fn shares_topic(a: &Clause, b: &Clause) -> bool {
     let tells = |a: &Clause, b: &Clause| {
         a.subject.iter().any(|term| {
@@ -66,7 +66,7 @@ impl LeftOver {
     }
 }
 
-/// What of `a` is not in `b`. None where such a word narrows `a`.
+/// Finds what of `a` is not in `b`, and what they share. None where a word that is not in `b` narrows `a`.
 fn left_over(a: &Clause, b: &Clause) -> Option<LeftOver> {
     let mut found = LeftOver::default();
     let mut roles: BTreeMap<&str, Role> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! A word of the subject of a clause, and what it does there.
 
-/// What a word does for the subject of a clause.
+/// The role of a word in the subject of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// It says what the clause is about.
@@ -18,6 +18,6 @@ pub(super) enum Role {
 pub(super) struct Term {
     pub word: String,
     pub role: Role,
-    /// The word right behind it belongs to the same noun phrase.
+    /// True where the word right behind it belongs to the same noun phrase.
     pub joins_next: bool,
 }

@@ -8,24 +8,24 @@ const OPENING: [char; 10] = ['(', '[', '{', '"', '\'', '`', '“', '‘', '*', '
 /// Marks that may stand behind a word and are no part of it.
 const CLOSING: [char; 16] = [')', ']', '}', '"', '\'', '`', '”', '’', '*', '»', '.', ',', ';', ':', '!', '?'];
 
-/// A word as it is written, in small letters, and what stands around it.
+/// A word as it is written and in small letters, and what stands around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub text: String,
     pub lower: String,
-    /// Whether it reads like a name: of a person, a tool, a symbol of a program.
+    /// True where the word reads like a name of a person, a tool or a symbol of a program.
     pub is_name: bool,
-    /// Whether a colon, an equals sign or an arrow follows it.
+    /// True where a colon, an equals sign or an arrow follows the word.
     pub separates: bool,
-    /// Whether a comma, a bracket or a dash follows it.
+    /// True where a comma, a closing bracket, a dash or a sign such as `&` follows the word.
     pub pauses: bool,
-    /// Whether a bracket opens before it.
+    /// True where a bracket opens before the word.
     pub opens: bool,
-    /// Whether a question ends with it.
+    /// True where a question ends with the word.
     pub asks: bool,
 }
 
-/// The sentences of a text, each as its words, at most `most` words altogether.
+/// Splits a text into sentences, each as its words. There are at most `most` words altogether.
 pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
     let (mut all, mut words, mut count) = (Vec::new(), Vec::new(), 0);
     for line in text.lines() {
@@ -48,7 +48,7 @@ pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
     all
 }
 
-/// The words of a line as they are written. A command in backticks is one word, an assignment is not.
+/// Splits a line into words as they are written. A command in backticks is one word, an assignment is not.
 fn words_of(line: &str) -> Vec<&str> {
     let (mut words, mut rest) = (Vec::new(), line.trim_start());
     while !rest.is_empty() {
@@ -66,7 +66,7 @@ fn words_of(line: &str) -> Vec<&str> {
     words
 }
 
-/// Two words that are written as one elsewhere.
+/// The pairs of words that are written as one word elsewhere, each with that word.
 const PAIRS: [(&str, &str, &str); 10] = [
     ("united", "kingdom", "uk"),
     ("united", "states", "usa"),
@@ -94,7 +94,7 @@ fn join_pairs(words: &mut Vec<Token>) {
     }
 }
 
-/// Adds what a word consists of; returns whether a sentence ends with it.
+/// Adds what a written word consists of, and returns whether a sentence ends with it.
 fn read(written: &str, words: &mut Vec<Token>) -> bool {
     if let Some(last) = words.last_mut() {
         if matches!(written, "=" | ":" | "->" | "=>" | "→" | ":=") {
@@ -152,7 +152,7 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
         && !matches!(text, "e.g" | "i.e" | "vs" | "approx" | "no" | "Dr" | "Mr" | "Mrs" | "Ms")
 }
 
-/// The pronoun without the short form of a verb behind it: `you'll`.
+/// Returns a pronoun without the short form of a verb behind it: `you` for `you'll`. Other words stay.
 fn uncontracted(word: String) -> String {
     match word.split_once('\'') {
         Some((pronoun @ ("i" | "we" | "you" | "they" | "it" | "he" | "she"), "ll" | "ve" | "re" | "m")) => {
@@ -162,7 +162,7 @@ fn uncontracted(word: String) -> String {
     }
 }
 
-/// A compound of plain words is read as its words.
+/// Splits a compound of plain words into its words. Any other text stays whole.
 fn parts(text: &str) -> Vec<&str> {
     let parts: Vec<&str> = text.split('-').collect();
     let is_plain = |part: &&str| part.len() > 1 && part.chars().all(char::is_alphabetic);
@@ -191,7 +191,7 @@ fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
         || (later_is_capital && text.chars().next().is_some_and(char::is_lowercase));
     let is_word = is_function_word(lower);
     let is_identifier = text.matches('-').count() > 1 && text.chars().all(|c| c.is_alphabetic() || c == '-');
-    // In a sentence only the letter that tells one of several is written so: `Team A`.
+    // Inside of a sentence, a single capital letter tells one of several: `Team A`.
     let is_letter = text.len() == 1 && first_is_capital && !is_first && text != "I";
     quoted
         || is_letter

@@ -1,6 +1,6 @@
 //! Units, number words and words of the calendar.
 
-/// The units of amounts: the kind of amount, and how much of the base unit one is.
+/// The units of amounts: the kind of amount, the words for the unit, and how much of the base unit one is.
 const UNITS: &[(&str, &str, f64)] = &[
     ("duration", "ms millisecond milliseconds msec", 0.001),
     ("duration", "s sec secs second seconds", 1.0),
@@ -61,7 +61,7 @@ const FREQUENCIES: &[(&str, f64, &str)] = &[
 const MONTHS: &str = "january february march april may june july august september october november december";
 const WEEKDAYS: &str = "monday tuesday wednesday thursday friday saturday sunday";
 
-/// The kind of amount that a unit measures, and how much of the base unit it is.
+/// Returns the kind of amount that a unit measures, and how much of the base unit it is.
 pub(super) fn unit(word: &str) -> Option<(&'static str, f64)> {
     UNITS
         .iter()
@@ -73,17 +73,17 @@ pub(super) fn number_word(word: &str) -> Option<&'static str> {
     NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number)
 }
 
-/// How often a word says that something happens: once in so many of a period.
+/// Returns how often a word says that something happens: once in so many of a period.
 pub(super) fn frequency(word: &str) -> Option<(f64, &'static str)> {
     FREQUENCIES.iter().find(|(name, ..)| *name == word).map(|(_, count, period)| (*count, *period))
 }
 
-/// The number of a month from 1, by its name or the first three letters of it.
+/// Returns the number of a month from 1, by its name or the first three letters of it.
 pub(super) fn month(word: &str) -> Option<usize> {
     position(MONTHS, word).map(|at| at + 1)
 }
 
-/// The number of a day of the week from 0, by its name, its plural or the first three letters of it.
+/// Returns the number of a day of the week from 0, by its name, its plural or the first three letters of it.
 pub(super) fn weekday(word: &str) -> Option<usize> {
     position(WEEKDAYS, word.strip_suffix('s').filter(|day| day.ends_with("day")).unwrap_or(word))
 }

@@ -7,7 +7,7 @@ use super::token::Token;
 use super::tools;
 use super::units;
 
-/// What a number counts which says how often something is done.
+/// The thing that a number counts where it says how often something is done.
 const TIMES: &str = "times";
 
 /// The kind of a value. Only values of one kind take each other's place.
@@ -21,7 +21,7 @@ pub(super) enum ValueKind {
     Date,
     /// A time of day.
     Time,
-    /// How often something happens.
+    /// A frequency: the time from one event to the next.
     Frequency,
     /// A path or an address.
     Path,
@@ -32,7 +32,7 @@ pub(super) enum ValueKind {
 }
 
 impl ValueKind {
-    /// The noun for such values.
+    /// Returns the noun for values of this kind.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Number => "number",
@@ -81,7 +81,7 @@ impl ClauseValue {
     }
 }
 
-/// How the values of two clauses about one subject compare.
+/// The result of comparing the values of two clauses about one subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     /// They have no kind of value in common.
@@ -95,7 +95,7 @@ pub(super) enum Comparison {
 }
 
 impl Comparison {
-    /// The kind of the values that differ.
+    /// Returns the kind of the values that differ. None where no values differ.
     pub(super) fn kind(self) -> Option<ValueKind> {
         match self {
             Self::Differ(kind) => Some(kind),
@@ -152,7 +152,7 @@ fn compare_kind(kind: ValueKind, a: &[ClauseValue], b: &[ClauseValue]) -> Compar
     }
 }
 
-/// Compares what is said in plain words, with names as words where only one of the two has names.
+/// Compares what is said in plain words. Names and paths count as words here.
 fn phrases(a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
     let words = |values: &[ClauseValue]| -> Vec<ClauseValue> {
         values
@@ -176,7 +176,7 @@ fn phrases(a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
     }
 }
 
-/// Reads the value that begins at `at`, and answers it with the number of words it takes. Plain words and names are no
+/// Reads the value that begins at `at`, and returns it with the number of words it takes. Plain words and names are no
 /// such values.
 pub(super) fn typed(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let token = tokens.get(at)?;
@@ -224,7 +224,7 @@ fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
         let taken = 1 + usize::from(year.is_some());
         return Some((ClauseValue::new(ValueKind::Date, [Some(quarter), year].into_iter().flatten()), taken));
     }
-    // 12 May 2025, May 12, May 2025, May; a small `may` or `march` is a verb.
+    // Dates are `12 May 2025`, `May 12`, `May 2025` and `May`. A small `may` or `march` is a verb.
     let month = |token: Option<&Token>| {
         let token = token?;
         let capital = token.text.starts_with(char::is_uppercase);
@@ -259,7 +259,7 @@ fn lower_quarter(word: &str) -> Option<String> {
     matches!(word, "q1" | "q2" | "q3" | "q4").then(|| word.to_owned())
 }
 
-/// Reads how often something happens: as the time between, where that is an amount, else as the day.
+/// Reads how often something happens. The value is the time between, where that is an amount, or else the day.
 fn frequency(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let word = tokens[at].lower.as_str();
     let every = |count: f64, period: &str| -> Option<ClauseValue> {
@@ -404,7 +404,7 @@ fn one_unit(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
         .then(|| (ClauseValue::new(ValueKind::Amount(kind), [size.to_string()]), taken))
 }
 
-/// What an amount is counted by, and the number of words that say so.
+/// Reads what an amount is counted by, and returns it with the number of words that say so.
 fn rate(tokens: &[Token], at: usize) -> (String, usize) {
     let Some(word) = tokens.get(at).map(|token| token.lower.as_str()) else { return (String::new(), 0) };
     let per = matches!(word, "per" | "a" | "an" | "each");
@@ -414,7 +414,7 @@ fn rate(tokens: &[Token], at: usize) -> (String, usize) {
     }
 }
 
-/// A number or a version in one spelling.
+/// Returns a number or a version in one spelling. None for a word that is neither.
 fn number(word: &str) -> Option<String> {
     if let Some(number) = units::number_word(word) {
         return Some(number.to_owned());

@@ -11,7 +11,7 @@ const CHOOSING: &str = "use uses used using pick picked picks choose chose chose
     prefer prefers preferred want wants like likes need needs require requires have has had own owns lead leads speak \
     speaks play plays drink drinks support supports accept accepts allow study studies employ employs approve eat drive \
     drives marry married cost costs utilise utilize teach teaches";
-/// Words of a verb that are nouns as often.
+/// Forms of verbs that are nouns as often.
 const NOUNS_TOO: &str = "tests logs builds releases reports limits backups caches stores hosts deploys reviews costs \
     calls runs formats charges names works changes sets moves plays times uses caps leads uploads downloads orders needs takes drops pins lints \
     votes watches feeds covers supplies bills signs points treats heads chairs ends starts documents checks ships closes \
@@ -30,7 +30,7 @@ const ADDITIVE: &str = "support supports supported accept accepts accepted allow
     validate validates check checks deliver delivers delivered notify notifies written exported forwarded";
 const PAST: [&str; 9] = ["was", "were", "had", "lived", "worked", "ran", "liked", "listened", "preferred"];
 
-/// How the value of a clause is joined to its subject.
+/// The way in which the value of a clause is joined to its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
     /// It is joined by `:`, `=`, an arrow, or nothing: the subject names the attribute.
@@ -43,10 +43,10 @@ pub(super) enum Joint {
     Content,
 }
 
-/// Where the words of the main verb stand, and what they say.
+/// The main verb of a clause: where its words stand, and what they say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Verb {
-    /// Its first word; `to` is the one behind its last.
+    /// The place of its first word. `to` is the place behind its last word.
     pub from: usize,
     pub to: usize,
     /// The words that name the attribute, in the spelling that is compared.
@@ -54,16 +54,16 @@ pub(super) struct Verb {
     /// All of its words but those of `to be`, in the spelling that is compared.
     pub words: BTreeSet<String>,
     pub is_copula: bool,
-    /// Whether the subject may be exchanged: `owns`, `formats`.
+    /// True where the subject may be exchanged: `owns`, `formats`.
     pub is_role: bool,
-    /// Whether it is `is used for`, where what is used is the value.
+    /// True for `is used for` and the like, where what is used is the value.
     pub is_for: bool,
-    /// Whether a preposition belongs to it: `runs on`.
+    /// True where a preposition follows the verb: `runs on`.
     pub(super) has_preposition: bool,
-    /// Whether its object is the subject and its value stands behind a preposition: `store it in Redis`.
+    /// True where the object may be the subject, with the value behind a preposition: `store it in Redis`.
     pub takes_object: bool,
     pub is_past: bool,
-    /// Whether it may have several objects, none of which takes the place of another: `ships to`, `supports`.
+    /// True where the verb may have several objects, none of which takes the place of another: `ships to`, `supports`.
     pub is_additive: bool,
 }
 
@@ -157,7 +157,7 @@ fn is_certain(token: &Token) -> bool {
     is_verb(token) && (is_copula(word) || is_irregular || (is_inflected && !in_list(NOUNS_TOO, word)))
 }
 
-/// The main verb of a clause, outside of its conditions.
+/// Finds the main verb of a clause, outside of its conditions.
 pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
     let from = position(tokens).or_else(|| unlisted(tokens))?;
     let mut verb = Verb {
@@ -199,13 +199,13 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
             (verb.is_copula, verb.is_role, verb.is_past, verb.takes_object) = (false, false, false, true);
             last = word;
         } else if word == "and" && next_is_verb && !tokens[verb.to - 1].pauses && tokens.len() > verb.to + 2 {
-            // two verbs of one object
+            // These are two verbs of one object.
             last = "";
         } else if (word == "to" && next_is_verb)
             || ((is_adverb(word) || (is_particle(word) && !begins_bound(tokens, verb.to)))
                 && !matches!(word, "the" | "a" | "an"))
         {
-            // between the words of a verb
+            // The word stands between the words of a verb.
         } else {
             break;
         }
@@ -223,8 +223,8 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
     Some(verb)
 }
 
-/// Tells whether these words of a verb may have several objects. What is done to something, as in `is sent by`, may be
-/// done to several only where it goes to them; one `works for` one.
+/// Tells whether these words of a verb may have several objects. A passive verb may have several only where something
+/// goes to them, as in `is sent to` but not in `is sent by`. Somebody `works for` one alone.
 fn is_additive(verb: &[Token], next: Option<&Token>) -> bool {
     let is_passive = verb.first().is_some_and(|token| is_copula(&token.lower));
     let next = next.map_or("", |next| &next.lower);
@@ -241,8 +241,9 @@ fn is_participle(token: &Token) -> bool {
     !token.is_name && (is_regular || in_list(PARTICIPLES, word))
 }
 
-/// The place of a word behind the first one that reads like a verb, where no listed verb stands: it has the ending of
-/// one, and an object or a preposition behind it.
+/// Finds the place of a word that reads like a verb, where no listed verb stands. It has the ending of a verb, and an
+/// object or a preposition behind it. A word behind a pronoun or a modal verb also counts, and so does the first word
+/// where an article or the like follows it.
 fn unlisted(tokens: &[Token]) -> Option<usize> {
     let end = tokens.iter().position(|token| lexicon::is_condition(&token.lower)).unwrap_or(tokens.len());
     let is_spoken_by = |at: usize| {
@@ -267,7 +268,7 @@ fn unlisted(tokens: &[Token]) -> Option<usize> {
         let (before, token, next) = (&tokens[at - 1], &tokens[*at], &tokens[at + 1]);
         let word = token.lower.as_str();
         let follows_plural = before.lower.ends_with('s') && !before.lower.ends_with("ss") && !before.is_name;
-        // A plural has a verb without the ending: of two words with it, the first one is the verb.
+        // A plural takes a verb without the `s`, so of two words with it the first one is the verb.
         let is_object_of_verb = *at > 1 && follows_plural && word.ends_with('s');
         let has_plural = next.lower.ends_with('s') && !next.lower.ends_with("ss") && !is_verb(next);
         let is_plain =
@@ -302,7 +303,7 @@ fn is_modal(word: &str) -> bool {
     matches!(word, "can" | "may" | "could" | "should" | "must" | "will" | "shall")
 }
 
-/// Tells a word that makes another verb of one: `kicks off`, `hands back`.
+/// Tells whether a word makes another verb of the one before it: `kicks off`, `hands back`.
 fn is_particle(word: &str) -> bool {
     matches!(word, "off" | "out" | "up" | "down" | "over" | "back" | "away")
 }

@@ -8,26 +8,26 @@ use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::observation::Feedback;
 use crate::memory::workspace::WorkspaceId;
 
-/// A reported trace names at most this many memories that it used; the ones named last stay.
+/// The most memories that a reported trace names as used, and as learned. The ones named last stay.
 const USED_MAX: usize = 500;
 
-/// What one report tells of a task.
+/// The account that one report gives of a task.
 #[derive(Debug, Clone, Copy)]
 pub struct Account<'a> {
     /// The session that reports.
     pub session: Option<&'a str>,
     pub task: Option<&'a str>,
     pub commit: Option<&'a str>,
-    /// The memories that it is about.
+    /// The memories that the report is about.
     pub used: &'a [MemoryId],
-    /// The memories that were learned with it.
+    /// The memories that were learned with the report.
     pub learned: &'a [MemoryId],
     pub verdict: &'a Feedback,
 }
 
 impl Trace {
-    /// The trace that a session's first report about a task begins. It tells nothing yet: [`Trace::after`] adds what
-    /// the report says. `parent` is the trace that the session left before.
+    /// Makes the trace that a session's first report about a task begins. It tells nothing yet: [`Trace::after`] adds
+    /// what the report says. `parent` is the trace that the session left before.
     pub fn reported(
         trace_id: TraceId,
         workspace_id: WorkspaceId,
@@ -67,14 +67,14 @@ impl Trace {
         }
     }
 
-    /// Tells whether it tells of this session's own work.
+    /// Tells whether the trace tells of this session's own work.
     pub fn is_of_session(&self, session: Option<&str>) -> bool {
         self.source == TraceSource::Reported && self.metadata.source_session.as_deref() == session
     }
 
-    /// The next revision of the trace, with what a report adds. None where the report adds nothing. Evidence decides
-    /// the outcome of every trace, and every session may name the commit of a solve. The rest is taken only from the
-    /// session whose work the trace tells of: the task, the memories, the commit, and claims where there is no
+    /// Returns the next revision of the trace, with what a report adds. None where the report adds nothing. Evidence
+    /// decides the outcome of every trace, and every session may name the commit of a solve. The rest is taken only
+    /// from the session whose work the trace tells of: the task, the memories, the commit, and claims where there is no
     /// evidence.
     pub fn after(&self, account: Account) -> Option<Self> {
         let observed = account.verdict.evidence.as_ref().and_then(|observed| self.observed(observed));
@@ -110,8 +110,8 @@ impl Trace {
         }
     }
 
-    /// The source that the signals of this trace name: a solve itself, or the session of the client that reports. A
-    /// client that reports about several tasks is one source of evidence, not several.
+    /// Returns the source that the signals of this trace name: a solve itself, or the session of the client that
+    /// reports. A client that reports about several tasks is one source of evidence, not several.
     pub fn source_of_signals(&self) -> (Option<TraceId>, Option<String>) {
         match self.source {
             TraceSource::Solve => (Some(self.trace_id), None),

@@ -4,16 +4,16 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan};
 
-/// Either end may be open.
+/// A range of time as a caller writes it. Either end may be open.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TimeRange {
-    /// RFC 3339, a date (from its beginning), or how long ago: `7d`, `2w`, `3 hours`.
+    /// The beginning: RFC 3339, a date (from its beginning), or how long ago: `7d`, `2w`, `3 hours`.
     pub since: Option<String>,
-    /// The same; a date is until its end.
+    /// The end, in the same forms. A date counts until its end.
     pub until: Option<String>,
 }
 
-/// Which end of a range is wrong, and how.
+/// The end of a range that is wrong, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{end}: {problem}")]
 pub struct BadRange {
@@ -22,7 +22,7 @@ pub struct BadRange {
 }
 
 impl TimeRange {
-    /// The range as two moments: from the first on, and before the second.
+    /// Reads the range as two moments: it goes from the first on, and ends before the second.
     pub fn read(&self, now: Timestamp) -> Result<(Option<Timestamp>, Option<Timestamp>), BadRange> {
         let end = |end: &'static str, text: &Option<String>, of_day: Day| {
             let read = |text: &String| instant(text, of_day, now).ok_or_else(|| BadRange { end, problem: no_time() });
@@ -38,7 +38,7 @@ impl TimeRange {
     }
 }
 
-/// A moment as people write it: RFC 3339, a date (its beginning), or how long ago.
+/// Reads a moment as people write it: RFC 3339, a date (its beginning), or how long ago.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub fn moment(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     instant(text, Day::Begins, now).ok_or_else(no_time)
 }
 
-/// The problem in words. They do not repeat what the caller wrote, which may be anything.
+/// Returns the problem in words. They do not repeat what the caller wrote, which may be anything.
 fn no_time() -> String {
     "is no time; it is RFC 3339 (2026-11-20T09:30:00Z), a date (2026-11-20) or how long ago (12h, 7d, 2w)".into()
 }

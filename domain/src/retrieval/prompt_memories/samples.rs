@@ -5,7 +5,7 @@ use crate::memory::Memory;
 use crate::retrieval::recalled::Recalled;
 use crate::retrieval::score::{Profile, Score, Why};
 
-/// As found, with nothing but what the floor and the order look at.
+/// Makes a memory that was found, with nothing but what the floor and the order look at.
 pub(crate) fn recalled(memory: Memory, relevance: f64, composite: f64) -> Recalled {
     let profile = Profile::default().name();
     let (components, factors, lists) = (Vec::new(), Vec::new(), Vec::new());

@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
 use crate::memory::supersession::{Compared, Older, Placed, newest_first};
 
-/// How many of the first memories of an answer are compared.
+/// The number of the first memories of an answer that are compared.
 const COMPARED_MAX: usize = 10;
 
 /// A memory of the ranking that is ordered.
@@ -18,8 +18,8 @@ struct Ordered<'a> {
 }
 
 impl Ranking {
-    /// The newer memories that are linked to one of the answer, and have no place in the answer only because others are
-    /// better or more relevant. Their bodies are needed to put them first.
+    /// Finds the newer memories that are linked to one of the answer, and have no place in the answer only because
+    /// others are better or more relevant. Their bodies are needed to put them first.
     pub fn newer_beyond<'a>(&self, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<MemoryId> {
         let bodies = self.kept().filter_map(|entry| body(entry.facts.id));
         let linked: BTreeSet<MemoryId> = bodies.filter_map(|memory| Some(memory.linked_to()?.id)).collect();
@@ -63,8 +63,8 @@ impl Ranking {
     }
 }
 
-/// The pairs of a newer memory and an older one that it updates: those that were linked when they were stored, and
-/// those that are found now, as if the memories had come one after another.
+/// Finds the pairs of a newer memory and an older one that it updates: those that were linked when they were stored,
+/// and those that are found now, as if the memories had come one after another.
 fn links(ordered: &[Ordered]) -> Vec<(usize, usize)> {
     let memory = |n: usize| ordered[n].memory;
     let each = || 0..ordered.len();

@@ -1,5 +1,5 @@
-//! The classes of characters: which of them nobody sees, and beside which others an invisible one is needed all the
-//! same.
+//! The classes of characters. They say which characters nobody sees, and beside which others an invisible one is needed
+//! all the same.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CharacterClass {
@@ -8,13 +8,13 @@ pub(super) enum CharacterClass {
     /// It begins an escape sequence of a terminal.
     Escape,
     CarriageReturn,
-    /// It ends a line, but no program takes it for a line end.
+    /// It ends a line by the rules of Unicode, but no program takes it for a line end.
     LineEnd,
     /// The flag that tags of a country may follow.
     Flag,
     Joiner,
     NonJoiner,
-    /// It chooses between the picture and the letter of a character.
+    /// It chooses whether the character before it is shown as a picture or as text.
     EmojiStyle,
     /// It says in which direction the text beside it runs.
     Direction,
@@ -56,8 +56,8 @@ impl CharacterClass {
     }
 }
 
-/// Tells whether a character that is invisible by itself does something between these two. A second one of a kind does
-/// nothing, so no more than one bit at a letter of these scripts can be hidden in them.
+/// Tells whether a character that is invisible by itself has an effect between these two neighbours. A second one of
+/// the same kind has none, so no more than one bit can be hidden at each letter of these scripts.
 pub(super) fn is_needed(class: CharacterClass, c: char, before: Option<char>, after: Option<char>) -> bool {
     let is = |side: Option<char>, what: fn(char) -> bool| side.is_some_and(what);
     match class {
@@ -82,7 +82,7 @@ pub(super) fn is_needed(class: CharacterClass, c: char, before: Option<char>, af
 fn is_of_script(c: char, before: Option<char>, after: Option<char>) -> bool {
     let Some(before) = before else { return c == '\u{2800}' && matches!(after, Some('\u{2801}'..='\u{28ff}')) };
     match c {
-        // It keeps the marks of a Hebrew letter in their order.
+        // The grapheme joiner keeps the marks of a Hebrew letter in their order.
         '\u{34f}' => matches!(before, '\u{591}'..='\u{5ea}'),
         '\u{180b}'..='\u{180f}' => matches!(before, '\u{1820}'..='\u{18aa}'),
         // A blank of Braille is a space among Braille.
@@ -95,7 +95,8 @@ fn is_of_script(c: char, before: Option<char>, after: Option<char>) -> bool {
 /// The flags of England, Scotland and Wales, the only flags in use that are spelled in tags.
 const COUNTRIES: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
-/// How many bytes the flag has with its tags. None where it is no flag of a country.
+/// Returns the length in bytes of the flag that a text begins with, including its tags. None where the tags do not
+/// spell one of the [`COUNTRIES`].
 pub(super) fn flag_of_a_country(text: &str) -> Option<usize> {
     let mut tags = text.char_indices().skip(1);
     let spelled: String =
@@ -104,7 +105,8 @@ pub(super) fn flag_of_a_country(text: &str) -> Option<usize> {
     (closing == '\u{e007f}' && COUNTRIES.contains(&spelled.as_str())).then_some(end + closing.len_utf8())
 }
 
-/// Tells a letter or a mark of a script whose letters join, or are written differently where they do not.
+/// Tells whether a character is a letter or a mark of a script whose letters join, or take another form where they do
+/// not join.
 fn joins(c: char) -> bool {
     matches!(
         c,
@@ -122,7 +124,7 @@ fn joins(c: char) -> bool {
     )
 }
 
-/// Tells a character of Hebrew, of Arabic, or of another script that runs from right to left.
+/// Tells whether a character belongs to Hebrew, to Arabic, or to another script that runs from right to left.
 fn runs_to_the_left(c: char) -> bool {
     matches!(
         c,
@@ -139,7 +141,7 @@ fn is_skin(c: char) -> bool {
     matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// Tells a picture, or a symbol that is a picture or a letter by choice.
+/// Tells whether a character is a picture, or a symbol that can be shown as a picture or as text.
 fn is_emoji(c: char) -> bool {
     matches!(
         c,

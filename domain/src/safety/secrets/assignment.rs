@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::value::{AssignedValue, Before};
 
-/// The names that secrets have.
+/// A pattern of the names that secrets have.
 macro_rules! name {
     () => {
         concat!(
@@ -23,22 +23,22 @@ macro_rules! name {
     };
 }
 
-/// What may stand around a name: quotes, brackets, emphasis.
+/// A pattern of the signs that may stand behind a name: quotes, closing brackets, emphasis.
 macro_rules! around {
     () => {
         r#"[\\"'\])*_`]{0,10}"#
     };
 }
 
-/// The end of a line. In JSON within JSON, backslashes are left over.
+/// A pattern of the end of a line. In JSON within JSON, backslashes are left over before it.
 macro_rules! line_end {
     () => {
         r"(?:\\{0,3}[\r\n]{1,2})"
     };
 }
 
-/// What stands between a name and its value, and what that says about the value. It is bounded, so nothing in it can
-/// run over a whole text.
+/// A form in which a name and its value are written, and what that form says about the value. The pattern reaches from
+/// the name to the value. It is bounded, so nothing in it can run over a whole text.
 struct Form {
     before: Before,
     /// The length of the shortest value that is a secret, in bytes.
@@ -65,13 +65,13 @@ const FORMS: [Form; 10] = [
             r"[ \t]{1,4})",
         ),
     },
-    // A command that sets it: `npm config set //host/:_authToken …`.
+    // A command that sets the secret: `npm config set //host/:_authToken …`.
     Form {
         before: ANY,
         at_least: 0,
         pattern: concat!(r"(?i-u)\b(?:set|config)[ \t]{1,4}[a-z0-9_.:/@-]{0,60}?", name!(), r"[ \t]{1,4}"),
     },
-    // A type in between: `const TOKEN: &str = "…"`.
+    // A type stands between the name and the value: `const TOKEN: &str = "…"`.
     Form {
         before: ANY,
         at_least: 0,
@@ -81,7 +81,7 @@ const FORMS: [Form; 10] = [
             r"[ \t]{0,8}:[ \t]{0,8}[&'a-z_][a-z0-9_<>&'. |\[\]]{0,40}?[ \t]{0,8}=[ \t]{0,8}",
         ),
     },
-    // The next line, indented or marked as a block by YAML, or below a heading.
+    // The value stands on the next line. It is indented, marked as a block by YAML, or below a heading.
     Form {
         before: Before { own_line: true, ..ANY },
         at_least: 0,
@@ -100,7 +100,8 @@ const FORMS: [Form; 10] = [
         at_least: 0,
         pattern: concat!(r"(?i-u)<[a-z0-9_.:-]{0,40}?", name!(), r">\\{0,3}[ \t]{0,8}", line_end!(), r"[ \t]{0,40}"),
     },
-    // A pair whose value is called one: `name: DB_PASSWORD`, `value: …`; `key="password" value="…"`.
+    // A pair of fields. The second one is called a value: `name: DB_PASSWORD`, `value: …`;
+    // `key="password" value="…"`.
     Form {
         before: Before { bare: true, ..ANY },
         at_least: 0,
@@ -113,7 +114,7 @@ const FORMS: [Form; 10] = [
             r#"){1,40}[\\"']{0,8}(?:string)?(?:value|val)[\\"']{0,8}[ \t]{0,4}[:=][ \t]{0,4}"#,
         ),
     },
-    // The call that sets it: `define('DB_PASSWORD', '…')`.
+    // A call sets the secret: `define('DB_PASSWORD', '…')`.
     Form {
         before: Before { in_quotes: true, ..ANY },
         at_least: 0,
@@ -124,7 +125,7 @@ const FORMS: [Form; 10] = [
             r#"[\\"']{1,8}[ \t]{0,4},[ \t]{0,8}"#,
         ),
     },
-    // The cell behind it: `| DB password | … |`.
+    // The value stands in the cell behind the name: `| DB password | … |`.
     Form {
         before: Before { in_cell: true, ..ANY },
         at_least: 0,
@@ -134,7 +135,7 @@ const FORMS: [Form; 10] = [
             r#"(?:[ \t][a-z() ]{0,20})?[:*_`]{0,4}[ \t]{0,40}\|[ \t]{0,40}"#,
         ),
     },
-    // A setting without a sign between: `requirepass …`, alone on its line.
+    // A setting stands alone on its line, without a sign between the name and the value: `requirepass …`.
     Form {
         before: Before { own_line: true, ..ANY },
         at_least: 0,
@@ -144,7 +145,7 @@ const FORMS: [Form; 10] = [
             r")[ \t]{1,8}",
         ),
     },
-    // The parameters of a JSON Web Key that are private: long, as their names are single letters.
+    // The private parameters of a JSON Web Key. Their names are single letters, so only long values count.
     Form {
         before: Before { in_quotes: true, ..ANY },
         at_least: 40,
@@ -156,7 +157,7 @@ const FORMS: [Form; 10] = [
 static COMPILED: LazyLock<Vec<Regex>> =
     LazyLock::new(|| FORMS.iter().map(|form| Regex::new(form.pattern).expect("a valid pattern")).collect());
 
-/// The spans of values that look like secrets, in order and without overlaps.
+/// Finds the spans of values that look like secrets, in order and without overlaps.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (form, pattern) in FORMS.iter().zip(COMPILED.iter()) {

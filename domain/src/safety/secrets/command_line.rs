@@ -8,16 +8,16 @@ use regex::Regex;
 
 use super::value::{is_written_out, up_to};
 
-/// How an option takes its password. Each may also be joined to a long option by `=`.
+/// The way in which an option takes its password. Whatever the way, `=` may also join the option and its password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// It is the next word.
+    /// The password is the next word.
     Next,
-    /// It is the next word, or follows the letter of the option at once.
+    /// The password is the next word, or follows the letter of the option at once.
     NextOrJoined,
-    /// It follows the letter of the option at once. Otherwise the command asks for it.
+    /// The password follows the letter of the option at once. Otherwise the command asks for it.
     Joined,
-    /// It is behind this character in the next word, or in what follows the option at once: `user:password`.
+    /// The password is behind this character, in the next word or in what follows the option at once: `user:password`.
     Behind(char),
 }
 
@@ -75,10 +75,11 @@ const RULES: &[Rule] = &[
     rule(&["nmcli"], &["password"], How::Next),
 ];
 
-/// The command that has a password as its last word where it is told so by `-b`.
+/// The command whose last word is a password where `-b` says so.
 const IN_BATCH: &str = "htpasswd";
 
-/// Commands that read a password which was written to them, and the words that say so.
+/// Commands that read a password which another command writes to them, each with the words that make it do so. A
+/// command without such words always does.
 const READERS: &[(&str, &[&str])] = &[
     ("sudo", &["-S", "--stdin"]),
     ("chpasswd", &[]),
@@ -97,7 +98,7 @@ fn closes_a_quote(word: &str) -> bool {
     word.trim_end_matches(['}', ')', ']', ',', ':', ';', '.']).ends_with('"') && word.matches('"').count() % 2 == 1
 }
 
-/// What closes a text that a command is quoted in.
+/// The characters that may close a text in which a command is quoted.
 const CLOSING: [char; 9] = ['"', '\'', '`', '\\', ')', '}', ',', ':', ';'];
 
 const WRITERS: [&str; 2] = ["echo", "printf"];
@@ -142,7 +143,7 @@ struct Line<'a> {
     found: Vec<Range<usize>>,
 }
 
-/// How many words of one command are looked at. A program made a longer one.
+/// The most words of one command that are looked at. Only programs write longer commands.
 const MOST_WORDS: usize = 200;
 
 impl<'a> Line<'a> {
@@ -173,7 +174,7 @@ impl<'a> Line<'a> {
         if let Some(how) = self.waiting.take() {
             self.password(span.clone(), how);
         } else if let Some(command) = known(word) {
-            // It may stand within the words of another command: `docker exec db mysql …`.
+            // A command may stand within the words of another one: `docker exec db mysql …`.
             if self.command.is_empty() || !WRITERS.contains(&self.command) {
                 (self.command, self.words, self.plain) = (command, Vec::new(), Vec::new());
                 return;
@@ -191,7 +192,7 @@ impl<'a> Line<'a> {
         let rules = RULES.iter().filter(|rule| rule.commands.contains(&self.command));
         for rule in rules.filter(|rule| rule.after.is_none_or(|after| self.words.contains(&after))) {
             for option in rule.options {
-                // It may be the last of several letters in one word, as in `-su user:password`.
+                // The option may be the last of several letters in one word, as in `-su user:password`.
                 if is_last_letter(word, option) && matches!(rule.how, How::Behind(_)) {
                     self.waiting = Some(rule.how);
                     return;
@@ -221,7 +222,7 @@ impl<'a> Line<'a> {
         let value = &self.text[span.clone()];
         let start = match how {
             How::Behind(sign) => match value.find(sign) {
-                // `pass:…` of openssl says where the password is; `env:`, `file:` name a place.
+                // In openssl, the password itself follows `pass:`; `env:` and `file:` name a place where it is.
                 Some(at) if self.command == "openssl" && &value[..at] != "pass" => return,
                 Some(at) => span.start + at + sign.len_utf8(),
                 None => return,
@@ -243,7 +244,7 @@ impl<'a> Line<'a> {
         {
             self.password(last, How::Next);
         }
-        // The last word may stand before the quote that ends the text which the command is quoted in.
+        // The last word may carry the quote that ends the text in which the command is quoted.
         let has = |wanted: &str| self.words.iter().any(|word| word.trim_end_matches(CLOSING) == wanted);
         let reads = READERS.iter().any(|(command, words)| {
             let is_called = has(command) || self.command == *command;
@@ -262,7 +263,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The command of the table that a word calls, as in `/usr/bin/curl` or `$(curl`.
+/// Returns the known command that a word calls, as in `/usr/bin/curl` or `$(curl`. None where it calls none.
 fn known(word: &str) -> Option<&'static str> {
     let name = word.rsplit(['/', '(', '`', '\\']).next()?;
     let name = name.strip_suffix(".exe").unwrap_or(name);
@@ -277,15 +278,15 @@ fn is_last_letter(word: &str, option: &str) -> bool {
 
 enum Word {
     Text(Range<usize>),
-    /// The command ends. The flag says whether what it writes goes on to the next one.
+    /// The command ends. The flag is true where its output goes on to the next command.
     EndOfCommand(bool),
 }
 
-/// How far the closing quote is looked for.
+/// The most bytes within which the closing quote is looked for.
 const LONGEST_QUOTED: usize = 512;
 
 impl Word {
-    /// The next word of a line; None at its end.
+    /// Reads the next word of a line and moves `at` behind it. Returns None at the end of the line.
     fn next(text: &str, at: &mut usize) -> Option<Self> {
         loop {
             let rest = &text[*at..];
@@ -328,7 +329,8 @@ impl Word {
     }
 }
 
-/// How long the quoted part is that a text begins with: `'…'`, `"…"`, `\"…\"`.
+/// Returns the length in bytes of the quoted part that a text begins with: `'…'`, `"…"`, `\"…\"`. None where it begins
+/// with none.
 fn quoted(text: &str) -> Option<usize> {
     let escape = if text.starts_with('\\') { 1 } else { 0 };
     let quote = text[escape..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -339,7 +341,7 @@ fn quoted(text: &str) -> Option<usize> {
     Some(open + end + closing.len())
 }
 
-/// The span without the quotes around it, and without the rest of an array or of a substitution behind it.
+/// Returns the span without the quotes around it, and without the rest of an array or of a substitution behind it.
 fn unquoted(text: &str, span: Range<usize>) -> Range<usize> {
     let word = &text[span.clone()];
     let end = word.trim_end_matches([',', ')', '"', '\'', '`', '\\', ']']).len();

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// How many digits a phone number has, by the international numbering plan.
+/// The numbers of digits that a phone number may have, by the international numbering plan.
 const DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
-/// How many digits a number without any separator has at least, as shorter ones are amounts and dates.
+/// The least digits of a number that begins with `+` and has no separator, as shorter ones are amounts and dates.
 const LEAST_UNBROKEN: usize = 10;
 
 #[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
@@ -31,7 +31,7 @@ static PHONES: LazyLock<[Regex; 3]> = LazyLock::new(|| {
 });
 
 pub(super) fn emails(text: &str) -> Vec<Range<usize>> {
-    // Most texts have no contact, which this tells quickly.
+    // Most texts have no `@`, which is found out quickly.
     if !text.contains('@') {
         return Vec::new();
     }

@@ -1,6 +1,6 @@
-//! A folded text, as the rules read it. Wide spaces and colons, typographic quotes, line breaks of JSON, entities of
-//! HTML and colours that are written out become what they stand for, and what nobody sees is left out. Each place in it
-//! is known in the text itself, where the secret is then replaced.
+//! A folded text is a text as the rules read it. Wide spaces and colons, typographic quotes, line breaks of JSON and
+//! entities of HTML become what they stand for. What nobody sees is left out, and so are colours that are written out.
+//! For each place in the folded text, the place in the text itself is known. The secret is then replaced there.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use crate::safety::invisible::unseen;
 
 pub(super) struct Folded {
     pub text: String,
-    /// The places behind what was folded, in order.
+    /// The places behind each part that was folded, in order.
     changes: Vec<Change>,
 }
 
 struct Change {
-    /// The place at which the folded text goes on.
+    /// The place at which the folded text goes on behind the part.
     folded: usize,
-    /// The place in the text itself where a span that ends here ends, before what was left out.
+    /// The place in the text itself at which a span ends if it ends here. It is before a part that was left out.
     ending: usize,
-    /// The place in the text itself where a span that begins here begins.
+    /// The place in the text itself at which a span begins if it begins here. It is behind the part.
     beginning: usize,
 }
 
 impl Folded {
-    /// Folds a text. None where it is read as it is.
+    /// Folds a text. Returns None where there is nothing to fold.
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut folded = Self { text: String::new(), changes: Vec::new() };
         let mut copied = 0;
@@ -51,7 +51,7 @@ impl Folded {
         Some(folded)
     }
 
-    /// The same span in the text itself.
+    /// Returns the same span in the text itself.
     pub(super) fn unfolded(&self, span: &Range<usize>) -> Range<usize> {
         let before = |at: usize| self.changes.partition_point(|change| change.folded <= at).checked_sub(1);
         let start = before(span.start).map_or(span.start, |index| {
@@ -71,8 +71,8 @@ impl Folded {
     }
 }
 
-/// How many bytes at the beginning of a text stand for something else, and for what. None as the character leaves them
-/// out.
+/// Returns how many bytes at the beginning of a text stand for something else, and the character that they stand for.
+/// That character is None where they are left out. The result is None where they stand for themselves.
 fn unit(text: &str) -> Option<(usize, Option<char>)> {
     let first = text.chars().next()?;
     if let Some(meant) = plain(first) {
@@ -98,7 +98,8 @@ fn unit(text: &str) -> Option<(usize, Option<char>)> {
     }
 }
 
-/// The digits of a character that JSON (`\u00a0`) or Rust (`\u{a0}`) writes out, and how many bytes it takes.
+/// Returns the digits of a character that JSON (`\u00a0`) or Rust (`\u{a0}`) writes out, and how many bytes it takes.
+/// None where the text begins with no such character.
 fn written_character(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix("\\u")?;
     match rest.strip_prefix('{') {
@@ -127,11 +128,12 @@ const ENTITIES: [(&str, char); 17] = [
     ("&gt;", '>'),
 ];
 
-/// What is encoded by a percent sign in addresses. `&` and `@` are not among it: encoded, they are part of a value.
+/// The characters that addresses encode by a percent sign. `&` and `@` are not among them: encoded, they are part of a
+/// value.
 const PERCENT: [(&str, char); 8] =
     [("%3D", '='), ("%3d", '='), ("%3A", ':'), ("%3a", ':'), ("%20", ' '), ("%22", '"'), ("%27", '\''), ("%3B", ';')];
 
-/// The ASCII character that a reader takes this one for.
+/// Returns the ASCII character that a reader takes this one for. None where there is none.
 fn plain(c: char) -> Option<char> {
     Some(match c {
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
@@ -147,8 +149,8 @@ fn plain(c: char) -> Option<char> {
     })
 }
 
-/// The length of a colour with its escape character written out: `\u001b[31m`, `\x1b[0m`, `\033[1;32m`, `\e[0m`,
-/// `^[[31m`, `␛[31m`.
+/// Returns the length in bytes of a colour whose escape character is written out: `\u001b[31m`, `\x1b[0m`,
+/// `\033[1;32m`, `\e[0m`, `^[[31m`, `␛[31m`. None where the text begins with none.
 fn written_colour(text: &str) -> Option<usize> {
     const ESCAPES: [&str; 8] = ["\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\033", "\\e", "^[", "␛"];
     const LONGEST: usize = 32;

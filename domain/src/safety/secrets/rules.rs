@@ -1,5 +1,5 @@
 //! The table of secrets that are known by their looks: provider keys, tokens, webhooks, credentials in addresses.
-//! Secrets known only by the name they are assigned to are in `assignment`, private keys in `pem`.
+//! Secrets that are known only by the name they are assigned to are in `assignment`, and private keys are in `pem`.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,14 +13,14 @@ use super::value::is_written_out;
 pub(super) struct Rule {
     pub kind: &'static str,
     pattern: Pattern,
-    /// Looks at what would be replaced; false leaves it.
+    /// It looks at the text that would be replaced. Where it returns false, the text stays.
     check: Option<fn(&str) -> bool>,
 }
 
 enum Pattern {
-    /// Starts at the edge of a word, is replaced to the end of the word it ends in.
+    /// A match starts at the edge of a word, and is replaced to the end of the word it ends in.
     Word(&'static str),
-    /// Only the first group is replaced; its last character class holds all word characters, so it ends with its word.
+    /// Only the first group is replaced. Most groups end with a class of all word characters, and so with their word.
     Group(&'static str),
 }
 
@@ -32,7 +32,7 @@ const fn group(kind: &'static str, pattern: &'static str, check: Option<fn(&str)
     Rule { kind, pattern: Pattern::Group(pattern), check }
 }
 
-/// Rules with a check come last: what they check then holds every marker that the others make.
+/// Rules with a check come last, so that the text which they check already has every marker that the others make.
 static TABLE: &[Rule] = &[
     word("jwt", r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){0,3}"),
     word("aws", r"(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}"),
@@ -109,7 +109,7 @@ static TABLE: &[Rule] = &[
     word("dropbox", r"sl\.[A-Za-z0-9_-]{100,}"),
     word("octopus", r"API-[A-Z0-9]{26}"),
     word("plaid", r"access-(?:production|sandbox|development)-[a-f0-9]{8}-(?:[a-f0-9]{4}-){3}[a-f0-9]{12}"),
-    // Of passwords, as files of users hold them.
+    // Hashes of passwords, as files of users hold them.
     group("password-hash", r"(\$2[abxy]?\$[0-9]{2}\$[./A-Za-z0-9]{50,}\w*)", None),
     group(
         "password-hash",
@@ -147,7 +147,7 @@ static TABLE: &[Rule] = &[
         r#"(?i-u)token[\\"']{0,4}[ \t:=]{1,4}[\\"']{0,4}([a-z0-9]{6}\.[a-z0-9]{16})\b"#,
         Some(has_digit),
     ),
-    // `machine … login … password …` over one line or several, and the like of routers.
+    // `machine … login … password …` over one line or several, and similar lines of routers.
     group(
         "netrc",
         r#"(?i-u)\b(?:machine|default)\s{1,8}(?u:[^\s"\\])+(?:\s{1,8}(?:login|account)\s{1,8}(?u:[^\s"\\])+){0,2}\s{1,8}(?:password|secret)[ \t]{1,8}(?:[0579][ \t]{1,8})?((?u:[^\s"'\\,;]){3,})"#,
@@ -202,13 +202,13 @@ fn has_digit(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// What people make up as a password, as opposed to a word of a sentence.
+/// Tells whether a value is a password that people make up, as opposed to a word of a sentence.
 fn is_made_up(value: &str) -> bool {
     let other = |c: char| !c.is_alphabetic() && !".,:;!?)-_/".contains(c);
     is_written_out(value) && value.chars().any(other)
 }
 
-/// `user:password` in base64, as files of registries have it.
+/// Tells whether a value is `user:password` in base64, as files of registries have it.
 fn is_login_in_base64(value: &str) -> bool {
     let text = base64::decoded(value);
     text.is_some_and(|text| {
@@ -231,22 +231,22 @@ static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     TABLE.iter().map(compiled).collect()
 });
 
-/// A rule of the table that is ready to be used.
+/// A rule of the table with its compiled pattern.
 pub(super) struct Ready {
     pub kind: &'static str,
     rule: &'static Rule,
     regex: &'static Regex,
 }
 
-/// Every rule. Each is searched for by itself: most begin with letters that are looked for first, and together they are
-/// so many that no automaton of all of them is small enough to be fast.
+/// Returns every rule. Each is searched for by itself. Most begin with fixed letters, which are looked for first.
+/// Together they are so many that an automaton of all of them is too large to be fast.
 pub(super) fn all() -> impl Iterator<Item = Ready> {
     TABLE.iter().zip(COMPILED.iter()).map(|(rule, regex)| Ready { kind: rule.kind, rule, regex })
 }
 
 impl Ready {
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
-        // Most texts hold nothing that a rule looks for, and groups cost more to prepare than to look.
+        // Most texts hold nothing that a rule looks for, and finding groups costs more than finding a match.
         if !self.regex.is_match(text) {
             return Vec::new();
         }

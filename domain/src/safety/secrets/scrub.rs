@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::{ScrubbedText, scrub};
 
-/// What was taken out of texts.
+/// The counts of what was taken out of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Removed {
-    /// How many secrets were replaced.
+    /// The number of secrets that were replaced.
     pub redactions: u32,
-    /// How many characters that nobody sees were dropped.
+    /// The number of characters that were dropped because nobody sees them.
     pub dropped_characters: u32,
 }
 
@@ -40,7 +40,7 @@ impl Sum for Removed {
     }
 }
 
-/// Takes secrets and invisible characters out of every text in a thing. Lengths may change: validate afterwards.
+/// Takes secrets and invisible characters out of every text in a thing. Lengths may change, so validate afterwards.
 pub trait Scrub {
     fn scrub(&mut self) -> Removed;
 }
@@ -68,7 +68,8 @@ impl<T: Scrub> Scrub for Vec<T> {
     }
 }
 
-/// Scrubs string by string, so that it stays JSON and escaped text is read as it is meant. Names stay.
+/// A JSON value is scrubbed string by string, so that it stays JSON and escaped text is read as it is meant. The names
+/// of fields stay.
 impl Scrub for Value {
     fn scrub(&mut self) -> Removed {
         match self {

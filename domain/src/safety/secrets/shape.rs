@@ -1,4 +1,4 @@
-//! The shape of a short text: how random it looks. That tells what a machine made up from words, names and versions.
+//! The shape of a short text: how random it looks. It tells random keys apart from words, names and versions.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ pub(super) struct Shape {
     capitals: usize,
     /// The Shannon entropy of a character, in bits.
     pub bits: f64,
-    /// How often small letters, capitals and digits change inside words. A capital before a small letter is no change.
+    /// The number of changes between small letters, capitals and digits inside words. A capital before a small letter
+    /// is no change.
     changes: usize,
 }
 
@@ -49,8 +50,9 @@ impl Shape {
         shape
     }
 
-    /// Tells a random text: twelve characters or more, letters and digits well mixed. Of a thousand random keys of 20
-    /// hexadecimal digits or more, it misses one or two. It takes no words with a number behind them for one.
+    /// Tells whether the text is random: it has twelve characters or more, and letters and digits are well mixed. Of a
+    /// thousand random keys of 20 hexadecimal digits or more, this misses one or two. Words with a number behind them
+    /// do not count as random.
     pub(super) fn is_random(&self) -> bool {
         self.chars >= 12
             && self.letters > 0
@@ -59,8 +61,8 @@ impl Shape {
             && self.changes as f64 >= 0.15 * self.chars as f64
     }
 
-    /// Tells a random text of letters alone, as one random key in sixteen is. It has about as many capitals as small
-    /// letters, unlike names made of words.
+    /// Tells whether the text is random and has letters only, as one random key in sixteen has. Such a text has about
+    /// as many capitals as small letters, unlike names made of words.
     pub(super) fn is_random_in_letters(&self) -> bool {
         let chars = self.chars as f64;
         self.chars >= 12

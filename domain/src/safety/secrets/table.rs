@@ -1,5 +1,5 @@
-//! Columns of passwords in tables: those of markdown, of clients of databases, and of comma-separated values. The
-//! heading says which column it is.
+//! Columns of passwords in tables. The tables are those of markdown, of clients of databases, and of comma-separated
+//! values. The heading says which column has passwords.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,11 +8,11 @@ use regex::Regex;
 
 use super::value::{AssignedValue, Before};
 
-/// How many lines of a table are read. No transcript has more.
+/// The most rows below a heading that are read. No transcript has more.
 const MOST_ROWS: usize = 1_000;
 const MOST_CELLS: usize = 64;
 
-/// A pattern that is in every name of such a column, which tells quickly that most lines are no heading.
+/// A pattern that every name of such a column matches. It tells quickly that most lines are no heading.
 #[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
 static NAMED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?i-u)pass|pwd?|kennwort|secret|token|key").expect("a valid pattern"));
@@ -41,13 +41,13 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
 
 struct Table<'a> {
     separator: char,
-    /// The cells of a row that hold a password.
+    /// The places of the cells that hold a password in a row, counted from 0.
     columns: Vec<usize>,
     rows: Vec<(usize, &'a str)>,
     lines: usize,
 }
 
-/// The table that begins here, if it has a column of secrets.
+/// Returns the table that begins at the first line, if it has a column of secrets.
 fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
     let (_, heading) = lines.first().filter(|(_, heading)| NAMED.is_match(heading))?;
     // A text begins behind its name: `"content": "`, `wrote: `, `text=`.
@@ -69,7 +69,7 @@ fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
         return None;
     }
     let rows = lines.iter().skip(1 + usize::from(ruled)).take(MOST_ROWS);
-    // Every line has at least one cell. In a table of one column it has its borders.
+    // Every line has at least one cell. In a table of one column, a row must also begin with a border.
     let is_row = |line: &str| {
         let cells = cells(line, separator).len();
         // Something may stand behind the last border, such as the end of the string that the table is in.
@@ -113,12 +113,12 @@ fn is_name(cell: &str) -> bool {
         .any(|known| name == *known || name.strip_suffix(known).is_some_and(|rest| rest.ends_with([' ', '_', '-'])))
 }
 
-/// Tells a heading: a few words, neither a sentence nor code.
+/// Tells whether a cell may be part of a heading: it has a few words, and is neither a sentence nor code.
 fn is_heading(cell: &str) -> bool {
     cell.len() <= 48 && cell.chars().all(|c| c.is_alphanumeric() || " _-*`\"'/#().".contains(c))
 }
 
-/// The cells of a row without the blanks around them.
+/// Returns the cells of a row without the blanks around them.
 fn cells(line: &str, separator: char) -> Vec<Range<usize>> {
     let trimmed = line.trim();
     let lead = line.len() - line.trim_start().len();
@@ -136,7 +136,7 @@ fn cells(line: &str, separator: char) -> Vec<Range<usize>> {
     found
 }
 
-/// The lines of a text, each with the place where it begins.
+/// Returns the lines of a text, each with the place where it begins.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split('\n').map(move |line| {

@@ -1,5 +1,5 @@
-//! The value behind a name: where it begins and ends, and whether it is a secret that was written out, or rather an
-//! expression, a type, a placeholder.
+//! The value behind a name: where it begins and ends, and whether it is a secret. A secret was written out; it is no
+//! expression, type or placeholder.
 
 use std::ops::Range;
 
@@ -7,32 +7,32 @@ use super::MARKER;
 use super::base64;
 use super::shape::Shape;
 
-/// How much of a value is looked at. A longer one is judged by its beginning, and replaced whole.
+/// The most bytes of a value that are looked at. A longer one is judged by its beginning, and replaced whole.
 const LOOKED_AT: usize = 256;
 
-/// What is known about a value from what stands before it.
+/// The knowledge about a value that comes from what stands before it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Before {
-    /// Whether it reads `NAME=value` without spaces, as in an environment: it is no expression of a programming
-    /// language.
+    /// True where the text reads `NAME=value` without spaces, as in an environment. The value is then no expression of
+    /// a programming language.
     pub bare: bool,
-    /// Whether the name speaks of a password, which people make up, not of a token, which machines do.
+    /// True where the name speaks of a password, which people make up. Tokens come from machines.
     pub made_up: bool,
-    /// Whether the value must have quotes around it.
+    /// True where the value must have quotes around it.
     pub in_quotes: bool,
-    /// Whether nothing else stands on the value's line.
+    /// True where nothing else may stand behind the value on its line, unless the value is random.
     pub own_line: bool,
-    /// Whether the value stands in a cell of a table.
+    /// True where the value must stand in a cell of a table, with a border `|` behind it.
     pub in_cell: bool,
 }
 
-/// The beginning of a value and how its surroundings read.
+/// The beginning of a value, and what its surroundings say about it.
 pub(super) struct AssignedValue<'a> {
     /// The text from the value's first character on.
     rest: &'a str,
     start: usize,
     head: &'a str,
-    /// Whether it goes on after what is looked at.
+    /// True where the value goes on after what is looked at.
     continues: bool,
     quoted: bool,
     before: Before,
@@ -76,7 +76,7 @@ impl<'a> AssignedValue<'a> {
         })
     }
 
-    /// The span to replace. None where the value is no secret.
+    /// Returns the span to replace. None where the value is no secret.
     pub(super) fn secret(&self) -> Option<Range<usize>> {
         if !self.is_secret() {
             return None;
@@ -105,7 +105,7 @@ impl<'a> AssignedValue<'a> {
             return false;
         }
         if self.before.made_up {
-            // A cluster keeps its passwords in base64, where they may be without digits.
+            // Clusters keep passwords in base64, which may have no digits.
             let encoded = shape.chars.is_multiple_of(4) && base64::decoded(self.head).is_some();
             (shape.digits > 0 || !word || encoded) && (self.quoted || self.before.bare || !identifier)
         } else {
@@ -113,7 +113,7 @@ impl<'a> AssignedValue<'a> {
         }
     }
 
-    /// Tells a call, an index or a path of a program from a value that was written out.
+    /// Tells whether the value is a call, an index or a path of a program, as opposed to a value that was written out.
     fn is_expression(&self) -> bool {
         let after = &self.rest[self.head.len()..];
         let called = after.starts_with(['(', '{']) || (after.starts_with('<') && !after.starts_with("</"));
@@ -165,14 +165,14 @@ pub(super) fn is_written_out(value: &str) -> bool {
     value.len() >= 3 && !placeholder && !is_template(value) && !value.contains(MARKER)
 }
 
-/// The emphasis of markdown that a value begins with.
+/// Returns the emphasis of markdown that a value begins with, and its length in bytes.
 fn emphasis(rest: &str) -> (&'static str, usize) {
     let marks = ["**", "__"].into_iter().find(|marks| rest.starts_with(marks));
     let marks = marks.filter(|marks| rest[marks.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '`'));
     marks.map_or(("", 0), |marks| (marks, marks.len()))
 }
 
-/// The quote a value begins with, and how many bytes stand before the value.
+/// Returns the quote that a value begins with, and how many bytes stand before the value.
 fn opening_quote(rest: &str) -> (Option<char>, usize) {
     // `\"` inside a string, `\\\"` inside a string in a string, `b"`, `r"`, `f"`, `@"` of programming languages
     let prefix = rest.bytes().take(8).take_while(|byte| b"\\@brfBRF".contains(byte)).count();
@@ -182,16 +182,16 @@ fn opening_quote(rest: &str) -> (Option<char>, usize) {
     }
 }
 
-/// Tells the characters that end a value. `&` leads to the next parameter of an address or the next command of a shell,
-/// but people put it into passwords.
+/// Returns a test for the characters that end a value. `&` ends only a bare value. It leads to the next parameter of an
+/// address or the next command of a shell, but people also put it into passwords.
 fn ends_a_value(bare: bool) -> impl Fn(char) -> bool {
     move |c| c.is_whitespace() || "\"'`,;|<>(){}".contains(c) || (bare && c == '&')
 }
 
-/// Where an unquoted value ends.
+/// Returns the place where an unquoted value ends.
 fn end_of_value(text: &str, bare: bool) -> usize {
     let end = text.find(ends_a_value(bare)).unwrap_or(text.len());
-    // The end of character data in XML.
+    // `]]>` ends the character data of XML.
     text[..end].find("]]").filter(|at| text[*at..].starts_with("]]>")).unwrap_or(end)
 }
 
@@ -199,7 +199,7 @@ fn trim_end(value: &str) -> &str {
     value.trim_end_matches([' ', '\\', '.', ':'])
 }
 
-/// Tells a template, which a shell, a program or the reader of the documentation fills in.
+/// Tells whether a value is a template, which a shell, a program or the reader of the documentation fills in.
 pub(super) fn is_template(value: &str) -> bool {
     value.starts_with(['$', '%', '<', '*']) || value.contains("${") || value.contains("{{") || value.contains("$(")
 }

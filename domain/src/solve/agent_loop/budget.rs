@@ -6,11 +6,11 @@ use crate::note::{Code, Note};
 use crate::solve::task::SolveTask;
 use crate::text::tokens;
 
-/// How many quarters of the total budget prompts may take at the start. Answers take the rest.
+/// The number of quarters of the total budget that prompts may take at the start. Answers take the rest.
 const QUARTERS_FOR_PROMPTS: u64 = 3;
-/// After the attempts the judge is called, and a model is asked for lessons.
+/// The number of calls after the attempts: the judge is called, and a model is asked for lessons.
 const CALLS_AFTER_ATTEMPTS: u64 = 2;
-/// A refinement takes a call, so does its evaluation, and the calls after the attempts follow.
+/// The number of calls that a refinement needs: its own, its evaluation, and the calls after the attempts.
 const CALLS_OF_REFINEMENT: u64 = 2 + CALLS_AFTER_ATTEMPTS;
 
 /// The bounds of one run.
@@ -19,7 +19,7 @@ pub struct RunLimits {
     /// The most iterations of a run, in 1..=10. Drafting is the first, so there are at most `max_iterations - 1`
     /// refinements.
     pub max_iterations: u32,
-    /// The score from which on a solution is good enough, in 0..1.
+    /// The least score of a solution that is good enough, in 0..1.
     pub success_threshold: f64,
     /// The most tokens of one prompt, at least [`Self::LEAST_PROMPT_TOKENS`].
     pub prompt_token_budget: usize,
@@ -28,7 +28,8 @@ pub struct RunLimits {
 }
 
 impl RunLimits {
-    /// Below this many tokens, the comparison of eight attempts would not show each of them with its head and its tail.
+    /// The least prompt budget, in tokens. With less, the comparison of eight attempts would not show each of them with
+    /// its head and its tail.
     pub const LEAST_PROMPT_TOKENS: usize = 1_500;
 }
 
@@ -39,7 +40,7 @@ impl Default for RunLimits {
 }
 
 /// Reduces the attempts to as many as the budget has room for, at least one. Each attempt is drafted and evaluated.
-/// Answers a warning where they are fewer than was asked for.
+/// Returns a warning where they are fewer than was asked for.
 pub(super) fn reduce_attempts(task: &mut SolveTask, limits: &RunLimits) -> Option<Note> {
     let asked = task.k.max(1);
     let calls = 2 * u64::from(asked) + CALLS_AFTER_ATTEMPTS;

@@ -1,4 +1,4 @@
-//! The model calls of a run: what each asks, and why one has no answer.
+//! The model calls of a run: what each asks, and the reason where one has no answer.
 
 use std::time::Duration;
 
@@ -16,15 +16,15 @@ pub struct ModelCall {
     pub prompt: Prompt,
 }
 
-/// Why a call has no answer.
+/// The reason why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFailure {
     /// The code that a client would see.
     pub code: Code,
     pub message: String,
-    /// The provider refused the call and would refuse the same call again.
+    /// True where the provider refused the call and would refuse the same call again.
     pub refused: bool,
-    /// How long the provider is left alone, where that is the reason.
+    /// The time for which the provider is to be left alone. None where none is known.
     pub retry_after: Option<Duration>,
 }
 
@@ -33,7 +33,7 @@ impl CallFailure {
         Self { code, message: message.into(), refused: false, retry_after: None }
     }
 
-    /// What a client is told of it.
+    /// Returns the note that tells a client of the failure.
     pub(super) fn note(&self) -> Note {
         Note::new(self.code, &*self.message)
     }
@@ -46,7 +46,7 @@ pub(super) fn draft_of(result: Result<Answer, CallFailure>) -> Result<String, Ca
     }
 }
 
-/// Treats an answer of the wrong kind like no answer.
+/// Returns the failure of a call. An answer of the wrong kind is treated like no answer.
 pub(super) fn failure_of(result: Result<Answer, CallFailure>) -> CallFailure {
     let wrong = |_| CallFailure::new(Code::LlmOutputInvalid, "an answer of another kind");
     result.map_or_else(|failure| failure, wrong)

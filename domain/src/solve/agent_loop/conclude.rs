@@ -1,4 +1,4 @@
-//! How a run ends: with a report, or with a failure and perhaps the best solution so far. It also says what the store
+//! The end of a run: a report, or a failure and perhaps the best solution so far. This file also says what the store
 //! keeps of the run.
 
 use jiff::Timestamp;
@@ -15,14 +15,15 @@ use crate::retrieval::prompt_memories::PromptMemories;
 use crate::solve::answer::Verdict;
 use crate::solve::task::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
 
-/// Why a run ended without a report.
+/// The reason why a run ended without a report.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunFailure {
     Budget {
         used: u64,
         limit: u64,
     },
-    /// Every draft failed. The failure is `llm_unavailable` only if all failed so, otherwise the first other failure.
+    /// Every draft failed. The failure is `llm_unavailable` only if all failed so. Otherwise it is the first other
+    /// failure, and a refusal only where all other failures are refusals.
     AllDraftsFailed(CallFailure),
     DeadlinePassed,
     Cancelled,
@@ -34,12 +35,12 @@ pub struct Conclusion {
     /// The report lacks only what storing adds: the trace id, the learnings and the elapsed time.
     pub end: Result<SolveReport, RunFailure>,
     pub best: Option<BestSoFar>,
-    /// What to store. None when nothing is to be stored.
+    /// The record to store. None when nothing is to be stored.
     pub record: Option<RunRecord>,
 }
 
-/// What the store keeps of a run: the trace (its `memory_items` are filled once the lessons have ids), the lessons with
-/// their origin, and the evidence about the memories that were in the prompts.
+/// The record that the store keeps of a run: the trace (its `memory_items` are filled once the lessons have ids), the
+/// lessons with their origin, and the evidence about the memories that were in the prompts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecord {
     pub trace: Trace,
@@ -50,7 +51,7 @@ pub struct RunRecord {
 }
 
 impl RunSpec {
-    /// The record of a run that ended before it did anything, for instance because its agent died.
+    /// Returns the record of a run that ended before it did anything, for instance because its agent died.
     pub fn empty_record(&self, outcome: Outcome, started: Timestamp, now: Timestamp) -> RunRecord {
         let task = &self.task;
         let trace = Trace {
@@ -147,7 +148,7 @@ impl AgentLoop {
         if self.best.is_none() {
             self.take_best_attempt();
         }
-        // A limit of ours is told in the trace and teaches nothing: it says nothing about the task.
+        // A failure of the solver itself is told in the trace and teaches nothing: it says nothing about the task.
         let own = match &failure {
             RunFailure::Budget { used, limit } => {
                 Some(Note::new(Code::TokenBudgetExceeded, format!("{used} tokens were used of {limit} allowed")))

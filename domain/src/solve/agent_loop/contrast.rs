@@ -1,12 +1,12 @@
-//! The comparison of all attempts: one call shows each of them with its label, its score and its own text. However long
-//! they or the task are, none is dropped; they share the budget.
+//! The comparison of all attempts. One call shows each of them with its label, its score and its own text. However long
+//! they or the task are, none is dropped, as they share the budget.
 
 use super::{AgentLoop, Attempt, Effect, ModelCall};
 use crate::prompt::Purpose;
 use crate::prompt::{self, ATTEMPT_FENCE, Prompt, Prompts, Template, fenced, quoted};
 use crate::solve::answer::Verdict;
 
-/// How a solution went, as far as that is known.
+/// The outcome of a solution, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Label {
     Success,
@@ -46,7 +46,7 @@ impl AgentLoop {
         Effect::Call(ModelCall { purpose: Purpose::Contrast, attempt: None, prompt })
     }
 
-    /// Every attempt, and after them the final solution where it differs from all of them.
+    /// Returns every attempt, and after them the final solution where it differs from the chosen attempt.
     fn exhibits(&self) -> Vec<Exhibit> {
         let refined = self.is_refined();
         let mut exhibits: Vec<Exhibit> = self
@@ -94,7 +94,7 @@ impl AgentLoop {
             .any(|attempt| attempt.solution.is_some() && self.label(attempt.score) == Label::Success)
     }
 
-    /// The label that follows from a score.
+    /// Returns the label that follows from a score.
     fn label(&self, score: Option<f64>) -> Label {
         match score {
             Some(score) if score >= self.limits.success_threshold => Label::Success,
@@ -103,7 +103,7 @@ impl AgentLoop {
         }
     }
 
-    /// The label of the final solution: the verdict decides, and without one the evaluation.
+    /// Returns the label of the final solution. The verdict decides it, and without one the evaluation.
     pub(super) fn label_of_final(&self, score: Option<f64>) -> Label {
         match self.verdict() {
             Some(Verdict::Success) => Label::Success,
@@ -132,7 +132,7 @@ fn heading(name: &str, label: Label, score: Option<f64>, note: &str) -> String {
     format!("### {name} (label: {}, score: {score}{note})", label.as_str())
 }
 
-/// Makes a prompt in which every exhibit stands, however long the texts are.
+/// Makes a prompt that shows every exhibit, however long the texts are.
 fn fitted(
     prompts: &Prompts,
     task: &str,

@@ -1,5 +1,5 @@
-//! What follows a judgement: a model is asked for lessons where the judge gave none that are fit to keep, or compares
-//! several attempts. Both happen only while the budget has room for another call.
+//! The steps after a judgement. A model is asked for lessons where the judge gave none that are fit to keep, or it
+//! compares several attempts. Both happen only while the budget has room for another call.
 
 use jiff::Timestamp;
 
@@ -13,7 +13,7 @@ use crate::prompt::Template;
 use crate::solve::answer::{Answer, Verdict};
 use crate::text::tokens;
 
-/// What lessons were drawn from; it decides how many are kept.
+/// The source that lessons were drawn from. It decides how many are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     OneSolution,
@@ -129,8 +129,8 @@ impl AgentLoop {
     }
 
     /// Asks for lessons from the final solution. The verdict decides which question is asked, and without one the
-    /// evaluation. Without both the question for a good solution is the safer one, as a warning would claim a failure
-    /// that nobody saw.
+    /// evaluation decides. Without both, the question for a good solution is the safer one, as a warning would claim a
+    /// failure that nobody saw.
     fn extract(&mut self) -> Effect {
         let (verdict, reasoning) = self.verdict_text();
         let best = self.best.clone();
@@ -143,7 +143,7 @@ impl AgentLoop {
         self.call(template, None, &values)
     }
 
-    /// The verdict in words, and what it rests on: the observation, the judge's reasoning, or the evaluation.
+    /// Returns the verdict in words, and what it rests on: the observation, the judge's reasoning, or the evaluation.
     pub(super) fn verdict_text(&self) -> (String, String) {
         let verdict = match self.verdict() {
             Some(Verdict::Success) => "success",
@@ -166,7 +166,7 @@ impl AgentLoop {
         self.accept(learnings, Source::OneSolution)
     }
 
-    /// The lessons that are fit to keep. The reasons why others were refused become a warning.
+    /// Returns the lessons that are fit to keep. The reasons why others were refused become a warning.
     fn accept(&mut self, lessons: Vec<Lesson>, source: Source) -> Vec<Lesson> {
         let (max, warnings_only) = match source {
             Source::Comparison => (MAX_FROM_CONTRAST, self.has_failed() && !self.has_another_success()),
@@ -185,7 +185,7 @@ impl AgentLoop {
     }
 }
 
-/// Adds lessons. Where there are too many, the earlier ones give way.
+/// Adds lessons. Where there are too many, the last of the earlier ones give way.
 fn add(lessons: &mut Vec<Lesson>, more: Vec<Lesson>) {
     lessons.truncate(MAX_FROM_CONTRAST.saturating_sub(more.len()));
     lessons.extend(more);
